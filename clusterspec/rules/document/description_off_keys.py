@@ -213,27 +213,16 @@ def check(
     nodes = (
         node_counts(cluster, layout) | role_nodes(spec) | {cluster.nodes_of_ranks(ranks) for ranks in ranks_of_engines}
     )
-    for words, count in _counts_with_words(_NODES, own_description):
-        if _is_of_a_store(words, own_description) or _is_of_partitions(words, own_description):
-            continue
-        other = count > 1 and count not in nodes | written and not _is_after_failure(count, spec, cluster)
-        if other and not (cluster.all_nodes % count == 0 and _OF_UNITS.search(own_description)):
-            if _is_sum(spec.description or "", nodes):
-                break  # parts of the whole: 62 nodes of the first phase and 31 of the second
-            if words not in planned_text(own_description) or is_size_of_something_else(own_description, words, cluster):
-                continue  # a hypothesis: three nodes would be too many for a rack; or another machine
-            yield _problem(words, plural(cluster.nodes, "node"))
-            return
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | ranks_of_engines
-    for words, count in _counts_with_words(_ACCELERATORS, own_description):
-        other = count > cluster.accelerators_per_node and count not in counted | nodes | written
-        if count > cluster.accelerators and f"at most {words}" in own_description:
-            continue  # an upper limit that this machine keeps: a pod has at most 9,216 chips
-        if other and words in planned_text(own_description):
-            if not is_size_of_something_else(own_description, words, cluster):
-                yield _problem(words, plural(cluster.accelerators, "accelerator"))
-                return
+    words_of_nodes = _wrong_nodes(own_description, spec, cluster, nodes)
+    if words_of_nodes:
+        yield _problem(words_of_nodes, plural(cluster.nodes, "node"))
+        return
+    words_of_accelerators = _wrong_accelerators(own_description, cluster, counted | nodes | written)
+    if words_of_accelerators:
+        yield _problem(words_of_accelerators, plural(cluster.accelerators, "accelerator"))
+        return
     own = {"cluster.nodes": [*nodes, *written], "cluster.accelerators": [*counted, *nodes, *written]}
     for each in wrong_statements(own_description, own):
         if not _is_of_parts(each, own_description, spec, cluster, nodes):
@@ -247,6 +236,39 @@ def check(
         yield from _step_problem(own_description, workload)
     if layout is not None and any(sign in own_description for sign in _OF_DEGREE):
         yield from _degree_problem(own_description, layout, written)
+
+
+def _wrong_nodes(text: str, spec: Spec, cluster: Cluster, nodes: Collection[int]) -> str:
+    """The first words in a text with another number of nodes than those of this machine; empty if there are none."""
+    for words, count in _counts_with_words(_NODES, text):
+        if count < 2 or count in nodes or count in written_numbers(spec) or _is_after_failure(count, spec, cluster):
+            continue
+        if _is_of_a_store(words, text) or _is_of_partitions(words, text):
+            continue
+        if cluster.all_nodes % count == 0 and _OF_UNITS.search(text):
+            continue
+        if _is_sum(spec.description or "", nodes):
+            return ""  # parts of the whole: 62 nodes of the first phase and 31 of the second
+        if _is_of_this_machine(words, text, cluster):
+            return words
+    return ""
+
+
+def _wrong_accelerators(text: str, cluster: Cluster, right: Collection[int]) -> str:
+    """The first words in a text with another number of accelerators than those of this machine; empty if there are none."""
+    for words, count in _counts_with_words(_ACCELERATORS, text):
+        if count <= cluster.accelerators_per_node or count in right:
+            continue
+        if count > cluster.accelerators and f"at most {words}" in text:
+            continue  # an upper limit that this machine keeps: a pod has at most 9,216 chips
+        if _is_of_this_machine(words, text, cluster):
+            return words
+    return ""
+
+
+def _is_of_this_machine(words: str, text: str, cluster: Cluster) -> bool:
+    """Whether a count is neither one of a hypothesis (three nodes would be too many for a rack) nor of another machine."""
+    return words in planned_text(text) and not is_size_of_something_else(text, words, cluster)
 
 
 def _degree_problem(text: str, layout: Layout, written: Collection[int]) -> Iterator[Problem]:

@@ -118,12 +118,21 @@ def _values_of_model(entry: Model) -> Mapping[str, Sequence[float]]:
         "hidden size": (entry.hidden,),
         "KV heads": (entry.kv_heads, *((entry.window.kv_heads,) if entry.window is not None else ())),
         "query heads": (entry.heads, *((entry.window.heads,) if entry.window is not None else ())),
-        "parameters": _si(entry.parameters),
-        "active parameters": _si(entry.active_parameters),
+        "parameters": _with_whole_billions(_si(entry.parameters)),
+        "active parameters": _with_whole_billions(_si(entry.active_parameters)),
         "experts": (entry.experts, entry.experts + entry.shared_experts),
         "experts of a token": (entry.experts_per_token, entry.experts_per_token + entry.shared_experts),
         "context": (entry.max_sequence_length or 0,),
     }
+
+
+def _with_whole_billions(values: Sequence[float]) -> tuple[float, ...]:
+    """Numbers of parameters, with the whole billions by which people call them: 3.3B active ones are `A3B`.
+
+    >>> _with_whole_billions((3.3e9,))
+    (3300000000.0, 3000000000.0)
+    """
+    return (*values, *(each // 1e9 * 1e9 for each in values))
 
 
 def _counts_of_layers(entry: Model) -> Iterator[int]:
