@@ -12,7 +12,7 @@ _UNIT = r"(?:node|engine|GPU|accelerator|replica|instance|server|card|chip|rank|
 _ONE_OF_MANY = r"each|every|per|one|single|a (?:node|client|gpu|rack|file|job)|je|pro|jede\w*|par|chaque"
 _PART_OF_RUN = pattern(
     r"(?i)^(?!.*\b(?:whole|entire|total|altogether|full (?:run|training))\b)(?:.*\d steps\b|"
-    r".*\b(?:first|initial|last|final|others?|remaining|remainder|rest|next|warm-?up|anneal\w*|decays?|cool-?down|phases?|stages?|code|math\w*|web|books?|of which|long|mid-?training)\b)"
+    r".*\b(?:first|initial|last|final|others?|remaining|remainder|rest|next|warm-?up|anneal\w*|decays?|cool-?down|phases?|stages?|of which|mid-?training)\b)"
 )
 """A sentence that divides a run into parts, or that counts steps."""
 _OF_LOAD = pattern(r"(?i)\d ?[kM]? ?(?:requests|queries|calls|tokens|users|sessions|anfragen|nutzer|requêtes)\b")
@@ -136,7 +136,7 @@ NAMED_MACHINE_AND_WORK = (
         "workload.tokens",
         "token",
         cues="token tokens jetons",
-        unless=r"unique|deduplicat\w+|tokeni[sz]er|(?:per|a|in|for) (?:day|second|step|gpu|node|epoch)|batch|context|seconds?|checkpoints?|corpus|data ?set|mixture|collected|gathered|available|gesammelt",
+        unless=r"unique|deduplicat\w+|tokeni[sz]er|(?:per|a|in|for) (?:day|second|step|gpu|node|epoch)|batch|context|seconds?|checkpoints?|data ?set|mixture|collected|gathered|available|gesammelt",
         least=1e9,
     )._replace(part=_PART_OF_RUN),
     named(
