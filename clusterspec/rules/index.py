@@ -12,7 +12,7 @@ from collections.abc import Callable
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "description-off-keys": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
     "description-off-layout": ("document", ("own_remarks", "training", "layout")),
-    "description-off-settings": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
+    "description-off-settings": ("document", ("own_description", "spec", "cluster", "layout?", "workload?", "catalog")),
     "duplicate-key": ("document", ()),
     "expired-waiver": ("document", ()),
     "figures-contradict": ("document", ("spec", "operations?", "cluster?", "layout?")),
@@ -542,7 +542,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 SILENT: dict[str, Callable[..., object]] = {
     "description-off-keys": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
     "description-off-layout": lambda own_remarks, training, layout: not own_remarks or training.rl is not None or (not any((cue in own_remarks for cue in ('repli', 'répli', 'icro', 'sequen', 'equenz', 'layer', 'chicht', 'expert', 'block', 'couche', 'capa', 'sample')))),
-    "description-off-settings": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
+    "description-off-settings": lambda own_description, spec, cluster, layout, workload, catalog: spec.pools or spec.jobs,
     "figures-contradict": lambda spec, operations, cluster, layout: not (operations is not None and operations.checkpoint is not None and (operations.checkpoint.write_time is not None)) and (not (operations is not None and operations.failures is not None) and (not any((test.scope for test in spec.acceptance or ())) and (not (spec.cluster is not None and spec.cluster.scale_up is not None and (cluster is not None)) and (not (spec.cluster is not None and spec.cluster.scale_out is not None and spec.cluster.scale_out.levels) and (not (spec.cluster is not None and spec.cluster.software) and ((not (spec.workload.serving.scaling is not None and layout is not None) and (not spec.workload.serving.requests and (not spec.workload.serving.cache_tiers)) if spec.workload is not None and spec.workload.serving is not None else True) and (not (spec.workload is not None and spec.workload.rl is not None)))))))),
     "keys-disagree": lambda operations, written_layout, written_scale_out, layout, networks, spec: (operations is None or (operations.checkpoint if operations else None) is None) and (not len({budget.value for _, budget in spec.power_budgets}) > 1 and (not (written_scale_out is not None and written_scale_out.topology in {'single-switch', 'torus', 'dragonfly'}) and (not (networks is not None and networks.without_links) and (not (networks is not None and networks.seconds_to_fill < 300) and (not (networks is not None and networks.reads_slower) and (not (spec.workload is not None and spec.workload.rl is not None and (spec.workload.rl.weight_sync is not None)) and ((not (spec.workload.serving.session.growth if spec.workload.serving.session is not None else None) is not None if spec.workload is not None and spec.workload.serving is not None else True) and ((layout is None or written_layout is None or layout.capabilities.release is None) or not (written_layout.software_year is not None and abs(written_layout.software_year - layout.software_year) > 1))))))))),
     "launch-settings-off-keys": lambda own_remarks, spec, cluster, layout, workload, catalog, design: not own_remarks,

@@ -68,6 +68,8 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 _DIGIT = pattern(r"\d")
 _NUMBER = pattern(r"\d[\d.,]*")
+OF_SEVERAL = 3.0
+"""Ratio to the largest value of the catalog above which a figure is that of several parts together."""
 _MASK = "_"
 """A sign in place of the letters of a name, whose digits are no figures."""
 _MASKED = pattern(r"_+")
@@ -82,7 +84,8 @@ def check(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[Problem]:
         for part, entries, segment in _parts_of(sentence, catalog):
             own = values_of_parts(entries)
             for stated in statements_in(segment, own, ROWS):
-                if not agrees(stated, own[stated.key.key]) and not _is_written(stated, spec):
+                of_several = stated.value > OF_SEVERAL * max(own[stated.key.key])
+                if not agrees(stated, own[stated.key.key]) and not of_several and not _is_written(stated, spec):
                     yield _problem(stated, sentence[part.start : part.end], entries, own)
                     return
 

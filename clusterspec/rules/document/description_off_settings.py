@@ -79,9 +79,11 @@ import re
 from collections.abc import Callable, Iterator
 from math import prod
 
+from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
+from clusterspec.rules.knowledge.named_choices import NAMES_OF_FRAMEWORKS, wrong_framework, wrong_model
 from clusterspec.rules.knowledge.named_keys import SAME
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
@@ -160,9 +162,11 @@ def check(
     cluster: Cluster,
     layout: Layout | None,
     workload: Workload | None,
+    catalog: Catalog,
 ) -> Iterator[Problem]:
     if spec.pools or spec.jobs:
         return
+    yield from _choice_problems(own_description, spec, workload, catalog)
     own = values_of_keys(spec, cluster, layout, workload, own_description)
     for stated in wrong_statements(own_description, own):
         if not _is_written(stated, spec):
@@ -174,6 +178,19 @@ def check(
         names = {_plain_letters(_name_of(match)) for match in found_names}
         if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
             yield _problem(found_names[0][0], key, own_name)
+
+
+def _choice_problems(description: str, spec: Spec, workload: Workload | None, catalog: Catalog) -> Iterator[Problem]:
+    """The problems of a text that names another framework, or another model, than the keys."""
+    if workload is None or workload.kind not in NAMES_OF_FRAMEWORKS:
+        return
+    framework = spec.layout.framework if spec.layout is not None else None
+    if framework is not None and (words := wrong_framework(description, workload.kind, framework)):
+        yield _problem(words, "layout.framework", framework)
+    if workload.model.id in catalog.ids("model"):
+        words = wrong_model(description, workload.model, catalog)
+        if words:
+            yield _problem(words, "workload.model", workload.model.id)
 
 
 def _is_written(stated: Statement, spec: Spec) -> bool:

@@ -102,12 +102,10 @@ def _si(*figures: Figure | None) -> tuple[float, ...]:
 
 def _values_of_accelerator(entry: Accelerator) -> Mapping[str, Sequence[float]]:
     printed = [float(each) * 1e9 for each in entry.memory_printed.split() if each.isdecimal()]
-    nics = entry.nics_per_accelerator or 0
     return {
         "memory": (*_si(entry.memory), *printed),
         "memory bandwidth": _si(entry.memory_bandwidth),
         "largest power": _si(entry.power, entry.power_typical, entry.power_lowest),
-        "ports": (entry.links or 0, (entry.links or 0) + nics, nics),
     }
 
 
