@@ -5,10 +5,11 @@
 A stated `data_loading` time above 5 % of the predicted step; or a storage system that delivers training data more
 slowly than the predicted steps read it. The steps read tokens times bytes per token (`dataset_token_bytes`; without it
 2, or 4 for vocabularies from 65,500 words on). The storage system delivers what its `read` (else its `bandwidth`),
-`per_client`, `slots` and the NICs on the path allow. The same holds for files: with `dataset_files`, the steps open as
-many in a second as their tokens lie in, and the storage system opens `metadata_rate`. Severity follows the share of the step that the job waits for
-data: a note where it is below the half-width of the prediction's range, a warning above it, and an error if at least a
-quarter of the step is lost even at the low end of the range.
+`per_client`, `slots` and the NICs on the path allow. Files are compared in the same way: with `dataset_files`, the
+steps open the files that contain their tokens, and the storage system opens at most `metadata_rate` files a second.
+Severity follows the share of the step that the job waits for data: a note where it is below the half-width of the
+prediction's range, a warning above it, and an error if at least a quarter of the step is lost even at the low end of
+the range.
 
 ## Why it matters
 

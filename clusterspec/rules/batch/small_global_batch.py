@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Pre-training of at least 100 billion tokens in steps of less than 200,000 tokens, for models from 3 billion active parameters.
+Pre-training of a model with at least 3 billion active parameters on at least 100 billion tokens, in steps of fewer than
+200,000 tokens.
 
 ## Why it matters
 

@@ -4,7 +4,7 @@
 
 - A `nic_bandwidth` that the technology does not have, such as 800 Gb/s of NDR or 100 Gb/s of Slingshot 11.
 - A `nic_bandwidth` above the rate of the named `nic`.
-- Planes so many that each link has less than the rate of one port.
+- So many `planes` that each link has less than the rate of one port.
 - A named `nic` slower than the ports of its technology, such as a ConnectX-6 on NDR.
 - A link faster than one port, where the ports of the NIC are slower with Ethernet than with InfiniBand; a note where
   `planes` is not stated and the ports together have the rate.

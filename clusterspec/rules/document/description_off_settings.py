@@ -2,13 +2,14 @@
 
 ## What it finds
 
-A `description` that names the accelerator, the network technology, the sharding, the training precision, the size of the
-model, a degree of the layout, the oversubscription, the tokens of a sequence, of a step or of the run, the batch, the load of a service,
-the warranty, the term, the delivery, the tax, the discount, the PUE, the price of a kWh, the response of the support or the power
-budget, each once, where the keys state another. Numbers agree to 5 %, sizes of models to 30 %, PUE and prices to 1 %. A number that any other key states is accepted, and so is a setting that
-the text only compares with (`moved from`, `instead of`, `not`). Sentences about another machine (one that is replaced,
-compared with, or bought later), settings in a clause with `would` or `if`, rates of one node, engine or accelerator, and
-tokens of a part of the run are not read.
+A `description` that names the accelerator, the network technology, the sharding, the training precision, the size of
+the model, a degree of the layout, the oversubscription, the tokens of a sequence, of a step or of the run, the batch,
+the load of a service, the warranty, the term, the delivery, the tax, the discount, the PUE, the price of a kWh, the
+response of the support or the power budget, each once, where the keys state another value. Numbers agree to 5 %, sizes
+of models to 30 %, PUE and prices to 1 %. A number that any other key states is accepted, and so is a setting that the
+text only compares with (`moved from`, `instead of`, `not`). Sentences about another machine (one that is replaced,
+compared with, or bought later), settings in a clause with `would` or `if`, rates of one node, engine or accelerator,
+and tokens of a part of the run are not read.
 
 ## Why it matters
 

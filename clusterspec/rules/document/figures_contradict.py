@@ -5,12 +5,12 @@
 Figures of different keys that exclude each other:
 
 - a `checkpoint.pause` one and a half times as long as its `write_time`, or shorter where saving is synchronous;
-- failures of a part outside its own `range`;
-- a test of acceptance on sets of other nodes than take part in it;
+- a failure rate of a part outside its own `range`;
+- an acceptance test whose `scope` has another number of nodes than the test;
 - a `peer_bandwidth` above the `bandwidth` of all links, and a list of `axis_bandwidth` of another length than `shape`;
 - more `scaling.min_replicas` than the plan has engines;
 - more `batches_in_flight` than `max_staleness` + 1 allows;
-- `tiers` or an `oversubscription` with `levels` that state others;
+- `tiers` or an `oversubscription` other than those that `levels` state;
 - a release of a library or framework in `cluster.software` and another one in `layout.software` or
   `collective_library`.
 
@@ -127,6 +127,12 @@ acceptance:
 
 - The keys of a spec: docs/spec.md
 - Pauses and writes of checkpoints: https://pytorch.org/blog/reducing-checkpointing-times/
+
+
+
+
+
+
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ for several NICs with a `topology` of rails (a warning).
 
 A rail joins one NIC of every node. With eight rails and four NICs, four rails have no member; the bill then counts
 twice the leaves and spines. With three rails and eight NICs, two rails carry three NICs of each node and one only two,
-so that its ports stay dark. With one rail all NICs of a node share their leaves, as in a fat tree: the counts of leaves and
-the hops of a collective are then those of a fat tree.
+so that some of its ports stay unused. With one rail all NICs of a node share their leaves, as in a fat tree: the counts
+of leaves and the hops of a collective are then those of a fat tree.
 
 ## What to do
 
@@ -22,7 +22,7 @@ Do not ignore it.
 
 ## Fix safety
 
-The fix is unsafe: it writes the number of NICs. The number of NICs may be the wrong one instead.
+The fix is unsafe: it writes the number of NICs as `rails`. The number of NICs may be wrong instead.
 
 ## Fires
 

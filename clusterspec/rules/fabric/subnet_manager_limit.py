@@ -27,7 +27,7 @@ fabric with too many ports into planes, or into subnets with routers between the
 
 ## When to ignore it
 
-Ignore it where one of the switches is a managed one.
+Ignore it where another switch of the fabric is managed.
 
 ## Fires
 

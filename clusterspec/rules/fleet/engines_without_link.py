@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Prefill or decode engines, rollout, or a model in addition to the trained one with a `pool` that no entry of `pool_links` joins with
-the pool of the rest of the job; and those whose entry states neither `fabric: shared` nor a `bandwidth`.
+A `pool` of prefill or decode engines, of rollout or of another model (reference, critic, reward), if no entry of
+`pool_links` joins it with the pool of the job, or if the entry states neither `fabric: shared` nor a `bandwidth`.
 
 ## Why it matters
 
