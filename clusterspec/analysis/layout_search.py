@@ -332,7 +332,4 @@ def _indivisible_batch_reason(job: SearchJob, pins: Pins) -> str:
     below = batch - batch % dp
     multiples = " and ".join(f"{each:,}" for each in (below, below + dp) if each)
     many = "are multiples" if below else "is a multiple"
-    return (
-        f"a global batch of {batch:,} is a multiple of no dp of {job.demands.ranks:,} ranks;"
-        f" {multiples} {many} of dp {dp:,}"
-    )
+    return f"no dp of {job.demands.ranks:,} ranks divides a global batch of {batch:,}; {multiples} {many} of dp {dp:,}"

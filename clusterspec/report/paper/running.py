@@ -76,7 +76,7 @@ def collectives_table(collectives: Sequence[SizedCollective]) -> PaperTable | No
         )
         for number, one in enumerate(collectives)
     )
-    return PaperTable(columns, rows, "collectives", caption="Bus bandwidth expected of a collective by size")
+    return PaperTable(columns, rows, "collectives", caption="Expected bus bandwidth of a collective by size")
 
 
 def collectives_by_size(collectives: Sequence[SizedCollective]) -> tuple[Block, ...]:
@@ -110,7 +110,7 @@ def collectives_by_size(collectives: Sequence[SizedCollective]) -> tuple[Block, 
         columns,
         rows,
         "collectives",
-        caption="Bus bandwidth of the largest message, and the size from which on it is half",
+        caption="Bus bandwidth of the largest message, and the size that reaches half of it",
     )
     return Picture(drawn, caption, "collectives"), table
 

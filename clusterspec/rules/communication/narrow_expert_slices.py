@@ -5,7 +5,7 @@
 `expert_tp` above 1 that leaves 256 columns or fewer of an expert on a rank, in training, where ep could take its place:
 a warning whatever saving is predicted, since the GEMM model is not fitted to such widths. Wider slices are reported
 only with `ep: 1`, where each rank holds slices of all experts, and only if ep in place of `expert_tp` saves more of the
-predicted step than the half-width of its range.
+predicted step than the half-width of its range; a smaller saving is not even a note.
 
 ## Why it matters
 
