@@ -420,7 +420,7 @@ def test_fewer_cables_than_links_are_explained() -> None:
     )
     page = paper.paper_as_html(compose(full))
     assert (
-        "The bill counts 296 links. The quote offers cables with fixed ends, which need no modules and may carry two links each"
-        in page
+        "The bill counts 296 links. The quote offers cables with fixed ends, which need no modules and may carry two "
+        "links each" in page
     )
     assert "149 pieces do for all links." in page

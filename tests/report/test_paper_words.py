@@ -170,7 +170,10 @@ DOMAIN = "Inside a domain of 8 accelerators each has 450 GB/s each way, between 
     [
         (trained, f"{DOMAIN}: so tensor parallelism over 4 ranks stays inside."),
         (lambda: laid_out(tp=1), f"{DOMAIN}."),
-        (lambda: laid_out(tp=16), f"{DOMAIN}; tensor parallelism over 16 ranks leaves the domain and runs at the lower rate."),
+        (
+            lambda: laid_out(tp=16),
+            f"{DOMAIN}; tensor parallelism over 16 ranks leaves the domain and runs at the lower rate.",
+        ),
         (lambda: laid_out(tp=2, ep=8), f"{DOMAIN}: so expert parallelism over 8 ranks stays inside."),
         (lambda: laid_out(tp=8, ep=8), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
         (lambda: spread_over(1), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),

@@ -142,6 +142,6 @@ def launch_section(report: FullReport) -> Section | None:
         blocks.append(Text(f"{len(lines) - MOST_LINES:,} more lines start the other engines.", "launch.text"))
     if found.omitted:
         items = tuple((text, f"launch.omitted[{number}]") for number, text in enumerate(found.omitted))
-        blocks.append(Bullets("Not in this file, or other than in the spec", items))
+        blocks.append(Bullets("Not in this file, or different from the spec", items))
     lead = f"As `clusterspec export {found.kind}` writes it."
     return Section("launch", "Launch", tuple(blocks), lead=lead, appendix=True)
