@@ -80,7 +80,7 @@ def _kernel_table(chip: Accelerator) -> Path:
     """The shipped kernel table of an accelerator. Raises `UsageFault` if there is none."""
     shipped = resources.catalog() / "kernels" / f"{chip.kernels}.yaml"
     if chip.kernels is None or not shipped.is_file():
-        raise UsageFault(f"the catalog has no kernel table for {chip.id}, which measured figures would replace")
+        raise UsageFault(f"the catalog has no kernel table for {chip.id} whose figures could be replaced")
     return shipped
 
 

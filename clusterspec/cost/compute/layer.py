@@ -264,7 +264,7 @@ def head_work(shard: Shard, loss: float, summed: float) -> Work:
     return streaming_work("last norm", (norm, 2 * norm)) + logits + _gradient_sums(logits, summed, shard) + losses
 
 
-def join_work(shard: Shard, summed: float) -> Work:
+def work_to_join_embedding(shard: Shard, summed: float) -> Work:
     """The two norms and the projection that join a hidden state and the embedding of a later token, before a layer of
     multi-token prediction (DeepSeek-V3, arXiv 2412.19437, section 2.2).
     """

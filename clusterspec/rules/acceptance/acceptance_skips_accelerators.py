@@ -104,5 +104,5 @@ def _left_over_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster
         if not nodes % each or not cluster.all_nodes % each or runs[1] != nodes // each:
             continue
         message = f"{runs[1]} sets of {plural(each, 'node')} are {runs[1] * each} of {nodes} nodes: {nodes % each} {'is' if nodes % each == 1 else 'are'} in no set"
-        help_ = "take sets that divide the nodes, or add a set that holds the last ones"
+        help_ = "use sets of a size that divides the nodes, or add a set of the others"
         yield RULE.problem(("acceptance", number, "scope"), message, help_)

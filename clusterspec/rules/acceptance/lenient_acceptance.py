@@ -148,7 +148,7 @@ def _repetition_problems(number: int, test: AcceptanceSpec) -> Iterator[Problem]
     """Problems of a test that faulty links pass because some runs may fail or because it is too short."""
     counted = test.required_runs
     if counted is not None and 0 < counted[0] < MOST_PASS * counted[1]:
-        message = f"{counted[1] - counted[0]} of {counted[1]} runs may fail: a link that drops out now and then passes"
+        message = f"{counted[1] - counted[0]} of {counted[1]} runs may fail: a link that fails at times passes"
         yield RULE.problem(("acceptance", number, "pass"), message, f"demand `{counted[1]} of {counted[1]}`")
     if test.duration is not None and 0 < test.duration.value < SHORT:
         message = f"a test of {test.duration.written} ends before links are warm and before a rare error shows"

@@ -106,7 +106,7 @@ def check(
         yield RULE.problem(
             _limiting_key(reads.batch.rate),
             message,
-            f"plan a storage system that the job reads at {display(reads.needed.value, 'B/s')}, or copy the data to the nodes before",
+            f"plan a storage system that the job reads at {display(reads.needed.value, 'B/s')}, or copy the data to the nodes first",
             severity=step_severity(reads.stall, timed),
         )
     used, most = training.tokens_of_step / step, stored_token_rate(timed.design)
@@ -118,7 +118,7 @@ def check(
             f"the predicted steps open {needed:,.0f} files a second, and the storage system {given:,.0f} "
             f"(`metadata_rate`): training waits {percent(lost, 2)} of the time"
         )
-        help_ = "put many samples into one file, or copy the data to the nodes before"
+        help_ = "put many samples into one file, or copy the data to the nodes first"
         yield RULE.problem("workload.dataset_files", message, help_, severity=step_severity(lost, timed))
 
 

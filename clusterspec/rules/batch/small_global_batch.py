@@ -71,4 +71,6 @@ def check(training: Workload) -> Iterator[Problem]:
         return
     steps = training.tokens / step
     message = f"{step:,} tokens per step make {display(steps, '1')} steps: published pre-training of this size takes 500,000 tokens and more per step"
-    yield RULE.problem("workload.global_batch", message, "use a larger global batch, with the learning rate for it")
+    yield RULE.problem(
+        "workload.global_batch", message, "use a larger global batch, with the learning rate for that batch"
+    )

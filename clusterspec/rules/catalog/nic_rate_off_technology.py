@@ -130,7 +130,7 @@ def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, sc
     link = scale_out.nic_bandwidth.value / scale_out.planes
     if any(agrees_within(link, port, SAME) for port in ports) or deviations.has_any_of("nic"):
         return
-    message = f"{scale_out.planes} planes leave {display_bits(link)} of a NIC for each, and {technology.name} has ports of {or_list(display_bits(port) for port in ports)}"
+    message = f"each of {scale_out.planes} planes gets {display_bits(link)} of a NIC, and {technology.name} has ports of {or_list(display_bits(port) for port in ports)}"
     yield RULE.problem("cluster.scale_out.planes", message, "use as many planes as the NIC has ports")
 
 

@@ -202,10 +202,10 @@ def _checkpoint_problems(checkpoint: CheckpointSpec, written: Quantity) -> Itera
         return
     at, help_ = "operations.checkpoint.pause", "correct `pause`, `write_time` or `mode`"
     if pause.value > written.value * OVERHEAD:
-        message = f"training stops for {pause.written} at a checkpoint that is complete after {written.written}"
+        message = f"training stops for {pause.written} at a checkpoint, which is complete after only {written.written}"
         yield RULE.problem(at, message, help_)
     elif checkpoint.mode == "synchronous" and pause.value * ROUNDED < written.value:
-        message = f"training waits until the checkpoint is complete after {written.written}, not {pause.written}"
+        message = f"training waits until the checkpoint is complete, which takes {written.written}, not {pause.written}"
         yield RULE.problem(at, message, help_)
 
 
@@ -286,8 +286,8 @@ def _replica_problems(serving: ServingSpec, layout: Layout) -> Iterator[Problem]
 
 def _concurrency_problems(serving: ServingSpec) -> Iterator[Problem]:
     if serving.requests and serving.concurrency and serving.requests < serving.concurrency:
-        message = f"{serving.requests:,} requests in all can never be {serving.concurrency:,} in flight"
-        help_ = "state fewer requests in flight, or all requests of the run"
+        message = f"a run of {serving.requests:,} requests never has {serving.concurrency:,} in flight"
+        help_ = "state fewer requests in flight, or correct the number of requests in the run"
         yield RULE.problem("workload.serving.concurrency", message, help_, severity="warning")
 
 

@@ -163,7 +163,7 @@ def check(
         return
     count = power.pdus.count or 1
     if power.pdus.count == 1 and power.feeds in {"2N", "N+1"}:
-        message = f"feeds are {power.feeds}, and one power distribution unit has one feed"
+        message = f"racks have {power.feeds} feeds, and one power distribution unit has one feed"
         yield RULE.problem(AT, message, "plan a unit for each feed, or state `feeds: N`")
         return
     left = _units_after_failure(count, power.feeds)
