@@ -228,7 +228,7 @@ UNEVEN = assumed_figure(
     "uneven",
     0.7,
     "standard deviation of the popularity of experts over its mean. Balancing gained 1.49 times on 32 ranks and 2.54 "
-    "times on 72 ranks of DeepSeek-V3, as much as the fullest rank has above the mean with 0.53 and 0.99; this is "
+    "times on 72 ranks of DeepSeek-V3. The fullest rank has so many times the mean load with 0.53 and 0.99; this is "
     "their geometric mean (SGLang, lmsys.org/blog/2025-05-05-large-scale-ep)",
 )
 RANGES = {

@@ -11,9 +11,9 @@ it, or whose 99th percentile (`p99`) is at most an eighth of it. The finding is 
 
 ## Why it matters
 
-With a mask between the documents of a sequence, no token attends beyond its document: training that should extend the
-context to 131,072 tokens, on documents of at most 16,384, extends it to 16,384. Context parallelism then exchanges keys
-and values that no rank needs.
+With a mask between the documents of a sequence, no token attends beyond its document. If training is to extend the
+context to 131,072 tokens, but documents have at most 16,384, it extends the context only to 16,384. Context parallelism
+then exchanges keys and values that no rank needs.
 
 ## What to do
 
