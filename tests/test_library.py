@@ -196,5 +196,5 @@ def test_tables_are_data_frames(design: LoadedDesign) -> None:
 
 
 def test_an_unknown_key_to_solve_for_is_refused_by_name(design: LoadedDesign) -> None:
-    with pytest.raises(ValueError, match=r"no lever is called 'layout.nodes'.*nodes"):
+    with pytest.raises(ValueError, match=r"solve cannot vary 'layout.nodes'.*nodes"):
         design.solve("layout.nodes", "mfu>=0.3")

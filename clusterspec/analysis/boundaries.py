@@ -55,7 +55,7 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
     study = with_a_layout(study) if best_layout else study
     condition = _condition_in_fleet(parse(until, study.plan.whole_step.seconds), study, whole)
     if key not in LEVERS and key != MACHINE:
-        raise ConditionFault(f"no lever is called {key!r}: solve takes {', '.join(LEVERS)}")
+        raise ConditionFault(f"solve cannot vary {key!r}: it takes {', '.join(LEVERS)}")
     lever = _directed_lever(machine_lever(study.design) if key == MACHINE else lever_of(key, study.design), condition)
     present = lever.value(study.design)
     head = _report_head(study, lever.name, lever, condition)
@@ -163,7 +163,9 @@ def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None)
     if condition.metric not in OF_FLEET:
         return condition
     if parts is None or own is None:
-        raise ConditionFault(f"`{condition.metric}` is of all pools of a fleet: name a fleet, and one pool with --pool")
+        raise ConditionFault(
+            f"`{condition.metric}` covers all pools of a fleet: name a fleet, and one pool with --pool"
+        )
     others = {name: each for name, each in parts.pools.items() if name != own[1].pool}
     figures = {name: OF_FLEET[condition.metric](each.plan) for name, each in others.items()}
     if condition.metric == "fleet_cost":

@@ -181,7 +181,7 @@ def _use_gate(report: FleetReport, machines: Mapping[str, FullReport]) -> Gate:
     unknown = [name for name, use in report.pools.items() if use.idle is None or not use.nodes]
     if unknown:
         text = f"the nodes that jobs leave idle are not known, on {', '.join(unknown)}"
-        return Gate("use", GateStatus.OPEN, text, "have the nodes of each job stated")
+        return Gate("use", GateStatus.OPEN, text, "state the nodes of each job")
     nodes = {name: use.nodes or 0 for name, use in report.pools.items()}
     idle = {name: use.idle or 0 for name, use in report.pools.items() if use.idle}
     texts = []

@@ -101,9 +101,9 @@ MISSING_INPUTS = "incomplete-cost-inputs"
 """The rule whose notes keep a gate open if they report that the cost excludes energy."""
 _OF_GATES = frozenset(rule for rules in RULES_OF_GATES.values() for rule in rules)
 DESIGN_ASKS = {
-    VerdictStatus.FAILS: "have the errors among the findings mended",
+    VerdictStatus.FAILS: "have the errors corrected",
     VerdictStatus.RESERVATIONS: "have each warning corrected or accepted in writing",
-    VerdictStatus.NOT_JUDGED: "have the missing parts of the spec written",
+    VerdictStatus.NOT_JUDGED: "have the missing parts of the spec added",
     VerdictStatus.CLEAR: "",
 }
 CONDITIONS = {
@@ -247,7 +247,7 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
         return Gate("prices", GateStatus.OPEN, "; ".join(texts), "ask for these prices")
     if cost.as_of is None:
         return Gate(
-            "prices", GateStatus.OPEN, "the prices have no date (`procurement.as_of`)", "ask until when they hold"
+            "prices", GateStatus.OPEN, "the prices have no date (`procurement.as_of`)", "ask how long they are valid"
         )
     return Gate(
         "prices",
@@ -262,7 +262,7 @@ def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workloa
         if work is not None:
             text = "the spec has no layout that runs, so that the accelerators that the work uses are not known"
         else:
-            text = "no planned work is stated; of a fleet, the report of a job (`--job`) has that of its pool"
+            text = "no planned work is stated; in a fleet, the report of a job (`--job`) has the work of its pool"
         return Gate("use", GateStatus.OPEN, text, "have the work planned")
     idle = 1 - used / whole if whole else 0.0
     most = served.most_in_flight if served is not None else None

@@ -47,7 +47,9 @@ def quote_gate(
         ask += "" if objects else ", or say who delivers the parts"
         return Gate("quote", status, f"the quote lacks {_lacking_text(lacking, buying)}", ask)
     if any(part.state == "in place" for part in parts):
-        text = "the quote extends a machine; by the description its other parts are in place, and are not compared"
+        text = (
+            "the quote extends a machine; according to the description its other parts exist, and they are not compared"
+        )
         return Gate("quote", GateStatus.OPEN, text, "compare the quote with the bill before and after")
     open_ = [kind_words(part.kind) for part in parts if part.state in {"no quantity", "elsewhere"}]
     if open_:
@@ -96,7 +98,7 @@ def budget_gate(
     lines = total_of_lines(buying) if quoted is not None else None
     if lines is not None and lines > limit.high:
         text = f"{said} of {limit}, and the lines of the quote sum to {rounded_text(Money.of(lines, currency))}"
-        return Gate("budget", GateStatus.OPEN, text, "ask which of the sums holds")
+        return Gate("budget", GateStatus.OPEN, text, "ask which of the sums is right")
     status = GateStatus.OPEN if amount.high > limit.high else GateStatus.MET
     ask = "" if status is GateStatus.MET else "have the upper price excluded"
     return Gate("budget", status, f"{said} of {limit}", ask)

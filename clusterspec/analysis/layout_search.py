@@ -176,13 +176,13 @@ def _search_training(
     evaluate = (searched_before and searched_before.evaluate) or evaluation(searched.design, job)
     space = searched_before.space if searched_before else Space(list(families(job, Pins(options.pins))))
 
-    def every_layout() -> Found:
+    def search_all_layouts() -> Found:
         return run_search(space, evaluate, limits, top=options.top, objective=options.objective, progress=progress)
 
-    found = searched_before.found if searched_before else every_layout()
+    found = searched_before.found if searched_before else search_all_layouts()
     picks = training_picks(studied, job, space, found, options.top)
     if len(picks.without_objection) < options.top and found.complete_to < inf:
-        found = every_layout()
+        found = search_all_layouts()
         picks = training_picks(studied, job, space, found, options.top)
     reported = replace(_search_report(studied, job, space, found, picks), objective=options.objective)
     if not reported.layouts:
@@ -332,7 +332,4 @@ def _indivisible_batch_reason(job: SearchJob, pins: Pins) -> str:
     below = batch - batch % dp
     multiples = " and ".join(f"{each:,}" for each in (below, below + dp) if each)
     many = "are multiples" if below else "is a multiple"
-    return (
-        f"a global batch of {batch:,} is a multiple of no dp of {job.demands.ranks:,} ranks;"
-        f" {multiples} {many} of dp {dp:,}"
-    )
+    return f"no dp of {job.demands.ranks:,} ranks divides a global batch of {batch:,}; {multiples} {many} of dp {dp:,}"

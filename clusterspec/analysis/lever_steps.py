@@ -22,7 +22,7 @@ def changes_of(design: Design, name: str, value: object) -> Changes:
     if name in WORDS:
         return {WORDS[name][0]: value}
     if name not in LEVERS or isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < inf:
-        raise ValueError(f"no lever {name!r} has the value {value!r}")
+        raise ValueError(f"{name!r} does not take the value {value!r}")
     return lever_of(name, design).changes(float(value))
 
 

@@ -70,7 +70,7 @@ def _place_of_measured(document: Document, part: FleetPart, path: Path, pools: i
         return path
     if path[:1] in document.places and own not in document.places:
         others = and_list(f"`{name}`" for name in mapping_at(document.value, ("pools",)))
-        raise FormatError(f"`measured` of the file holds for {others}: move it into the pools that it was measured on")
+        raise FormatError(f"`measured` of the file applies to {others}: move it into the pools where it was measured")
     return own
 
 

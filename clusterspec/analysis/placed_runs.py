@@ -169,7 +169,7 @@ def _are_on_two_nodes(cluster: Cluster, benchmark: Benchmark, series: Series, ra
 def _one_rank(series: Series) -> str:
     """Why a run of one rank is not compared. Published: NVIDIA/nccl-tests issues 107 and 249."""
     if series.jobs > 1:
-        return f"{series.jobs} copies of the benchmark ran side by side, each with one rank: {BUILT_WITH_MPI}"
+        return f"{series.jobs} copies of the benchmark ran at the same time, each with one rank: {BUILT_WITH_MPI}"
     return "it has one rank, which sends nothing: its bus bandwidth is 0 by definition; run it with two ranks or more"
 
 

@@ -131,7 +131,7 @@ def _unquoted_text(parts: tuple[QuotedPart, ...]) -> str:
         names = ", ".join(dict.fromkeys(kind_words(part.kind) for part in group))
         total = Money.total([part.missing for part in group if part.missing])
         texts.append(f"{names} ({rounded_text(total)})" if lacking and elsewhere else names)
-    return "; ".join(texts) + (", if from no other supplier" if elsewhere else "")
+    return "; ".join(texts) + (", unless another supplier has them" if elsewhere else "")
 
 
 def _price_of_days(cost: Cost) -> Callable[[float], Money | None]:

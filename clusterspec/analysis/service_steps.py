@@ -143,8 +143,8 @@ RESHARD = "load it on as many ranks as wrote it, or of a format for any number o
 """Lightning-AI/pytorch-lightning issue 16815, X-Square-Robot/wall-x issue 114."""
 OOPS = "the trace below that line: the module that failed; uname -r, and dkms status or modinfo of it: another release"
 DATA = (
-    "iostat -x and nfsiostat on the nodes during such a step; one run with data that are in memory: if it is fast, "
-    "read from local disks, with more workers or larger files"
+    "iostat -x and nfsiostat on the nodes during such a step; one run with data in memory. If that run is "
+    "fast, read from local disks, with more workers or larger files"
 )
 """NVIDIA/DALI issues 1325 and 2608, horovod/horovod issue 824."""
 BINDING = (

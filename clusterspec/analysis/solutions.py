@@ -84,7 +84,7 @@ def boundary_of(lever: Lever, condition: Condition, trial_at: TrialAt, present: 
     """The value of a lever from which a condition holds; ``present`` is the value in the spec."""
     seeker = _Seeker(lever, condition, trial_at)
     value = (
-        seeker.scan(_counts_to_scan(lever, present, seeker.proportional(present)))
+        seeker.scan(_counts_to_scan(lever, present, seeker.count_by_proportion(present)))
         if lever.whole
         else seeker.bisect(present)
     )
@@ -145,7 +145,7 @@ class _Seeker:
                 worst = middle
         return best
 
-    def proportional(self, present: float) -> float | None:
+    def count_by_proportion(self, present: float) -> float | None:
         """The count at which a metric that is proportional to the machine's size reaches its limit; None for other
         metrics.
         """

@@ -129,7 +129,7 @@ def _supplied_technology(sources: _FabricSources) -> str | None:
             return sources.log.assume(key, fitting, f"what {' and '.join(stated)} can carry")
     if not usual or len(offered) == 1:
         return next(iter(usual), None)
-    why = f"the first that {platform.id} comes with" if platform and offered else f"typical of {accelerator.id}"
+    why = f"the first technology of {platform.id}" if platform and offered else f"typical of {accelerator.id}"
     return sources.log.assume(key, usual[0], why)
 
 
@@ -376,7 +376,7 @@ def _collective_plugin(sources: _FabricSources, technology: Interconnect) -> str
     plugin = usual_plugin(sources.parts.accelerator.vendor, technology.plugins)
     if not plugin:
         return None
-    return sources.log.assume(f"{KEY}.collective_plugin", plugin, f"the one that belongs to {technology.id}")
+    return sources.log.assume(f"{KEY}.collective_plugin", plugin, f"the plugin of {technology.id}")
 
 
 PLUGINS_OF_VENDORS = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}

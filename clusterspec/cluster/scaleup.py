@@ -235,7 +235,7 @@ def _has_in_network_reduction(sources: _DomainSources, domain: int) -> bool:
     if entry is None or domain == 1:
         return False
     able = entry.in_network_reduction and sources.topology == "switched"
-    why = f"what {entry.id} can do" if able else f"{entry.id} has none here"
+    why = f"what {entry.id} can do" if able else f"{entry.id} has no in-network reduction in this topology"
     return sources.parts.log.assume("cluster.scale_up.in_network_reduction", able, why)
 
 

@@ -34,8 +34,9 @@ BY_YEAR = assumed_figure(
     "uncertainty",
     "release",
     1.25,
-    "band of a step where only the year of the software is known over that where its release is: of five pairs of"
-    " published runs with one description and one year, three agree within 3 % and two differ by 33 % and 90 %",
+    "range of a step where only the year of the software is known over that where its release is known: of five"
+    " pairs of published runs with one description and one year, three agree within 3 % and two differ by 33 % and"
+    " 90 %",
 )
 STRAGGLERS = assumed_figure(
     "uncertainty",
@@ -49,30 +50,32 @@ HOST = assumed_figure(
     "uncertainty",
     "host",
     2.5,
-    "slowest and fastest host time of a launch over the predicted one: processors, releases of PyTorch and the Python"
-    " around it differ; the least, in steps of a half, with which three in four published runs of the fitted side that"
-    " three times the host time slows by 2 % lie within the range, each source with one weight (six in ten without it)",
+    "slowest and fastest host time of a launch over the predicted one, since processors, releases of PyTorch and"
+    " the Python around it differ: the smallest factor, in steps of a half, with which the range contains three in"
+    " four of those published runs of the fitted side that three times the host time slows by 2 %, each source with"
+    " one weight (six in ten without it)",
 )
 UNSEEN_KIND = assumed_figure(
     "uncertainty",
     "unseen.kind",
     0.07,
     "half-width that the range of a step gains where no run of this precision and framework is published on the"
-    " accelerator: with the error of runs left out by fifths, in quadrature, it holds nine in ten runs of each"
-    " accelerator, precision and framework that is left out of the fit",
+    " accelerator: added in quadrature to the error of runs left out by fifths, it makes the range contain nine in"
+    " ten runs of each accelerator, precision and framework that is left out of the fit",
 )
 UNSEEN_PART = assumed_figure(
     "uncertainty",
     "unseen.part",
     0.42,
-    "half-width that the range of a step gains where nobody has measured what the accelerator sustains: the same, with"
-    " each family of accelerators left out and predicted without any figure of its own",
+    "half-width that the range of a step gains where nobody has measured what the accelerator sustains: it makes"
+    " the range contain nine in ten runs if each family of accelerators is left out of the fit and predicted"
+    " without any figure of its own",
 )
 RUN_TO_RUN = assumed_figure(
     "uncertainty",
     "run",
     0.03,
-    "half-width of the range of the step of a job that was measured, at least: of five pairs of published runs with one"
+    "smallest half-width of the range of a step whose job was measured: of five pairs of published runs with one"
     " description and one year, three agree within 3 %",
 )
 OTHER_LAYOUT = assumed_figure(

@@ -116,8 +116,8 @@ FULL_RATE = assumed_figure(
     "schedules",
     "interference.rate",
     200e9,
-    "rate of all NICs of a node, eight of 200 Gb/s, from which on traffic between nodes costs all of `interference`;"
-    " the part that is no compute unit is traffic in memory, which grows with the rate",
+    "rate of all NICs of a node, eight of 200 Gb/s, from which traffic between nodes costs the whole"
+    " `interference`; the part that does not come from compute units is memory traffic, which grows with the rate",
     "B/s",
 ).value
 

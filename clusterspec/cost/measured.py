@@ -121,9 +121,11 @@ def _run_of_entry(entry: MeasuredSpec, log: NcclLog | None) -> tuple[str | None,
         return entry.collective, entry.ranks
     from clusterspec.logs.nccl import collective_of, ranks_of  # most measurements are stated
 
-    collective = _agreed_value(entry.collective, collective_of(log), "a log of {log}, and the entry says {entry}")
+    collective = _agreed_value(
+        entry.collective, collective_of(log), "the log is of {log}, but the entry states {entry}"
+    )
     counted = ranks_of(log, collective)
-    return collective, _agreed_value(entry.ranks, counted, "a log of {log} ranks, and the entry says {entry}")
+    return collective, _agreed_value(entry.ranks, counted, "the log is of {log} ranks, but the entry states {entry}")
 
 
 def _resolved_measurement(index: int, entry: MeasuredSpec, log: NcclLog | None, cluster: Cluster | None) -> Measurement:

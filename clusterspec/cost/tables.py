@@ -12,7 +12,14 @@ from clusterspec.cost import parameters
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import MeasuredLinks
 from clusterspec.cost.compute import Shard, Work
-from clusterspec.cost.compute.layer import Parts, SoftwareBehavior, embedding_work, head_work, join_work, layer_parts
+from clusterspec.cost.compute.layer import (
+    Parts,
+    SoftwareBehavior,
+    embedding_work,
+    head_work,
+    layer_parts,
+    work_to_join_embedding,
+)
 from clusterspec.cost.compute.rates import PassKernels, Rates, Speed, rank_rates
 from clusterspec.cost.formulas.collectives import PCIE_3_TRANSFERS, PCIE_128B130B, slot_bandwidth
 from clusterspec.cost.layer_tables import Group, Hiding, LayerKernels, PartTime, PhaseTimer, layer_name, layer_time
@@ -244,7 +251,7 @@ class Tables:
         if name == EMBEDDING:
             return embedding_work(shard)
         if name == JOIN:
-            return join_work(shard, self.software.accumulation)
+            return work_to_join_embedding(shard, self.software.accumulation)
         return head_work(shard, self.software.loss, self.software.accumulation)
 
     def _timer(self, layout: Layout, hiding: Hiding) -> PhaseTimer:

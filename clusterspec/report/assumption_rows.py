@@ -35,10 +35,10 @@ def influences_text(influences: Sequence[Influence], report: EstimateReport, ink
     """The assumptions with the largest effect on step time or memory, in at most ``most`` lines."""
     time, column = ("time per output token", "tpot") if report.plan.serving is not None else ("step time", "step time")
     time, column = ("the time of an update", "update") if report.plan.is_update else (time, column)
-    moved = f"the {time.removeprefix('the ')} or the memory by more than {percent(LEAST)}"
+    changed = f"the {time.removeprefix('the ')} or the memory by more than {percent(LEAST)}"
     rest = len(report.plan.assumptions)
     if not influences:
-        return heading_line(f"No assumption moves {moved}", ink)
+        return heading_line(f"No assumption changes {changed}", ink)
     shown = influences[: max(1, most - 3)]
     rows = [_influence_row(one) for one in shown]
     heads = ("  assumed", "value", "alternative", column, "memory")
@@ -97,7 +97,7 @@ def assumptions_text(report: EstimateReport, ink: Ink = PLAIN) -> str:
     """The absent keys of the spec, with the assumed value and the reason."""
     found, _ = assumption_groups(report.plan)
     if not found:
-        return "The estimate assumes no key of the spec.\n"
+        return "The spec states every key that the estimate uses.\n"
     rows = [(f"  {key}", value_text(value), why) for key, value, why in found]
     return heading_line("Assumptions for keys that the spec does not state", ink) + text_table(
         ("  key", "taken", "why"), rows, wrap=(1, 2), ink=ink

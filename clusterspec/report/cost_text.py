@@ -113,13 +113,13 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
         least, most = map(_rounded_amount, cost.billed)
         span = "the term" if cost.share == 1 else f"{percent(cost.share or 0.0)} of the term"
         billed = money_text((least, most) if least < most else least, cost.currency)
-        yield ("billed", billed, f"to this job, for its nodes and their energy over {span}; the total has all jobs")
+        yield ("billed", billed, f"to this job, for its nodes and their energy over {span}; the total covers all jobs")
     part = cost.accelerators_used or 0
     used = f"{part:,.0f} of {cost.accelerators:,}" if part != cost.accelerators else f"all {part:,.0f}"
     used += " accelerators" if part else ""
     if part and part < cost.accelerators:
         charged = "all" if cost.charged_accelerators == cost.accelerators else f"{cost.charged_accelerators:,}"
-        used += f"; carries the cost of {charged}"
+        used += f"; pays for {charged}"
     yield from _run_rows(cost, used)
     if cost.per_million_tokens is not None:
         what = cost.per_million_tokens.name.removeprefix("per_").replace("_", " ")

@@ -259,7 +259,7 @@ def cache_extent(plan: Plan) -> str:
     """
     stored = plan.stored
     if stored is not None and offloads_saved(stored.job):
-        return "(activations: what selective recomputation saves is in host memory, as published recipes have it)"
+        return "(the activations that selective recomputation keeps are in host memory, as in published recipes)"
     if stored is None or stored.job.workload.kind != "serve" or not stored.rank.activations:
         return ""
     load = stored.job.workload.serving

@@ -14,7 +14,7 @@ SHOWN = 8
 
 def failure_rates_text(report: FailureRates, ink: Ink = PLAIN) -> str:
     """A row for each kind of part, then what was not decided, and the effect on the goodput."""
-    heads = ("part", "failures", "parts", "part-years", "a year and part", "at 90 % between")
+    heads = ("part", "failures", "parts", "part-years", "per part and year", "at 90 % between")
     rows = [
         (
             row.part,
@@ -41,7 +41,7 @@ def _range_text(low: float, high: float) -> str:
 def _sentences(report: FailureRates) -> list[str]:
     found = [f"Time observed: {display(report.observed, 's', 4)}. Method: {METHOD}"]
     if any(row.rate is None for row in report.rows):
-        found.append("Parts without a failure have an upper end alone; their rates are not written.")
+        found.append("Parts without a failure have only an upper limit; their rates are not written.")
     reasons = Counter(why for _, why in report.undecided)
     found += [f"Not decided, {plural(number, 'line')}: {why}." for why, number in reasons.most_common(SHOWN)]
     if len(reasons) > SHOWN:

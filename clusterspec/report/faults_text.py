@@ -39,7 +39,7 @@ def _pairs_table(report: FaultsReport, ink: Ink) -> str:
     if report.pairs is None:
         return ""
     if not report.pairs:
-        return "No two parts of unlike kinds share a node, a leaf or a rack.\n\n"
+        return "No two parts of different kinds share a node, a leaf or a rack.\n\n"
     heads = ("two failed at once", "they share", "pairs", "a year", "the job", "step", "h lost")
     rows = [
         (
@@ -53,7 +53,7 @@ def _pairs_table(report: FaultsReport, ink: Ink) -> str:
         )
         for row in report.pairs
     ]
-    note = "* more than either alone\n" if any(row.worse for row in report.pairs) else ""
+    note = "* more than either failure alone\n" if any(row.worse for row in report.pairs) else ""
     return text_table(heads, rows, right=(2, 3, 5, 6), wrap=(0, 1), ink=ink) + note + "\n"
 
 
@@ -122,7 +122,7 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
     if report.stock is not None:
         listed = ", ".join(f"{part} {number:,}" for part, number in report.stock.parts.items())
         lead, sure = display(report.stock.lead_time, "s"), percent(report.stock.percentile)
-        yield f"To stock for a lead time of {lead}, so that it suffices {sure} of the time: {listed}."
+        yield f"Stock that suffices {sure} of the time with a lead time of {lead}: {listed}."
         yield from _price_of_stock(report.stock)
     yield from report.notes
 
@@ -130,7 +130,7 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
 def assumptions_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
     """The keys that the spec does not state, with the assumed values and the reasons."""
     if not report.assumptions:
-        return "The failures assume no key of the spec.\n"
+        return "The spec states every key that the failures depend on.\n"
     rows = [(key, assumed_value(value), why) for key, value, why in report.assumptions]
     return text_table(("key", "taken", "why"), rows, wrap=(1, 2), ink=ink)
 
@@ -189,5 +189,5 @@ def faults_csv(report: FaultsReport) -> str:
 
 def _pair_fields(row: PairRow) -> dict[str, object]:
     """A pair as a row of the table of parts."""
-    why = f"both share a {row.shared} {row.planes}".rstrip() + ("; more than either alone" if row.worse else "")
+    why = f"both share a {row.shared} {row.planes}".rstrip() + ("; more than either failure alone" if row.worse else "")
     return {"bandwidth_lost": None, **row.to_json(), "part": " and ".join(row.parts), "why": why}

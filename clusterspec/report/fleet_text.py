@@ -134,8 +134,8 @@ def free_text(report: FleetReport, ink: Ink = PLAIN) -> str:
 
 GROWTH_HEADS = ("from", "nodes", "leaves", "spines", "cores", "cables", "ports to keep", "racks", "power")
 GROWTH_NOTE = (
-    "ports to keep: of spines and cores, for leaves and spines that come later; in brackets the racks and the power "
-    "that the last phase takes beyond. With these no cable moves."
+    "ports to keep: free ports of spines and cores for later leaves and spines, so that no cable moves; in brackets "
+    "the racks and the power that the last phase adds."
 )
 
 
@@ -167,7 +167,7 @@ def _growth_row(phase: Phase) -> tuple[str, ...]:
 def changed_figure_texts(report: FleetReport) -> list[str]:
     """For each pool, the later cost of building its first phase for its own size only."""
     return [
-        f"Built for its own size, the first phase of {name} would have {phase.moved_cables:,} cables moved later."
+        f"If the first phase of {name} were built for its own size, {phase.moved_cables:,} cables would move later."
         for name, use in report.pools.items()
         for phase in use.phases[:1]
         if phase.moved_cables
@@ -202,7 +202,7 @@ def unknown_power(report: FleetReport) -> str:
     if not names:
         return ""
     of = f"pool {names[0]} is" if len(names) == 1 else f"pools {', '.join(names)} is"
-    return f"The power of {of} not known: no document states that of its nodes. State it as `power.node` of the pool."
+    return f"The power of {of} not known, since no document states that of a node: state `power.node` of the pool."
 
 
 def cost_parts(report: FleetReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -242,7 +242,9 @@ def _support_text(report: FleetReport, ink: Ink) -> str:
 def _no_cost_text(report: FleetReport, ink: Ink) -> str:
     """Why no pool has a cost, and what to state."""
     if report.spec and report.spec.procurement and report.spec.procurement.prices:
-        advice = "the prices stated are of no part of these pools; `clusterspec cost --pool NAME` names the parts"
+        advice = (
+            "none of the stated prices is for a part of these pools; `clusterspec cost --pool NAME` names the parts"
+        )
     else:
         advice = "add `procurement.prices`, `as_of` and `currency`"
     lines = wrapped_lines(f"Not known: {advice}.", ink.measure)

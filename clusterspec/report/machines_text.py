@@ -51,9 +51,7 @@ def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> 
     used = used_nodes_text({} if (row.layout or {}).get("nodes") == row.nodes else row.layout or {})
     layout = layout_text(stated, row.disaggregated)
     place = f"Layout on {used}" if used else "Layout"
-    doubt = (
-        " It may not fit: the upper end of its memory range is above the memory." if row.surely_fits is False else ""
-    )
+    doubt = " It may not fit: the upper end of its memory range exceeds the memory." if row.surely_fits is False else ""
     text = f"{title_text(row.spec)}, {size}, {row.fabric or 'no fabric'}: {shown}. {place}: {layout}.{doubt}"
     return ink.paint("bold", name.capitalize()) + "\n" + paragraph(text, ink)
 

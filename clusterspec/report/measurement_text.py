@@ -63,7 +63,7 @@ def collective_text(report: CollectiveReport, ink: Ink = PLAIN) -> str:
     ]
     shown = len(HEADS) - 1 if len(tiers) == 1 else len(HEADS)
     table = grid.text_table(HEADS[:shown], [row[:shown] for row in rows], right=range(6), ink=ink)
-    note = "Sizes and bandwidths as nccl-tests counts them; the ceiling is the links at line rate."
+    note = "Sizes and bandwidths as nccl-tests counts them; the ceiling is the line rate of the links."
     note += _form_of_algorithm(report)
     note += f" Nothing was measured for this prediction: {report.unmeasured}." if report.unmeasured else ""
     note_lines = [ink.paint("dim", line) for line in wrapped_lines(note, ink.measure)]
@@ -138,7 +138,9 @@ def _notes_text(compared: Compared, ink: Ink) -> str:
     """Notes that the log's devices are not those of the spec and that some lines were not searched; else empty."""
     other = ""
     if compared.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in compared.causes):
-        warned = f"Warning: {compared.other_devices}. What is expected is of the spec, and no measurement is written."
+        warned = (
+            f"Warning: {compared.other_devices}. Expected figures are those of the spec; no measurement is written."
+        )
         other = "\n" + paragraph(plain_line(warned), ink)
     return other + _left_out_text(compared, ink)
 
@@ -161,7 +163,7 @@ def _unfinished_text(compared: Compared, ink: Ink) -> str:
     if compared.causes:
         lines += _likely_and_possible(compared, ink)
     elif compared.error:
-        said = f"Its first error ({compared.error}) is of none of the known causes"
+        said = f"Its first error ({compared.error}) has none of the known causes"
         lines += wrapped_lines(plain_line(f"{said}: read the lines before it, of all ranks."), ink.measure)
         lines += _alike_lines(compared, ink)
     else:
@@ -223,7 +225,7 @@ def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
 def _alike_lines(compared: Compared, ink: Ink) -> Iterator[str]:
     """Causes that no log line names but that end in the same lines as the possible causes."""
     if compared.alike:
-        yield "\n" + ink.paint("bold", "Named by no line, but runs with these end alike") + "\n"
+        yield "\n" + ink.paint("bold", "Not named by any line, but runs with these causes end in the same way") + "\n"
         for number, cause in enumerate(compared.alike, len(compared.causes) + 1):
             yield from wrapped_lines(plain_line(f"{number}. {cause.name}"), ink.measure, then="   ")
             yield from wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
@@ -294,7 +296,7 @@ def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
     ):
         names = ", ".join(name for name, drift in changes.items() if drift is not None and (drift < 0) == worse)
         if names:
-            than = f"{'slower' if worse else 'faster'} than then by more than two runs of one machine differ"
+            than = f"{'slower' if worse else 'faster'} than before, by more than two runs of one machine differ"
             found += wrapped_lines(f"{names}: {than} ({percent(REPEATS, 2)}): {means}.", ink.measure)
     return found
 

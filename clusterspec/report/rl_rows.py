@@ -22,10 +22,10 @@ def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:
     yield "tokens per second", rate, joined_notes("per accelerator, of the whole step", held)
     if times.mfu is not None:
         yield "MFU", percent(times.mfu), joined_notes("of all roles over the whole step", held)
-    tail = f"{percent(times.rollout.idle_share, 2)} of it behind the longest samples"
+    tail = f"{percent(times.rollout.idle_share, 2)} of it waiting for the longest samples"
     yield "rollout", display(times.rollout.batch, "s"), joined_notes(f"to the last sample, {tail}", held)
     sent, wire = display(times.sync.weights, "B"), display(times.sync.wire, "s")
-    note = f"{sent} by {times.sync.method}; the wire alone takes {wire}"
+    note = f"{sent} by {times.sync.method}; the transfer alone takes {wire}"
     yield "weight sync", display(times.sync.seconds, "s"), joined_notes(note, held)
 
 

@@ -28,7 +28,7 @@ def memory_text(row: LayoutRow) -> str:
 def memory_note(rows: tuple[LayoutRow, ...]) -> str:
     """The meaning of the memory marks, if there are any."""
     marks = {memory_text(row)[-2:] for row in rows}
-    unsure = "? may not fit: the upper end of the memory range is above the memory." if " ?" in marks else ""
+    unsure = "? may not fit: the upper end of the memory range exceeds the memory." if " ?" in marks else ""
     return " ".join(each for each in (unsure, "x does not fit in memory." if " x" in marks else "") if each)
 
 
@@ -249,7 +249,7 @@ def _value_text(value: object) -> str:
 
 def _notes_text(report: SearchReport, ink: Ink) -> str:
     """The meaning of the marks, and the findings about the layouts."""
-    ties = "= is tied with the best: their step times differ by at most 1 %. Of ties the one with less memory is first."
+    ties = "= is tied with the best: step times differ by at most 1 %. Among ties, the one with less memory is first."
     ties = ties if any(row.tied for row in report.layouts[1:]) else _later_ties_text(report)
     unsure = "No layout fits at the upper end of its memory range." if report.unsure else ""
     marks = " ".join(each for each in (unsure, memory_note(report.layouts), ties) if each)
@@ -262,7 +262,7 @@ def _later_ties_text(report: SearchReport) -> str:
     times = [row.step_time for row in report.layouts if row.step_time is not None]
     if report.objective != "step_time" or not any(later < time <= later * (1 + TIE) for time, later in pairwise(times)):
         return ""
-    return "Of layouts whose step times differ by at most 1 % the one with less memory is first."
+    return "Among layouts whose step times differ by at most 1 %, the one with less memory is first."
 
 
 def _order_text(report: SearchReport) -> str:

@@ -77,7 +77,7 @@ def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
         moves = "; ".join(f"{key} → {' or '.join(values)}" for key, values in keys.items())
         lines.append(f"  {' and '.join(rules)}: {moves}")
     text = "".join(f"{part}\n" for line in lines for part in wrapped_lines(line, ink.measure, then="    "))
-    return f"No alternatives, since `check` finds an error with them:\n{text}" if lines else ""
+    return f"Left out, since `check` finds an error with these values:\n{text}" if lines else ""
 
 
 def _lever_cells(row: LeverRow, costs: bool, *, overloaded: bool = False) -> tuple[str, ...]:

@@ -42,8 +42,8 @@ def separation_text(found: Separation) -> str:
 def _excess_text(excess: float) -> str:
     """The largest excess of the nearest plan over a limit, as text: a factor, or a percentage if it is small."""
     if excess >= 1.1:
-        return f"the nearest exceeds a limit {excess:.2f} times"
-    return f"the nearest exceeds a limit by {percent(excess - 1, 2)}"
+        return f"the closest exceeds a limit {excess:.2f} times"
+    return f"the closest exceeds a limit by {percent(excess - 1, 2)}"
 
 
 def _capitalized_text(text: str) -> str:

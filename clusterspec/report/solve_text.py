@@ -162,8 +162,8 @@ def _present_text(report: SolveReport) -> str:
 
 LOADS = {"open": "its request rate", "closed": "its concurrency", "offline": "its offline load", "static": "its batch"}
 FORMS = {
-    "concurrency": "so many requests always in flight, each replaced as it ends,",
-    "request_rate": "requests that arrive at this rate, whatever ends,",
+    "concurrency": "a constant number of requests in flight",
+    "request_rate": "a rate at which requests arrive",
 }
 
 
@@ -171,7 +171,7 @@ def _load_sentence(report: SolveReport) -> str:
     """A sentence if the values describe another kind of load than the spec's; else empty."""
     if report.other_load not in LOADS or report.key not in FORMS:
         return ""
-    return f" The values are of {FORMS[report.key]} in place of {LOADS[report.other_load]}."
+    return f" The values are {FORMS[report.key]}, which replaces {LOADS[report.other_load]}."
 
 
 def _growth_sentence(report: SolveReport) -> str:
@@ -179,7 +179,7 @@ def _growth_sentence(report: SolveReport) -> str:
     machine = report.machine
     if report.path[:1] != ("layout",) or machine is None or not any(value > machine for value, *_ in report.probes):
         return ""
-    return f" Up to {plural(machine, 'node')} the others are idle; beyond, the cluster grows with the job."
+    return f" Up to {plural(machine, 'node')}, the other nodes of the cluster are idle; above, it grows with the job."
 
 
 def _roles_sentence(report: SolveReport) -> str:
@@ -218,7 +218,7 @@ def _end_sentence(report: SolveReport, boundary: float) -> str:
 
 def _unsure_sentence(report: SolveReport) -> str:
     """A sentence where the plan may not fit; empty if the upper end of its memory range fits."""
-    return " The plan there may not fit: the upper end of its memory range does not." if report.unsure else ""
+    return " This plan may not fit: the upper end of its memory range does not." if report.unsure else ""
 
 
 def _condition_phrase(report: SolveReport) -> str:

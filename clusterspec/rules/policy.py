@@ -160,7 +160,7 @@ def condition_tree(text: str) -> ast.expr:
         raise PolicyFault(f"{text[:60]!r} is not a valid condition")
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED) or (isinstance(node, ast.Attribute) and node.attr.startswith("_")):
-            raise PolicyFault(f"{text[:60]!r} holds {type(node).__name__}, which no condition may")
+            raise PolicyFault(f"{text[:60]!r} contains {type(node).__name__}, which is not allowed in a condition")
         if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS):
             *others, last = _FUNCTIONS
             raise PolicyFault(f"{text[:60]!r} is not valid: only {', '.join(others)} and {last} can be called")

@@ -771,7 +771,10 @@ def test_each_assumption_is_named_once_in_the_text_and_listed_whole_on_request()
         assert key in listed and " ".join(why.split()) in listed
         assert isinstance(value, Figure) or value in listed
     assert [each["key"] for each in report.to_json()["assumptions"]] == [key for key, _, _ in report.assumptions]
-    assert assumptions_as_text(replace(report, assumptions=())) == "The failures assume no key of the spec.\n"
+    assert (
+        assumptions_as_text(replace(report, assumptions=()))
+        == "The spec states every key that the failures depend on.\n"
+    )
 
 
 def test_rows_do_not_depend_on_the_size_of_a_class() -> None:

@@ -191,11 +191,11 @@ def test_a_search_without_a_fabric_does_not_blame_the_memory(call: Call) -> None
 
 
 REFUSED = {
-    ("--fleet", "--grid", "tp,pp"): "--grid does not go with --fleet",
+    ("--fleet", "--grid", "tp,pp"): "--grid cannot be combined with --fleet",
     ("--fleet", "--objective", "memory"): "does not rank a fleet; take one of time, cost, energy",
     ("--fleet", "--within", "other=1d"): "no job is called 'other'; there are long, short, turn, chat",
     ("--fleet", "--within", "soon"): "--within soon",
-    ("--nodes", "1", "--job", "long"): "--nodes does not go with a search for layouts",
+    ("--nodes", "1", "--job", "long"): "--nodes cannot be combined with a search for layouts",
 }
 
 

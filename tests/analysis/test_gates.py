@@ -278,7 +278,7 @@ def test_parts_without_a_quote_say_what_it_lacks_and_what_another_may_sell() -> 
     found = decided(short.replace("    - {part: rack, quantity: 8, unit_price: 3000, price: 24000}\n", ""))
     (risk,) = (risk for risk in found.risks if risk.risk == "parts without a quote")
     assert risk.money == Money.of(4 * 36_000 + 8 * 3_000, "EUR")
-    assert risk.text == "leaf switch (144 k EUR); rack (24 k EUR), if from no other supplier"
+    assert risk.text == "leaf switch (144 k EUR); rack (24 k EUR), unless another supplier has them"
 
 
 def test_delays_below_half_a_percent_of_the_run_are_no_risk() -> None:

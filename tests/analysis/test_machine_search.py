@@ -197,7 +197,7 @@ REFUSED = {
     ("work.yaml", "--machines", "dgx-h100", "--by", "2020-01-01"): "is not after",
     ("work.yaml", "--machines", "dgx-h100", "--prices", "bad.yaml"): "bad.yaml:1:22: ",
     ("work.yaml", "--machines", "dgx-h100", "--prices", "euro.yaml"): "state all in one currency",
-    ("work.yaml", "--budget", "20M"): "--budget does not go with a search for layouts",
+    ("work.yaml", "--budget", "20M"): "--budget cannot be combined with a search for layouts",
     ("--fleet",): "name the SPEC to search",
 }
 

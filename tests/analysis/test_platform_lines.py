@@ -215,7 +215,7 @@ def test_an_error_of_no_known_cause_is_answered_and_named(line: str) -> None:
     assert compared is not None and compared.causes == ()
     assert compared.error == f"line 2: {line}"
     text = diagnosis_text(DiagnosisReport(SETTINGS.tool, Input("a.yaml", None), (compared,), ()))
-    assert "is of none of the known causes" in " ".join(text.split())
+    assert "has none of the known causes" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

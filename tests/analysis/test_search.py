@@ -136,8 +136,8 @@ def test_pipelines_are_searched_where_the_framework_runs_them_or_the_spec_has_on
 @pytest.mark.parametrize(
     ("nodes", "batch", "why"),
     [
-        (3, 1024, "a global batch of 1,024 is a multiple of no dp of 24 ranks; 1,008 and 1,032 are multiples of dp 24"),
-        (33, 8, "a global batch of 8 is a multiple of no dp of 264 ranks; 33 is a multiple of dp 33"),
+        (3, 1024, "no dp of 24 ranks divides a global batch of 1,024; 1,008 and 1,032 are multiples of dp 24"),
+        (33, 8, "no dp of 264 ranks divides a global batch of 8; 33 is a multiple of dp 33"),
     ],
 )
 def test_a_batch_that_no_layout_divides_is_told_with_the_nearest_that_one_does(

@@ -177,9 +177,9 @@ ALIKE, UNLIKE = [Arrival(0.0, 5, 5)] * 3, [Arrival(0.0, 5, 5), Arrival(0.0, 6, 5
         (Traffic(UNLIKE, 3, 0, ""), None, 0, ()),
         (Traffic(UNLIKE, 4, 0, ""), None, 0, ("fewer requests than are to be in flight",)),
         (Traffic(UNLIKE, None, 1, "", full_after=1), None, 0, ()),
-        (Traffic(UNLIKE, None, 1, "", full_after=2), None, 0, ("`--requests 4` are enough",)),
+        (Traffic(UNLIKE, None, 1, "", full_after=2), None, 0, ("`--requests 4` is enough",)),
         (Traffic(UNLIKE, None, 0, "", full_after=2), None, 0, ()),
-        (Traffic(UNLIKE * 2, 3, 3, ""), None, 0, ("`--requests 9` are enough",)),  # one round fills, one empties
+        (Traffic(UNLIKE * 2, 3, 3, ""), None, 0, ("`--requests 9` is enough",)),  # one round fills, one empties
         (Traffic(UNLIKE * 3, 3, 3, ""), None, 0, ()),
         (Traffic(UNLIKE, None, 0, ""), None, 3, ("lost their cache to older ones 3 times",)),
     ],

@@ -924,7 +924,7 @@ def test_a_reader_is_told_what_distorts_the_figures(
     assert len(notes) == bool(words) and words in " ".join(notes)
 
 
-@pytest.mark.parametrize(("warm", "full", "words"), [(3, 3, ""), (3, 4, "`--requests 8` are enough"), (0, 4, "")])
+@pytest.mark.parametrize(("warm", "full", "words"), [(3, 3, ""), (3, 4, "`--requests 8` is enough"), (0, 4, "")])
 def test_a_run_that_ends_while_the_plan_fills_names_the_requests_that_are_enough(
     warm: int, full: int, words: str
 ) -> None:

@@ -112,7 +112,7 @@ def test_the_cost_of_a_pool_is_billed_by_nodes_and_share(call: Call) -> None:
     Path("x.yaml").write_text(FLEET)
     assert call("cost", "x.yaml").out.endswith("Not known: add `procurement.prices`, `as_of` and `currency`.\n")
     Path("x.yaml").write_text(FLEET + "procurement: {currency: USD, as_of: 2026-11-01, prices: {core_switch: 300}}\n")
-    assert "the prices stated are of no part of these pools" in call("cost", "x.yaml").out
+    assert "none of the stated prices is for a part of these pools" in call("cost", "x.yaml").out
 
 
 def test_the_fields_of_a_job_are_those_of_its_design(call: Call) -> None:

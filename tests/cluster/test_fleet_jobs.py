@@ -211,3 +211,15 @@ def test_a_fleet_counts_the_nodes_of_a_job_on_each_pool() -> None:
 def test_free_groups_of_four_nodes_begin_at_multiples_of_four(first: int, nodes: int, whole: int, largest: int) -> None:
     found = _free_groups("leaf", 4, first, nodes)
     assert (found.size, found.whole, found.largest) == (4, whole, largest)
+
+
+def test_a_job_of_unknown_size_promises_no_nodes() -> None:
+    """3 + 2 nodes of 8 are promised; without the two, one job is of unknown size, and what is idle is not known."""
+
+    def pool(*nodes: int | None) -> Pool:
+        sets = tuple(NodeSet(f"job {each}", "own", (f"job {each}",), each, stated=each is not None) for each in nodes)
+        return Pool("own", PoolSpec(), None, 8, sets)
+
+    assert (pool(3, 2).promised_nodes, pool(3, 2).idle_nodes) == (5, 3)
+    assert (pool(3, None).promised_nodes, pool(3, None).idle_nodes) == (3, None)
+    assert pool(6, 5).idle_nodes == 0, "more nodes are promised than there are"

@@ -131,6 +131,14 @@ def test_sums_of_adapters_and_widened_weights_are_counted_whatever_is_fused(
         assert moved(found, "dequantization", backward) == pytest.approx(stored * MATRICES / 32)
 
 
+def test_adapters_of_all_experts_add_the_rows_of_each() -> None:
+    """Mixtral: 4,096 tokens visit 2 of 8 experts, 8,192 rows. Two numbers are read and one is written, forward, for
+    the 2 × 14,336 + 4,096 outputs of a row.
+    """
+    found = tuned({**LORA, "modules": ["experts"]}, model="mixtral-8x7b")
+    assert moved(found, "adapter sum", backward=False) == pytest.approx(2 * 3 * 8192 * (2 * 14336 + 4096))
+
+
 @pytest.mark.parametrize(("framework", "matrices"), [("fsdp", 7), ("megatron-core", 4)])
 def test_each_matrix_of_its_own_launches_its_adapter(framework: str, matrices: int) -> None:
     """Seven matrices of a layer, or four where queries, keys and values, and both halves of the gate, are one each.

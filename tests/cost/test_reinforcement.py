@@ -11,7 +11,7 @@ from clusterspec.cluster.model import Trainable
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.headline import headline
 from clusterspec.cost.reinforcement.explain import rl_term
-from clusterspec.cost.reinforcement.roles import flops_of_step
+from clusterspec.cost.reinforcement.roles import flops_of_step, own_roles
 from clusterspec.cost.reinforcement.rollout import _EngineRun, rollout_design, sample_lengths
 from clusterspec.cost.reinforcement.times import RlTimes, forward_seconds
 from clusterspec.cost.reinforcement.weights import CROSSING, SINGLE, checkpoint_tensors, weight_bytes
@@ -22,6 +22,7 @@ from clusterspec.studies import Study, study_text
 from tests.cost.expressions import evaluate
 from tests.cost.plans import design, plan, spec
 from tests.settings import SETTINGS
+from tests.studies.test_fleets import fleet_of
 
 LENGTHS = {"mean": 2000, "p99": 9000, "max": 16384}
 
@@ -141,6 +142,20 @@ def test_a_model_on_separate_nodes_works_in_parallel_with_the_others() -> None:
     assert critics[0].roles[0].seconds == pytest.approx(4 * (forward / 0.8 + critics[0].update))
     sparse = times(algorithm="ppo", critic={"model": "qwen3-30b-a3b"})  # 30.5B weights, of which a token meets 3.3B
     assert 1.3 < sparse.update / critics[0].update < 1.6
+
+
+def test_a_role_on_a_pool_of_faster_accelerators_takes_less_time() -> None:
+    """A B200 has 2,250 TFLOP/s in bf16, an H100 989; one node of each has 8 accelerators."""
+    found = []
+    for platform in ("dgx-h100", "dgx-b200"):
+        judge = {"model": "qwen2.5-72b", "pool": "judge", "nodes": 1}
+        text = described(reward=judge)
+        text["pools"] = {"judge": {"platform": platform, "nodes": 1}, "train": text.pop("cluster")}
+        text["jobs"] = {"grpo": {"pool": "train", "workload": text.pop("workload"), "layout": text.pop("layout")}}
+        study = fleet_of(json.dumps(text)).jobs["grpo"]
+        (role,) = own_roles(study.design, 1.0, 1.0, 0.8)
+        found.append(role.seconds)
+    assert found[0] / found[1] == pytest.approx(2250 / 989, rel=0.02)
 
 
 def test_bytes_of_a_transfer() -> None:

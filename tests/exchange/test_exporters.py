@@ -740,7 +740,7 @@ def test_the_command_writes_files_and_names_what_is_lost(call: Call) -> None:  #
     assert Path("bill.xlsx").read_bytes().startswith(b"PK")
     kueue = call("export", "kueue", "spec.yaml")
     said = kueue.error.splitlines()
-    assert said[0] == "clusterspec: not in the file for kueue-topology, or other than in the spec:"
+    assert said[0] == "clusterspec: missing in the file for kueue-topology, or different from the spec:"
     assert "  counts of nodes: a Topology names labels only" in said
     complete = call("export", "rfp", "spec.yaml")
     assert complete.error == ""

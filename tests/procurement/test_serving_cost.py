@@ -63,7 +63,7 @@ def test_tokens_carry_the_cost_of_idle_accelerators() -> None:
         assert found.accelerators_used == 2 and found.charged_accelerators == 8 * nodes
         assert found.per_million_tokens.value == pytest.approx(wanted)
         assert present_row(Studied(one)).cost == pytest.approx(wanted)
-        assert f"uses 2 of {8 * nodes} accelerators; carries the cost of all" in " ".join(
+        assert f"uses 2 of {8 * nodes} accelerators; pays for all" in " ".join(
             cost_text(cost(one), Ink(width=200)).split()
         )
 

@@ -120,7 +120,7 @@ def test_assumptions_stand_by_their_effect_and_those_without_one_apart() -> None
     ]
     assert [cells[0] for cells, _ in table_rows(section, 1)] == ["a", "c"]
     captions = [block.caption for block in section.blocks if isinstance(block, PaperTable)]
-    assert captions == ["", "Without an effect of their own on this design"]
+    assert captions == ["", "Without a separate effect on this design"]
     silent = appendix.assumptions_section(influenced())
     assert silent is not None and [block.caption for block in silent.blocks if isinstance(block, PaperTable)] == [""]
     assert appendix.assumptions_section(planned({"assumptions": ()})) is None

@@ -242,7 +242,7 @@ STACKS: dict[str, tuple[Chart, dict[str, str]]] = {
         lambda: bars.timeline_chart([WEIGHTS, GRADIENTS], [GRADIENTS], seconds, "alt"),
         {
             "height": "206",
-            "texts": "one step of the slowest pipeline stage 12 0,14; hidden beneath it 12 0,73; 0 s 11 0,116; "
+            "texts": "one step of the slowest pipeline stage 12 0,14; overlapped 12 0,73; 0 s 11 0,116; "
             "1 s 11 109.5,116; "
             "2 s 11 219,116; 3 s 11 328.5,116; 4 s 11 438,116; weights 12 17,140; 3 GB 12 208,140; "
             "gradients 12 237,140; 1 GB 12 428,140; Hidden: 12 0,165; gradients 12 17,185; 1 GB 12 208,185",

@@ -60,7 +60,7 @@ def test_an_expansion_is_told_by_the_nodes_that_it_adds() -> None:
         "13 M USD for the whole machine at these prices): trains "
     )
     cost = cost_section(found)
-    assert cost is not None and "parts in place count as much as those of the quote" in cost.lead
+    assert cost is not None and "existing parts included" in cost.lead
     whole = bought(parts=(replace(node, state="quoted"),))
     assert whole.purchase is not None and whole.purchase.added_nodes == 0
 

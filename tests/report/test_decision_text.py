@@ -55,7 +55,7 @@ def test_memory_is_marked_where_it_does_not_or_may_not_fit(row: LayoutRow, told:
 
 
 def test_marks_are_explained_where_they_stand() -> None:
-    unsure, over = "? may not fit: the upper end of the memory range is above the memory.", "x does not fit in memory."
+    unsure, over = "? may not fit: the upper end of the memory range exceeds the memory.", "x does not fit in memory."
     assert search_text.memory_note((FAST,)) == ""
     assert search_text.memory_note((FAST, SLOW)) == over
     assert search_text.memory_note((UNSURE, SLOW)) == f"{unsure} {over}"
@@ -98,7 +98,7 @@ def test_a_faster_layout_behind_the_first_is_explained() -> None:
     assert behind in flat(search_text.search_as_text(report(*between), WIDE))
     near = [replace(slow, step_time=each, tied=each == 1.0) for each in (1.0, 3.0, 2.98)]
     assert "are last" not in flat(search_text.search_as_text(report(*near), WIDE)), "1 % apart: memory decides"
-    decided = "Of layouts whose step times differ by at most 1 % the one with less memory is first."
+    decided = "Among layouts whose step times differ by at most 1 %, the one with less memory is first."
     later = [replace(slow, step_time=each, tied=False) for each in (1.0, 3.0, 2.98)]
     assert decided in flat(search_text.search_as_text(report(*later), WIDE)), "3.0 is 0.7 % above 2.98"
     for times in ((1.0, 2.98, 3.0), (1.0, 3.0, 2.9)):

@@ -120,7 +120,7 @@ def test_an_acceptance_lists_and_counts_its_tests() -> None:
         "two 1,000.0 990.0 fail not measured below",
         "three 50.0 not run not measured no log",
     ]
-    changed = "than then by more than two runs of one machine differ (5.7 %):"
+    changed = "than before, by more than two runs of one machine differ (5.7 %):"
     said = f"one: faster {changed} something was repaired or changed."
     assert said in " ".join(found)
     slower = lines(measurement_text.acceptance_as_text(replace(earlier, earlier={"one": 120e9, "two": 1e12}), WIDE))
@@ -203,7 +203,7 @@ def test_causes_that_no_line_names_stand_last() -> None:
         SLOW, rows=(), causes=CAUSES[2:], alike=(Cause("dust", "line 1 of the log: alike", "clean", 0.2),)
     )
     assert lines(diagnosis(stopped))[-3:] == [
-        "Named by no line, but runs with these end alike",
+        "Not named by any line, but runs with these causes end in the same way",
         "2. dust",
         "next: clean",
     ]

@@ -126,12 +126,12 @@ def lines(report: FailureRates) -> list[str]:
 
 def test_rates_stand_in_a_row_for_each_part_and_without_a_failure_only_the_upper_end() -> None:
     head, *rows = (" ".join(line.split()) for line in lines(RATES))
-    assert head == "part failures parts part-years a year and part at 90 % between"
-    assert lines(RATES)[1].startswith("nic      1,234  5,678        1234                1  0.953")
+    assert head == "part failures parts part-years per part and year at 90 % between"
+    assert lines(RATES)[1].startswith("nic      1,234  5,678        1234                  1  0.953")
     assert "nic 1,234 5,678 1234 1 0.953 and 1.05" in rows, rows
     assert "leaf 0 8 2 – 0 and 1.5" in rows, rows
     assert f"Time observed: 90 days. Method: {METHOD}" in " ".join(rows)
-    alone = "Parts without a failure have an upper end alone; their rates are not written."
+    alone = "Parts without a failure have only an upper limit; their rates are not written."
     assert alone in rows
     assert alone not in lines(replace(RATES, rows=RATES.rows[:1]))
 

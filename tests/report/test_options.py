@@ -122,7 +122,7 @@ WITHOUT = "Of the choices without errors that surely fit"
          "Recommended: best layout of this machine with the layout tp 8, pp 2 (at the same price, 4 days sooner). "
          f"{WITHOUT} it does the most work for its price."),
         (runs(replace(OTHER, per_million=2.0), recommended=1),
-         f"Recommended: b.yaml (2 M EUR less, 10 days longer). {WITHOUT} it has the least cost of a token."),
+         f"Recommended: b.yaml (2 M EUR less, 10 days longer). {WITHOUT} it has the lowest cost per token."),
         (runs(OTHER, replace(MORE, over_budget=True), recommended=1),
          "Recommended: b.yaml (2 M EUR less, 10 days longer). Of the choices without errors and within the budget that "
          "surely fit it does the most work for its price."),
@@ -263,9 +263,9 @@ def test_a_picture_of_served_tokens_has_its_load_and_no_unit_of_time() -> None:
     assert {"output tokens per second", "price, M USD", "load: 400"} <= texts.keys()
     (level,) = [line for line in shapes(picture.svg, "line") if "stroke-dasharray" in line]
     assert number(level, "y1") == pytest.approx(168 - 138 * 400 / 1100, abs=0.06)
-    assert picture.caption.startswith("Price against throughput at equal load of an accelerator; ")
+    assert picture.caption.startswith("Price against throughput at equal load per accelerator; ")
     targets = _choice_picture(replace(served(), of_targets=True))
-    assert targets.caption.startswith("Price against the most throughput within the targets; ")
+    assert targets.caption.startswith("Price against highest throughput within the targets; ")
     assert not [line for line in shapes(targets.svg, "line") if "stroke-dasharray" in line]
     hours = _choice_picture(runs(first=replace(DESIGN, work=30 * HOUR)))
     assert "hours of the run" in [each["text"] for each in shapes(hours.svg, "text")]

@@ -130,7 +130,7 @@ def test_the_cost_of_the_work_has_a_row_for_each_unit_that_is_known() -> None:
     [
         (None, "No tax is stated, and no amount includes one"),
         (ProcurementSpec(quoted_total=1000), "No tax is stated, and no amount includes one"),
-        (ProcurementSpec(tax=0.19), "No amount includes the tax of 19 %, which is that of a quote"),
+        (ProcurementSpec(tax=0.19), "No amount includes the tax of 19 %, which applies to quotes"),
         (
             ProcurementSpec(quoted_total=1000, tax=0.19),
             "Only amounts in the terms of the quote include the tax of 19 %",
@@ -231,7 +231,7 @@ def test_facts_of_the_catalog_are_written_in_words_where_a_column_names_them() -
     assert [row.cells for row in found.rows] == [
         ("micro-batch size", "H200: peak rate, bf16; H200: maximum power", "what Megatron-LM does"),
         ("H200: memory bandwidth", "H200: memory", "by count"),
-        ("Megatron-LM: reserved over allocated memory", "H200: scale-up bandwidth between two", "H200 peak.bf16"),
+        ("Megatron-LM: reserved over allocated memory", "H200: scale-up bandwidth of a pair", "H200 peak.bf16"),
         ("overlap: data parallelism", "H200: new fact, of it", "by count"),
     ]
 
@@ -420,6 +420,7 @@ def test_fewer_cables_than_links_are_explained() -> None:
     )
     page = paper.paper_as_html(compose(full))
     assert (
-        "The bill counts 296 links. The quote offers cables with fixed ends, of which one may carry two links" in page
+        "The bill counts 296 links. The quote offers cables with fixed ends, which need no modules and may carry two "
+        "links each" in page
     )
     assert "149 pieces do for all links." in page

@@ -304,8 +304,10 @@ def test_the_largest_loss_is_told_with_the_change_that_pays_most(lost: tuple[flo
         for label, share in zip(("first", "second", "third"), lost, strict=True)
     )
     step = story._loss_step(replace(found, losses=losses, gains=()))
-    assert (step.text if step is not None else None) == (f"Of the peak 40 % remain: {said}." if said else None)
+    assert (step.text if step is not None else None) == (
+        f"The step reaches 40 % of the peak: {said}." if said else None
+    )
     gain = replace(found.gains[0], key="micro_batch", before=1, after=2, unit="", share=-0.125)
     paid = story._loss_step(replace(found, losses=losses, gains=(gain,)))
-    assert paid is None or paid.text.endswith("change that pays most is micro batch 1 → 2, 12 % less time.")
+    assert paid is None or paid.text.endswith("change with the largest gain is micro batch 1 → 2, 12 % less time.")
     assert story._loss_step(replace(planned(mfu=None), losses=losses)) is None

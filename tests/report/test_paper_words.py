@@ -34,7 +34,7 @@ PICTURES: list[tuple[str, list[tuple[str, str]]]] = [
         ("One block: the nodes below the same leaf switches",
          "32 uplinks of each leaf to 4 spine switches; 8 leaves, 8 rails; 32 links from nodes to each; 32 nodes with "
          "256 accelerators"),
-        ("The whole by repetition", "4 spine switches 256 links down; 1 block"),
+        ("The whole fabric by repeated blocks", "4 spine switches 256 links down; 1 block"),
         ("Racks in elevation, nodes to scale in 42 rack units",
          "8 racks of 4 nodes; 12 switches (S) in 1 rack of their own, or in those of nodes; 40.8 kW of a full rack, "
          "81.6 % of its limit of 50 kW"),
@@ -44,7 +44,7 @@ PICTURES: list[tuple[str, list[tuple[str, str]]]] = [
         ("One block: the nodes below the same leaf switches",
          "32 uplinks of each leaf to 5 spine switches; 1 leaf; 32 links from nodes to each; "
          "4 nodes with 32 accelerators"),
-        ("The whole by repetition", "5 spine switches 320 links down; 10 blocks of 4 nodes each"),
+        ("The whole fabric by repeated blocks", "5 spine switches 320 links down; 10 blocks of 4 nodes each"),
     ]),
     # 1100 nodes are 35 blocks of 32, the last not full, each a pod of 8 spines: 280 × 32 links to 140 cores; 700
     # switches take 17 racks of 42
@@ -54,7 +54,7 @@ PICTURES: list[tuple[str, list[tuple[str, str]]]] = [
          "32 uplinks of each leaf to 8 spine switches of its pod; 8 leaves, 8 rails; "
          "up to 32 links from nodes to each; "
          "up to 32 nodes with 256 accelerators"),
-        ("The whole by repetition; one box of the two lower rows is one of 35 pods",
+        ("The whole fabric by repeated blocks; one box of the two lower rows is one of 35 pods",
          "140 core switches; 280 spine switches 8,960 links to the cores; 35 blocks of up to 32 nodes each"),
         ("Racks in elevation, nodes to scale in 42 rack units",
          "275 racks of 4 nodes; 700 switches (S) in 17 racks of their own, or in those of nodes; "
@@ -69,7 +69,7 @@ PICTURES: list[tuple[str, list[tuple[str, str]]]] = [
          "32 uplinks of each leaf to 4 spine switches; 1 leaf; up to 32 links from nodes to each; "
          "up to 8 nodes with 32 "
          "accelerators"),
-        ("The whole by repetition", "4 spine switches 160 links down; 5 blocks of up to 8 nodes each"),
+        ("The whole fabric by repeated blocks", "4 spine switches 160 links down; 5 blocks of up to 8 nodes each"),
     ]),
     # 39 nodes in racks of 4: nine full racks, and one of 3
     ("{platform: dgx-h100, nodes: 39, scale_out: {topology: rail-optimized}, power: {nodes_per_rack: 4}}", [
@@ -93,7 +93,7 @@ PICTURES: list[tuple[str, list[tuple[str, str]]]] = [
         ("One block: the nodes below the same leaf switches, in one of 2 separate planes",
          "64 uplinks of each leaf to 8 spine switches in its plane; 1 leaf, in each of 2 planes; "
          "64 links from nodes to each; 8 nodes with 64 accelerators"),
-        ("The whole by repetition, in one of 2 separate planes",
+        ("The whole fabric by repeated blocks, in one of 2 separate planes",
          "8 spine switches 1,024 links down; 16 blocks of 8 nodes each"),
     ]),
     # 256 accelerators in a cuboid
@@ -170,12 +170,15 @@ DOMAIN = "Inside a domain of 8 accelerators each has 450 GB/s each way, between 
     [
         (trained, f"{DOMAIN}: so tensor parallelism over 4 ranks stays inside."),
         (lambda: laid_out(tp=1), f"{DOMAIN}."),
-        (lambda: laid_out(tp=16), f"{DOMAIN}; tensor parallelism over 16 ranks leaves the domain, and pays that."),
+        (
+            lambda: laid_out(tp=16),
+            f"{DOMAIN}; tensor parallelism over 16 ranks leaves the domain and runs at the lower rate.",
+        ),
         (lambda: laid_out(tp=2, ep=8), f"{DOMAIN}: so expert parallelism over 8 ranks stays inside."),
         (lambda: laid_out(tp=8, ep=8), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
         (lambda: spread_over(1), f"{DOMAIN}: so tensor parallelism over 8 ranks stays inside."),
         (lambda: spread_over(2), f"{DOMAIN}; tensor parallelism over 8 ranks would fit inside, but some of its groups "
-         "span 2 domains, and pay that."),
+         "span 2 domains and run at the lower rate."),
         (lambda: replace(spread_over(1), tiers=()), None),
         (lambda: replace(spread_over(1), tiers=trained().tiers[:3]), None),
     ],
@@ -205,7 +208,7 @@ def test_the_widest_group_of_an_axis_tells_whether_it_stays_inside() -> None:
     found = spread_over(1)
     rows = (found.groups[0], replace(found.groups[0], domains=3), replace(found.groups[0], axis="pp", domains=9))
     step = story._domain_step(replace(found, groups=rows))
-    assert step is not None and step.text.endswith("some of its groups span 3 domains, and pay that.")
+    assert step is not None and step.text.endswith("some of its groups span 3 domains and run at the lower rate.")
 
 
 def test_the_story_of_a_step_has_the_figures_of_its_tiers_and_parts() -> None:
@@ -295,7 +298,7 @@ def test_the_timeline_sums_parts_below_a_share_and_counts_what_computes() -> Non
     whole = replace(plan.step_time, value=10.0, parts=parts)
     changed = planned({"step_time": whole, "communication": rows}).estimate.plan
     picture = compose.timeline_of(changed)
-    assert picture.caption.startswith("One step: 80 % computes, ")
+    assert picture.caption.startswith("One step: 80 % is computation; ")
     texts = [each["text"] for each in shapes(picture.svg, "text")]
     assert "2 smaller parts" in texts and "20 ms" in texts and "optimizer" not in texts
     assert texts[texts.index("Hidden:") + 1 :] == ["dp", "3 s"], "what a row exposes in full hides nothing"

@@ -78,7 +78,7 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
         "two failed at once they share pairs a year the job step h lost",
         "NIC and leaf switch a leaf in two planes 1,024 0.5 stops * – 1.5",
         "NIC and link a node 8 – unaffected 10 s –",
-        "* more than either alone",
+        "* more than either failure alone",
     ]
     said = " ".join(text[8:])
     for sentence in (
@@ -88,7 +88,7 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
         "2.5 times as often: goodput 90 %, 9 machines of 10 between 80 % and 97 %;",
         "lost hours cost 43,830 USD, at 95 % at most 87,660.",
         "In repair at the same time, 95 % of the time: at most node 3, leaf switch 1,200.",
-        "To stock for a lead time of 7 days, so that it suffices 95 % of the time: node 5.",
+        "Stock that suffices 95 % of the time with a lead time of 7 days: node 5.",
         "Nothing is stored.",
     ):
         assert sentence in said, sentence
@@ -96,7 +96,7 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
     assert [row["part"] for row in rows] == ["node", "leaf switch", "fan", "NIC and leaf switch", "NIC and link"]
     assert [row["hours_lost_per_year"] for row in rows] == ["180.4", "3.0", "", "1.5", ""]
     assert [row["bandwidth_lost"] for row in rows] == ["0.0", "0.5", "0.0", "", ""]
-    assert rows[3]["why"] == "both share a leaf in two planes; more than either alone"
+    assert rows[3]["why"] == "both share a leaf in two planes; more than either failure alone"
     assert {row["currency"] for row in rows} == {"USD"}
     exact = replace(FAULTS, goodput=YearlyGoodput(0.951264, 0.901264, 0.961264, 0.981264))
     assert FAULTS.first_year is not None
@@ -111,7 +111,7 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
     unpriced = replace(FAULTS, hour=None, pairs=(), first_year=None, stock=None, step_time=None)
     text = lines(faults_as_text(unpriced, WIDE))
     assert text[1] == "node 64 12.5 stops – 180 no spare"
-    assert text[4] == "No two parts of unlike kinds share a node, a leaf or a rack."
+    assert text[4] == "No two parts of different kinds share a node, a leaf or a rack."
     assert "cost" not in " ".join(text)
 
 
@@ -159,7 +159,7 @@ def test_machines_stand_with_their_titles_or_what_they_miss() -> None:
     assert text[0] == "x: 3 machines compared, 1 meets all limits (cost <= 8); 1 cannot be judged."
     assert " ".join(text[1:4]) == (
         "Cheapest small, 4 nodes, 32 accelerators, rail-optimized: 2 s, 2 h, 40 kW, 1,500,000 EUR. Layout: tp 8. It may"
-        " not fit: the upper end of its memory range is above the memory."
+        " not fit: the upper end of its memory range exceeds the memory."
     )
     assert text[4:9] == [
         "Machines",
@@ -337,7 +337,7 @@ def test_separate_engines_are_named_with_their_reason_and_their_break_evens() ->
     assert other.startswith("One kind of engine: 16 accelerators") and "at the load, the plan" in other
     late = replace(found, together=replace(TOGETHER, meets_targets=False, excess=1.25))
     assert separation_text(late).endswith(
-        "no plan with one kind of engine meets the targets at the load; the nearest exceeds a limit 1.25 times."
+        "no plan with one kind of engine meets the targets at the load; the closest exceeds a limit 1.25 times."
     )
     assert separation_text(Separation(None, "the spec fixes it")).endswith("were not compared: the spec fixes it.")
     assert separation_text(Separation(None, "")) == ""

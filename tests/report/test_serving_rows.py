@@ -34,13 +34,13 @@ def served(name: str = "serving") -> tuple[FullReport, ServingTimes, Serving]:
 @pytest.mark.parametrize(
     ("load", "offered", "said"),
     [
-        ("closed", 128.4, "The figures hold for 128 requests in flight, 2,048 input and 512 output tokens each; a "
+        ("closed", 128.4, "The figures are for 128 requests in flight, 2,048 input and 512 output tokens each; a "
          "request that ends is replaced at once."),
-        ("open", 2.0, "The figures hold for 3.5 requests per second, which result in 2 requests in flight, 2,048 input "
+        ("open", 2.0, "The figures are for 3.5 requests per second, which result in 2 requests in flight, 2,048 input "
          "and 512 output tokens each."),
-        ("static", 1.0, "The figures hold for one batch of 1 request in flight, 2,048 input and 512 output tokens each,"
+        ("static", 1.0, "The figures are for one batch of 1 request in flight, 2,048 input and 512 output tokens each,"
          " which start and end together."),
-        ("offline", 0.2, "The figures hold for as many requests as the cache holds: 1 request in flight, 2,048 input "
+        ("offline", 0.2, "The figures are for as many requests as the cache holds: 1 request in flight, 2,048 input "
          "and 512 output tokens each."),
     ],
 )  # fmt: skip

@@ -178,7 +178,7 @@ ANSWERS: list[tuple[str, str, str, float | None, dict[str, Any], str]] = [
      {"probes": ((80.0, 0.2, True), (81.0, 0.2, False), (90.0, 2.0, False)), "errors": {81.0: ("a",), 90.0: ("b",)}},
      "ttft<=1s holds up to a concurrency of 80 requests. At the next value tried, `check` finds an error: a."),
     ("concurrency", "output_tokens_per_second>=9", "tok/s", None, {"unsure": True},
-     "output_tokens_per_second>=9 needs a concurrency of at least 80 requests. The plan there may not fit: the upper "
+     "output_tokens_per_second>=9 needs a concurrency of at least 80 requests. This plan may not fit: the upper "
      "end of its memory range does not."),
     ("request_rate", "targets", "", None, {"searched": True, "layout": {"tp": 8}, "value": 1234.4},
      "The spec meets its targets up to a request rate of 1,234/s. The best layout there: tp 8."),

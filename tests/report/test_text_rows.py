@@ -116,7 +116,7 @@ def test_as_many_influences_stand_as_there_are_lines(count: int, most: int, show
     more = count - shown
     told = f"{more} more assumption{'s' if more > 1 else ''} with an effect; " if more else ""
     assert said[2 + shown] == f"{told}`--assumptions` and `--constants` list {len(report.plan.assumptions)}"
-    assert lines(influences_text([], report, PLAIN, most))[0].startswith("No assumption moves the step time or ")
+    assert lines(influences_text([], report, PLAIN, most))[0].startswith("No assumption changes the step time or ")
 
 
 def test_a_term_is_told_with_its_formula_source_range_and_inputs() -> None:
@@ -346,7 +346,7 @@ def test_the_values_of_a_quantity_at_which_one_plan_is_never_better_are_those_tr
     [(1.05, "by 5 %"), (1.099, "by 9.9 %"), (1.1, "1.10 times"), (2.5, "2.50 times")],
 )
 def test_the_nearest_plan_is_told_by_what_it_exceeds(excess: float, said: str) -> None:
-    assert separation_text._excess_text(excess) == f"the nearest exceeds a limit {said}"
+    assert separation_text._excess_text(excess) == f"the closest exceeds a limit {said}"
 
 
 def test_a_link_between_pools_is_told_with_what_jobs_send() -> None:
@@ -398,7 +398,7 @@ def test_refused_steps_are_told_by_rule_and_by_parameter() -> None:
     rows = (row("nodes", 4, "a"), row("sharding", "none", "a"), row("nodes", 16, "a"), row("nodes", 2, "a", "b"))
     report = SensitivityReport(Tool("1", "1"), Input("a.yaml", b""), 1.0, 1.0, None, rows)
     assert sensitivity_text._refusals_text(report, PLAIN).splitlines() == [
-        "No alternatives, since `check` finds an error with them:",
+        "Left out, since `check` finds an error with these values:",
         "  a: nodes → 4 or 16; sharding → none",
         "  a and b: nodes → 2",
     ]

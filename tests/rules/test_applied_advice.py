@@ -66,7 +66,7 @@ def test_a_degree_that_must_change_says_that_a_stated_dp_follows(check: Check) -
     work = WORK.replace("128", "96")
     stated = of("heads-indivisible-by-tp", f"{HEAD}{cluster}{work}layout: {{tp: 3, dp: 8}}\n", check)
     free = of("heads-indivisible-by-tp", f"{HEAD}{cluster}{work}layout: {{tp: 3}}\n", check)
-    assert stated.help == f"{free.help}, without `dp`, which follows"
+    assert stated.help == f"{free.help}, without `dp`, which is derived"
 
 
 @pytest.mark.parametrize(

@@ -107,8 +107,8 @@ def test_a_condition_that_cannot_be_evaluated_is_reported_with_its_reason(demand
     [
         ("open('a')", "only min, max, abs and len can be called"),
         ("cluster.nodes.real()", "only min, max, abs and len can be called"),
-        ("cluster._nodes > 1", "holds Attribute, which no condition may"),
-        ("[one for one in [1]] == [1]", "holds ListComp, which no condition may"),
+        ("cluster._nodes > 1", "contains Attribute, which is not allowed in a condition"),
+        ("[one for one in [1]] == [1]", "contains ListComp, which is not allowed in a condition"),
         ("cluster.nodes >", "is not a valid condition"),
         ("1 == " + "1" * (LONGEST - 4), "is not a valid condition"),
         ("cluster.node > 1", "no name `cluster.node` exists; did you mean `cluster.nodes`"),

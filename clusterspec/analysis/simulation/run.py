@@ -283,21 +283,21 @@ def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, pree
     """Notes that a reader of the figures needs."""
     if _queue_grows(pools, traffic, saturation):
         yield (
-            "The load exceeds what the plan sustains: the queue grows as long as requests arrive, and the times to the "
-            "first token with it. Those above are of a run of this length."
+            "The load exceeds what the plan sustains: the queue grows as long as requests arrive, and so does the time "
+            "to first token. The printed times are those of a run of this length."
         )
     if traffic.in_flight is not None and len({each[1:] for each in traffic.arrivals}) == 1:
-        yield "All requests are equally long: those that start together end together. State `p99` of the lengths."
+        yield "All requests are equally long, so those that start together end together. State `p99` of the lengths."
     if traffic.in_flight is not None and traffic.in_flight > len(traffic.arrivals):
-        yield "There are fewer requests than are to be in flight: `--requests` takes more."
+        yield "The run has fewer requests than are to be in flight: raise `--requests`."
     elif _is_short_loop(pools, traffic):
         needed = LOOP_ROUNDS * (traffic.in_flight or 0)
         yield (
-            "The loop fills and empties in most of a run of this length, so rates and waits are not those of a full "
-            f"loop: `--requests {needed}` are enough."
+            "For most of a run of this length the number of requests in flight rises or falls, so rates and waits are "
+            f"not those of a full loop: `--requests {needed}` is enough."
         )
     if traffic.warm_up and traffic.full_after > traffic.warm_up:
         needed = 2 * traffic.full_after
-        yield f"The plan fills longer than the run lasts, so waits are too short: `--requests {needed}` are enough."
+        yield f"The run ends before the plan is full, so waits are too short: `--requests {needed}` is enough."
     if preempted:
         yield f"Requests lost their cache to older ones {preempted:,} times, and computed it again."

@@ -33,11 +33,11 @@ class Best:
     rows: list[Kept] = field(default_factory=list)
 
     def add(self, found: Sequence[Kept]) -> None:
-        self.rows = nsmallest(self.top, (*self.rows, *found), key=by_key)
+        self.rows = nsmallest(self.top, (*self.rows, *found), key=ranking_values)
 
 
-def by_key(kept: Kept) -> tuple[float, float, float, int]:
-    """The order of layouts by an objective."""
+def ranking_values(kept: Kept) -> tuple[float, float, float, int]:
+    """The values by which layouts are ordered: the objective, then what decides between equal ones."""
     return (kept.key, kept.step_time, kept.memory, kept.number)
 
 

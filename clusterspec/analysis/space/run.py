@@ -11,10 +11,10 @@ from clusterspec.analysis.space.kept import (
     Front,
     Kept,
     Numbers,
-    by_key,
     front_of,
     indices_up_to,
     least_of_families,
+    ranking_values,
     smallest_indices,
 )
 from clusterspec.analysis.studied import SearchJob, Space
@@ -180,7 +180,7 @@ class Collected:
     def near_layouts(self) -> tuple[Kept, ...]:
         """The best layout of each family that is close to the best one."""
         most = self.best.rows[0].key * NEAR if self.best.rows else 0.0
-        return tuple(sorted((each for each in self.near if each.key <= most), key=by_key))
+        return tuple(sorted((each for each in self.near if each.key <= most), key=ranking_values))
 
 
 def search(

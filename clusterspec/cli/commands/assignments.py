@@ -45,7 +45,7 @@ def _fleet_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--fleet",
         action="store_true",
-        help="which job on which pool with how many nodes; --objective time (default), cost or energy",
+        help="search the pool and the number of nodes for each job; --objective time (default), cost or energy",
     )
     group.add_argument(
         "--within",
@@ -98,13 +98,13 @@ def _machine_options(parser: argparse.ArgumentParser) -> None:
         "--budget",
         metavar="AMOUNT",
         type=amount,
-        help="the most that a machine may cost over the term, such as 20M (default: that of the spec)",
+        help="the highest cost of a machine over the term, such as 20M (default: that of the spec)",
     )
     machines.add_argument(
         "--max-power",
         metavar="POWER",
         type=power,
-        help="the most IT power at full load, such as 2 MW (default: the power budget of the spec)",
+        help="the highest IT power at full load, such as 2 MW (default: the power budget of the spec)",
     )
     machines.add_argument(
         "--by", metavar="DATE", type=day, help="the day by which a run that begins today ends, instead of --within"
@@ -155,7 +155,7 @@ def refuse_options(args: argparse.Namespace, mode: str, names: tuple[str, ...]) 
     """Raises `UsageFault` for an option of another kind of search."""
     given = next((name for name in names if getattr(args, name, None)), None)
     if given:
-        raise UsageFault(f"--{given.replace('_', '-')} does not go with {mode}")
+        raise UsageFault(f"--{given.replace('_', '-')} cannot be combined with {mode}")
 
 
 def run_fleet_search(args: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="output format (default: text; in GitHub Actions and GitLab their formats; for a file the one of its "
-        "suffix); the nth goes to the nth --output",
+        "suffix); the nth --format applies to the nth --output",
     )
     parser.add_argument(
         "--output",

@@ -51,7 +51,7 @@ def describe_import(parser: argparse.ArgumentParser) -> None:
         "kind",
         metavar="KIND",
         nargs="?",
-        help="the format; without it, or with auto, each file's own; --list names all",
+        help="the format (default: auto, the format of each file); --list names all",
     )
     parser.add_argument("files", metavar="FILE", type=path, nargs="*", help="the files to read; - reads standard input")
     parser.add_argument(
@@ -252,7 +252,7 @@ def run_export(args: argparse.Namespace) -> int:
         refuse_study_as_output(args, "--output", args.output, one)
     _write_export(args, exported)
     if exported.omitted:
-        print_error(f"clusterspec: not in the file for {exporter.name}, or other than in the spec:")
+        print_error(f"clusterspec: missing in the file for {exporter.name}, or different from the spec:")
         for each in exported.omitted:
             print_error(f"  {each}")
     return status_of(one, told=True)

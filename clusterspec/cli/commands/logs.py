@@ -61,9 +61,9 @@ def describe_diagnose(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         help="logs of benchmarks and stopped runs, or folders of them",
     )
-    parser.add_argument("--collective", choices=COLLECTIVES, help="the collective of a log that does not state it")
+    parser.add_argument("--collective", choices=COLLECTIVES, help="the collective, if a log does not state it")
     parser.add_argument(
-        "--ranks", metavar="N", type=positive_integer, help="the number of ranks of a log that does not state it"
+        "--ranks", metavar="N", type=positive_integer, help="the number of ranks, if a log does not state it"
     )
     parser.add_argument(
         "--write", action="store_true", help="store the largest size of each log in `measured:` of the spec"

@@ -27,7 +27,13 @@ def describe_measure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="the accelerator at hand, by its id in the catalog (default: that of its product name)",
     )
-    parser.add_argument("--from", dest="read", metavar="FILE", type=path, help="samples of another run, not the device")
+    parser.add_argument(
+        "--from",
+        dest="read",
+        metavar="FILE",
+        type=path,
+        help="read the samples of an earlier run instead of the device",
+    )
     parser.add_argument("--samples", metavar="FILE", type=path, help="also write the time of every call, as JSON")
     parser.add_argument(
         "--into", metavar="FOLDER", type=path, help="write the table to this catalog folder instead of printing it"
@@ -74,7 +80,7 @@ def _kernel_table(chip: Accelerator) -> Path:
     """The shipped kernel table of an accelerator. Raises `UsageFault` if there is none."""
     shipped = resources.catalog() / "kernels" / f"{chip.kernels}.yaml"
     if chip.kernels is None or not shipped.is_file():
-        raise UsageFault(f"the catalog has no kernel table for {chip.id}, which measured figures would replace")
+        raise UsageFault(f"the catalog has no kernel table for {chip.id} whose figures could be replaced")
     return shipped
 
 

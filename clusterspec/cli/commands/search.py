@@ -75,7 +75,7 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
         "job, or the best assignment",
     )
     parser.add_argument(
-        "--explain", action="store_true", help="say which parts of a step make the best layout faster than others"
+        "--explain", action="store_true", help="show which parts of a step make the best layout faster than others"
     )
     goal_options(parser)
     format_option(parser, "text", "json", "csv")

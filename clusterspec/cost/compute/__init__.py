@@ -70,7 +70,7 @@ NORM_PASSES = _kernel_constant(
 RESIDUAL_PASSES = _kernel_constant(
     "norms.passes.residual",
     6.0,
-    "those of the residual stream: an input of each norm, two of each addition; backward two and one",
+    "reads and writes of the residual stream by these norms and additions: one and two; backward two and one",
 )
 ROUTER_BYTES = _kernel_constant(
     "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"

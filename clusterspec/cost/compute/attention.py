@@ -39,14 +39,15 @@ SCORE_PASSES = (
         KERNELS,
         "scores.forward",
         4.5,
-        "reads and writes of its scores by plain attention between the products: scale, mask and softmax read and"
-        " write them, dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
+        "reads and writes of scores by plain attention between the products: scale, mask and softmax read and"
+        " write them; dropout reads and writes them and a mask of half their width (Megatron-LM, fused_softmax.py)",
     ).value,
     assumed_figure(
         KERNELS,
         "scores.backward",
         5.5,
-        "reads and writes of scores in the backward pass: the gradients of both read two and write one",
+        "reads and writes of scores by plain attention in the backward pass: the gradients of softmax and dropout"
+        " read two tensors and write one",
     ).value,
 )
 COMPILED_SCORE_PASSES = (
@@ -54,14 +55,16 @@ COMPILED_SCORE_PASSES = (
         KERNELS,
         "scores.compiled.forward",
         2.0,
-        "the same where a compiler fuses them (XLA): one read for the maximum and one for the sum; scale, mask, dropout"
-        " and division are computed where the products write and read the scores",
+        "reads and writes of scores by plain attention where a compiler fuses scale, mask, softmax and dropout"
+        " (XLA): one read for the maximum and one for the sum; the rest is computed where the products write and"
+        " read the scores",
     ).value,
     assumed_figure(
         KERNELS,
         "scores.compiled.backward",
         3.0,
-        "the same in the backward pass: the softmax and its gradient are read, that of the scores is written",
+        "reads and writes of scores in the backward pass where a compiler fuses these operations (XLA): the"
+        " softmax and its gradient are read, and the gradient of the scores is written",
     ).value,
 )
 FLASH_BACKWARD = assumed_figure(
@@ -99,7 +102,8 @@ SOFTMAX_PASSES = assumed_figure(
     KERNELS,
     "softmax.passes",
     16.0,
-    "further reads and writes of the scores, in 16 bits, that these operations make in 32 bits, either way",
+    "further reads and writes of the scores by a softmax that is not fused, which works in 32 bits, in each pass;"
+    " counted in 16 bits",
 ).value
 
 

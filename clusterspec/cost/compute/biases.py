@@ -12,16 +12,16 @@ LIMIT_BYTES = (
         BIASES,
         "limit.forward",
         8.0,
-        "moved for each number of 16 bits to limit the inputs of an activation: each half is read and written, and both"
-        f" are joined again {_ACTIVATION}",
+        "bytes moved for each number of 16 bits to limit the inputs of an activation: each half is read and"
+        f" written, and both are joined again {_ACTIVATION}",
         "B",
     ).value,
     assumed_figure(
         BIASES,
         "limit.backward",
         10.0,
-        "the same in the backward pass: the gradient and the input of each half are read and one is written, and both"
-        f" are joined again {_ACTIVATION}",
+        "bytes moved in the backward pass for each number of 16 bits whose range the activation limits: the"
+        f" gradient and the input of each half are read and one is written, and both are joined again {_ACTIVATION}",
         "B",
     ).value,
 )
@@ -30,16 +30,18 @@ BIAS_BYTES = (
         BIASES,
         "bias.forward",
         28.0,
-        "moved for each number of 16 bits to add a bias that weights of tokens in fp32 multiply: the product is written"
-        f" in fp32, the sum as well, those of all experts are joined, and converted to 16 bits {_EXPERTS}",
+        "bytes moved for each number of 16 bits to add a bias of experts, scaled by the weights of tokens in fp32:"
+        " the product and the sum are written in fp32, the sums of all experts are joined, and converted to 16 bits"
+        f" {_EXPERTS}",
         "B",
     ).value,
     assumed_figure(
         BIASES,
         "bias.backward",
         40.0,
-        "the same in the backward pass: two conversions, a product and a sum for the gradient of the bias and for that"
-        f" of the weights, and gradients joined again {_EXPERTS}",
+        "bytes moved in the backward pass for each number of 16 bits with a bias of experts: two conversions, a"
+        " product and a sum for the gradient of the bias and for that of the weights, and gradients joined again"
+        f" {_EXPERTS}",
         "B",
     ).value,
 )

@@ -26,8 +26,8 @@ TRAINED_SPREAD = assumed_figure(
     KERNELS,
     "experts.trained.spread",
     0.7,
-    "spread of the load among trained experts over its mean, with which adapters are trained on text of one kind: as"
-    " that of the requests of a serving engine (serving.uneven), from what balancing them gained",
+    "spread of the load among the experts over its mean where adapters are trained on text of one kind: as among"
+    " the requests of a serving engine (serving.uneven), from what balancing gained there",
 ).value
 
 
@@ -129,8 +129,9 @@ LOOP_LAUNCHES = (
         KERNELS,
         "experts.loop.launches.backward",
         14.0,
-        "the same backward: gradients gathered, of weights of tokens, of three matrices, activation and gate, a tensor"
-        " of zeros, a sum into its rows, and one of all tokens; by count",
+        "operations of the backward pass of one expert that runs by itself: gradients gathered, gradients of the"
+        " weights of tokens, of three matrices, of activation and gate, a tensor of zeros, a sum into its rows, and"
+        " a sum of all tokens; by count",
     ).value,
 )
 

@@ -32,15 +32,16 @@ AUTOCAST_BYTES = assumed_figure(
     "adapters",
     "autocast",
     12.0,
-    "moved in each pass for each input of an adapter that is kept in fp32 under autocast: 6 to widen it to the"
-    f" precision of the adapter and 6 to narrow it again {PEFT}",
+    "bytes moved in each pass for each input of an adapter that is kept in fp32 under autocast: 6 to widen it to"
+    f" the precision of the adapter and 6 to narrow it again {PEFT}",
     "B",
 ).value
 CLONE_BYTES = assumed_figure(
     "adapters",
     "clone",
     4.0,
-    f"moved for each output of a matrix in 4 bits, which is copied before the adapter's is added {PEFT}",
+    "bytes moved for each output of a matrix in 4 bits, which is copied before the output of the adapter is added"
+    f" {PEFT}",
     "B",
 ).value
 WIDE_INPUT_BYTES = (
@@ -48,16 +49,16 @@ WIDE_INPUT_BYTES = (
         "adapters",
         "wide.inputs",
         8.0,
-        "moved for each input of an adapter that multiplies in fp32, beyond one in 16 bits, forward: widened, 6, and"
-        f" read in 4 bytes, 2 {PEFT}",
+        "bytes moved forward for each input of an adapter that multiplies in fp32, beyond one in 16 bits: 6 to"
+        f" widen it, 2 more to read it {PEFT}",
         "B",
     ).value,
     assumed_figure(
         "adapters",
         "wide.inputs.backward",
         10.0,
-        "the same backward: read for the weight gradient, 2, its gradient written in 4 bytes, 2, and narrowed, 6"
-        f" {PEFT}",
+        "bytes moved backward for each input of an adapter that multiplies in fp32, beyond one in 16 bits: 2 more"
+        f" to read it for the weight gradient, 2 more to write its gradient, 6 to narrow that {PEFT}",
         "B",
     ).value,
 )
@@ -66,15 +67,16 @@ WIDE_OUTPUT_BYTES = (
         "adapters",
         "wide.outputs",
         16.0,
-        f"the same for each output, forward: written and scaled in 4 bytes, 6, summed, 4, and narrowed, 6 {PEFT}",
+        "bytes moved forward for each output of an adapter that multiplies in fp32, beyond one in 16 bits: 6 to"
+        f" write and scale it in 4 bytes, 4 to sum it, 6 to narrow it {PEFT}",
         "B",
     ).value,
     assumed_figure(
         "adapters",
         "wide.outputs.backward",
         20.0,
-        "the same backward: its gradient widened, and narrowed for the frozen matrix, 12, scaled and read by both"
-        f" products in 4 bytes, 8 {PEFT}",
+        "bytes moved backward for each output of an adapter that multiplies in fp32, beyond one in 16 bits: 12 to"
+        f" widen its gradient and narrow it for the frozen matrix, 8 to scale it and read it in both products {PEFT}",
         "B",
     ).value,
 )

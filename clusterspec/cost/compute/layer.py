@@ -191,8 +191,9 @@ EAGER = assumed_figure(
     "kernels",
     "fusion.eager",
     0.2,
-    "the same where PyTorch runs each operation by itself: of the norms in fp32, rotary embeddings, gates and additions"
-    " of the Llama of transformers 4.34, fused kernels move 0.21 to 0.26 of its traffic; a step of LitGPT implies 0.18",
+    "traffic of fully fused memory-bound kernels over that of PyTorch running each operation by itself: of the"
+    " norms in fp32, rotary embeddings, gates and additions of the Llama of transformers 4.34, fused kernels move"
+    " 0.21 to 0.26 of its traffic; a step of LitGPT implies 0.18",
 )
 
 
@@ -210,8 +211,9 @@ COMPILED_LOSS = assumed_figure(
     "kernels",
     "loss.compiled",
     8.0,
-    "the same of a compiled loss: 16 bits read for their maximum and for their sum, read again, and the gradient"
-    " written; what is between them stays in registers (allenai/open-instruct, pull request 584); by count",
+    "bytes that a compiled loss moves for one logit: 16 bits read for their maximum and for their sum, read again,"
+    " and the gradient written; intermediate results stay in registers (allenai/open-instruct, pull request 584);"
+    " by count",
     "B",
 )
 
@@ -262,7 +264,7 @@ def head_work(shard: Shard, loss: float, summed: float) -> Work:
     return streaming_work("last norm", (norm, 2 * norm)) + logits + _gradient_sums(logits, summed, shard) + losses
 
 
-def join_work(shard: Shard, summed: float) -> Work:
+def work_to_join_embedding(shard: Shard, summed: float) -> Work:
     """The two norms and the projection that join a hidden state and the embedding of a later token, before a layer of
     multi-token prediction (DeepSeek-V3, arXiv 2412.19437, section 2.2).
     """

@@ -39,17 +39,17 @@ GATHER_BANDWIDTH = assumed_figure(
     KERNELS,
     "gather.bandwidth",
     0.62e12,
-    "most that PyTorch's gathers of rows read and write while a thread copies one number of 16 bits: 4,096 rows of"
-    " 5,120 in 0.136 ms on H100 (pytorch/pytorch, issue 151612 of April 2025), 8,192 of 4,096 in 0.224 ms (issue"
-    " 121389); later releases copy 16 bytes",
+    "highest bandwidth of PyTorch's gathers of rows while a thread copies one 16-bit number: 4,096 rows of 5,120"
+    " in 0.136 ms on H100 (pytorch/pytorch, issue 151612 of April 2025), 8,192 of 4,096 in 0.224 ms (issue 121389);"
+    " later releases copy 16 bytes",
     "B/s",
 )
 SCATTER_BANDWIDTH = assumed_figure(
     KERNELS,
     "scatter.bandwidth",
     0.38e12,
-    "most that its sums into rows read and write, with one atomic addition for each number of 16 bits: 8,192 rows of"
-    " 1,024 in 0.132 ms, each number read twice and written (PaddlePaddle/Paddle, pull request 48056)",
+    "highest bandwidth of PyTorch's sums into rows, with one atomic addition for each number of 16 bits: 8,192"
+    " rows of 1,024 in 0.132 ms, each number read twice and written (PaddlePaddle/Paddle, pull request 48056)",
     "B/s",
 )
 SCAN_BANDWIDTH = assumed_figure(
@@ -64,8 +64,9 @@ SCAN_UNIT = assumed_figure(
     KERNELS,
     "scan.unit",
     13.1e9,
-    "most that one compute unit moves of it: the same measurement, on 132 units; GB200 trains Mamba-2 1.51 times as"
-    " fast as H200, with 1.67 times its bandwidth and 1.15 times its units (github.com/state-spaces/mamba issue 904)",
+    "highest bandwidth of one compute unit in a recurrence in chunks: the same measurement, on 132 units; GB200"
+    " trains Mamba-2 1.51 times as fast as H200, with 1.67 times its bandwidth and 1.15 times its units"
+    " (github.com/state-spaces/mamba issue 904)",
     "B/s",
 )
 MOST_BANDWIDTH = {Role.GATHER: GATHER_BANDWIDTH.value, Role.SCATTER: SCATTER_BANDWIDTH.value}

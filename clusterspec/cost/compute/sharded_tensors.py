@@ -20,7 +20,8 @@ DISPATCHES = (
         SHARDED,
         "dispatches.backward",
         8.0,
-        "the same backward: two products, three transpositions, and three views; by count",
+        "operations of the backward pass that PyTorch dispatches for one matrix of a module that tensor"
+        " parallelism cuts: two products, three transpositions and three views; by count",
     ).value,
 )
 

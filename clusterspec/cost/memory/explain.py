@@ -21,27 +21,28 @@ from clusterspec.standard import sum_of
 OFFLOADED: Assumption = (
     "memory.selective",
     "host",
-    "selective recomputation of the published recipes keeps what it saves in host memory; its transfers are overlapped",
+    "selective recomputation of the published recipes keeps saved activations in host memory; the transfers overlap",
 )
 
 PLAIN: Assumption = (
     "memory.may_be_plain",
     "yes",
-    "whether this software fuses the kernels between GEMMs and the loss is not known: the upper end of the memory range"
-    " includes what it keeps if it fuses neither (layout.fused_kernels and layout.loss say)",
+    "it is not known whether this software fuses the kernels between GEMMs and the loss: the upper end of the"
+    " memory range includes what it keeps if it fuses neither (layout.fused_kernels and layout.loss state it)",
 )
 
 _KEPT: Assumption = (
     "memory.kept",
     KEPT,
-    "the upper end of the memory range, as far as there is memory, includes blocks that the allocator frees late:"
-    " reserved over allocated memory in training logs of 21 programs, 90th percentile (1.01 to 1.52, median 1.08)",
+    "the upper end of the memory range includes blocks that the allocator frees late, up to the capacity: reserved"
+    " over allocated memory in training logs of 21 programs, 90th percentile (1.01 to 1.52, median 1.08)",
 )
 
 _ERROR: Assumption = (
     "memory.error",
     ERROR.value,
-    "error of activations, as a share of them: with it the memory range of training holds four in five published peaks",
+    "error of activations, as a share of them: with it, the memory range of training contains four in five"
+    " published peaks",
 )
 
 
@@ -159,7 +160,7 @@ FACTORS = {
     "on_device": "share that is not offloaded to host memory",
     "every_second": "every second layer",
     "of_layers": "share of the layers that store it",
-    "kept_gathered": "1 where weights stay gathered from forward to backward pass pass",
+    "kept_gathered": "1 where weights stay gathered from the forward to the backward pass",
     "beyond_activations": "share of the gradients that does not replace activations",
     "pipelined": "1 with several pipeline stages",
     "head": "logits of the stage: 1 with the output head, and 1 for each layer of multi-token prediction",

@@ -30,11 +30,10 @@ ERROR = assumed_figure(
     GROUP,
     "error.activations",
     0.17,
-    "error of the activations in addition to those of their parts: the least share, in steps of one percent, with "
-    "which the"
-    " range holds four in five published peaks of the sources that constants may be fitted to, each source with one"
-    " weight (216 peaks of 22 sources, 77 % without it). Weights and optimizer states follow from counts; programs"
-    " differ in the tensors that they save",
+    "error of the activations in addition to that of their parts: the smallest share, in steps of one percent,"
+    " with which the range contains four in five published peaks of the sources that constants may be fitted to,"
+    " each source with one weight (216 peaks of 22 sources, 77 % without it). Weights and optimizer states follow"
+    " from counts; programs differ in the tensors that they save",
 )
 """Half-width that is added to the memory range in training, as a share of the predicted activations."""
 

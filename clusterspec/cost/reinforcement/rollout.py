@@ -44,7 +44,7 @@ EFFICIENCY = assumed_figure(
     GROUP,
     "rollout.efficiency",
     0.5,
-    "rate of kernels of generation inside a training loop over that of the serving engine alone, fitted:"
+    "rate of generation kernels inside a training loop over that of the serving engine by itself, fitted:"
     " log-probabilities of every token, kernels that allow new weights, requests that the driver sends and gathers",
 )
 

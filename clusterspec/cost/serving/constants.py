@@ -27,14 +27,18 @@ def table_origins(kernels: str, **figures: str) -> dict[str, str]:
 GROUP = "serving"
 
 FLOOR = assumed_figure(
-    GROUP, "floor", 4e-6, "the smallest GEMM where none was measured: as on Hopper and Blackwell", "s"
+    GROUP, "floor", 4e-6, "time of the smallest GEMM where none was measured: as on Hopper and Blackwell", "s"
 )
 STREAMING = assumed_figure(
     GROUP, "streaming", 0.8, "share of the memory bandwidth of kernels that read and write activations"
 )
 NETWORK = assumed_figure(GROUP, "network", 0.9, "share of the line rate of NICs in a large dispatch or combine")
-NETWORK_LATENCY = assumed_figure(GROUP, "network_latency", 20e-6, "the smallest collective between domains", "s")
-EXCHANGE = assumed_figure(GROUP, "exchange", 25e-6, "the smallest dispatch and combine, where none was measured", "s")
+NETWORK_LATENCY = assumed_figure(
+    GROUP, "network_latency", 20e-6, "time of the smallest collective between domains", "s"
+)
+EXCHANGE = assumed_figure(
+    GROUP, "exchange", 25e-6, "time of the smallest dispatch and combine, where none was measured", "s"
+)
 EXCHANGE_LINE = assumed_figure(
     GROUP, "exchange_line", 0.55, "share of the scale-up bandwidth in dispatch and combine, where none was measured"
 )
@@ -84,32 +88,33 @@ HABITS = {
         GROUP,
         "host",
         0.7e-3,
-        "exposed scheduling and sampling of one step; fitted to published plans",
+        "exposed time of scheduling and sampling in one step; fitted to published plans",
         "s",
     ),
-    "serving.sequence": assumed_figure(GROUP, "sequence", 3e-6, "sampling and detokenizing of one sequence", "s"),
+    "serving.sequence": assumed_figure(GROUP, "sequence", 3e-6, "time to sample and detokenize one sequence", "s"),
     "serving.eager": assumed_figure(
         GROUP,
         "eager",
         0.16e-3,
-        "launching one counted kernel and those around it from the host without captured graphs; fitted to the first "
-        "tokens of published plans. 0.6 ms for a dense layer, where NVIDIA's AIConfigurator has 0.8 ms; 1.3 ms for one "
-        "with experts, 2.1 ms with latent attention too, where 1.2 to 1.8 ms fit InferenceX",
+        "time to launch one counted kernel and those around it from the host without captured graphs; fitted to"
+        " the first tokens of published plans. 0.6 ms for a dense layer, where NVIDIA's AIConfigurator has 0.8 ms;"
+        " 1.3 ms for one with experts, and 2.1 ms for one with experts and latent attention, where 1.2 to 1.8 ms"
+        " fit InferenceX",
         "s",
     ),
     "serving.request": assumed_figure(
         GROUP,
         "request",
         8e-3,
-        "one request outside the engine: transport, scheduling; fitted to published plans",
+        "time of one request outside the engine: transport, scheduling; fitted to published plans",
         "s",
     ),
     "serving.prompt_token": assumed_figure(
         GROUP,
         "prompt_token",
         2e-6,
-        "splitting the text of a prompt into tokens, for each of them: 1.1 us for text and 3.4 us for text of tokens "
-        "drawn at random, as benchmarks send, by Hugging Face tokenizers 0.23.3 on one core of an EPYC server",
+        "time to split the text of a prompt into tokens, per token: 1.1 us for text and 3.4 us for text of tokens"
+        " drawn at random, as benchmarks send, by Hugging Face tokenizers 0.23.3 on one core of an EPYC server",
         "s",
     ),
 }
@@ -118,8 +123,9 @@ COMPILED = assumed_figure(
     GROUP,
     "compiled",
     88e-6,
-    "launching one counted kernel of compiled code and those around it, of recent software without an entry: as vLLM, "
-    "since engines of 2026 compile prompts by default (vLLM; SGLang from 0.5.10; README of XiaobingSuper/ATOM)",
+    "time to launch one counted kernel of compiled code and those around it, for recent software without an entry:"
+    " as vLLM, since engines of 2026 compile prompts by default (vLLM; SGLang from 0.5.10; README of"
+    " XiaobingSuper/ATOM)",
     "s",
 )
 WEIGHT_ONLY = assumed_figure(
@@ -185,15 +191,15 @@ HANDOFF = assumed_figure(
     GROUP,
     "handoff",
     60e-3,
-    "transfer of a request to another engine without its cache: routing, polling; fitted to published plans",
+    "time to transfer a request to another engine without its cache: routing, polling; fitted to published plans",
     "s",
 )
 DESCRIPTOR = assumed_figure(
     GROUP,
     "descriptor",
     1.4e-6,
-    "one descriptor of a transfer between engines, the geometric mean of 1.14 µs (4,563 in 5.2 ms) and 1.82 µs (of "
-    "16 kB at 9 GB/s), Mooncake on NICs of 400 Gb/s (github.com/vllm-project/vllm pull request 53825)",
+    "time of one descriptor of a transfer between engines, the geometric mean of 1.14 µs (4,563 in 5.2 ms) and"
+    " 1.82 µs (of 16 kB at 9 GB/s), Mooncake on NICs of 400 Gb/s (github.com/vllm-project/vllm pull request 53825)",
     "s",
 )
 WAVE = assumed_figure(
@@ -205,14 +211,14 @@ WAVE = assumed_figure(
 MOST_LOAD = 0.98
 """Utilization of a stated request rate above which its wait grows without limit."""
 RESERVED = assumed_figure(
-    GROUP, "reserved", 2.5e9, "buffers, graphs and activations of an engine: 2 to 3 GB per rank", "B"
+    GROUP, "reserved", 2.5e9, "memory of buffers, graphs and activations of an engine: 2 to 3 GB per rank", "B"
 )
 CONTEXT = assumed_figure(
     GROUP,
     "context",
     0.7e9,
-    "driver context and libraries of a rank: 0.6 GiB (a vLLM log on H100, github.com/vllm-project/vllm pull request "
-    "48601)",
+    "memory of the driver context and libraries of a rank: 0.6 GiB (a vLLM log on H100,"
+    " github.com/vllm-project/vllm pull request 48601)",
     "B",
 )
 HIGHEST_FRACTION = 0.95
@@ -222,7 +228,7 @@ UNEVEN = assumed_figure(
     "uneven",
     0.7,
     "standard deviation of the popularity of experts over its mean. Balancing gained 1.49 times on 32 ranks and 2.54 "
-    "times on 72 ranks of DeepSeek-V3, as much as the fullest rank has above the mean with 0.53 and 0.99; this is "
+    "times on 72 ranks of DeepSeek-V3. The fullest rank has so many times the mean load with 0.53 and 0.99; this is "
     "their geometric mean (SGLang, lmsys.org/blog/2025-05-05-large-scale-ep)",
 )
 RANGES = {

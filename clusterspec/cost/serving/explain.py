@@ -239,4 +239,4 @@ def serving_headline(found: ServingTimes) -> Iterator[Term]:
 
 
 def _seconds_figure(value: float) -> Figure:
-    return Figure(value, "s", Computed("see the name"))
+    return Figure(value, "s", Computed("the time of a whole request"))

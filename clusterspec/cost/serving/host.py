@@ -12,8 +12,8 @@ AHEAD = assumed_figure(
     "serving",
     "ahead",
     0.5e-3,
-    "what a step still waits for the host where each is formed while the one before it runs; of 0.3, 0.5 and 0.7 ms "
-    "the one that fits published plans",
+    "time that a step still waits for the host where the host forms each step while the one before it runs; of"
+    " 0.3, 0.5 and 0.7 ms the one that fits published plans",
     "s",
 )
 

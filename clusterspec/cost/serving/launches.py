@@ -37,8 +37,8 @@ FUSED_EXPERTS = assumed_figure(
     "serving",
     "fused_experts",
     31e-6,
-    "one fused layer of experts for a token beyond reading its weights: 13 to 56 us in the median by accelerator, "
-    "release and precision (aiconfigurator 095f58a, moe_perf)",
+    "time of one fused layer of experts for a token beyond reading its weights: 13 to 56 us in the median by"
+    " accelerator, release and precision (aiconfigurator 095f58a, moe_perf)",
     "s",
 )
 NORMS, ELEMENTWISE = 2, 2
@@ -50,8 +50,8 @@ SMALL_KERNEL = assumed_figure(
     "serving",
     "small_kernel",
     2e-6,
-    "one kernel between GEMMs in a captured graph; of 1, 1.5 and 2 us the one that fits published plans. Modules of "
-    "latent attention with vLLM have 2.5 us for each (aiconfigurator 095f58a)",
+    "time of one kernel between GEMMs in a captured graph; of 1, 1.5 and 2 us the one that fits published plans."
+    " Modules of latent attention with vLLM have 2.5 us per kernel (aiconfigurator 095f58a)",
     "s",
 )
 

@@ -37,8 +37,8 @@ CHAINED = assumed_figure(
     constants.GROUP,
     "recurrence.token",
     35e-9,
-    "of each token of the longest prompt in a recurrence in chunks, where none was measured: 30 to 50 ns on Hopper and "
-    "Blackwell",
+    "time per token of the longest prompt in a recurrence in chunks, where none was measured: 30 to 50 ns on"
+    " Hopper and Blackwell",
     "s",
 )
 
@@ -47,15 +47,16 @@ UPDATE_FLOOR = assumed_figure(
     constants.GROUP,
     "recurrence.update_floor",
     6e-6,
-    "the convolution and the update of one state, where none was measured: 5.3 to 6.4 us on Hopper, Blackwell and L40S",
+    "time of the convolution and the update of one state, where none was measured: 5.3 to 6.4 us on Hopper,"
+    " Blackwell and L40S",
     "s",
 )
 OTHER_KERNELS = assumed_figure(
     constants.GROUP,
     "recurrence.beside",
     4e-6,
-    "two further kernels, which divide the projections and gate and norm the outputs (SGLang, "
-    "python/sglang/srt/models/qwen3_next.py), each as long as the smallest convolution of one state, 1.9 to 2.1 us",
+    "time of two further kernels, which split the projections, and gate and normalize the outputs (SGLang,"
+    " python/sglang/srt/models/qwen3_next.py), each as long as the smallest convolution of one state, 1.9 to 2.1 us",
     "s",
 )
 READ_AND_WRITTEN = 2.0

@@ -87,8 +87,8 @@ def _median_of_parts(parts: tuple[tuple[float, float], ...]) -> float:
     distribution.
     """
 
-    def value_past_half(some: tuple[tuple[float, float], ...]) -> float:
+    def first_value_past_half(some: tuple[tuple[float, float], ...]) -> float:
         sums = accumulate(share for _, share in some)
         return next(value for (value, _), below in zip(some, sums, strict=True) if below > HALF)
 
-    return (value_past_half(parts) + value_past_half(parts[::-1])) / 2
+    return (first_value_past_half(parts) + first_value_past_half(parts[::-1])) / 2

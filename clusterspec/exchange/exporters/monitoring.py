@@ -46,7 +46,7 @@ def prometheus(source: ExportInput) -> ExportedFile:
     """
     accelerator = source.cluster.accelerator
     if accelerator.vendor != "NVIDIA":
-        raise NotExportable(f"the rules read the metrics of dcgm-exporter, which has none of {accelerator.name}")
+        raise NotExportable(f"the rules read the metrics of dcgm-exporter, which has no metrics of {accelerator.name}")
     lines = [
         f"# Alerts of {source.name}: one scraped instance of dcgm-exporter, and one of node_exporter, for each node.",
         "groups:",

@@ -80,7 +80,7 @@ def write(source: ExportInput) -> ExportedFile:
     if name not in BASES:
         raise NotExportable(f"torchtitan has no configuration of {name or 'the model of the spec'}")
     if work.optimizer not in {"adam", "adamw"} or work.precision not in {"bf16", "fp8", "fp4", "fp32"}:
-        raise NotExportable(f"this writer knows no {work.optimizer} in {work.precision} of torchtitan")
+        raise NotExportable(f"this writer does not know how torchtitan sets {work.optimizer} in {work.precision}")
     converters = _converter_constructors(work)
     if layout.dispatcher.kind == "deepep" and any("GroupedExperts" in each for each in converters):
         raise NotExportable("torchtitan quantizes experts with its own or the hybrid dispatcher, not with deepep")

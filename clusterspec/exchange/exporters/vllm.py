@@ -189,7 +189,9 @@ def _step_tokens(serving: Serving, omitted: list[str]) -> int:
     """
     chunk, sequences = serving.chunk_tokens or 0, serving.max_sequences or 0
     if chunk < sequences:
-        omitted.append(f"chunks of {chunk:,} tokens: a step of vLLM has a token for each of {sequences:,} sequences")
+        omitted.append(
+            f"chunks of {chunk:,} tokens: vLLM needs at least a token in each step for each of {sequences:,} sequences"
+        )
     return max(chunk, sequences)
 
 

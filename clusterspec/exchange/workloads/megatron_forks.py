@@ -44,7 +44,7 @@ def option_of_fork(keys: Keys, key: str, known: tuple[str, ...] = ()) -> str | N
 
 def list_option_of_fork(keys: Keys, key: str, name: str, builder: ImportBuilder) -> None:
     """List a key of the model that an option of a fork may state."""
-    why = f"the option {name}, which Megatron-LM lacks, may state it"
+    why = f"the option {name}, which exists only in a fork of Megatron-LM, may state it"
     builder.unknown(f"workload.model.{key}", why, keys.line(name))
 
 

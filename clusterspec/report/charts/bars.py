@@ -113,7 +113,7 @@ def timeline_chart(
     parts += lane_shapes(work, axis, top, tall)
     bottom = top + tall + 4
     if hidden:
-        parts.append(svg.text_shape(0, bottom + 15, "hidden beneath it", size=12, tint="soft"))
+        parts.append(svg.text_shape(0, bottom + 15, "overlapped", size=12, tint="soft"))
         parts += lane_shapes(hidden, axis, bottom + 20, 14)
         bottom += 38
     parts += horizontal_grid(axis, bottom, bottom + 5, label)

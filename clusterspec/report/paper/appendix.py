@@ -132,7 +132,7 @@ def assumptions_section(report: FullReport, *, decisive: bool = False) -> Sectio
     field = "estimate.assumptions"
     blocks = [PaperTable(columns, tuple(rows), field)] if rows else []
     if others:
-        caption = "Without an effect of their own on this design" if rows else ""
+        caption = "Without a separate effect on this design" if rows else ""
         blocks.append(PaperTable(columns, tuple(others), field, caption=caption))
     return Section("assumptions", title, tuple(blocks), lead=lead, appendix=True) if blocks else None
 

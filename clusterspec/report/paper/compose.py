@@ -110,7 +110,7 @@ def timeline_of(plan: Plan) -> Picture:
     ]
     alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
     computed = sum_of(part.value for part in parts if part.name in COMPUTED)
-    caption = f"One step: {percent(computed / total, 2)} computes, and below it the communication that overlaps"
+    caption = f"One step: {percent(computed / total, 2)} is computation; the communication below it overlaps"
     return Picture(timeline_chart(shown, under, lambda tick: display(tick, "s"), alt), caption, "estimate.terms[0]")
 
 

@@ -64,7 +64,9 @@ def verdict_block(report: FullReport) -> VerdictBlock:
     """The verdict of the first page; for buyers the decision, with the objections to a signature."""
     purchase = report.signing
     if report.tender:
-        return VerdictBlock("For offers: machine, planned work and acceptance tests as demanded", "plain", (), ())
+        return VerdictBlock(
+            "For suppliers: the machine, the planned work and the required acceptance tests", "plain", (), ()
+        )
     if purchase is None:
         cost = report.cost.cost
         return stated_verdict(report.estimate.verdict, cost.missing if cost and cost.total else ())
@@ -149,7 +151,7 @@ def failure_phrase(gate: Gate, purchase: Purchase) -> str:
     """
     values = [part.missing for part in purchase.parts if part.has_too_few and part.missing is not None]
     if gate.gate == "quote" and values:
-        return f"the quote lacks {rounded_text(Money.total(values))} of parts{purchase.terms}"
+        return f"the quote lacks parts worth {rounded_text(Money.total(values))}{purchase.terms}"
     first, _, rest = gate.text.partition("; ")
     return f"{first} (all reasons below)" if rest and len(gate.text) > LONG_REASON else gate.text
 
@@ -215,7 +217,7 @@ def gates_table(purchase: Purchase) -> PaperTable:
     columns = (
         TableColumn("Gate", key="gate"),
         TableColumn("Why", key="text"),
-        TableColumn("What is asked of you", key="ask"),
+        TableColumn("What you have to do", key="ask"),
         TableColumn("Status", key="status"),
     )
     return PaperTable(columns, tuple(rows), "purchase.gates", caption="Before a signature")

@@ -208,7 +208,7 @@ def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> P
     rows.append(DrawnRow(pods if pods > 1 else blocks, "memory", plural(blocks, "block"), note, held))
     alt = "; ".join(f"{row.label} {row.note}".strip() for row in rows)
     grouped = f"; one box of the two lower rows is one of {pods} pods" if pods > 1 else ""
-    caption = f"The whole by repetition{_one_plane(fabric)}{grouped}"
+    caption = f"The whole fabric by repeated blocks{_one_plane(fabric)}{grouped}"
     return Picture(whole_chart(rows, alt, pods=pods), caption, "machine.rows")
 
 

@@ -29,7 +29,7 @@ def facility_section(report: FullReport) -> Section | None:
     unknown = tuple((text, "facility") for text in _unknown_requirements(report))
     if unknown:
         blocks.append(Bullets("Not known", unknown))
-    lead = "Power of the parts is without cooling and conversion, unless it is at the meter."
+    lead = "Power excludes cooling and conversion, except at the meter."
     return Section("facility", "Power and space", tuple(blocks), lead=lead)
 
 
@@ -50,7 +50,7 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
         step, fall, ramp = drawn.swings
         text = f"fall and rise in each step, where all accelerators wait together{_span_text(step)}"
         yield _row("Swing", step.value, text, f"{POWER}.swing")
-        yield _row("Fall at a stop", fall.value, f"the job stops or starts again{_span_text(fall)}", f"{POWER}.fall")
+        yield _row("Drop at a stop", fall.value, f"the job stops or starts again{_span_text(fall)}", f"{POWER}.fall")
         each = f"at the edges of the swing{_span_text(ramp)}"
         yield TableRow(("Ramp", display(ramp.value, "W/s"), each), f"{POWER}.ramp", bare=True)
     for name, watts, key in (("at work", hall.meter_busy, "busy"), ("at peak", hall.meter_peak, "peak")):
@@ -239,7 +239,7 @@ def _unknown_requirements(report: FullReport) -> Iterator[str]:
         yield "carbon of the energy: the intensity of the grid is not stated (`operations.carbon.intensity`)"
     if bare := [run.level for run in hall.runs if not run.parts]:
         yield f"type of the cables from {', '.join(bare)}: not stated (`cluster.scale_out.optics`)"
-    yield "time of installation: the spec has no key for it; milestones hold it in words (`procurement.delivery`)"
+    yield "time of installation: the spec has no key for it; milestones state it in words (`procurement.delivery`)"
     if drawn.supply.rack is None:
         yield "racks and their power: nodes per rack are not stated (`cluster.power.nodes_per_rack`)"
     if drawn.supply.feed is None:

@@ -103,7 +103,7 @@ def _cost_section(report: FleetReport) -> Section:
     table = fleet.text_first_table(fleet_text.MONEY_HEADS, billed, "jobs", 1, "What each job is billed")
     said = (
         "Each job is billed the cost of its pool for its nodes and its share of the term, with the energy that they "
-        "draw; what no job is billed is the cost of nodes without a job."
+        "draw; the cost of nodes without a job is billed to no job."
     )
     return Section(
         "cost",

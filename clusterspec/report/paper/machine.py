@@ -237,7 +237,7 @@ def bandwidth_section(report: FullReport) -> Section | None:
     )
     lead = (
         "Line rates count one direction; memories count reads and writes together. Predictions are for long "
-        "messages when all accelerators send: an all-gather inside a domain, one message of each elsewhere."
+        "messages when all accelerators send: an all-gather inside a domain, one message per accelerator elsewhere."
     )
     costs = _communication_costs_table(report.tiers)
     tables: tuple[Block | None, ...] = (
@@ -293,7 +293,7 @@ def _paths_table(pod: Pod | None) -> PaperTable | None:
         TableColumn("Switches passed", "right", "switches"),
         TableColumn("Latency", "right", "latency"),
         TableColumn("Alone", "right", "bandwidth"),
-        TableColumn("Where all send", "right", "shared"),
+        TableColumn("If all send", "right", "shared"),
         TableColumn("Narrowest", key="bottleneck"),
     )
     rows = tuple(
@@ -310,7 +310,7 @@ def _paths_table(pod: Pod | None) -> PaperTable | None:
         )
         for number, one in enumerate(pod.classes)
     )
-    return PaperTable(columns, rows, "pod.classes", caption="A path by the switches that it passes, each way")
+    return PaperTable(columns, rows, "pod.classes", caption="Switches on a path, each way")
 
 
 def _communication_costs_table(tiers: tuple[Tier, ...]) -> PaperTable | None:

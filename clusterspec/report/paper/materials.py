@@ -59,8 +59,8 @@ def _pieces_text(purchase: Purchase | None, bill: Bill) -> Iterator[Text]:
         if part.kind == "cable" and part.needed is not None and part.needed < links:
             pieces, ends = plural(part.needed, "piece"), "do" if part.needed > 1 else "does"
             yield Text(
-                f"The bill counts {links:,} links. The quote offers cables with fixed ends, of which one may carry two "
-                f"links and needs no modules: {pieces} {ends} for all links.",
+                f"The bill counts {links:,} links. The quote offers cables with fixed ends, which need no modules and "
+                f"may carry two links each: {pieces} {ends} for all links.",
                 f"purchase.quote[{number}]",
             )
 
@@ -71,7 +71,7 @@ REMARKS: dict[str, tuple[str, Tone]] = {
     "short": ("short", "bad"),
     "missing": ("missing from the quote", "bad"),
     "no quantity": ("no quantity quoted", "fair"),
-    "in place": ("others in place", "good"),
+    "in place": ("others exist", "good"),
     "elsewhere": ("no line; from another supplier?", "fair"),
     "not needed": ("not in the bill", "plain"),
 }
@@ -183,7 +183,7 @@ def _whole_machine(report: FullReport) -> str:
     """A sentence that the cost also covers existing nodes, if the quote extends a machine; else empty."""
     if report.signing is None or not report.signing.added_nodes:
         return ""
-    return " They are of the whole machine: parts in place count as much as those of the quote."
+    return " They cover the whole machine, existing parts included."
 
 
 def never_counted_text(buying: ProcurementSpec | None) -> str:
@@ -193,7 +193,7 @@ def never_counted_text(buying: ProcurementSpec | None) -> str:
     elif buying.quote or buying.quoted_total:
         taxes = f"Only amounts in the terms of the quote include the tax of {percent(buying.tax)}."
     else:
-        taxes = f"No amount includes the tax of {percent(buying.tax)}, which is that of a quote."
+        taxes = f"No amount includes the tax of {percent(buying.tax)}, which applies to quotes."
     return f"{taxes} {NEVER_COUNTED}"
 
 

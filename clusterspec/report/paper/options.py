@@ -69,9 +69,7 @@ def _mark_label(row: Choice) -> str:
 
 
 def _throughput_text(found: Choices) -> str:
-    return (
-        "the most throughput within the targets" if found.of_targets else "throughput at equal load of an accelerator"
-    )
+    return "highest throughput within the targets" if found.of_targets else "throughput at equal load per accelerator"
 
 
 def _has_idle_nodes(found: Choices) -> bool:
@@ -157,7 +155,7 @@ def recommendation_text(found: Choices) -> str:
     of += " and within the budget" if any(row.over_budget for row in found.rows) else ""
     of += " that surely fit"
     of += " and hold the load" if any(not row.holds_load for row in found.rows) else ""
-    least = "has the least cost of a token" if best.per_million is not None else "does the most work for its price"
+    least = "has the lowest cost per token" if best.per_million is not None else "does the most work for its price"
     of += " and are neither slower nor more expensive" if slower else ""
     if best is found.rows[0] and found.unit == "s" and all(_is_worse_size(row, best) for row in found.rows[1:]):
         sound = " without errors" if any(row.errors for row in found.rows[1:]) else ""

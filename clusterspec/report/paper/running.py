@@ -76,7 +76,7 @@ def collectives_table(collectives: Sequence[SizedCollective]) -> PaperTable | No
         )
         for number, one in enumerate(collectives)
     )
-    return PaperTable(columns, rows, "collectives", caption="Bus bandwidth expected of a collective by size")
+    return PaperTable(columns, rows, "collectives", caption="Expected bus bandwidth of a collective by size")
 
 
 def collectives_by_size(collectives: Sequence[SizedCollective]) -> tuple[Block, ...]:
@@ -110,7 +110,7 @@ def collectives_by_size(collectives: Sequence[SizedCollective]) -> tuple[Block, 
         columns,
         rows,
         "collectives",
-        caption="Bus bandwidth of the largest message, and the size from which on it is half",
+        caption="Bus bandwidth of the largest message, and the size that reaches half of it",
     )
     return Picture(drawn, caption, "collectives"), table
 
@@ -142,6 +142,6 @@ def launch_section(report: FullReport) -> Section | None:
         blocks.append(Text(f"{len(lines) - MOST_LINES:,} more lines start the other engines.", "launch.text"))
     if found.omitted:
         items = tuple((text, f"launch.omitted[{number}]") for number, text in enumerate(found.omitted))
-        blocks.append(Bullets("Not in this file, or other than in the spec", items))
+        blocks.append(Bullets("Not in this file, or different from the spec", items))
     lead = f"As `clusterspec export {found.kind}` writes it."
     return Section("launch", "Launch", tuple(blocks), lead=lead, appendix=True)

@@ -68,10 +68,10 @@ def _load_sentence(times: ServingTimes, load: Serving) -> str:
     each = f"{load.input_tokens:,} input and {load.output_tokens:,} output tokens each"
     requests = f"{plural(max(1, round(times.offered)), 'request')} in flight, {each}"
     kinds = {
-        "closed": f"Held for {requests}; a request that ends is replaced at once.",
-        "open": f"Held for {plain(load.request_rate or 0)} requests per second, which result in {requests}.",
-        "static": f"Held for one batch of {requests}, which start and end together.",
-        "offline": f"Held for as many requests as the cache holds: {requests}.",
+        "closed": f"for {requests}; a request that ends is replaced at once.",
+        "open": f"for {plain(load.request_rate or 0)} requests per second, which result in {requests}.",
+        "static": f"for one batch of {requests}, which start and end together.",
+        "offline": f"for as many requests as the cache holds: {requests}.",
     }
     drafted = ""
     if load.draft_tokens:
@@ -79,7 +79,7 @@ def _load_sentence(times: ServingTimes, load: Serving) -> str:
             f" Speculative figures: {plural(load.draft_tokens, 'drafted token')} a step, "
             f"{percent(load.draft_acceptance, 2)} accepted; they are not comparable with figures without speculation."
         )
-    return kinds[load.load].replace("Held", "The figures hold", 1) + _queue_sentence(times) + drafted
+    return f"The figures are {kinds[load.load]}" + _queue_sentence(times) + drafted
 
 
 def _queue_sentence(times: ServingTimes) -> str:

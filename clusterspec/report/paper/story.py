@@ -133,11 +133,11 @@ def _domain_step(report: FullReport) -> StoryStep | None:
         rate = (some - 1) * cluster.scale_up.peer_bandwidth.value
         inside = f"; {axis} parallelism over {plural(degree, 'rank')} stays inside, where the links between {some}"
         inside += f" accelerators have {display(rate, 'B/s')}"
-    crossing = f"; {axis} parallelism over {plural(degree, 'rank')} leaves the domain, and pays that"
+    crossing = f"; {axis} parallelism over {plural(degree, 'rank')} leaves the domain and runs at the lower rate"
     spread = max((row.domains for row in report.groups if row.axis == ("tp" if axis == "tensor" else "ep")), default=1)
     if degree <= ranks and spread > 1:  # groups of this size do not divide the ranks of a domain
         crossing = f"; {axis} parallelism over {plural(degree, 'rank')} would fit inside, but some of its groups span "
-        crossing += f"{spread} domains, and pay that"
+        crossing += f"{spread} domains and run at the lower rate"
     return StoryStep(f"{text}{inside if degree <= ranks and spread == 1 else crossing}.", "tiers", "bandwidth")
 
 
@@ -147,7 +147,7 @@ def _latency_step(report: FullReport) -> StoryStep | None:
         return None
     return StoryStep(
         f"A short message between nodes takes {display(tier.latency, 's')}: one of {display(tier.crossover, 'B')} "
-        "takes twice as long, and smaller ones mostly wait, so many small messages cost more than one large one.",
+        "takes twice as long, and smaller ones are mostly latency, so many small ones cost more than a large one.",
         "tiers",
         "bandwidth",
     )
@@ -253,11 +253,12 @@ def _loss_step(report: FullReport) -> StoryStep | None:
         change = (
             f"{gain.key.replace('_', ' ')} {lever_text(gain.before, gain.unit)} → {lever_text(gain.after, gain.unit)}"
         )
-        more = f"; the single change that pays most is {change}, {percent(-gain.share, 2)} less time"
+        more = f"; the single change with the largest gain is {change}, {percent(-gain.share, 2)} less time"
     held = f" {report.estimate.condition}" if report.estimate.condition else ""
     held += " in an update" if report.estimate.plan.is_update else ""
     return StoryStep(
-        f"Of the peak {percent(mfu)} remain{held}: the largest loss is {worst.label}, {percent(worst.share, 2)}{more}.",
+        f"The step reaches {percent(mfu)} of the peak{held}: the largest loss is {worst.label}, "
+        f"{percent(worst.share, 2)}{more}.",
         "losses",
         "decision" if report.estimate.plan.rl is None else "step",
     )

@@ -2,10 +2,16 @@
 
 ## What it finds
 
-An entry with more `nodes` or `ranks` than the cluster, spares included; with a `scope` of more nodes than the cluster
-without spares, or of fewer than the test uses; with more `ranks` than its `nodes` have; with a `size` whose send and
-receive buffers exceed the memory of an accelerator; or with a `pass` that requires more runs than the test makes. All
-these are errors. It is a warning if `ranks` do not lie on the `nodes` in equal number, or leave a part of a node idle that is no half or quarter.
+These are errors:
+
+- more `nodes` or `ranks` than the cluster has, spares included
+- a `scope` of more nodes than the cluster has without spares, or of fewer nodes than the test uses
+- more `ranks` than the `nodes` of the test have
+- a `size` whose send and receive buffers exceed the memory of an accelerator
+- a `pass` that requires more runs than the test makes
+
+It is a warning if the `nodes` have unequal numbers of `ranks`, or if the ranks of a node do not divide the ranks that a
+full node has.
 
 ## Why it matters
 

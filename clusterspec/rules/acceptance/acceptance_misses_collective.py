@@ -2,10 +2,10 @@
 
 ## What it finds
 
-Acceptance tests without all-to-all while ep is above 1: a warning, and a note where expert-parallel groups stay in a
-scale-up domain, or where an all-reduce and single links are tested over several nodes, the links by `send-recv`. Tests
-without all-gather and reduce-scatter while the shard groups of fsdp or hsdp leave a scale-up domain: a warning, and a
-note where an all-reduce over several nodes is tested, since a ring all-reduce is a reduce-scatter and an all-gather.
+- No all-to-all test although ep is above 1: a warning. It is a note where expert-parallel groups stay in a scale-up
+  domain, or where an all-reduce and the links (`send-recv`) are tested over several nodes.
+- Neither an all-gather nor a reduce-scatter test although the shard groups of fsdp or hsdp leave a scale-up domain: a
+  warning. It is a note where an all-reduce over several nodes is tested, since a ring all-reduce consists of both.
 
 ## Why it matters
 

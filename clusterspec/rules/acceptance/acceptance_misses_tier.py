@@ -2,12 +2,14 @@
 
 ## What it finds
 
-A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems, also
-where no test uses exactly the accelerators of one domain, such as the 72 of an NVL72, or those of it that the job uses:
-smaller tests leave links idle, larger ones cross the fabric and have its rate. Both are warnings. A `send-recv` between
-nodes of one domain that asks for the rate of the NICs is a test of the fabric. The finding is a note for rack-scale
-systems whose tests use whole domains, where no traffic of the planned engines leaves their domains, and where tests leave
-the domain but stay below one leaf (or one leaf of each rail), in a fabric whose topology and switches are stated.
+A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems also a
+cluster without a test of one whole domain (the 72 accelerators of an NVL72, or those of them that the job uses):
+smaller tests leave links idle, and larger tests measure the fabric. Both are warnings. A `send-recv` between nodes of
+one domain counts as a test of the fabric if it asks for the rate of the NICs.
+
+The finding is a note where the tests of a rack-scale system use whole domains, and where the planned engines send no
+traffic out of their domains. It is also a note where tests leave the domain but stay below one leaf (or one leaf of
+each rail), in a fabric whose topology and switches are stated.
 
 ## Why it matters
 

@@ -2,14 +2,14 @@
 
 ## What it finds
 
-A test with a `scope` (`every-1-nodes`) and fewer `ranks` than its nodes have, where no test covers all accelerators of every
-node: neither another one with a scope, nor one over all nodes. Tests of pairs (`send-recv`) are not judged. Also a test in
-as many runs as there are whole sets, where nodes are left over that are in no set.
+A test with a `scope` (`every-1-nodes`) and fewer `ranks` than its nodes have, where no other test covers all
+accelerators of every node. Tests of pairs (`send-recv`) are not judged. The rule also reports a test whose runs cover
+only whole sets of nodes, so that the remaining nodes are in no set.
 
 ## Why it matters
 
-Accelerators and links that no test uses are accepted and paid for untested. Half of a mesh shows nothing of the links to the
-other half.
+Accelerators and links that no test uses are accepted and paid for untested. A test on half of a mesh does not use the
+links to the other half.
 
 ## What to do
 
@@ -17,7 +17,7 @@ State as many ranks as the nodes of the test have, or add a test over all of the
 
 ## When to ignore it
 
-Ignore it where burn-in tests all accelerators, and this test is about a part of them.
+Ignore it where burn-in tests all accelerators, and this test is meant for a part of them.
 
 ## Fires
 
@@ -47,6 +47,12 @@ acceptance:
 ## Sources
 
 - Ranks of a test: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
+
+
+
+
+
+
 """
 
 from __future__ import annotations
@@ -98,5 +104,5 @@ def _left_over_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster
         if not nodes % each or not cluster.all_nodes % each or runs[1] != nodes // each:
             continue
         message = f"{runs[1]} sets of {plural(each, 'node')} are {runs[1] * each} of {nodes} nodes: {nodes % each} {'is' if nodes % each == 1 else 'are'} in no set"
-        help_ = "take sets that divide the nodes, or add a set that holds the last ones"
+        help_ = "use sets of a size that divides the nodes, or add a set of the others"
         yield RULE.problem(("acceptance", number, "scope"), message, help_)

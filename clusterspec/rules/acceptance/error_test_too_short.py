@@ -1,23 +1,24 @@
-"""A bit error test without an error is too short for the bound that the text derives from it.
+"""An error-free bit error test is too short for the bound that the text derives from it.
 
 ## What it finds
 
-A test in the description or a comment that takes a link without an error for one below a bit error ratio, and whose bits are fewer
-than the bound takes at the stated confidence, or at 95 % where the text states none. The bits are those of the text, or a rate (of
-the text, or of the NIC of the keys) times the duration.
+The description or a comment concludes from an error-free test that a link is below a bit error ratio, although the test
+sends too few bits for this conclusion at the stated confidence (95 % if the text states none). The number of bits is
+the stated one, or the rate (in the text, or of the NIC in the keys) times the duration.
 
 ## Why it matters
 
-Errors of a link arrive as a Poisson process. After n bits without an error, the ratio is below p with the confidence 1 - exp(-n p): 95 %
-take 3.0/p bits, which are 7,500 s at 400 Gb/s and 1e-15. A shorter test also passes links that are worse than the bound.
+Errors of a link arrive as a Poisson process. After n bits without an error, the ratio is below p with the confidence 1
+- exp(-n p): 95 % takes 3.0/p bits, or 7,500 s at 400 Gb/s and 1e-15. A shorter test also passes links that are worse
+than the bound.
 
 ## What to do
 
-Run the test longer, or state the bound that its bits show.
+Run the test longer, or state the bound that this number of bits proves.
 
 ## When to ignore it
 
-Ignore it where the bits of several links are counted together, and the bound is one of all of them.
+Ignore it where the bits of several links are counted together, and the bound applies to all of them together.
 
 ## Fires
 
@@ -38,6 +39,36 @@ cluster: {platform: dgx-b200, nodes: 8}
 ## Sources
 
 - Confidence of a bit error ratio by the Poisson distribution: https://www.sitime.com/ber-confidence-level-calculator
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
 """
 
 from __future__ import annotations

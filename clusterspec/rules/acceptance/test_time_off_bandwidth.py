@@ -2,14 +2,14 @@
 
 ## What it finds
 
-A sentence of the description or the comments that names the `busbw` or `algbw` of a test and a time of the order of one run, where the
-time is neither the size divided by the algorithm bandwidth, nor within 5 % of it. An error where it is the size divided by the bus
-bandwidth, else a warning.
+A sentence of the description or the comments with the `busbw` or `algbw` of a test and a time of the order of one run,
+where the time differs by more than 5 % from the size divided by the algorithm bandwidth. It is an error where the time
+is the size divided by the bus bandwidth, else a warning.
 
 ## Why it matters
 
-Bus bandwidth is that of the links: an all-reduce over n ranks sends 2 (n − 1) / n bytes for each byte of the message. A time computed
-from it is half of what the hardware can reach, so that every run fails.
+Bus bandwidth is that of the links: an all-reduce over n ranks sends 2 (n − 1) / n bytes for each byte of the message. A
+time computed from it is half of what the hardware can reach, so every run fails.
 
 ## What to do
 
@@ -17,7 +17,7 @@ Divide the size by the algorithm bandwidth, or leave out the time: the bandwidth
 
 ## When to ignore it
 
-Ignore it where the time is of something else, such as a warm-up.
+Ignore it where the time belongs to something else, such as a warm-up.
 
 ## Fires
 
@@ -42,6 +42,12 @@ acceptance:
 ## Sources
 
 - Algorithm and bus bandwidth: https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md
+
+
+
+
+
+
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ In the description and the comments, thresholds of
 
 - HPL, or a rate in native fp64, above the fp64 peak of the accelerators that run it;
 - HPCG above what the memory of the accelerators delivers, at 4 bytes for each operation;
-- `ib_write_bw` and its like above the line rate of a port, or of all ports of a node;
+- `ib_write_bw` and similar tools above the line rate of a port, or of all ports of a node;
 - copies in device memory above the bandwidth of the data sheet.
 
 These are errors; between 95 % and the whole of the fp64 peak it is a warning.
@@ -15,7 +15,7 @@ Figures of emulated or mixed precision (HPL-MxP) and of peaks are not compared.
 
 ## Why it matters
 
-No supplier can pass the test, and payment depends on it. Often the figure is that of the machine before: B300 has a
+No supplier can pass the test, and payment depends on it. Often the figure comes from the previous machine: B300 has a
 thirtieth of the fp64 rate of B200.
 
 ## What to do
@@ -52,6 +52,8 @@ cluster: {platform: dgx-b200, nodes: 48, scale_out: {technology: infiniband-ndr}
 
 - Rates of HPL and peaks of systems: https://top500.org/lists/top500/
 - Operations and bytes of HPCG: https://www.hpcg-benchmark.org/
+
+
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Legality:
         found = {axis: sorted(each) for axis, each in values.items() if each}
         offered = ", or ".join(f"`{axis}` {or_list(each)}" for axis, each in found.items())
         stated = self._written.dp is not None and any(axis in DEGREES for axis in found)
-        return f"{offered}, without `dp`, which follows" if stated else offered
+        return f"{offered}, without `dp`, which is derived" if stated else offered
 
     def advice(self, rule: str, *axes: str, otherwise: str) -> str:
         """The proposals as a sentence, or another text where there are none."""

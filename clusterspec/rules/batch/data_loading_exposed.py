@@ -5,10 +5,11 @@
 A stated `data_loading` time above 5 % of the predicted step; or a storage system that delivers training data more
 slowly than the predicted steps read it. The steps read tokens times bytes per token (`dataset_token_bytes`; without it
 2, or 4 for vocabularies from 65,500 words on). The storage system delivers what its `read` (else its `bandwidth`),
-`per_client`, `slots` and the NICs on the path allow. The same holds for files: with `dataset_files`, the steps open as
-many in a second as their tokens lie in, and the storage system opens `metadata_rate`. Severity follows the share of the step that the job waits for
-data: a note where it is below the half-width of the prediction's range, a warning above it, and an error if at least a
-quarter of the step is lost even at the low end of the range.
+`per_client`, `slots` and the NICs on the path allow. Files are compared in the same way: with `dataset_files`, the
+steps open the files that contain their tokens, and the storage system opens at most `metadata_rate` files a second.
+Severity follows the share of the step that the job waits for data: a note where it is below the half-width of the
+prediction's range, a warning above it, and an error if at least a quarter of the step is lost even at the low end of
+the range.
 
 ## Why it matters
 
@@ -105,7 +106,7 @@ def check(
         yield RULE.problem(
             _limiting_key(reads.batch.rate),
             message,
-            f"plan a storage system that the job reads at {display(reads.needed.value, 'B/s')}, or copy the data to the nodes before",
+            f"plan a storage system that the job reads at {display(reads.needed.value, 'B/s')}, or copy the data to the nodes first",
             severity=step_severity(reads.stall, timed),
         )
     used, most = training.tokens_of_step / step, stored_token_rate(timed.design)
@@ -117,7 +118,7 @@ def check(
             f"the predicted steps open {needed:,.0f} files a second, and the storage system {given:,.0f} "
             f"(`metadata_rate`): training waits {percent(lost, 2)} of the time"
         )
-        help_ = "put many samples into one file, or copy the data to the nodes before"
+        help_ = "put many samples into one file, or copy the data to the nodes first"
         yield RULE.problem("workload.dataset_files", message, help_, severity=step_severity(lost, timed))
 
 

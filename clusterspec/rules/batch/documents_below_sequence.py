@@ -3,15 +3,17 @@
 ## What it finds
 
 With a `sequence_length` of 16,384 tokens or more, `workload.document_tokens` whose longest document is at most half of
-it, or whose 99th percentile (`p99`) is at most an eighth of it: a warning; a note for adapters, for sequences of at most
-32,768 tokens without context parallelism, which are often packed to enlarge the micro-batch, and where one length stands
-for all documents and is above an eighth, since some may be longer.
+it, or whose 99th percentile (`p99`) is at most an eighth of it. The finding is a warning. It is a note
+
+- for adapters,
+- for sequences of at most 32,768 tokens without context parallelism, which are often packed to enlarge the micro-batch,
+- where a single length above an eighth is stated for all documents, since some may be longer.
 
 ## Why it matters
 
-With a mask between the documents of a sequence, no token attends beyond its document: training that should extend the
-context to 131,072 tokens, on documents of at most 16,384, extends it to 16,384. Context parallelism then exchanges keys
-and values that no rank needs.
+With a mask between the documents of a sequence, no token attends beyond its document. If training is to extend the
+context to 131,072 tokens, but documents have at most 16,384, it extends the context only to 16,384. Context parallelism
+then exchanges keys and values that no rank needs.
 
 ## What to do
 

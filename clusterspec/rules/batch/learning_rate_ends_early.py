@@ -2,16 +2,16 @@
 
 ## What it finds
 
-A step, a number of steps or of tokens of the description or a comment at which the learning rate reaches zero or its
-minimum, below 70 % of the steps that `tokens` need (90 % where it reaches zero), or above 130 % of them. Where the text says that the schedule ends
-with the run, any difference above 3 % is reported. A rate that stays at its minimum for the rest of the run is accepted, as
-is a decay over the last part of it.
+The description or a comment states the step, or the number of tokens, at which the learning rate reaches zero or its
+minimum, and this is below 70 % of the steps that `tokens` need (90 % where the rate reaches zero), or above 130 % of
+them. Where the text says that the schedule ends with the run, any difference above 3 % is reported. A rate that stays
+at its minimum for the rest of the run is accepted, as is a decay over the last part of it.
 
 ## Why it matters
 
-Steps at a rate of zero change no weight, those at the minimum little, and a run that ends before its schedule ends at a
-high rate, at which the loss is higher than after the decay. Schedules are given in steps, and another batch or sequence length changes how
-many steps the tokens take.
+Steps at a rate of zero change no weights, and steps at the minimum change them little. A run that is shorter than its
+schedule ends at a high rate, and with a higher loss than after the decay. Schedules count steps, and a changed batch or
+sequence length changes how many steps the tokens take.
 
 ## What to do
 
@@ -49,6 +49,8 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 480, tokens
 ## Sources
 
 - Steps of the schedule, samples and tokens: https://github.com/NVIDIA/Megatron-LM/blob/core_v0.12.0/megatron/training/arguments.py
+
+
 """
 
 from __future__ import annotations

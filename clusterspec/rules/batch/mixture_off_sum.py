@@ -19,7 +19,7 @@ Correct the shares, take a smaller share of a small source, or add data.
 
 ## When to ignore it
 
-Ignore it where the shares are of different things.
+Ignore it where the shares do not refer to the same total.
 
 ## Fires
 

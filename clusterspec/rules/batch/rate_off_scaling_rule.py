@@ -2,12 +2,12 @@
 
 ## What it finds
 
-Two batches and two learning rates in a sentence that names linear or square-root scaling, where the rates have another
-ratio than the batches, or their square root.
+Two batches and two learning rates in a sentence that names linear or square-root scaling, where the ratio of the rates
+is not that of the batches (linear), or not the square root of it.
 
 ## Why it matters
 
-A rate that is twice too high diverges or costs loss, and one that is too low costs tokens.
+A rate that is twice too high makes the run diverge or raises its loss; a rate that is too low needs more tokens.
 
 ## What to do
 
@@ -39,6 +39,8 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, token
 
 - Linear scaling: P. Goyal et al., Accurate, Large Minibatch SGD, https://arxiv.org/abs/1706.02677
 - Square-root scaling with Adam: S. Malladi et al., On the SDEs and Scaling Rules for Adaptive Gradient Algorithms, https://arxiv.org/abs/2205.10287
+
+
 """
 
 from __future__ import annotations

@@ -3,17 +3,18 @@
 ## What it finds
 
 - A warm-up that lasts half of the run or longer.
-- Warm-up, stable part and decay in one sentence that together are not the run, and phases of tokens that together are
-  not `tokens`.
-- The remaining steps after the step at which a part begins, where the run has another number left.
-- A number of steps and the tokens that they are said to be (`480,000 steps (12 T tokens)`), where the batch of the plan
-  gives another.
+- Warm-up, stable part and decay in one sentence whose sum is not the run, and phases whose tokens do not sum to
+  `tokens`.
+- A step at which a part begins and a number of remaining steps, where the run has another number of steps left.
+- A number of steps with its number of tokens (`480,000 steps (12 T tokens)`), where the batch of the plan gives another
+  number.
 - A ramp of the batch that lasts longer than the run, or ends at another batch than `global_batch`.
-- Steps or tokens that the text calls another share of the run than they are.
-- Checkpoints or evaluations at an interval of more steps than the run has (`save_steps 500`, `evaluated every 500 steps`).
-- Passes over unique tokens (`four epochs of 200 M tokens`) that are not `tokens`.
+- Steps or tokens whose stated share of the run is wrong.
+- Checkpoints or evaluations at an interval of more steps than the run has (`save_steps 500`, `evaluated every 500
+  steps`).
+- Passes over unique tokens (`four epochs of 200 M tokens`) whose product is not `tokens`.
 
-These are errors. A warm-up shorter than the run, and a ramp to another batch, are warnings.
+These are errors, except a warm-up that is shorter than the run and a ramp to another batch, which are warnings.
 
 ## Why it matters
 
@@ -64,6 +65,68 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, token
 
 - Schedules in steps, samples and tokens: https://github.com/NVIDIA/Megatron-LM/blob/core_v0.12.0/megatron/training/arguments.py
 - Warm-up, stable part and decay: S. Hu et al., MiniCPM, section 4, https://arxiv.org/abs/2404.06395
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
 """
 
 from __future__ import annotations

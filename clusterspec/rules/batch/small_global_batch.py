@@ -2,7 +2,8 @@
 
 ## What it finds
 
-Pre-training of at least 100 billion tokens in steps of less than 200,000 tokens, for models from 3 billion active parameters.
+Pre-training of a model with at least 3 billion active parameters on at least 100 billion tokens, in steps of fewer than
+200,000 tokens.
 
 ## Why it matters
 
@@ -70,4 +71,6 @@ def check(training: Workload) -> Iterator[Problem]:
         return
     steps = training.tokens / step
     message = f"{step:,} tokens per step make {display(steps, '1')} steps: published pre-training of this size takes 500,000 tokens and more per step"
-    yield RULE.problem("workload.global_batch", message, "use a larger global batch, with the learning rate for it")
+    yield RULE.problem(
+        "workload.global_batch", message, "use a larger global batch, with the learning rate for that batch"
+    )

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A text that says which tokenizer made the token ids of the training data (`token ids of the Llama 2 tokenizer`), where that
-family of models has another vocabulary than the model. A text whose tokenizer has more entries than the model's vocabulary, or
-less than 80 % of them, or which stores the ids of a larger vocabulary than 65,536 in two bytes, is reported too.
+A text that names the tokenizer of the training data (`token ids of the Llama 2 tokenizer`), where that family of models
+has another vocabulary than the model. The rule also reports a tokenizer with more entries than the model's vocabulary,
+or with less than 80 % of them, and ids of more than 65,536 entries that are stored in two bytes.
 
 ## Why it matters
 

@@ -62,8 +62,6 @@ def check(written_cluster: ClusterSpec) -> Iterator[Problem]:
             continue
         pairs = [*zip(manager[1].split("."), drivers[0].split("."), strict=False)]
         if any(int(one) != int(other) for one, other in pairs):
-            message = (
-                f"Fabric Manager {manager[1]} does not run with driver {drivers[0]}: both have to be of one release"
-            )
+            message = f"Fabric Manager {manager[1]} does not run with driver {drivers[0]}: both need the same release"
             at = ("cluster", "software", index)
             yield RULE.problem(at, message, f"install Fabric Manager {drivers[0]}")

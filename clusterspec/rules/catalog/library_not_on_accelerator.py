@@ -7,9 +7,9 @@ does not support, or no longer supports, the accelerator's architecture, a recip
 stated CUDA release; or that the library runs only on accelerators of other vendors. The finding is an error where the
 entry cites a document, and a warning otherwise; it is also a warning where only reduction in the switches is missing,
 since rings do the same work. A driver older than the major release of CUDA is a warning, since containers bring the
-forward-compatibility package, with which published runs had CUDA 13 on driver 570. The release of a framework is
-compared with its entry. A name that the catalog does not have is a note, since its support cannot be checked, and a
-warning where it looks like a name of the catalog.
+forward-compatibility package: published runs used it for CUDA 13 on driver 570. The release of a framework is compared
+with its entry. A name that the catalog does not have is a note, since its support cannot be checked, and a warning
+where it looks like a name of the catalog.
 
 ## Why it matters
 

@@ -4,7 +4,7 @@
 
 - A `nic_bandwidth` that the technology does not have, such as 800 Gb/s of NDR or 100 Gb/s of Slingshot 11.
 - A `nic_bandwidth` above the rate of the named `nic`.
-- Planes so many that each link has less than the rate of one port.
+- So many `planes` that each link has less than the rate of one port.
 - A named `nic` slower than the ports of its technology, such as a ConnectX-6 on NDR.
 - A link faster than one port, where the ports of the NIC are slower with Ethernet than with InfiniBand; a note where
   `planes` is not stated and the ports together have the rate.
@@ -130,7 +130,7 @@ def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, sc
     link = scale_out.nic_bandwidth.value / scale_out.planes
     if any(agrees_within(link, port, SAME) for port in ports) or deviations.has_any_of("nic"):
         return
-    message = f"{scale_out.planes} planes leave {display_bits(link)} of a NIC for each, and {technology.name} has ports of {or_list(display_bits(port) for port in ports)}"
+    message = f"each of {scale_out.planes} planes gets {display_bits(link)} of a NIC, and {technology.name} has ports of {or_list(display_bits(port) for port in ports)}"
     yield RULE.problem("cluster.scale_out.planes", message, "use as many planes as the NIC has ports")
 
 

@@ -3,7 +3,8 @@
 ## What it finds
 
 A model described in place whose parameters, computed from the mapping, differ by more than 10 % from the size in the
-spec's name (`llama-70b-east`). With `base`, only where the name has the size of the base, and keys in addition to `base` change it.
+spec's name (`llama-70b-east`). With `base`, the rule applies only where the name contains the size of the base, and
+keys next to `base` change the count.
 
 ## Why it matters
 

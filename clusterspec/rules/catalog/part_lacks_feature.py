@@ -232,7 +232,7 @@ def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Proble
     """The problems with a plugin for another network, and with reduction in switches without its plugin."""
     technology = scale_out.technology
     if plugin in WITHOUT_PLUGIN and scale_out.in_network_reduction and technology.family in VERBS:
-        message = "the switches are to reduce, and no plugin enables it: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
+        message = "in-network reduction is stated, and no plugin enables it: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
         yield RULE.problem(
             f"{AT}.collective_plugin", message, "write `collective_plugin: nccl-rdma-sharp`", severity="warning"
         )

@@ -4,10 +4,10 @@
 
 Nodes (with spares) that are not a whole number of racks of a rack-scale system, or of UltraServers in a cloud; and
 `accelerators_per_node` that no baseboard has: neither a divisor nor a multiple of a scale-up domain in which the
-accelerator is sold. The finding is an error; a warning where a part of a rack is neither rented from a cloud that sells
-whole units nor bought (`procurement`), since a provider may rent it out; and a note for less than one rack that is not
-bought, and where the nodes are a whole number of `layout.nodes_per_domain`, or of the largest power of two of a rack, as
-in published runs on 64 accelerators of each NVL72.
+accelerator is sold. The finding is an error. It is a warning where a part of a rack is neither bought (`procurement`)
+nor rented from a cloud that sells whole units, since another provider may rent it out. It is a note for less than one
+rack that is not bought. It is also a note where the nodes are a multiple of `layout.nodes_per_domain`, or of the
+largest power of two in a rack: published runs use 64 accelerators of each NVL72.
 
 ## Why it matters
 

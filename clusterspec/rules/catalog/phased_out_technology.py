@@ -3,8 +3,8 @@
 ## What it finds
 
 A `technology` whose catalog entry is discontinued, and GPUDirect-TCPX and -TCPXO, which no instance after the A3 Mega
-uses. A warning for new machines; a note where the accelerators are discontinued as well, and in a cloud: such machines exist
-already.
+uses. The finding is a warning for new machines. It is a note where the accelerators are discontinued as well, and in a
+cloud, since such machines exist already.
 
 ## Why it matters
 

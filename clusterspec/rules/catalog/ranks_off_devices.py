@@ -1,4 +1,4 @@
-"""An accelerator is to run more ranks than it presents devices.
+"""An accelerator has more ranks than devices.
 
 ## What it finds
 

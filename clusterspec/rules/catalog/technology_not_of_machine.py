@@ -77,7 +77,7 @@ def check(
         return
     technology, accelerator = scale_out.technology, cluster.accelerator
     if technology.scope == "host-bus":
-        message = f"{technology.name} joins the parts of a node: no network between nodes has it"
+        message = f"{technology.name} joins the parts of a node: no network between nodes uses it"
         yield RULE.problem(AT, message, "name the technology of the adapters, such as `infiniband-ndr` or `roce-v2`")
     elif technology.on_accelerator and accelerator.vendor != technology.vendor:
         message = f"the ports of {technology.id} belong to accelerators of {technology.vendor}, and {accelerator.id} is from {accelerator.vendor}"

@@ -4,8 +4,7 @@
 
 A TPU with a stated `scale_up.shape` that is no slice of its generation. v4, v5p and v7x: every side a multiple of 4, or
 one of the small shapes inside a cube (2×2×1, 2×2×2, 2×2×4, 2×4×4). v5e and v6e: one of 1×1, 2×2, 2×4, 4×4, 4×8, 8×8,
-8×16, 16×16. Also a slice with more chips than the cloud schedules for one job, such as the 6,144 of v5p, whose pods have
-8,960.
+8×16, 16×16. Also a slice with more chips than the cloud schedules for one job: 6,144 on v5p, whose pods have 8,960.
 
 ## Why it matters
 

@@ -5,9 +5,9 @@
 A stated `shape` with an axis that has no wrap-around links: on v4, v5p and v7x a side that is not a multiple of 4, on
 v5e and v6e a side below 16.
 
-The finding follows from its cost: half of the exposed time of collectives inside the slice. It is a note below the
-half-width of the range of the predicted step, or where no step is predicted, a warning above it, and an error if at
-least a quarter of the step is lost even at the low end of the range.
+Severity follows the cost, which is half of the exposed time of collectives inside the slice: a note below the
+half-width of the predicted step's range, or where no step is predicted, a warning above it, and an error if at least a
+quarter of the step is lost even at the low end of the range.
 
 ## Why it matters
 

@@ -3,12 +3,13 @@
 ## What it finds
 
 In training, a rank that uses at most 70 % of its memory at less than 45 % MFU, where lower degrees of tensor, context
-or pipeline parallelism, or a larger micro-batch, fit and take at least 30 % off the predicted step: tp 8 and pp 4 for 8
-billion parameters, tp 8 for one billion, or cp 8 for sequences of 2,048 tokens. Where tp is the only degree above 1
-other than dp, the rule requires that a quarter of it or less halves the step, since published runs use twice the tp that
-is predicted to be fastest. Where context parallelism leaves a rank 2,048 tokens or fewer, the rule applies at any MFU,
-from 10 % of the step on. Severity follows the predicted saving: a note below the half-width of the prediction's range,
-a warning above it, and an error if it is at least a quarter of the step even at the low end of the range.
+or pipeline parallelism, or a larger micro-batch, fit and shorten the predicted step by at least 30 %. Examples are tp 8
+and pp 4 for 8 billion parameters, tp 8 for one billion, and cp 8 for sequences of 2,048 tokens. Where tp is the only
+degree above 1 other than dp, the rule requires that a quarter of it or less halves the step, since published runs use
+twice the tp that is predicted to be fastest. Where context parallelism leaves a rank 2,048 tokens or fewer, the rule
+applies at any MFU, from a saving of 10 % on. Severity follows the predicted saving: a note below the half-width of the
+prediction's range, a warning above it, and an error if it is at least a quarter of the step even at the low end of the
+range.
 
 ## Why it matters
 
@@ -59,6 +60,8 @@ layout: {framework: megatron-core, tp: 2}
 
 - Efficient layouts by size of the model: https://arxiv.org/abs/2104.04473
 - Sizes of GEMMs and their efficiency: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
+
+
 """
 
 from __future__ import annotations

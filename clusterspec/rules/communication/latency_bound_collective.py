@@ -80,7 +80,7 @@ def check(placements: Placements, training: Workload, cluster: Cluster, timed: P
         if cost is not None and cost.bound_by == "latency":
             lost = percent(share(row.exposed, timed), 2)
             message = (
-                f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks is {display(cost.size, 'B')}, and latency is "
+                f"each {row.collective} of {KEYS.get(row.axis, row.axis)} over {row.ranks:,} ranks carries {display(cost.size, 'B')}, and latency is "
                 f"most of its {display(cost.seconds, 's')}: {lost} of the step"
             )
             yield RULE.problem(

@@ -3,9 +3,9 @@
 ## What it finds
 
 `expert_tp` above 1 that leaves 256 columns or fewer of an expert on a rank, in training, where ep could take its place:
-a warning whatever saving is predicted, since the GEMM model is not fitted to such widths. Of wider slices, a layout without expert
-parallelism (`ep: 1`, so that each rank holds slices of all experts) of which ep in place of `expert_tp` saves more of the predicted step
-than half of the width of its range; a smaller saving is not even a note.
+a warning whatever saving is predicted, since the GEMM model is not fitted to such widths. Wider slices are reported
+only with `ep: 1`, where each rank holds slices of all experts, and only if ep in place of `expert_tp` saves more of the
+predicted step than the half-width of its range; a smaller saving is not even a note.
 
 ## Why it matters
 

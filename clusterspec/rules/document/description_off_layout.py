@@ -17,7 +17,7 @@ Correct the text, the degrees or the batch.
 
 ## When to ignore it
 
-Ignore it where the text counts per something else than it names.
+Ignore it where the text counts another unit than it names.
 
 ## Fires
 

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A `description` that names the accelerator, the network technology, the sharding, the training precision, the size of the
+A `description` that names the accelerator, the model, the framework, the network technology, the sharding, the training precision, the size of the
 model, a degree of the layout or the oversubscription, or states a figure of the machine (NICs and accelerators per node, nodes
 per rack, spares, link rate, storage, power), of the work (tokens, batch, load, targets), of operations (checkpoints, repair,
 restart) or of the purchase (term, warranty, delivery, support, tax, discount, payment, PUE, electricity), where the keys state

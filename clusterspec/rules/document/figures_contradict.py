@@ -5,12 +5,12 @@
 Figures of different keys that exclude each other:
 
 - a `checkpoint.pause` one and a half times as long as its `write_time`, or shorter where saving is synchronous;
-- failures of a part outside its own `range`;
-- a test of acceptance on sets of other nodes than take part in it;
+- a failure rate of a part outside its own `range`;
+- an acceptance test whose `scope` has another number of nodes than the test;
 - a `peer_bandwidth` above the `bandwidth` of all links, and a list of `axis_bandwidth` of another length than `shape`;
 - more `scaling.min_replicas` than the plan has engines;
 - more `batches_in_flight` than `max_staleness` + 1 allows;
-- `tiers` or an `oversubscription` with `levels` that state others;
+- `tiers` or an `oversubscription` other than those that `levels` state;
 - a release of a library or framework in `cluster.software` and another one in `layout.software` or
   `collective_library`.
 
@@ -127,6 +127,12 @@ acceptance:
 
 - The keys of a spec: docs/spec.md
 - Pauses and writes of checkpoints: https://pytorch.org/blog/reducing-checkpointing-times/
+
+
+
+
+
+
 """
 
 from __future__ import annotations
@@ -196,10 +202,10 @@ def _checkpoint_problems(checkpoint: CheckpointSpec, written: Quantity) -> Itera
         return
     at, help_ = "operations.checkpoint.pause", "correct `pause`, `write_time` or `mode`"
     if pause.value > written.value * OVERHEAD:
-        message = f"training stops for {pause.written} at a checkpoint that is complete after {written.written}"
+        message = f"training stops for {pause.written} at a checkpoint, which is complete after only {written.written}"
         yield RULE.problem(at, message, help_)
     elif checkpoint.mode == "synchronous" and pause.value * ROUNDED < written.value:
-        message = f"training waits until the checkpoint is complete after {written.written}, not {pause.written}"
+        message = f"training waits until the checkpoint is complete, which takes {written.written}, not {pause.written}"
         yield RULE.problem(at, message, help_)
 
 
@@ -280,8 +286,8 @@ def _replica_problems(serving: ServingSpec, layout: Layout) -> Iterator[Problem]
 
 def _concurrency_problems(serving: ServingSpec) -> Iterator[Problem]:
     if serving.requests and serving.concurrency and serving.requests < serving.concurrency:
-        message = f"{serving.requests:,} requests in all can never be {serving.concurrency:,} in flight"
-        help_ = "state fewer requests in flight, or all requests of the run"
+        message = f"a run of {serving.requests:,} requests never has {serving.concurrency:,} in flight"
+        help_ = "state fewer requests in flight, or correct the number of requests in the run"
         yield RULE.problem("workload.serving.concurrency", message, help_, severity="warning")
 
 

@@ -7,9 +7,9 @@ Keys that contradict the rest of the design: settings of experts (`redundant_exp
 tokens (ep 1); a `schedule` of overlapping or interleaved stages with pp 1; a `recipe` of 8 or 4 bits, or `bf16_layers`,
 with GEMMs in 16 bits or more; `attention_dp` or `quantization` in training (except qlora); keys of training in a
 serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_group` without hsdp; adapters on modules
-that the model does not have (an error where it has none of them); a `gradient_sync` after each micro-batch
-without sharded gradients, or in a pipeline of a framework that reduces once per step all the same; `recompute_layers` that
-cover every layer of a stage, or of a virtual stage, for each of which they count; a critic or a reference model for a
+that the model does not have (an error where it has none of them); a `gradient_sync` after each micro-batch without
+sharded gradients, or in a pipeline of a framework that reduces once per step in any case; `recompute_layers` that cover
+every layer of a stage or, with virtual stages, of a virtual stage; a critic or a reference model for a
 reinforcement-learning algorithm that has none. All are warnings; loss scaling with GEMMs in bf16 is a note.
 
 ## Why it matters
@@ -83,6 +83,8 @@ layout: {framework: megatron-core, tp: 8, pp: 8, virtual_stages: 2, micro_batch:
 - The keys of a spec: docs/spec.md
 - DAPO without a reference model: https://arxiv.org/abs/2503.14476
 - Loss scaling and formats: https://arxiv.org/abs/1905.12322
+
+
 """
 
 from __future__ import annotations

@@ -4,23 +4,23 @@
 
 In the description and the comments of a spec of one design:
 
-- flags of launch lines with another number than the key: degrees of parallelism, batch, sequence length, nodes and ranks
-  per node, slots of an engine and its share of the memory; more nodes (`--nodes`, `--nnodes`) than there are;
+- flags of launch lines with another number than the key: degrees of parallelism, batch, sequence length, nodes and
+  ranks per node, slots of an engine and its share of the memory; more nodes (`--nodes`, `--nnodes`) than there are;
 - `--max-model-len` below the longest prompt and answer together;
 - engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) with a `prefix_hit`, a
   `shared_prefix` or `cache_tiers`;
 - `NCCL_IB_HCA` with fewer adapters than `nics_per_node`, or with a caret before as many; `NCCL_IB_DISABLE=1`, or the
-  provider `tcp` of libfabric, with an RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority no lossless priority is;
+  provider `tcp` of libfabric, with an RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority is not lossless;
 - flags of the distributed optimizer where `sharding` is none, and a first batch of a ramp (`--rampup-batch-size`) that
   the replicas do not divide, or that has fewer micro-batches than stages;
 - samples called on-policy where a batch has several updates or rollout runs ahead;
-- a container of NVIDIA (`pytorch:24.09-py3`), a branch of its driver (`R535`) or a CUDA release from before the
+- a container of NVIDIA (`pytorch:24.09-py3`), a branch of its driver (`R535`) or a CUDA release that is older than the
   accelerator; kernels of FlashAttention 3 (`VLLM_FLASH_ATTN_VERSION=3`) on an NVIDIA accelerator without them;
-- a repository of a quantized model (`…-FP8`, `…-AWQ`) of other precision than `parameter_precision`.
+- a repository of a quantized model (`…-FP8`, `…-AWQ`) whose precision is not `parameter_precision`.
 
 ## Why it matters
 
-The job is started with what the scripts say. A plan with other numbers is the plan of another job.
+The job runs with the settings of the scripts. A plan with other numbers describes another job.
 
 ## What to do
 
@@ -57,6 +57,20 @@ cluster:
 - What FlashAttention 3 runs on: https://github.com/Dao-AILab/flash-attention/issues/1853
 - Environment variables: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
 - CUDA releases of the containers: https://docs.nvidia.com/deeplearning/frameworks/support-matrix/index.html
+
+
+
+
+
+
+
+
+
+
+
+
+
+
 """
 
 from __future__ import annotations

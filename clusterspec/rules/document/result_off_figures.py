@@ -4,8 +4,9 @@
 
 A sentence of the description or the comments whose figures give another result than the one that it states:
 
-- a count and the amount of each (`32 nodes at 10.2 kW draw 226 kW`, `a rack draws 40.8 kW, so eight racks take 226 kW`), also
-  of rates (`3,000 requests a minute and 500 tokens each are 250,000 tokens/s`) and of bytes of weights in a stated precision;
+- a count and the amount of each (`32 nodes at 10.2 kW draw 226 kW`, `a rack draws 40.8 kW, so eight racks take 226
+  kW`), also of rates (`3,000 requests a minute and 500 tokens each are 250,000 tokens/s`) and of bytes of weights in a
+  stated precision;
 - an amount over a rate (`1 T tokens at 4.2 million tokens a step are 120,000 steps`), a rate over a time (`36 months at
   50,000 USD a month are 2.4 million USD`), and an amount over a count (`the 12 racks draw 1.6 MW, which is 95 kW a rack`);
 - an amount of money less a discount or with tax, a share of a count, the power of a site by its PUE, and the failures of a run
@@ -28,11 +29,11 @@ Budgets, schedules and orders rest on such figures, and readers copy them.
 
 ## What to do
 
-Compute it again, and what was derived from it.
+Compute the result again, and every figure derived from it.
 
 ## When to ignore it
 
-Ignore it where the result contains something that the sentence does not mention, and mention it.
+Ignore it where the result includes something that the sentence omits; better, add it to the sentence.
 
 ## Fires
 
@@ -89,6 +90,12 @@ cluster: {platform: dgx-h200, nodes: 32}
 ## Sources
 
 - Arithmetic: products, quotients and percentages of the figures of a sentence.
+
+
+
+
+
+
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A sentence of the description or a comment with a claim that one of the [documented facts](../documented-facts.md) refutes, such as
-engine files of TensorRT that are built on one accelerator and loaded on another. A claim is a set of words in one sentence; negated
-sentences, and words that give the sentence another meaning, are silent.
+A sentence of the description or a comment with a claim that one of the [documented facts](../documented-facts.md)
+refutes, such as engine files of TensorRT that are built on one accelerator and loaded on another. A claim is a set of
+words in one sentence. The rule is silent for negated sentences, and for sentences with words that change their meaning.
 
 ## Why it matters
 

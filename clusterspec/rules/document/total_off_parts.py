@@ -8,15 +8,15 @@ of each and those of the run are read in up to three sentences, in any order.
 
 ## Why it matters
 
-Budgets, schedules and stores rest on such totals, and readers copy them.
+Budgets, schedules and storage plans rest on such totals, and readers copy them.
 
 ## What to do
 
-Compute it again.
+Compute the total again.
 
 ## When to ignore it
 
-Ignore it where the total holds other parts, too.
+Ignore it where the total includes other parts.
 
 ## Fires
 
@@ -37,6 +37,12 @@ cluster: {platform: dgx-h100, nodes: 4}
 ## Sources
 
 - Arithmetic: the number of parts times the amount of each.
+
+
+
+
+
+
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-An entry of `NCCL_IB_HCA` or `NCCL_SOCKET_IFNAME` in the description or a comment that is the beginning of the name of another
-device of the text: `mlx5_1` where the node also has `mlx5_10`. A list that begins with `=` compares whole names and is silent.
+An entry of `NCCL_IB_HCA` or `NCCL_SOCKET_IFNAME` in the description or a comment with which the name of another device
+in the text begins: `mlx5_1` where the node also has `mlx5_10`. A list that begins with `=` compares whole names and is
+silent.
 
 ## Why it matters
 
-NCCL takes the entries for the beginnings of names, unless the list begins with `=`. It then also runs over the ports that the
-longer names stand for, such as those of the storage network, or does without them where the list begins with `^`.
+NCCL takes the entries for the beginnings of names, unless the list begins with `=`. NCCL then also uses the ports with
+the longer names, such as those of the storage network. Where the list begins with `^`, it excludes them.
 
 ## What to do
 
@@ -37,6 +38,8 @@ cluster: {platform: hgx-h200, nodes: 16}
 ## Sources
 
 - Prefixes, `=` and `^`: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-ib-hca
+
+
 """
 
 from __future__ import annotations

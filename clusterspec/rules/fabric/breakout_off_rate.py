@@ -15,7 +15,7 @@ Count the lanes: 800G splits into two of 400G, four of 200G or eight of 100G.
 
 ## When to ignore it
 
-Ignore it where the sentence speaks of two kinds of ports side by side.
+Ignore it where the sentence describes two kinds of ports.
 
 ## Fires
 

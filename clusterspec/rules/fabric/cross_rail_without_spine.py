@@ -2,11 +2,10 @@
 
 ## What it finds
 
-`topology: rail-only` on several rails, where the accelerators of a node are not joined by a scale-up domain: an error; a
-note for a service whose engines each fit on a node.
-Otherwise a warning, where tensor-, context- or data-parallel groups cross nodes and their members lie on different
-rails. Expert-parallel groups are not reported: dispatchers, and NCCL with `PXN`, first move a token to the rail of its
-destination inside the domain.
+`topology: rail-only` on several rails. It is an error where no scale-up domain joins the accelerators of a node (a note
+for a service whose engines each fit on one node). Otherwise it is a warning where tensor-, context- or data-parallel
+groups cross nodes and their members lie on different rails. Expert-parallel groups are not reported: dispatchers, and
+NCCL with `PXN`, first move a token to the rail of its destination inside the domain.
 
 ## Why it matters
 

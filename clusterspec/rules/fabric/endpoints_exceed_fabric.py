@@ -90,7 +90,7 @@ def check(
 ) -> Iterator[Problem]:
     fabric, cluster = counts.fabric, design.cluster
     if scale_out.topology == "direct" and cluster is not None and cluster.all_nodes > 2:
-        message = f"cables alone join two nodes, not {cluster.all_nodes:,}"
+        message = f"without a switch, cables join two nodes, not {cluster.all_nodes:,}"
         yield RULE.problem("cluster.scale_out.topology", message, "add a switch: `topology: single-switch`")
     if fabric is None or fabric.fits or fabric.capacity is None:
         return

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-One to six stated spines in a fabric of more than 256 endpoints, where the bill of materials counts another number.
+One to six stated spines in a fabric of more than 256 endpoints, unless the bill of materials counts the same number.
 
 ## Why it matters
 

@@ -7,9 +7,9 @@ In the description and the comments, on Ethernet:
 - a lowest marking threshold of ECN (Kmin) that is not below the highest (Kmax): an error;
 - a threshold of priority flow control (xoff) below Kmin, so that ports pause before ECN marks a packet: a warning;
 - a threshold at which ports resume (xon) above the one at which they pause: an error;
-- a headroom of a port that is below the bytes in flight on its cable: a round trip at the rate of a link, with the length
-  that the sentence states: an error;
-- packets of hosts that are larger than those of the switches, or with VXLAN larger than these less 50 bytes: an error.
+- a headroom of a port below the bytes in flight on its cable, which are the link rate times the round trip over the
+  length in the sentence: an error;
+- an MTU of hosts above the MTU of the switches, or with VXLAN above that MTU less 50 bytes: an error.
 
 ## Why it matters
 
@@ -18,7 +18,8 @@ messages, and collectives lose most of their bandwidth.
 
 ## What to do
 
-Order them Kmin, Kmax, xoff, buffer. Headroom is the cable there and back, two packets, and the time of the answer.
+Keep Kmin below Kmax, Kmax below xoff, and xoff below the buffer. The headroom has to hold the bytes in flight during a
+round trip on the cable and the response time of the sender, and two packets.
 
 ## When to ignore it
 
@@ -50,6 +51,8 @@ cluster: {platform: mi300x-ubb8, nodes: 16, scale_out: {technology: roce-v2, nic
 
 - Thresholds of ECN and PFC for RoCE, and their order: https://arxiv.org/abs/1505.00139
 - Headroom by length and rate: https://www.ieee802.org/1/pages/802.1bb.html
+
+
 """
 
 from __future__ import annotations

@@ -108,4 +108,4 @@ def _meaning_text(is_injection: bool, untapered: bool, both_ways: bool) -> str:
         return ": it is the injection bandwidth, the sum of all NICs"
     if untapered:
         return ": it is the figure at 1:1, without the oversubscription"
-    return ": it is the sum of both directions, without saying so" if both_ways else ""
+    return ": it is the sum of both directions, and not stated as `duplex`" if both_ways else ""

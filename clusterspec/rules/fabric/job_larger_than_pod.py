@@ -9,7 +9,7 @@ reports the lost time.
 ## Why it matters
 
 The slowest link sets the speed of every collective that crosses it. A replacement node in another pod makes a job cross
-pods that did not before.
+pods that fitted in one before.
 
 ## What to do
 

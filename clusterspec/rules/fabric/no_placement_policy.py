@@ -116,7 +116,9 @@ def check(
     entry = cluster.scale_up.interconnect
     slices = entry is not None and entry.family == "ici"
     if not in_cloud and cluster.platform is not None and scale_out.placement not in {None, "none"}:
-        message = f"`{scale_out.placement}` is a policy of a cloud, and {cluster.platform.id} is no platform of one"
+        message = (
+            f"`{scale_out.placement}` is a policy of a cloud, and {cluster.platform.id} is not the platform of a cloud"
+        )
         help_ = "remove the key, or name the platform that is rented"
         yield RULE.problem("cluster.scale_out.placement", message, help_)
     if not in_cloud or cluster.nodes < 2 or together or slices:
@@ -153,7 +155,7 @@ def _size_problem(nodes: int, placement: str) -> Iterator[Problem]:
     """The problem of more nodes than a placement policy allows; the nodes beyond it have no RDMA to the others."""
     most = MOST_NODES.get(placement)
     if most is not None and nodes > most:
-        message = f"{nodes:,} nodes exceed the {most:,} of one `{placement}`: nodes of two have no RDMA between them"
+        message = f"{nodes:,} nodes exceed the {most:,} of one `{placement}`: a node has no RDMA to those of another"
         yield RULE.problem(
             "cluster.scale_out.placement", message, "use a scale set with one placement group", severity="error"
         )

@@ -83,7 +83,7 @@ def check(
         return
     named = and_list(level.name for level in crossed_levels(cluster, job_nodes) if level.oversubscription > 1)
     saved, times = what_if.at_full_bandwidth
-    rates = f": {display(share / ratio, 'B/s')} per accelerator where all send across them at once instead of {display(share, 'B/s')}"
+    rates = f": {display(share / ratio, 'B/s')} per accelerator instead of {display(share, 'B/s')} when all send across them at once"
     yield RULE.problem(
         oversubscription_key(cluster),
         f"a job of {nodes:,} nodes crosses {named} uplinks that are oversubscribed {plain(ratio)}:1"

@@ -2,8 +2,9 @@
 
 ## What it finds
 
-Two zones for the nodes in the description or a comment (`us-east-1b`, `europe-west4-a`, `use1-az4`, `across two zones`), where
-`scale_out.placement` states a placement group or the fabric is EFA. Zones of stores, bastions and fallbacks do not count.
+Two zones for the nodes in the description or a comment (`us-east-1b`, `europe-west4-a`, `use1-az4`, `across two
+zones`), where `scale_out.placement` states a placement group or the fabric is EFA. Zones of storage systems, bastion
+hosts and fallbacks do not count.
 
 ## Why it matters
 

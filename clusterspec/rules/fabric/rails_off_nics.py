@@ -9,8 +9,8 @@ for several NICs with a `topology` of rails (a warning).
 
 A rail joins one NIC of every node. With eight rails and four NICs, four rails have no member; the bill then counts
 twice the leaves and spines. With three rails and eight NICs, two rails carry three NICs of each node and one only two,
-so that its ports stay dark. With one rail all NICs of a node share their leaves, as in a fat tree: the counts of leaves and
-the hops of a collective are then those of a fat tree.
+so that some of its ports stay unused. With one rail all NICs of a node share their leaves, as in a fat tree: the counts
+of leaves and the hops of a collective are then those of a fat tree.
 
 ## What to do
 
@@ -22,7 +22,7 @@ Do not ignore it.
 
 ## Fix safety
 
-The fix is unsafe: it writes the number of NICs. The number of NICs may be the wrong one instead.
+The fix is unsafe: it writes the number of NICs as `rails`. The number of NICs may be wrong instead.
 
 ## Fires
 
@@ -68,7 +68,7 @@ AT = "cluster.scale_out.rails"
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     rails, nics = written_scale_out.rails, scale_out.nics_per_node
     if rails == 1 and nics > 1 and scale_out.topology.startswith("rail"):
-        message = f"1 rail for {nics} NICs of a node, and `topology: {scale_out.topology}` gives each NIC its own"
+        message = f"1 rail for {nics} NICs of a node, and `topology: {scale_out.topology}` gives each NIC its own rail"
         yield RULE.problem(AT, message, "write `topology: fat-tree`, or leave `rails` out", severity="warning")
     if rails is None or nics % rails == 0:
         return

@@ -88,7 +88,7 @@ def check(
     for name, network in (("storage", networks.storage), ("frontend", networks.frontend)):
         if network is not None and network.shares == "scale_out":
             taken = _share_of_nics(network, cluster)
-            part = "" if taken is None else f", of whose bandwidth it can take {percent(taken, 2)}"
+            part = "" if taken is None else f", and can take {percent(taken, 2)} of its bandwidth"
             yield RULE.problem(
                 f"cluster.networks.{name}.shares",
                 f"{name} traffic shares the scale-out fabric{part}: collectives wait for it",

@@ -27,7 +27,7 @@ fabric with too many ports into planes, or into subnets with routers between the
 
 ## When to ignore it
 
-Ignore it where one of the switches is a managed one.
+Ignore it where another switch of the fabric is managed.
 
 ## Fires
 
@@ -117,9 +117,9 @@ def check(
         yield RULE.problem("cluster.nodes", message, help_, severity="error")
     if switch.managed is False and stated is None and not scale_out.extra_endpoints:
         message = f"{switch.id} is externally managed, and the spec names no host for the subnet manager"
-        probability_of_no_prompts_left = written_scale_out.extra_endpoints == 0 or _takes_every_port(counts, ends)
+        no_port_is_left = written_scale_out.extra_endpoints == 0 or _takes_every_port(counts, ends)
         yield RULE.problem(
-            "cluster.scale_out.switch", message, HELP, severity="error" if probability_of_no_prompts_left else "warning"
+            "cluster.scale_out.switch", message, HELP, severity="error" if no_port_is_left else "warning"
         )
     elif limit is not None and ends > limit and stated == "switch":
         message = f"the fabric has {ends:,} NICs, and the subnet manager on {switch.id} supports {limit:,} nodes"

@@ -2,17 +2,18 @@
 
 ## What it finds
 
-Stated leaves, spines, cores or links more than 10 % above the number computed, or for spines and cores above the next number
-over which the uplinks of each leaf or pod spread evenly: a note, and a warning from four times
-the number on, where that is more than eight parts and the topology is not `unknown`. Core switches with `tiers: 1` or `tiers: 2` are an error, and so
-are spines with `topology: single-switch` or `tiers: 1`. A stated third tier is a warning where two tiers of these
-switches connect four times the endpoints at the same oversubscription, and a note where they connect twice as many.
+Stated leaves, spines, cores or links more than 10 % above the computed number; for spines and cores, more than the next
+number over which the uplinks of each leaf or pod spread evenly. The finding is a note. It is a warning from four times
+the number on, where that is more than eight parts and the topology is not `unknown`. Core switches with `tiers: 1` or
+`tiers: 2` are an error, and so are spines with `topology: single-switch` or `tiers: 1`. A stated third tier is a
+warning where two tiers of these switches connect four times the endpoints at the same oversubscription, and a note
+where they connect twice as many.
 
 ## Why it matters
 
-The surplus costs money and adds no bandwidth, unless the machine is to grow. Spines over which the uplinks of a leaf spread
-evenly are no surplus: with 3 links to one spine and 4 to another, some flows share a link of another leaf. A third tier adds switches, optics and two
-hops to every message between pods.
+The surplus costs money and adds no bandwidth, unless the machine is to grow. Spines that let the uplinks of a leaf
+spread evenly are no surplus: with 3 links to one spine and 4 to another, traffic saturates the three first. A third
+tier adds switches, optics and two hops to every message between pods.
 
 ## What to do
 

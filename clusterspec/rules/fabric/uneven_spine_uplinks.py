@@ -113,7 +113,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Prob
             else f"{uplinks} uplinks of a leaf reach only {uplinks} of {each} spines{of_plane}: "
             "some leaves do not reach each other"
         )
-        help_ = f"use {plural(best * planes, 'spine')}: the uplinks divide over them"
+        help_ = f"use {plural(best * planes, 'spine')}: they divide the uplinks"
         lost = 1 - uplinks // each * each / uplinks
         little = lost < LITTLE or uplinks // each >= ALIKE
         yield RULE.problem("cluster.scale_out.spine_switches", message, help_, severity="note" if little else "")

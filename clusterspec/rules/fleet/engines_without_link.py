@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Prefill or decode engines, rollout, or a model in addition to the trained one with a `pool` that no entry of `pool_links` joins with
-the pool of the rest of the job; and those whose entry states neither `fabric: shared` nor a `bandwidth`.
+A `pool` of prefill or decode engines, of rollout or of another model (reference, critic, reward), if no entry of
+`pool_links` joins it with the pool of the job, or if the entry states neither `fabric: shared` nor a `bandwidth`.
 
 ## Why it matters
 
@@ -106,7 +106,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             number, link = links.get(frozenset((each.pool, other)), (0, None))
             if link is not None:
                 if link.fabric is None and link.bandwidth is None:
-                    message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, and its link with pool `{other}` has no rate: it is assumed to be one fabric"
+                    message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, and its link with pool `{other}` has no rate: both pools are assumed to share one fabric"
                     yield RULE.problem(("pool_links", number), message, "state `fabric: shared`, or its `bandwidth`")
                 continue
             message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, and no link joins it with pool `{other}`: {PASSES.get(each.role, 'samples')} cannot pass"

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-The bills of all pools together, against the lines of `quote`: nodes with spares, switches, cables, transceivers and
-NICs by kind. Fewer nodes than needed is an error, also of one accelerator where there are more than enough of another and each
-line for nodes names one. A kind of part without a line, where the quote has lines for the
-network, is a warning, and so is a shortage of network parts that is larger than the difference between counting methods
-(15 %; a third of the spines). It is a note where the nodes of one pool are quoted, and the description or a comment says that
-others are there or in another lot. Of a pool with a phase before `as_of`, only the nodes that later phases add are compared. It is an error where a line that is sold by the accelerator, node or rack has a quantity
-that is the number of another of these units in some of the pools.
+The rule compares the bills of all pools together with the lines of `quote`, by kind of part: nodes with spares,
+switches, cables, transceivers and NICs. Fewer nodes than needed are an error. Where each line for nodes names its
+accelerator, this holds for each accelerator: too many nodes with another one do not make up for it. A kind of part
+without a line, where the quote has lines for the network, is a warning, and so is a shortage of network parts that is
+larger than the difference between counting methods (15 %; a third of the spines). It is a note where the nodes of one
+pool are quoted, and the description or a comment says that the others exist or are in another lot. Of a pool with a
+phase before `as_of`, only the nodes that later phases add are compared. A line that is sold by the accelerator, node or
+rack is an error if its quantity is the number of another of these units in some of the pools.
 
 ## Why it matters
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 
-`nodes` of a job and `layout.nodes` in it with different values, an error; `nodes` that do not hold the job's prefill (or
-decode) engines, where the others are on another pool, an error; or jobs that take turns on the same nodes and state
-different numbers, a note.
+- A job whose `nodes` and `layout.nodes` differ: an error.
+- A job whose prefill and decode engines are on different pools, and whose `nodes` are too few for its own engines: an
+  error.
+- Jobs that take turns on the same nodes and state different numbers: a note.
 
 ## Why it matters
 

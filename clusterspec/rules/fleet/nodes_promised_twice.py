@@ -102,11 +102,13 @@ def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
         last = _first_excess_set(pool, nodes)
         message = f"the jobs of pool `{pool.name}` have {promised} nodes, and it has {nodes}{_spare_text(pool)}"
         yield RULE.problem(
-            set_path(fleet, last), message, "reduce a job, or let jobs take turns with `nodes_of` and `share`"
+            set_path(fleet, last), message, "give a job fewer nodes, or let jobs take turns with `nodes_of` and `share`"
         )
     elif rest and rest[0].nodes is None and len(rest) == 1:
         message = f"the other jobs have all {plural(nodes, 'node')} of pool `{pool.name}`: none is left for `{rest[0].jobs[0]}`"
-        yield RULE.problem(("jobs", rest[0].jobs[0]), message, "reduce another job, or enlarge the pool", at_key=True)
+        yield RULE.problem(
+            ("jobs", rest[0].jobs[0]), message, "give another job fewer nodes, or enlarge the pool", at_key=True
+        )
 
 
 def _first_excess_set(pool: Pool, nodes: int) -> NodeSet:

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-A `pool_links[].bandwidth` above the line rate of all fabric NICs of one of its two pools: a note, and a warning from four
-times on; and one of exactly twice the rate of the `extra_endpoints` of a pool, which counts both directions: an error. A
-`latency` above 0.3 s, longer than half around the earth: a warning. A `latency` below the time of light in fiber over the one
-distance in kilometers that the description of a single link names: an error.
+A `pool_links[].bandwidth` above the line rate of all fabric NICs of one of its two pools: a note, and a warning from
+four times on. A `bandwidth` of exactly twice the rate of the `extra_endpoints` of a pool, which counts both directions:
+an error. A `latency` above 0.3 s, which is more than half around the earth takes: a warning. A `latency` below the time
+of light in fiber over the one distance in kilometers that the description of a single link names: an error.
 
 ## Why it matters
 

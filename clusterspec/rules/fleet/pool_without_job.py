@@ -2,13 +2,13 @@
 
 ## What it finds
 
-The finding is a warning for a pool that no job names. It is a note for a pool whose jobs leave at least 5 % of its nodes
-idle, if no `spare_nodes` are stated. A fleet of one pool and one job is that job's design, for which `layout.nodes` says
-that it uses a part: `estimate` prints the idle nodes of both.
+The finding is a warning for a pool that no job names. It is a note for a pool whose jobs leave at least 5 % of its
+nodes idle, if no `spare_nodes` are stated. In a fleet of one pool and one job, `layout.nodes` states the part that the
+job uses; `estimate` prints the idle nodes.
 
 ## Why it matters
 
-It is bought, powered and paid for, and does no work. Often the name of a pool in a job is wrong.
+The pool is bought and powered, and does no work. Often the name of a pool in a job is wrong.
 
 ## What to do
 

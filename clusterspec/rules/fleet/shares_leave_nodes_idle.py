@@ -7,8 +7,8 @@ Shares of the jobs that take turns on the same nodes which sum to less than 0.9:
 
 ## Why it matters
 
-Nodes that stand idle are bought, powered and cooled like the others. If another job uses them in the remaining time,
-the spec does not name it, and the estimates assume that the nodes are free.
+Idle nodes are bought, powered and cooled like the others. If another job uses them in the remaining time, the spec does
+not name it, and the estimates assume that the nodes are free.
 
 ## What to do
 

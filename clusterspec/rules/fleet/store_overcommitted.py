@@ -151,7 +151,7 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
         return  # a job that alone reads more is reported by itself
     waits = 1 - demand.bandwidth / demand.needed
     message = f"the steps of {len(demand.rates)} jobs of {_pool_text(fleet, demand.rates)} read {display(demand.needed, 'B/s')} of data together, and the storage system gives {demand.written}: they wait {percent(waits, 2)} of the time"
-    help_ = "use a faster storage system, or copy the data to the nodes before"
+    help_ = "use a faster storage system, or copy the data to the nodes first"
     at = ("pools", pool.name, "networks", "storage", demand.key)
     yield RULE.problem(at, message, help_, severity="error" if waits > WAITS else "warning")
 

@@ -1,12 +1,12 @@
-"""A job takes turns on the nodes of a name that no other job has.
+"""A job takes turns with a job that does not exist.
 
 ## What it finds
 
-A `nodes_of` that is the name of no job and the `nodes_of` of no other job, in a fleet of several jobs.
+In a fleet of several jobs, a `nodes_of` that is neither the name of a job nor the `nodes_of` of another job.
 
 ## Why it matters
 
-The job has separate nodes then. The nodes of the pool are promised twice, or the job takes those that the others leave.
+The job then has nodes of its own: the nodes of the pool are promised twice, or the job takes what the other jobs leave.
 
 ## What to do
 

@@ -134,7 +134,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     for number, link in enumerate(fleet.spec.pool_links or ()):
         ends = link.between or ()
         if len(ends) > len(set(ends)):
-            message = f"the link joins `{ends[0]}` to itself: the fabric of the pool does that"
+            message = f"the link joins `{ends[0]}` to itself: the fabric of the pool joins its nodes"
             yield RULE.problem(("pool_links", number, "between"), message, "name two pools")
         elif any(set(ends) == set(other.between or ()) for other in (fleet.spec.pool_links or ())[:number]):
             message = f"a link above joins {and_list(f'`{end}`' for end in ends)}, too: this one has no effect"

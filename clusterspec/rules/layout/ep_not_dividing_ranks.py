@@ -3,8 +3,8 @@
 ## What it finds
 
 Ranks of one pipeline stage (dp × cp × tp; in an engine that serves attention_dp × cp × tp) that expert_tp × `ep` does
-not divide; in DeepSpeed, a dp that ep does not divide. Of an ep above the ranks of an engine,
-`experts-wider-than-replica` reports alone.
+not divide; in DeepSpeed, a dp that ep does not divide. Only `experts-wider-than-replica` reports an ep above the ranks
+of an engine.
 
 ## Why it matters
 

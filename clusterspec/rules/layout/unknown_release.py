@@ -58,14 +58,14 @@ def check(written_layout: LayoutSpec, layout: Layout, assumed: Mapping[str, str]
     if written is None:
         return
     if "layout.software" in assumed:
-        used = f"those of {layout.software}"
+        used = f"the times and memory of {layout.software}"
     elif layout.software is None and layout.stack is not None:
-        used = f"those of {layout.stack.id}"
+        used = f"the times and memory of {layout.stack.id}"
     else:
         return
-    message = f"the catalog has no release `{written}`: its times and memory are assumed to be {used}"
+    message = f"the catalog has no release `{written}`: {used} are assumed"
     if layout.capabilities.lists_release:
-        message = f"the catalog has no times of `{written}`: times and memory are assumed to be {used}"
+        message = f"the catalog has no times of `{written}`: {used} are assumed"
     elif layout.capabilities.framework.statements:
-        message += ", and its features are those of the known releases"
+        message += ", with the features of the known releases"
     yield RULE.problem("layout.software", message, "name a release of the catalog, or describe this one by an entry")

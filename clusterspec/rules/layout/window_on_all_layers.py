@@ -70,8 +70,8 @@ def check(written_model: ModelSpec, model: Model, catalog: Catalog) -> Iterator[
     some, every = base.window.layers, base.attention_layers
     if some < every:
         message = (
-            f"the window of {model.window.tokens:,} tokens is in all {model.attention_layers} layers with"
-            f" attention; {base.name} has one in {some} of {every}"
+            f"all {model.attention_layers} layers with attention have the window of {model.window.tokens:,} tokens;"
+            f" of those of {base.name} only {some} of {every} have one"
         )
         help_ = f"remove the key, or write `attention_window: {{tokens: {model.window.tokens}, layers: {some}}}`"
         yield RULE.problem("workload.model.attention_window", message, help_)

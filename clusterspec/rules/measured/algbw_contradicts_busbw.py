@@ -3,8 +3,8 @@
 ## What it finds
 
 `busbw` and `algbw` in one entry of `measured` or `acceptance`, whose ratio differs from the one in nccl-tests: 2 (n −
-1) / n for an all-reduce on n ranks, (n − 1) / n for an all-gather, a reduce-scatter and an all-to-all, else 1. So does a text that states both with another
-ratio, or turns one of them into the other by the inverse of this factor.
+1) / n for an all-reduce on n ranks, (n − 1) / n for an all-gather, a reduce-scatter and an all-to-all, else 1. The rule
+also reports a text that states both with another ratio, or converts one into the other by the inverse of this factor.
 
 ## Why it matters
 

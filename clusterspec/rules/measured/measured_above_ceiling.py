@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A bus bandwidth above the line-rate ceiling of its ranks, where no reduction in the network is declared: a note. Above two
-and a half times the ceiling, or a tenth above it by a stated ring, it is an error. Over two nodes, where a tree sends half as much as a ring, it starts at twice.
+A bus bandwidth above the line-rate ceiling of its ranks, where no reduction in the network is declared: a note. It is
+an error above 2.5 times the ceiling, and for a stated `algorithm: ring` above 1.1 times. For an all-reduce over two
+nodes, where a tree sends half as much as a ring, the rule starts at twice the ceiling.
 
 ## Why it matters
 

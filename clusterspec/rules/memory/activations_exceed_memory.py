@@ -4,7 +4,7 @@
 
 Model states that fit, and a predicted total of states, activations, logits and framework memory above the memory of the
 fullest rank. The finding is an error where even the lower end of the predicted range is above it, a warning where the
-capacity lies inside the range, and and a note where most of the lower half of the range fits. It is also a note where a
+capacity lies inside the range, and a note where most of the lower half of the range fits. It is also a note where a
 custom framework uses `selective` and the plan fits with `full`, since the activations that it keeps are not known. In
 serving, the rule reports weights that fit with a key-value cache that does not.
 

@@ -20,9 +20,10 @@ Use a fused or chunked cross-entropy, tp (which splits the vocabulary), or a sma
 
 ## When to ignore it
 
-Ignore it where the loss is fused with the output projection, so that the logits are never in memory as a whole, or state
-that (`loss: chunked` in the layout; `fused` where one kernel writes the gradient over the logits, `compiled` where a
-compiler sees the loss, `plain` where every copy counts): the rule then compares what the plan counts.
+Ignore it where the loss is fused with the output projection, so that the logits are never in memory as a whole. Better,
+state how the loss runs, so that the rule compares what the plan counts: `loss: chunked` in the layout, `fused` where
+one kernel writes the gradient over the logits, `compiled` where a compiler sees the loss, or `plain` where every copy
+counts.
 
 ## Options
 

@@ -126,7 +126,7 @@ def _unified_memory_problem(cluster: Cluster, whole: Plan) -> Problem:
     """The problem of offloading to a host that uses the accelerator's memory; ``whole`` is the plan without it."""
     memory = cluster.accelerator.memory
     size = f" of {display(memory.value, 'B')}" if memory else ""
-    message = f"the host uses the memory{size} of {cluster.accelerator.id}: offloaded states stay in it"
+    message = f"the host shares the memory{size} of {cluster.accelerator.id}: offloaded states stay there"
     fits = whole.fits is not False
     help_ = "drop `offload`" if fits else "shard over more ranks, or use more nodes"
     return RULE.problem("layout.offload", message, help_, severity="warning" if fits else "error")

@@ -9,9 +9,9 @@ the predicted range.
 
 ## Why it matters
 
-Gradients cross PCIe to the host, a processor with a tenth of the memory bandwidth of one accelerator updates the
-weights of all accelerators of the node, and the weights come back. The step waits for the update, and the freed memory
-stays empty. The prediction includes the transfers only; the update on the processor adds to them.
+Gradients cross PCIe to the host, whose processors have a tenth of the memory bandwidth of one accelerator and update
+the weights of all accelerators of the node; then the weights come back. The step waits for the update, and the freed
+memory stays empty. The prediction includes the transfers only; the update on the processor adds to them.
 
 ## What to do
 

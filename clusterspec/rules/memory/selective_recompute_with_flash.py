@@ -80,7 +80,7 @@ def _needless_recompute_problem(training: Workload, timed: Plan, what_if: WhatIf
     yield RULE.problem(
         "layout.recompute",
         f"selective recomputation makes the step {percent(longer, 2)} longer and saves {percent(max(0.0, saved), 2)} of the "
-        f"memory ({memory}): what this release discards, {training.attention} attention hardly stores",
+        f"memory ({memory}): {training.attention} attention hardly stores what this release discards",
         "write `recompute: none`, or `full` where memory is short",
         severity=what_if.severity(longer / (1 + longer)),
     )

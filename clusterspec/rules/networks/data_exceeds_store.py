@@ -4,11 +4,10 @@
 
 A data set larger than the `capacity` of `networks.storage`: its tokens (`dataset_tokens`; without it, `tokens`) times
 the bytes of a token (`dataset_token_bytes`; without it 2 for vocabularies below 65,500 words, else 4). Where
-`dataset_tokens` and `operations.checkpoint.keep` are stated, the checkpoints that are kept, of 14 bytes per parameter,
-are added; the same holds for the size of a corpus that the description or a comment names in TB or PB. Checkpoints
-that a text keeps, by a time (`the last 48 hours`) or by their number, are counted with `checkpoint.interval`. The finding is
-an error where `dataset_tokens` is stated, and a warning where only the tokens of the run are known, since some may
-repeat.
+`dataset_tokens`, or a size of the data in the description or a comment (in TB or PB), and `operations.checkpoint.keep`
+are stated, the rule adds the kept checkpoints, of 14 bytes per parameter each. Checkpoints that a text keeps for a time
+(`the last 48 hours`) or by number are counted by `checkpoint.interval`. The finding is an error where `dataset_tokens`
+is stated, and a warning where only the tokens of the run are known, since some may repeat.
 
 ## Why it matters
 

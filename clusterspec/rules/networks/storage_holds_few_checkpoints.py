@@ -3,8 +3,8 @@
 ## What it finds
 
 The number of checkpoints in `operations.checkpoint.keep`, of 14 bytes per parameter each, takes more than 80 % of
-`networks.storage.capacity`: an error where they exceed the whole capacity, else a warning. Without `keep`, less than
-ten checkpoints are a note, less than two a warning, and less than one is an error.
+`networks.storage.capacity`: an error where they exceed the whole capacity, else a warning. Without `keep`, room for
+fewer than ten checkpoints is a note, for fewer than two a warning, and for less than one an error.
 
 ## Why it matters
 

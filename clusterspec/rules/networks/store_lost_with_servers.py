@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A description or comment with one erasure code (`8+2`), the number of servers that it lies on and a loss that it
-survives (`any two servers may fail`), where the fragments on that many servers are more than the parity: ten fragments
-on five servers are two on each, and two servers take four. A quote with a line for the storage system is checked by
+A description or comment with one erasure code (`8+2`), the number of servers over which it is spread, and a loss that
+it survives (`any two servers may fail`), although that many servers hold more fragments than the parity: ten fragments
+on five servers are two on each, so two servers hold four. A quote with a line for the storage system is checked by
 `quoted-store-unfit`.
 
 ## Why it matters

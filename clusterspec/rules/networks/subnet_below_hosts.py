@@ -4,14 +4,14 @@
 
 In the description and the comments:
 
-- a subnet, or its prefix alone (`a /24 per rail`), for each rail, for the compute fabric, or for nodes, baseboard management controllers or storage clients that has
-  fewer host addresses than there are NICs or nodes. The addresses of the network, of the broadcast, of a gateway that the
-  sentence names and of reserved ones do not count; in a cloud those that the provider keeps do not;
+- a subnet, or a prefix alone (`a /24 per rail`), with fewer host addresses than NICs or nodes: for a rail, the compute
+  fabric, nodes, baseboard management controllers or storage clients. The network and broadcast addresses, reserved
+  addresses, a gateway in the sentence, and in a cloud the addresses of the provider do not count;
 - a range or DHCP pool that is smaller than the number of nodes;
 - a block that is split into fewer subnets than there are nodes, racks or links, such as a /24 for each node from a /16;
 - fewer autonomous system numbers than leaves, where each leaf has its own;
-- a gateway outside its subnet, two subnets that overlap, a subnet that does not start at a multiple of its size, and a VLAN
-  above 4094.
+- a gateway outside its subnet, two subnets that overlap, a subnet that does not start at a multiple of its size, and a
+  VLAN above 4094.
 
 Subnets of a rack or another part of the machine, and sentences with several subnets for one purpose, are not compared.
 

@@ -1,8 +1,8 @@
-"""All NICs of a node are on one socket, and the design has each accelerator use a NIC of its own.
+"""All NICs of a node are on one socket, although the spec states NIC affinity.
 
 ## What it finds
 
-A text by which all NICs of a node are attached to one socket, riser or PCIe switch, where `host.nic_affinity` is true and a
+A text that attaches all NICs of a node to one socket, riser or PCIe switch, where `host.nic_affinity` is true and a
 node has several NUMA domains (`host.numa_nodes`).
 
 ## Why it matters

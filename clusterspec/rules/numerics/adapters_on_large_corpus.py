@@ -60,6 +60,6 @@ def check(training: Workload) -> Iterator[Problem]:
         return
     yield RULE.problem(
         "workload.trainable",
-        f"adapters of rank {adapters.rank} are to learn {display(tokens, '1')} tokens: on {display(MOST, '1')}, even rank 256 learned less than all weights",
+        f"adapters of rank {adapters.rank} train on {display(tokens, '1')} tokens: on {display(MOST, '1')}, even adapters of rank 256 learned less than the whole model",
         "train all weights, or use the adapters on fewer tokens",
     )

@@ -80,7 +80,7 @@ def check(thresholds: Thresholds, training: Workload, written_workload: Workload
     of_text = not training.model.vocab or training.model.vocab >= LEAST_OF_TEXT
     severity = "warning" if of_text and lost >= A_QUARTER else "note"
     message = f"{display(training.tokens, '1')} tokens are {plain(passes, 2)} passes over a data set of {held.written}"
-    worse = f", worth {plain(worth, 2)} over new data: {percent(lost, 2)} of the computation is lost"
+    worse = f", which are worth {plain(worth, 2)} over new data: {percent(lost, 2)} of the computation is lost"
     help_ = "use more data, or a shorter run"
     near = "; up to four are nearly as good as new data" if of_text else "; the worth of passes was measured on text"
     yield RULE.problem(

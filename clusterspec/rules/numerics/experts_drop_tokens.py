@@ -76,11 +76,11 @@ def check(written_layout: LayoutSpec, workload: Workload, model: Model) -> Itera
     elif factor < 1:
         message = f"a capacity factor of {plain(factor)} drops at least {percent(1 - factor, 2)} of the tokens at each layer with experts"
         severity = "error" if factor <= WORST else "warning"
-        yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.25", severity=severity)
+        yield RULE.problem(KEY, message, "remove the key, so that no token is dropped, or use 1.25", severity=severity)
     elif workload.kind == "train" and factor == 1:
         message = "a capacity factor of 1 drops the tokens above the mean of each expert"
         severity = "warning" if workload.tokens else "note"
-        yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 1.25", severity=severity)
+        yield RULE.problem(KEY, message, "remove the key, so that no token is dropped, or use 1.25", severity=severity)
     elif workload.kind == "serve" and factor < SERVING:
         message = f"with a capacity factor of {plain(factor)} the answer to a request depends on the other requests of its batch"
-        yield RULE.problem(KEY, message, "remove the key, which drops no token, or use 2")
+        yield RULE.problem(KEY, message, "remove the key, so that no token is dropped, or use 2")

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-`kind: train` with `precision: int8`, or with `parameter_precision` int8 or int4; The rule is silent for a framework
+`kind: train` with `precision: int8`, or with `parameter_precision` int8 or int4. The rule is silent for a framework
 that publishes a recipe for int8 (MaxText), and for frozen weights under adapters (`trainable`).
 
 ## Why it matters

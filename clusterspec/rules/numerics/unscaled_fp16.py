@@ -89,7 +89,7 @@ def check(training: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
         return
     size, tokens = model_weights(training.model).total, training.tokens or 0.0
     if written_workload.loss_scaling == "static" and tokens >= RUN:
-        message = f"one factor for the loss is to hold over {display(tokens, '1')} tokens, and gradients in fp16 vanish or overflow within them"
+        message = f"one factor scales the loss for all {display(tokens, '1')} tokens, within which gradients in fp16 vanish or overflow"
         yield RULE.problem("workload.loss_scaling", message, "write `loss_scaling: dynamic`, or use bf16")
     if size >= LARGE and tokens >= LONG and "bf16" in cluster.accelerator.peaks:
         message = (

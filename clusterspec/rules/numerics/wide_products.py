@@ -10,10 +10,11 @@ names `tf32` or `fp32` as the choice.
 
 ## Why it matters
 
-Matrix units multiply 16-bit numbers and add them in fp32. Mixed precision with fp32 master weights reaches the same loss,
-so the accelerators do a fraction of their work for the same money: TF32 products run at half the rate of BF16 and read twice the bytes. Checkpoints of language models are published in 16 bits and
-less: fp32 adds no digit, and every step of decoding reads twice the bytes. Engines that multiply in 8 bits quantize the weights
-when they load them, so that a plan with 16-bit weights is predicted with twice their memory and slower decoding.
+Matrix units multiply 16-bit numbers and add them in fp32. Mixed precision with fp32 master weights reaches the same
+loss, so fp32 and tf32 cost throughput: TF32 products run at half the rate of BF16 and read twice the bytes. Checkpoints
+of language models are published in 16 bits and less: fp32 adds no digit, and every step of decoding reads twice the
+bytes. Engines that multiply in 8 bits quantize the weights when they load them, so that a plan with 16-bit weights is
+predicted with twice their memory and slower decoding.
 
 ## What to do
 

@@ -4,18 +4,19 @@
 
 In the description or a comment:
 
-- a downtime for a month, a year or another period that is not what the stated availability leaves: 99.9 % of a month leave
-  44 minutes; and one that is called allowed in another sentence than the promise, and is longer;
-- the availability of parts of which all are needed, stated above the product of theirs; and that of redundant parts of
-  which one is enough, stated above 1 less the product of what each lacks; that of a job on all nodes, without a spare one,
-  stated as that of one node; and that of independent parts, calculated three times too far below 100 %;
-- a number of requests that may miss a target of so many percent of the stated number of all requests;
+- a downtime per month, year or other period that is not what the stated availability leaves (99.9 % of a month leaves
+  44 minutes), or an allowed downtime in another sentence that is longer;
+- for parts that are all needed, an availability above the product of their availabilities;
+- for redundant parts of which one is enough, an availability above 1 less the product of their unavailabilities;
+- for a job on all nodes without a spare, the availability of one node;
+- for independent parts, an availability that is at least three times too far below 100 %;
+- a number of requests that may miss a target, other than the stated percentage of all requests;
 - a share of requests that is not the quotient of the two numbers next to it.
 
 ## Why it matters
 
-Credits, error budgets and the number of sites are derived from these figures. Ten times the downtime, or a chain of parts that
-each has the availability of the whole, breaks the contract in the first month.
+Credits, error budgets and the number of sites are derived from these figures. Ten times the allowed downtime, or a
+chain of parts that each have only the availability promised for the whole, breaks the contract in the first month.
 
 ## What to do
 

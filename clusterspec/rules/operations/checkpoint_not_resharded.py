@@ -2,10 +2,10 @@
 
 ## What it finds
 
-A format of checkpoints in the description or a comment whose files belong to ranks (Megatron's `torch`, the checkpoints of ZeRO,
-`LOCAL_STATE_DICT` of FSDP), which by the text is loaded with other degrees or another number of ranks; also such a format with
-`recovery: shrink`. Formats and the degrees that they allow to change are a table of the catalog, `catalog/checkpoint-formats.csv`, each
-with its source. A text that converts the checkpoint, or loads the weights alone, is silent.
+The description or a comment names a checkpoint format with a file for each rank (Megatron's `torch`, ZeRO checkpoints,
+`LOCAL_STATE_DICT` of FSDP), and loads the checkpoint with other degrees or another number of ranks. The rule also
+reports such a format with `recovery: shrink`. `catalog/checkpoint-formats.csv` lists the formats, the degrees that each
+allows to change, and the sources. The rule is silent where the text converts the checkpoint or loads only the weights.
 
 ## Why it matters
 
@@ -14,11 +14,12 @@ a rank. The move to the new layout then waits for a conversion that nobody plann
 
 ## What to do
 
-Save in a format that is split again while it is read, such as `torch_dist`, before the change, or plan the conversion.
+Before the change, save in a format that can be resharded while it is read, such as `torch_dist`, or plan the
+conversion.
 
 ## When to ignore it
 
-Ignore it where a tool of your own splits the files.
+Ignore it where a tool of your own converts the files.
 
 ## Fires
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A text by which each rank or instance saves to its own drives (instance store, ephemeral or local NVMe), where a failed
-machine is replaced, or all machines are instances of a cloud and the text says that the checkpoints are there only, and
-nothing says that the shards are copied elsewhere. The finding is an error.
+A text in which each rank or instance saves to its own drives (instance store, ephemeral or local NVMe) and that
+mentions no copy elsewhere. The text also has to replace failed machines, or, on cloud instances, to say that
+checkpoints are only there. The finding is an error.
 
 ## Why it matters
 
@@ -16,7 +16,7 @@ Copy checkpoints to a shared storage system or to another machine in the backgro
 
 ## When to ignore it
 
-Ignore it where every machine holds all of a checkpoint, and one that is left can be read.
+Ignore it where every machine has the whole checkpoint, so that any remaining machine can supply it.
 
 ## Fires
 

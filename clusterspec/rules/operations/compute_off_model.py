@@ -2,10 +2,11 @@
 
 ## What it finds
 
-- FLOP of the run, as `6 x N x D` or as a result, with all parameters of a mixture of experts in place of the active ones.
+- FLOP of the run, as `6 x N x D` or as a result, with all parameters of a mixture of experts in place of the active
+  ones.
 - FLOP of the run that differ from those of model and tokens by more than a factor of 2.5.
-- FLOP/s of the machine with the peak of structured sparsity, or that are not accelerators times peak times the stated
-  utilization.
+- FLOP/s of the machine that use the peak with structured sparsity, or that are not accelerators times peak times the
+  stated utilization.
 - A time that is not the FLOP over the FLOP/s of the text.
 - A quotient of tokens and parameters (`100 tokens per parameter`) that is not that of the plan.
 

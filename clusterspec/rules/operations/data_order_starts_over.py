@@ -8,8 +8,9 @@ each restart, is silent.
 
 ## Why it matters
 
-The weights go on from the checkpoint and see the first part of the data again. After some restarts the first samples have been read many
-times, and the last ones never: it is no single pass, and the loss of the repeated part falls without meaning.
+The weights go on from the checkpoint and see the first part of the data again. After some restarts the first samples
+have been read many times, and the last ones never: the run is no single pass, and the falling loss on the repeated part
+means nothing.
 
 ## What to do
 
@@ -17,7 +18,7 @@ Save the state of the loader with the checkpoint, or skip the samples that the s
 
 ## When to ignore it
 
-Ignore it where samples are drawn at random without an order, as many as the data has.
+Ignore it where each sample is drawn at random, so that there is no order.
 
 ## Fires
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 
-An evaluation of a number of questions in the description or a comment whose difference of scores stops, starts or selects
-something, or is called significant, though it is below one standard error of a single score. Also a standard error of a share that
-is not sqrt(p (1 - p) / n). Without a stated score, the standard error of a score of 0.9 is taken, the least that is usual.
+The description or a comment lets a difference of two evaluation scores stop, start or select something, or calls it
+significant, although it is below one standard error of a single score. Without a stated score the rule assumes 0.9,
+which gives the smallest usual standard error. The rule also reports a standard error of a share that is not sqrt(p (1 -
+p) / n).
 
 ## Why it matters
 

@@ -2,27 +2,25 @@
 
 ## What it finds
 
-- A number of steps at a time of each (`950,000 steps of 3.6 s`) whose product is not the total that the text states, or a step time
-  whose product with the steps of the plan is not the time that the text says the run takes.
-- A rate in tokens per second, of the machine or of one accelerator, at which the tokens take another time than the text
-  says.
-- A model FLOPs utilization, of the sentence, or as `workload.expected_mfu` where the sentence names the MFU, at which the
-  tokens take another time than the text says.
-- Two days at which a run starts and ends that are fewer days apart than `operations.targets.run_time`, or than the text
-  says that the run takes.
+- A number of steps and a step time (`950,000 steps of 3.6 s`) whose product is not the stated total, or a step time
+  whose product with the steps of the plan is not the stated run time.
+- A rate in tokens per second, of the machine or of one accelerator, at which the tokens do not take the stated time.
+- A model FLOPs utilization, in the sentence or in `workload.expected_mfu` if the sentence mentions MFU, at which the
+  tokens do not take the stated time.
+- A start and an end date that are fewer days apart than `operations.targets.run_time` or the stated run time.
 - A time between failures of the job that is not that of one accelerator or node over their number.
 
 ## Why it matters
 
-Reservations, allocations and delivery dates follow the duration.
+Reservations, allocations and delivery dates depend on the duration.
 
 ## What to do
 
-Compute it again.
+Compute the duration again.
 
 ## When to ignore it
 
-Ignore it where the time holds more than the run, such as queues, and the text does not say so.
+Ignore it where the time includes more than the run, such as queues, and the text does not say so.
 
 ## Fires
 

@@ -4,10 +4,10 @@
 
 `node_mtbf` over the nodes of the job against `mean_time_between_failures`: a warning where they differ by a third, and
 an error by a factor of three. The same limits apply to an `afr` and an `mtbf` of the same kind of part. Failures that
-the description counts (`8 stops in 72,000 node-hours`) give the time of one node: a stated one, or that of the job times its
-nodes, that differs by a quarter is an error. So are failures of all accelerators, NICs or transceivers in a year that a text
-states, and that are not their number times `afr`. The mean number of nodes that a text has away for repair is an error where
-it is not the time of a repair over the time between failures of the machine, within a factor of 1.6.
+the description counts (`8 stops in 72,000 node-hours`) give the time of one node: a stated one, or that of the job
+times its nodes, that differs by a quarter is an error. So are failures of all accelerators, NICs or transceivers in a
+year that a text states, and that are not their number times `afr`. A stated mean number of nodes in repair is an error
+where it differs by more than a factor of 1.6 from the repair time over the time between failures of the machine.
 
 ## Why it matters
 

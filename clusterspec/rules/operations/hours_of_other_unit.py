@@ -4,10 +4,9 @@
 
 - A product such as `64 nodes x 504 h = 32,256 GPU-hours` on nodes with several accelerators, or `256 GPUs x 504 h =
   129,024 node-hours`: the figure has the other unit.
-- Hours of accelerators that a text states for the run and that are the nodes, not the accelerators, times its run time or
-  term.
-- A grant or allocation in hours of accelerators or of nodes that the run exceeds: by a product of the text, or by the
-  least time that the tokens take.
+- Accelerator-hours of the run in a text that are the nodes, instead of the accelerators, times its run time or term.
+- A grant or allocation in accelerator-hours or node-hours that the run exceeds, either by a product in the text or in
+  the least time that the tokens take.
 
 ## Why it matters
 
@@ -20,7 +19,7 @@ Multiply by the accelerators of a node, or write node-hours.
 
 ## When to ignore it
 
-Ignore it where the site calls a node an accelerator.
+Ignore it where the site counts a node as one accelerator.
 
 ## Fires
 

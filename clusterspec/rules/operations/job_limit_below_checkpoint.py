@@ -2,9 +2,10 @@
 
 ## What it finds
 
-The one limit of the run time of jobs in the description or a comment (`wall time`, `MaxTime=04:00:00`, `kills every job after`),
-other than that of tests and interactive jobs, that is at or below the checkpoint interval, or a limit below `targets.run_time` for a run that takes one job. A text by which the job saves on a signal is silent, unless the signal comes later before
-the limit (`--signal=B:USR1@90`, `SIGTERM 60 s before the limit`) than a checkpoint takes to write.
+A limit of the run time of jobs in the description or a comment (`wall time`, `MaxTime=04:00:00`, `kills every job
+after`) that is at or below the checkpoint interval, or below `targets.run_time` for a run in a single job. Limits of
+tests and interactive jobs do not count. The rule is silent where the job saves on a signal, unless the time between
+signal and limit (`--signal=B:USR1@90`, `SIGTERM 60 s before the limit`) is shorter than a checkpoint takes to write.
 
 ## Why it matters
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A sentence of the description or the comments by which a number of nodes may fail, of the machine or of one scale-up domain,
-while the job goes on at its size, where fewer nodes are spare: `spare_nodes` and the nodes that the layout leaves idle, or the
-nodes of a domain beyond `nodes_per_domain`.
+A sentence of the description or the comments that lets a number of nodes fail, in the machine or in one scale-up
+domain, while the job continues at its size, although fewer nodes are spare. Spare are `spare_nodes` and the nodes that
+the layout leaves idle; in a domain, the nodes beyond `nodes_per_domain`.
 
 ## Why it matters
 

@@ -7,10 +7,10 @@ A goodput below 90 %, or below `operations.targets.goodput`: the share of the ti
 the lowest published rate. The finding is a note down to 85 %, since published runs on 16,000 accelerators have about 90
 %, and where neither a target nor a failure rate is stated. Otherwise it is an error where a quarter of the time is
 lost, or where even the high end of the range misses the target, and a warning below that. Where `operations.failures`
-states the rate of a part, a stated target is also compared with the goodput less the hours by which failures slow steps.
-A failure whose nodes no spare node replaces stops the job until the repair, after `operations.repair_time` or a day, and
-the job then restarts; the providers of clouds and rents replace single nodes. A stopped job is not stopped again: with M
-of running between failures and R until it runs again, it runs M / (M + R) of the time.
+states the rate of a part, a stated target is also compared with the goodput less the hours by which failures slow
+steps. A failure whose nodes no spare node replaces stops the job until the repair, after `operations.repair_time` or a
+day, and the job then restarts; the providers of clouds and rents replace single nodes. Failures do not hit a job that
+is already stopped: with M of running between failures and R until it runs again, it runs M / (M + R) of the time.
 
 ## Why it matters
 

@@ -2,10 +2,11 @@
 
 ## What it finds
 
-A text that saves a checkpoint on the notice of an interruption (`two-minute notice`, `30 s warning`; without a number the
-notice of the cloud that the platform or the text names) or in the grace time of a scheduler (`GraceTime=60`,
+A text that saves a checkpoint on the notice of an interruption (`two-minute notice`, `30 s warning`; without a number
+the notice of the cloud that the platform or the text names) or in the grace time of a scheduler (`GraceTime=60`,
 `terminationGracePeriodSeconds: 30`, `a grace period of 2 min`), with a checkpoint that takes longer: as stated
-(`operations.checkpoint.write_time`, else the pause), else by the storage system. A text that saves to memory, to a local drive or to another node in the notice is silent, and so is one of adapters alone. It is an error.
+(`operations.checkpoint.write_time`, else the pause), else by the storage system. The finding is an error. The rule is
+silent where the text saves to memory, to a local drive or to another node during the notice, and for adapters.
 
 ## Why it matters
 

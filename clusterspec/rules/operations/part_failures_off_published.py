@@ -66,8 +66,6 @@ def check(operations: OperationsSpec, catalog: Catalog) -> Iterator[Problem]:
         if stated is None or known is None or known.low / FAR <= stated.yearly <= known.high * FAR:
             continue
         key = "afr" if written.mtbf is None else "mtbf"
-        message = (
-            f"{stated.yearly:.3g} failures of one part in a year; published are {known.low:.2g} to {known.high:.2g}"
-        )
+        message = f"{stated.yearly:.3g} failures of one part in a year; published figures are {known.low:.2g} to {known.high:.2g}"
         help_ = "give the failures of one part in a year as a share: 2 % is 0.02"
         yield RULE.problem(("operations", "failures", each.name, key), message, help_)

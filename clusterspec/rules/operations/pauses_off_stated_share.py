@@ -2,13 +2,13 @@
 
 ## What it finds
 
-- Validation every so many steps or tokens on a set whose tokens, at a third of the compute of a training token, take at
-  least twice the share of the time that the text states, or a fifth of the run where it states none.
-- An evaluation or a saved checkpoint of a stated time, every so many minutes or steps, whose share of the time is at least
-  twice the stated one.
+- Validation at an interval of steps or tokens that takes at least twice the stated share of the time, or a fifth of the
+  run where no share is stated. A token of validation takes a third of the compute of a training token.
+- An evaluation or a checkpoint with a stated duration and interval that takes at least twice the stated share of the
+  time.
 
-A share that the text states is an error, and one that it does not state a warning. Evaluation on other nodes, or in parallel with
-the run, is not read.
+The finding is an error where the text states a share, and a warning where it does not. Evaluation on other nodes, or in
+parallel with the run, does not count.
 
 ## Why it matters
 

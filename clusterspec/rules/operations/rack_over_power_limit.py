@@ -3,10 +3,10 @@
 ## What it finds
 
 `power.node` (else the platform's) × `nodes_per_rack` + `rack_overhead` above `rack_limit`. Where neither power is
-known, the rule takes the accelerators and what servers draw in addition, and the message says so: a limit below the least
-of that is an error, one below its middle a note. For a rack with
-a whole domain of a rack-scale system, it uses the platform's figure for the rack, which includes the scale-up switches.
-Without `nodes_per_rack`, such a rack has the nodes that it is sold with.
+known, the rule takes the power of the accelerators and the range that servers draw in addition, and the message says
+so: a limit below the low end is an error, one below the middle a note. For a rack with a whole domain of a rack-scale
+system, it uses the platform's figure for the rack, which includes the scale-up switches. Without `nodes_per_rack`, such
+a rack has the nodes that it is sold with.
 
 ## Why it matters
 

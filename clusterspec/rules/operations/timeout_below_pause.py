@@ -2,16 +2,17 @@
 
 ## What it finds
 
-A timeout of NCCL, of a process group or of its watchdog, by the description or a comment, that is at or below the pause of
-a checkpoint (`operations.checkpoint.pause`, or `write_time` of a checkpoint that is not asynchronous); and one that is
-longer than `operations.detection_time`, where according to the text nothing else notices that a job hangs. A process group that by the
-text is made without a timeout has PyTorch's, 10 min for NCCL; it counts where ranks wait in a barrier or a collective.
+A timeout of NCCL, of a process group or of its watchdog, by the description or a comment, that is at or below the pause
+of a checkpoint (`operations.checkpoint.pause`, or `write_time` of a checkpoint that is not asynchronous); and one that
+is longer than `operations.detection_time`, where according to the text nothing else notices that a job hangs. A process
+group that the text creates without a timeout has the default of PyTorch, 10 min for NCCL; it counts where ranks wait in
+a barrier or a collective.
 
 ## Why it matters
 
-Ranks that wait for the rank that saves stand in a collective. Its watchdog ends the job before the first checkpoint is
-complete, so no run gets beyond it. A hang that only the watchdog ends costs its whole timeout: with 60 minutes in place of
-5, each one costs 55 minutes of the machine more than planned.
+Ranks that wait for the rank that saves wait in a collective. Its watchdog ends the job before the first checkpoint is
+complete, so no run gets beyond it. A hang that only the watchdog ends costs its whole timeout: with 60 minutes in place
+of 5, each one costs 55 minutes of the machine more than planned.
 
 ## What to do
 
@@ -20,7 +21,7 @@ monitor of progress, or plan with the timeout.
 
 ## When to ignore it
 
-Ignore it where the waiting ranks stand in a barrier of another backend (Gloo) with a longer timeout.
+Ignore it where the ranks wait in a barrier of another backend (Gloo) with a longer timeout.
 
 ## Fires
 

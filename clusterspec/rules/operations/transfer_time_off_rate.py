@@ -2,16 +2,18 @@
 
 ## What it finds
 
-Bytes, a rate of a link or of a storage system, and the time in which the text says that these bytes are written, read or copied
-(`990 GB at 8 GB/s are in the store after 20 s`), where they take at least a sixth longer. The bytes and the rate may be in sentences
-before; a rate of each of several ports counts for all of them; a checkpoint that goes to the store without a rate in the text has that of `networks.storage`. Times of pauses and of intervals, and rates of each of several parts, are not read.
+Bytes, a rate of a link or of a storage system, and the time in which the text says that these bytes are written, read
+or copied (`990 GB at 8 GB/s are in the store after 20 s`), where they take at least a sixth longer. The bytes and the
+rate may be in sentences before; a rate of each of several ports counts for all of them; a checkpoint without a rate in
+the text is written at the rate of `networks.storage`. Times of pauses and of intervals, and rates of each of several
+parts, are not read.
 
-Where the text states what is calculated (`that is 2 min`), a longer time is found as well.
+Where the text states the time as a result (`that is 2 min`), the rule also reports a time that is too long.
 
 ## Why it matters
 
-Intervals of checkpoints, restarts and start-up times of engines rest on such times. A store of 8 GB/s takes 2 min for 990 GB,
-whatever the plan says.
+Intervals of checkpoints, restarts and start-up times of engines rest on such times. A storage system of 8 GB/s takes 2
+min for 990 GB.
 
 ## What to do
 

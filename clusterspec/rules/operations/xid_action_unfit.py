@@ -8,8 +8,8 @@ takes the node out of service or replaces the part is silent. The actions are a 
 
 ## Why it matters
 
-A GPU that has fallen off the bus does not answer a reset, and one with an uncontained error keeps it until it is reset. The job
-restarts on the same part and fails again, or runs with one GPU less.
+A GPU that has fallen off the bus does not answer a reset, and a GPU with an uncontained error keeps the error until it
+is reset. The job restarts on the same part and fails again, or runs with one GPU less.
 
 ## What to do
 

@@ -3,16 +3,16 @@
 ## What it finds
 
 Air coolers that the description, the comments or the quote count with the heat that each removes, such as `four CRAH of
-45 kW each`, `in-row coolers: 8 x 45 kW` or a line of a quote for as many, where `power.cooling` is stated and their sum,
-those in reserve included, is below the heat that nodes, switches and racks reject to the air at full load. With liquid
-cooling that is what the liquid leaves: the high end of `power.liquid_share`, or of the share of published machines. Lines
-of a quote that remove less than half of the heat are taken for an addition, and not compared.
+45 kW each`, `in-row coolers: 8 x 45 kW` or a line of a quote for as many, where `power.cooling` is stated and their
+sum, those in reserve included, is below the heat that nodes, switches and racks reject to the air at full load. With
+liquid cooling that is what the liquid leaves: the high end of `power.liquid_share`, or of the share of published
+machines. Lines of a quote that remove less than half of the heat count as an addition and are not compared.
 
 ## Why it matters
 
 Cold plates leave 5 to 30 % of the heat of a node to the air, and switches, storage and supplies all of theirs: a row of
-liquid-cooled nodes may give the room as much as the air-cooled row did that it replaces. The loop is then large enough,
-and the nodes throttle all the same.
+liquid-cooled nodes may give the room as much heat as the air-cooled row that it replaces. The nodes then throttle
+although the loop is large enough.
 
 ## What to do
 

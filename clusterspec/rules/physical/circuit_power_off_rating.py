@@ -12,7 +12,7 @@ The breaker opens under load, and takes a rack, or with both feeds a row, out of
 
 ## What to do
 
-Multiply again. Three phases of 400 V and 63 A are 43.6 kVA, those of 208 V and 60 A at 80 % are 17.3.
+Multiply again. Three phases of 400 V and 63 A are 43.6 kVA; three of 208 V and 60 A at 80 % are 17.3 kVA.
 
 ## When to ignore it
 

@@ -168,7 +168,7 @@ def _share_problems(power: PowerSpec, share: float, cluster: Cluster) -> Iterato
     elif share > WHOLE >= usual.value:
         left = f"{percent(1 - usual.value)} to the air" if low == usual else f"5 to {percent(1 - low.value)} to the air"
         message = f"liquid takes {percent(share)} of the heat of a node; cold plates leave {left}"
-        help_ = "state the share of the data sheet, and plan air for the rest; 1 holds for nodes without fans"
+        help_ = "state the share of the data sheet, and plan air for the rest; 1 is right for nodes without fans"
         yield RULE.problem(at, message, help_, severity="warning" if cluster.platform else "note")
 
 

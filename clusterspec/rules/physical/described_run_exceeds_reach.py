@@ -15,7 +15,7 @@ Order modules that reach the run: FR4 for 2 km, LR4 for 10 km, others beyond.
 
 ## When to ignore it
 
-Ignore it where an optical amplifier or a switch stands on the way.
+Ignore it where an optical amplifier or a switch is between the ends.
 
 ## Fires
 

@@ -2,11 +2,11 @@
 
 ## What it finds
 
-A sentence by which one feed, power distribution unit or supply path carries a rack while the other one is off, or by which the
-feeds are redundant, where the rating of one feed is below the power of a full rack. The rating is that of the text, in kW
-or kVA, or its voltage × current, × √3 with three phases. The power of the rack is that of the text, or that of the keys as in
-`rack-over-power-limit` where it is less or the text has none. The rule is silent where the text caps, throttles or stops nodes
-meanwhile, has three feeds, or gives a feed several units.
+A sentence that lets one feed, power distribution unit or supply path carry a rack while the other one is off, or that
+calls the feeds redundant, where the rating of one feed is below the power of a full rack. The rating is that of the
+text, in kW or kVA, or its voltage × current, × √3 with three phases. The power of the rack is that of the text, or that
+of the keys as in `rack-over-power-limit` where it is less or the text has none. The rule is silent where the text caps,
+throttles or stops nodes meanwhile, has three feeds, or gives a feed several units.
 
 ## Why it matters
 

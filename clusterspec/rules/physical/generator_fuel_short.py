@@ -2,11 +2,12 @@
 
 ## What it finds
 
-A description with one tank (`990 litres`), the liters that a kilowatt-hour takes (`0.25 litre per kWh`) and the hours
-without refueling, where the tank is empty sooner at the full load of the machine, with cooling by `procurement.pue`. Also
-batteries of the quote (`2 × 100 kWh`) that hold less than the machine draws in the time for which by the description they
-carry it. Also one or two sentences with one tank, the liters that a generator takes in an hour and the hours it has to
-run, or with the energy of batteries, a power and the minutes for which they carry it, where the product is larger.
+- A description with one tank (`990 litres`), the liters per kilowatt-hour (`0.25 litre per kWh`) and the hours without
+  refueling, where the tank is empty sooner at the full load of the machine, with cooling by `procurement.pue`.
+- Batteries of the quote (`2 × 100 kWh`) that hold less energy than the machine draws during the time that the
+  description gives them.
+- One or two sentences with a tank, the liters per hour of a generator and its hours, where the tank holds less than the
+  product; or with the energy of batteries, a power and its minutes.
 
 ## Why it matters
 

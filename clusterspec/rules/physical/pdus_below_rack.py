@@ -6,11 +6,11 @@ The power of a full rack (as in `rack-over-power-limit`) above the load of the u
 times √3 with three phases, times the units that are left when a feed fails (half of them with `feeds: 2N`, all but one
 with `N+1`), times `derating`. It is an error above the whole rating, or above the stated derating. Without a stated
 derating, or with a derating above 0.8 on a circuit of North America (208, 277 or 480 V; 15, 20, 30, 50, 60 or 100 A), a
-load between 0.8 and 1 of the rating is a warning; without one on a circuit of 16, 32, 63 or 125 A and 220 to 400 V it is
-a note. One unit for a rack with several feeds is an error, and so are quoted units, or those that the line of a rack
-includes, that are fewer for each rack than `pdus.count`. Where the design states no units, those of the quote count, if
-the text of their line has volts, amperes and phases, and as many belong to each rack, according to the text or by the quoted racks;
-those with ratings of North America count 0.8 of them.
+load between 0.8 and 1 of the rating is a warning; without one on a circuit of 16, 32, 63 or 125 A and 220 to 400 V it
+is a note. One unit for a rack with several feeds is an error. So are fewer quoted units per rack than `pdus.count`, in
+lines of their own or included in the line of a rack. Where the design states no units, the quoted units count if their
+line states volts, amperes and phases, and if the text or the quoted racks give their number per rack; units with
+ratings of North America count at 0.8 of the rating.
 
 ## Why it matters
 
@@ -163,7 +163,7 @@ def check(
         return
     count = power.pdus.count or 1
     if power.pdus.count == 1 and power.feeds in {"2N", "N+1"}:
-        message = f"feeds are {power.feeds}, and one power distribution unit has one feed"
+        message = f"racks have {power.feeds} feeds, and one power distribution unit has one feed"
         yield RULE.problem(AT, message, "plan a unit for each feed, or state `feeds: N`")
         return
     left = _units_after_failure(count, power.feeds)

@@ -4,11 +4,11 @@
 
 Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget` or
 `operations.power_budget`, the power for IT equipment, or above the kilowatts that a line of the quote contracts in a
-colocation. The finding is an error. Power that the spec does not state comes
-from the catalog. Where the catalog has none for a node, the rule assumes a share for the host and has confidence
-`likely`; the finding is then a note unless even the smallest share exceeds the budget. It is also a note where only the
-switches of a fabric exceed it that the spec does not describe, and that engines within nodes do not need. The sum omits switches and racks
-of unknown power, and the message names them.
+colocation. The finding is an error. Power that the spec does not state comes from the catalog. Where the catalog has
+none for a node, the rule assumes a share for the host and has confidence `likely`; the finding is then a note unless
+even the smallest share exceeds the budget. It is also a note where only the switches exceed the budget, and belong to a
+fabric that the spec does not describe and that engines within nodes do not need. The sum omits switches and racks of
+unknown power, and the message names them.
 
 ## Why it matters
 

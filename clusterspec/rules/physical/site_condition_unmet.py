@@ -4,12 +4,12 @@
 
 Conditions of the site in the description or a comment:
 
-- air at the intake of the servers (`cold aisle at 34 °C`) above what the platform allows, or above 35 °C for any server that
-  air cools;
+- air at the intake of the servers (`cold aisle at 34 °C`) above what the platform allows, or above 35 °C for any server
+  that air cools;
 - a capacity that is lower at this altitude or temperature (`30 kW nominal, 22 kW at this altitude`), where
   `power.rack_limit` or the capacity of `power.cdus` is the nominal one;
-- a capacity at two temperatures of the water (`250 kW at 30 °C, 170 kW at 40 °C`), where the key has that of one, and the
-  water of the site has the other.
+- a capacity at two temperatures of the water (`250 kW at 30 °C, 170 kW at 40 °C`), where the key states the capacity at
+  one of them, and the water of the site has the other.
 
 A coolant, or the water of rear doors, below the dew point of the room, by the temperatures and the relative humidity of the
 text: an error.

@@ -94,20 +94,20 @@ def check(
     if ordered < fabric.modules.needed_at_least:
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
         own = ordered >= fabric.modules.needed_at_least - OF_ENDPOINT["transceiver"] * scale_out.extra_endpoints
-        message += "; the extra endpoints may come with theirs" if own else ""
+        message += "; the extra endpoints may come with their own" if own else ""
         sure = None if own or fabric.modules.assumed else fix
         yield RULE.problem(AT, message, f"order at least {needed:,}", severity="note" if own else "error", fix=sure)
     elif fabric.modules.assumed:
         return
     elif ordered and not needed and fabric.links["node_leaf"]:
-        message = f"{ordered:,} transceivers, and every cable of the fabric has fixed ends: none has a place"
+        message = f"{ordered:,} transceivers, and every cable of the fabric has fixed ends: no port is free for one"
         help_ = "remove the key, or use fibers instead of cables with fixed ends"
         yield RULE.problem(AT, message, help_, confidence="likely")
     elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
         of_nics = needed - fabric.modules.node + _module_count_by_nic(scale_out, fabric)
         by_nic = ordered == of_nics > needed
-        message += ", as one for each NIC, and a cage of the nodes carries several" if by_nic else ""
+        message += ", as if each NIC had its own, and a cage of the nodes carries several NICs" if by_nic else ""
         severity = "warning" if ordered >= TWICE * needed or by_nic else "note"
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity=severity, fix=fix)
 
@@ -121,6 +121,6 @@ def _unplaced_transceiver_problems(quote: Sequence[QuoteLine]) -> Iterator[Probl
     """Problems of quoted transceivers in a fabric whose cables all have fixed ends."""
     for number, line in enumerate(quote):
         if "transceiver" in (line.part or "").lower() and line.quantity:
-            message = f"{line.quantity:,} transceivers are quoted, and every cable of the fabric has fixed ends: none has a place"
+            message = f"{line.quantity:,} transceivers are quoted, and every cable of the fabric has fixed ends: no port is free for one"
             help_ = "remove the line, or quote fibers instead of cables with fixed ends"
             yield RULE.problem(f"procurement.quote.{number}", message, help_, confidence="likely")

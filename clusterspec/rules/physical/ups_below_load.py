@@ -2,10 +2,10 @@
 
 ## What it finds
 
-The power of the uninterruptible power supplies (UPS) that the description or the quote names, in kW or in kVA times the
-stated power factor, below that of the machine at full load; of lines that name no other use, such as switches or storage.
-Without a power factor, kVA count as kW, the most that they can be. It is an error where the text says that the room or the
-machine hangs on it, and a warning for a line of the quote.
+The uninterruptible power supplies (UPS) of the description or the quote have less power, in kW or in kVA times the
+stated power factor, than the machine draws at full load. Lines that name another use, such as switches or storage, do
+not count. Without a power factor, kVA count as kW, the most that they can be. It is an error where the text says that
+the UPS feeds the room or the machine, and a warning for a line of the quote.
 
 ## Why it matters
 

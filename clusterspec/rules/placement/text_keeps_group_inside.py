@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A sentence that says of the traffic or the ranks of a parallelism that they stay inside one node or one scale-up domain
-(`tensor parallelism stays on NVLink`, `the dispatch of experts never crosses InfiniBand`), where some groups of that
-parallelism span several by the keys. Sentences on conditions, parts and plans are not compared.
+A sentence that keeps the traffic or the ranks of one kind of parallelism inside a node or a scale-up domain (`tensor
+parallelism stays on NVLink`, `the dispatch of experts never crosses InfiniBand`), although the keys spread some of its
+groups over several. Sentences about conditions, parts and later plans are not compared.
 
 ## Why it matters
 

@@ -4,12 +4,14 @@
 
 In one sentence of the description or the comments:
 
-- a share of the price (`a retention of 5 % of the contract price is 49,700 EUR`) that is a tenth or ten times the share of the
-  total, of the lines, of a line or of the budget, or above the share of each of them;
-- a price less some percents (`the list price of 98.32 USD an hour with a discount of 45 % is 44.24`) that is another amount;
-- a price that rises by some percents a year, and a sum over years that has the price of the first year in all of them;
+- the amount of a share of the price (`a retention of 5 % of the contract price is 49,700 EUR`) that is a tenth of, or
+  ten times, this share of the total, of the lines, of one line or of the budget, or above this share of each of them;
+- a discounted price that is not the price less the discount (`the list price of 98.32 USD an hour with a discount of 45
+  % is 44.24`);
+- a sum over years that takes the price of the first year for all of them, although the price rises by a percentage
+  every year;
 - a tax on imports that is taken on the goods alone, although the sentence adds a duty to them;
-- a mean tariff of two times of the day that is the plain mean of both, although they have unlike hours.
+- a mean of two tariffs that gives both the same weight, although their hours differ.
 
 ## Why it matters
 

@@ -2,10 +2,11 @@
 
 ## What it finds
 
-A cancellation, refund or return in the description or a comment of a reservation or commitment of a cloud that the provider does not
-allow: an EC2 Capacity Block or a future-dated Capacity Reservation, a committed use discount of Google Cloud, an Azure savings plan; an
-AWS Savings Plan later than seven days after the purchase, or of more than 100 dollars an hour; an Azure Reservation of more than 50,000 dollars.
-The terms are a table of the catalog, `catalog/purchase-terms.csv`, each with its source.
+The description or a comment cancels, returns or gets a refund for a reservation or commitment of a cloud, which the
+provider does not allow: an EC2 Capacity Block or a future-dated Capacity Reservation, a committed use discount of
+Google Cloud, an Azure savings plan; an AWS Savings Plan later than seven days after the purchase, or of more than 100
+dollars an hour; an Azure Reservation of more than 50,000 dollars. The terms are a table of the catalog,
+`catalog/purchase-terms.csv`, each with its source.
 
 ## Why it matters
 

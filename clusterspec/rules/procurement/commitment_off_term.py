@@ -8,9 +8,9 @@ that names the price of a contract of more years than the commitment (`from the 
 
 ## Why it matters
 
-Providers sell reservations of one or three years at up to half of the price on demand. Who takes the price of three
-years for a machine of one pays for three, or pays the price of one. A Capacity Block, with all its extensions, ends after 182 days,
-and its instances are terminated.
+Providers sell reservations of one or three years at up to half of the price on demand. A buyer who needs a machine for
+one year and takes the price of three pays for three years, or is billed at the price of one. A Capacity Block, with all
+its extensions, ends after 182 days, and its instances are terminated.
 
 ## What to do
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-- A line with an amount in another currency in its text, whose price is that amount multiplied by the rate of the description
-  where it has to be divided, or the other way round, or the amount itself;
+- a line whose text has an amount in another currency, and whose price is that amount unconverted, multiplied by the
+  rate of the description instead of divided, or the reverse;
 - one line that uses another rate than all the others, which convert at one rate;
 - two amounts of one sentence with the rate, of which one is the other multiplied instead of divided.
 

@@ -8,7 +8,8 @@ per kW and month are 10,800 EUR a year`. Costs that other numbers of the sentenc
 
 ## Why it matters
 
-GB for TB and a month for a year are the common slips of contracts by use: egress, storage, colocation and demand charges.
+GB for TB and a month for a year are common mistakes in contracts by use: egress, storage, colocation and demand
+charges.
 
 ## What to do
 

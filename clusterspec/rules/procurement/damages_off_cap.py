@@ -2,10 +2,11 @@
 
 ## What it finds
 
-A rate of damages or penalties for each day, week or month of delay, a cap in percents of the same price, and a statement about
-both that their ratio contradicts: the cap is said to be reached after another time (`0.5 % a day, capped at 5 %: reached after ten
-weeks`, where it is ten days), or a time of delay is said to cost other percents (`six weeks late cost 12 %` at 1 % a week).
-Weeks may be counted as seven days or as five working days. Texts with a period of grace are left alone.
+A rate of damages or penalties for each day, week or month of delay, a cap in percents of the same price, and a
+statement about both that their ratio contradicts: the cap is said to be reached after another time (`0.5 % a day,
+capped at 5 %: reached after ten weeks`, where it is ten days), or a time of delay is said to cost other percents (`six
+weeks late cost 12 %` at 1 % a week). Weeks may be counted as seven days or as five working days. Texts with a grace
+period are not judged.
 
 ## Why it matters
 

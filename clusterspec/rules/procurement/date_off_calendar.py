@@ -11,7 +11,7 @@ In the description, the comments and the milestones:
 - a date that is said to follow from another one and a number of days, weeks or months, and is more than a week too early
   (`ordered on 2026-11-16, 25 weeks to the last crate, so all is there by 2027-03-29`).
 
-Times that count working days are left alone.
+Times that count working days are not judged.
 
 ## Why it matters
 

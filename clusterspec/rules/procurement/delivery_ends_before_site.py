@@ -2,9 +2,12 @@
 
 ## What it finds
 
-A line or a milestone with a term of delivery (`DAP`, `CIF`, `CPT`) whose named place is a port or an airport, where no line
-is for the transport from there and none sells that transport with the installation; and a line by whose term the buyer carries
-the goods (`EXW`, `FCA`, `FOB`) with a description by which the seller brings them to the site (`DAP`, `DDP`). Both are warnings.
+- A line or a milestone with a term of delivery (`DAP`, `CIF`, `CPT`) to a port or an airport, where no line covers the
+  transport from there, by itself or with the installation.
+- A line with a term by which the buyer carries the goods (`EXW`, `FCA`, `FOB`), although the description has the seller
+  bring them to the site (`DAP`, `DDP`).
+
+Both are warnings.
 
 ## Why it matters
 

@@ -2,13 +2,16 @@
 
 ## What it finds
 
-`as_of`, or the later day of the order by the description, plus `delivery.weeks` and the burn-in, or the `duration` of the
-longest acceptance test, after `needed_by`; a milestone of a delivery that names a week after `delivery.weeks`,
-or one with a date (or a week, without `delivery.weeks`) after `needed_by`, unless it speaks of an option, a later phase or
-the end of the contract; a line of the quote with a lead time beyond `delivery.weeks`; a milestone of a collective in a week
-before the switches or modules arrive; a last delivery between the two dates of a freeze or closure of the site, by the
-description. A report counts the weeks from its own date where that is later than `as_of`; findings do not depend
-on the date of the check.
+- `as_of`, or a later order date in the description, plus `delivery.weeks` and the burn-in (or the `duration` of the
+  longest acceptance test) is after `needed_by`;
+- a milestone of a delivery is in a week after `delivery.weeks`, or on a date (or in a week, without `delivery.weeks`)
+  after `needed_by`, unless it is about an option, a later phase or the end of the contract;
+- a line of the quote has a lead time beyond `delivery.weeks`;
+- a milestone of a collective is in a week before the switches or modules arrive;
+- the last delivery falls into a freeze or closure of the site, of which the description states both dates.
+
+A report counts the weeks from its own date where that is later than `as_of`; findings do not depend on the date of the
+check.
 
 ## Why it matters
 

@@ -2,15 +2,16 @@
 
 ## What it finds
 
-- A maximum of a framework agreement, less what is called off from it by the same sentence, below the quote: an error. Amounts
-  that the sentence calls net are compared with the quote without tax;
-- a tax that the buyer owes under the reverse charge and may not deduct, with which the quote exceeds `budget`: an error;
-- a grant or budget that by the description excludes support, maintenance or operation, and a quote with a line for it that
-  another budget pays by no text: a warning.
+- the rest of a framework agreement, which is its maximum less what the same sentence calls off from it, below the
+  quote: an error. Amounts that the sentence calls net are compared with the quote without tax;
+- a tax that the buyer owes under the reverse charge and may not deduct, with which the quote exceeds `budget`: an
+  error;
+- a grant or budget that excludes support, maintenance or operation, according to the description, and a quote with a
+  line for it, where no text names another budget: a warning.
 
 ## Why it matters
 
-What the funds do not cover is paid from nowhere: the order is void, or the project repays a part of the grant.
+What the funds do not cover has no budget: the order is void, or the project repays a part of the grant.
 
 ## What to do
 

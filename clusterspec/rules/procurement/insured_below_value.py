@@ -2,14 +2,14 @@
 
 ## What it finds
 
-An insured amount in a line or a milestone for freight, or in the description, below the price of the dearest line of hardware
-that travels; and a guarantee of the advance payment, by the description or a line, below the share of `quoted_total` that is
-due with the order. Both are warnings.
+An insured amount in a line or a milestone for freight, or in the description, below the price of the most expensive
+line of shipped hardware; and a guarantee of the advance payment, by the description or a line, below the share of
+`quoted_total` that is due with the order. Both are warnings.
 
 ## Why it matters
 
-An insurer pays in proportion: of goods that are insured for half of their value, half of every damage is paid, also of a
-small one. What a guarantee does not cover of an advance is lost where the supplier fails before the delivery.
+An insurer pays in proportion: for goods insured at half of their value, it pays half of every damage, even of a small
+one. The part of an advance that no guarantee covers is lost if the supplier fails before the delivery.
 
 ## What to do
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A date by which money, an option, a permit, an insurance or a reservation ends, in the description, a milestone or a line of
-the quote, before the day for which the purchase has it:
+A date by which money, an option, a permit, an insurance or a reservation ends, in the description, a milestone or a
+line of the quote, before the day on which the purchase needs it:
 
 - budgets, grants and tax reliefs, before the last delivery with the burn-in, which is the soonest acceptance;
 - options, before the day on which they are exercised;
@@ -17,8 +17,8 @@ of the text, else `as_of`. A milestone in weeks is counted from the order.
 
 ## Why it matters
 
-Money of a year that has ended is gone, and an option that has lapsed is a new price. The difference is paid by nobody's
-budget.
+Money of a budget year that has ended is gone, and after an option has lapsed the supplier sets a new price. No budget
+covers the difference.
 
 ## What to do
 

@@ -10,8 +10,8 @@ A lease with a monthly rate, a purchase price and perhaps a residual value in th
 With the rate i of a month, n months, the price A, the residual R and v = 1 / (1 + i), the instalment in arrears is
 (A - R vⁿ) i / (1 - vⁿ); in advance it is that over 1 + i.
 
-A rent that is the stated rate of a price with tax, by two amounts of the description, and to which `tax` is added again, is
-a warning, too.
+It is also a warning where the rent is the stated rate times a price with tax, by two amounts of the description, and
+`tax` is added to the rent again.
 
 ## Why it matters
 

@@ -2,13 +2,14 @@
 
 ## What it finds
 
-- Servers that arrive three weeks or more before the first racks, power distribution units or power in the hall, which they are
-  built into: a warning;
+- Servers that arrive three weeks or more before the first racks, power distribution units or power in the hall: a
+  warning;
 - an acceptance before the last servers have arrived and the burn-in of `operations.burn_in` has ended: a warning;
-- an acceptance, a start of production or a first job before the last parts arrive, by the milestones or by `delivery.weeks`:
-  a warning, and an error before the first servers or racks; the acceptance of a hall, of a phase or of counted nodes is no such one;
-- servers that the milestones count (`16 servers in week 17`), together fewer than the design has, or than one of them names as all
-  (`all 42 servers are then on site`): a warning;
+- an acceptance, a start of production or a first job before the last parts arrive, by the milestones or by
+  `delivery.weeks`: a warning, and an error before the first servers or racks; the acceptance of a hall, of a phase or
+  of a number of nodes is not compared;
+- servers that the milestones count (`16 servers in week 17`), together fewer than the design has, or than one of them
+  names as all (`all 42 servers are then on site`): a warning;
 - a lease, rent or billing that by the description or a milestone starts before the last servers arrive: a warning;
 - imported servers that are installed before the customs release them: an error;
 - a burn-in or a load on liquid-cooled nodes before their loop is filled or commissioned: an error;
@@ -19,7 +20,8 @@ Milestones in weeks (`week 6: servers`) are compared with those in weeks, and da
 
 ## Why it matters
 
-Servers in a store are paid for and lose their warranty while nobody uses them. Data whose source is gone cannot be migrated.
+Servers in a warehouse are paid for and lose their warranty while nobody uses them. Data whose source is gone cannot be
+migrated.
 
 ## What to do
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 
-A line of `procurement.quote` for switches whose air flows from the ports to the power supplies (`C2P`), by its order code
-or its text, where other lines, the description or a comment name switches with air from the supplies to the ports (`P2C`);
-or the reverse; and one that does not fit the aisle in which the text has the ports. Order codes of NVIDIA and Mellanox end in `F` for `P2C` and in `R` for `C2P` (`MQM9700-NS2F`).
+A line of `procurement.quote` for switches whose air flows from the ports to the power supplies (`C2P`), by its order
+code or its text, where other lines, the description or a comment name switches with air from the supplies to the ports
+(`P2C`); or the reverse; and a switch whose airflow does not fit the aisle that the text gives for the ports. Order
+codes of NVIDIA and Mellanox end in `F` for `P2C` and in `R` for `C2P` (`MQM9700-NS2F`).
 
 ## Why it matters
 

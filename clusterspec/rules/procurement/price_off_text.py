@@ -2,16 +2,17 @@
 
 ## What it finds
 
-- A line whose text takes percents off a list price (`list 430,000 less 10 %`), and whose unit price is another amount: an
-  error;
-- a line whose text makes its price a share of a sum (`purchase option, 18 % of the lease sum`), and whose price is below that share
-  of the smallest other line: an error;
-- a line whose text makes its price, or a rebate, a share of a sum (`freight, 1.5 % of the goods value`), and whose amount is
-  above that share of all other lines, up to three times: an error; so is one that is not the share of the amount that its text
-  has (`support, 10 % per year of 7,240,000`);
+- A line whose text takes percents off a list price (`list 430,000 less 10 %`), and whose unit price is another amount:
+  an error;
+- a line whose text makes its price a share of a sum (`purchase option, 18 % of the lease sum`), and whose price is
+  below that share of the smallest other line: an error;
+- a line whose text makes its price, or a rebate, a share of a sum (`freight, 1.5 % of the goods value`), and whose
+  amount is above that share of all other lines, up to three times: an error; so is one that is not the share of the
+  amount that its text has (`support, 10 % per year of 7,240,000`);
 - a rebate on all items by its text whose amount is that of one line alone: an error;
 - a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
-- prices that by the description, or the text of a line, include a tax, in a sum to which `tax` adds it again: an error;
+- prices that include a tax, according to the description or the text of a line, in a sum to which `tax` adds it again:
+  an error;
 - the sales tax of Quebec on top of the federal one (1.05 × 1.09975): since 2013 both are taken on the price: an error.
 
 ## Why it matters

@@ -2,13 +2,16 @@
 
 ## What it finds
 
-A line whose quantity × unit price is not its price, or lines whose sum, less `discount` and with `tax`, is not
-`quoted_total` (a cent, or one part in a million); a line that repeats the part, quantity and unit price of an earlier
-line; a line with the tax on all others, which `tax` adds again; a line whose text converts an amount (`USD 430,000 at
-1 EUR = 1.16 USD`) to another than its price, names another currency for its price without a rate, or raises the price
-every year where its sum does not; a trade-in that is a credit and is in the price of another line, too; a rebate
-of some percents that is a tenth, or ten times, of what they are; or an option in the total that the description leaves out
-of the order.
+- a line whose quantity × unit price is not its price;
+- lines whose sum, less `discount` and with `tax`, differs from `quoted_total` by more than a cent or one part in a
+  million;
+- a line that repeats the part, quantity and unit price of an earlier line;
+- a line with the tax on all others, which `tax` adds again;
+- a line whose text converts an amount (`USD 430,000 at 1 EUR = 1.16 USD`) to something other than its price, names
+  another currency without a rate, or raises the price every year while its sum does not;
+- a trade-in that is credited and also taken off the price of another line;
+- a rebate that is a tenth of, or ten times, its stated percentage;
+- an option in the total that the description leaves out of the order.
 
 ## Why it matters
 

@@ -2,12 +2,13 @@
 
 ## What it finds
 
-- A price, discount or rebate that begins at a number of nodes, accelerators or units (`8 % from 100 systems`), where the quote or
-  the design has fewer; or at an amount (`5 % on orders from 6,000,000 EUR`, in the description) above the sum of the lines;
+- A price, discount or rebate that begins at a number of nodes, accelerators or units (`8 % from 100 systems`), where
+  the quote or the design has fewer; or at an amount (`5 % on orders from 6,000,000 EUR`, in the description) above the
+  sum of the lines;
 - a line with a minimum order quantity (`MOQ 50`) above its own;
 - a credit for usage that ends before the day on which the machine is needed;
-- a total with the discount on all lines, where the description gives it on some of them (`only on items 1 to 5`, `only on
-  equipment`), or where the price of a line is net of it already;
+- a total with the discount on all lines, where the description gives it on some of them (`only on items 1 to 5`, `only
+  on equipment`), or where the price of a line includes it already;
 - lines by the month over two years or more at the price of the first, where the description raises it every year.
 
 ## Why it matters

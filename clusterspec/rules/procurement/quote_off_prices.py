@@ -2,16 +2,16 @@
 
 ## What it finds
 
-A unit price of the quote that differs by more than 1 % from the price of the same part in `prices`, also of racks, the
-store, and switches and cables of the frontend and out-of-band networks: a warning; a `support_per_year` that no line for
-support comes near, alone or with the others: a warning; a
-`support_per_year` that is the price of a line for several years of support: an error; and a `quoted_total` without lines
-that is more than 2 % below the sum of the priced parts.
+A unit price of the quote that differs by more than 1 % from the price of the same part in `prices`, also of racks,
+storage, and switches and cables of the frontend and out-of-band networks: a warning; a `support_per_year` that no line
+for support comes near, alone or with the others: a warning; a `support_per_year` that is the price of a line for
+several years of support: an error; and a `quoted_total` without lines that is more than 2 % below the sum of the priced
+parts.
 
 ## Why it matters
 
-Cost and report use `prices`, the order uses the quote: one of the two is out of date. The price of all years, taken for
-that of one, counts as often as the term has years.
+Cost and report use `prices`, the order uses the quote: one of the two is out of date. A price for all years that is
+entered as the price of one year counts once for every year of the term.
 
 ## What to do
 

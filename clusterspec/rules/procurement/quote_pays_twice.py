@@ -10,11 +10,10 @@
 - an alternative to another line, where `quoted_total` has the price of both;
 - NICs of all nodes together with nodes that include them;
 - a part together with a lease whose price is one of the amounts that the lessor finances by the description;
-- a credit for which all machines are handed over, with support for them, or with a design whose other nodes they
-  are.
+- a credit for handing over all old machines, with support for these machines, or with a design that still uses them.
 
-Support that a storage system or a switch includes says nothing of that of the nodes. Extensions and upgrades are no
-second purchase.
+Support that a storage system or a switch includes does not count as support of the nodes, and an extension or upgrade
+does not count as a second purchase.
 
 ## Why it matters
 

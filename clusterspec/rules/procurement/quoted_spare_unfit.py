@@ -7,7 +7,7 @@ quote has no other switch of its type. It is a warning.
 
 ## Why it matters
 
-A spare that does not take the modules and the links of the failed switch lies in the store while the fabric is down.
+A spare that does not take the modules and the links of the failed switch cannot replace it, and the fabric stays down.
 
 ## What to do
 

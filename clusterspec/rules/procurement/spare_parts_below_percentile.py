@@ -2,10 +2,10 @@
 
 ## What it finds
 
-Lines for spare accelerators or NICs with `operations.stock` and a failure rate of the part in `operations.failures`, in a
-number that the failures of the lead time exceed more often than `stock.percentile` allows. The failures of the lead time are
-taken as Poisson distributed with the mean parts × rate × lead time. Lines of the quote are not judged where the text
-speaks of a stock that is there.
+Lines for spare accelerators or NICs whose number the failures of the lead time exceed more often than
+`stock.percentile` allows. The rule needs `operations.stock` and the failure rate of the part in `operations.failures`,
+and takes the failures as Poisson distributed with the mean parts × rate × lead time. Lines of the quote are not judged
+where the text mentions an existing stock.
 
 A text that says a number of spare accelerators, NICs or transceivers suffices for a time, or with a probability, is judged
 in the same way, with the lead time and the percentile of `operations.stock` for what it leaves out.

@@ -9,7 +9,7 @@ In one sentence of the description or the comments:
 - a tax that is its rate times the amount with the tax (`1,190,000 EUR including 19 % VAT, of which 226,100 EUR are VAT`), or a net
   amount that is the gross one less the rate.
 
-Sums that differ by more are of other things, and are left alone.
+Sums that differ by more belong to other amounts and are not judged.
 
 ## Why it matters
 

@@ -2,9 +2,10 @@
 
 ## What it finds
 
-`operations.repair_time`, or the time after which a failed node is back by the description, below
-`procurement.support.response`, both as stated, without parts on site: neither `operations.stock` nor a text that names spare
-parts on site, or machines of a depot. A text that there are none (`no parts are kept on site`) names none.
+A stated `operations.repair_time`, or the time after which a failed node is back according to the description, that is
+shorter than the stated `procurement.support.response`. The rule is silent with parts on site: `operations.stock`, or a
+text that mentions spare parts on site or machines in a depot. A text that excludes them (`no parts are kept on site`)
+does not count.
 
 ## Why it matters
 

@@ -17,7 +17,7 @@ Publish the tender in the Official Journal, or call off a framework agreement.
 
 ## When to ignore it
 
-Ignore it where an exception allows the procedure, and the file of the award says which.
+Ignore it where an exception allows the procedure; name it in the award file.
 
 ## Fires
 

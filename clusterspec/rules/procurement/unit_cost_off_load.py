@@ -2,9 +2,9 @@
 
 ## What it finds
 
-In the description or a comment: a cost for each million tokens, thousand tokens, request or other unit at a mean load that is
-the cost at full load multiplied by that load, where it has to be divided by it; and a margin that is the markup, the profit
-over the cost in place of the price.
+In the description or a comment: a cost per million tokens, thousand tokens, request or other unit at a mean load that
+is the cost at full load multiplied by that load instead of divided by it; and a margin that is the markup: the profit
+over the cost instead of over the price.
 
 ## Why it matters
 

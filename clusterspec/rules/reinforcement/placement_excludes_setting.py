@@ -7,7 +7,7 @@
 - `max_staleness` above 0 where rollout shares the accelerators of the trainer (`colocated`).
 - `batches_in_flight` where rollout waits for the weights (`max_staleness: 0`): one batch is generated at a time.
 - `rollout.nodes` where rollout shares the accelerators of the trainer.
-- `rollout.framework` that names a library of training, which generates no samples.
+- A `rollout.framework` that is a training library, which generates no samples.
 
 ## Why it matters
 

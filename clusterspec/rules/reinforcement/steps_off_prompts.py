@@ -3,7 +3,7 @@
 ## What it finds
 
 - Samples of a step (`2,048 samples per step`) that are not `prompts_per_step` times `samples_per_prompt`.
-- A number of steps and a number of prompts of the set with the passes over it, where the prompts of all steps are others.
+- A number of steps whose prompts together are not the stated prompts of the set times the passes over it.
 
 ## Why it matters
 

@@ -2,17 +2,18 @@
 
 ## What it finds
 
-Rollout on separate nodes that runs ahead of the weights, where the accelerators of one role wait for more than 25 %
-of the predicted step while the others work. Severity follows the time that the step saves if half of the waiting nodes
+Rollout on separate nodes that runs ahead of the weights, where the accelerators of one role wait for more than 25 % of
+the predicted step while the others work. Severity follows the time that the step saves if half of the waiting nodes
 move to the other role: a note below the half-width of the prediction's range, a warning above it, and an error where a
 role waits for 80 % of the step and even the low end of the range loses a quarter. Where the longest samples of a batch
 take longer than either role, both roles wait, and the rule names the `max_staleness` that would keep them busy; this is
-a note, as published asynchronous runs accept it. Where they set the step and the trainer waits for little, the rule says so rather than blame the
-trainer. The rule reports a reference, critic or reward model on separate nodes where all others wait for it
-for more than 25 % of the step, with the same severities. Roles on separate nodes with a stated `max_staleness: 0` work
-in turn. Where both wait for more than 25 %, severity follows the time that the step saves if the roles share all nodes in turn
-(`placement: colocated`), which trains on the same samples; roles on two pools can only run ahead, which is at most a warning. If only
-one of them waits, the rule reports it only where moving nodes saves 25 % of the step.
+a note, as published asynchronous runs accept it. Where these samples set the step and the trainer waits little, the
+message names them instead of the trainer. The rule reports a reference, critic or reward model on separate nodes where
+all others wait for it for more than 25 % of the step, with the same severities. Roles on separate nodes with a stated
+`max_staleness: 0` work in turn. Where both wait for more than 25 %, severity follows the time that the step saves if
+the roles share all nodes in turn (`placement: colocated`), which trains on the same samples; roles on two pools can
+only run ahead, which is at most a warning. If only one of them waits, the rule reports it only where moving nodes saves
+25 % of the step.
 
 ## Why it matters
 

@@ -97,7 +97,7 @@ def check(
     placement = placements.of("ep")
     if placement is None or placement.straddling == 0:
         return
-    compared = workload.kind == "train" and _reads_alternatives(what_if, layout, timed)
+    compared = workload.kind == "train" and _needs_alternatives(what_if, layout, timed)
     inside = _fastest_inside(what_if, cluster, layout) if compared else None
     message = f"{straddling_groups(placement)}{bandwidth_across(deviations, cluster, placement, 'all-to-all')}{_exposed_text(timed)}"
     faster = _faster_dispatcher(what_if, layout) if compared else ""
@@ -111,7 +111,7 @@ def check(
     yield RULE.problem("layout.ep", message + what_if.comparison(inside), help_, severity=severity)
 
 
-def _reads_alternatives(what_if: WhatIf, layout: Layout, timed: Plan | None) -> bool:
+def _needs_alternatives(what_if: WhatIf, layout: Layout, timed: Plan | None) -> bool:
     """Whether other layouts matter: for the remedies, or for whether the finding is an error."""
     return what_if.advises or _sends_once(layout) or _severity(what_if, layout, timed, None) == "error"
 

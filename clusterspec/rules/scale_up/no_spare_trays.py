@@ -2,10 +2,10 @@
 
 ## What it finds
 
-A domain of several nodes, and a layout that fills all nodes: a note if there are no `spare_nodes`. Beyond one rack, where there are fewer
-than a domain has, and groups of tensor or expert parallelism over several nodes are inside one domain each, the spares are
-outside of the domains that need them: a note, and a warning with `recovery: hot-spare`. Where such groups span domains
-already, a spare anywhere replaces a failed node.
+A layout that fills all nodes of a machine whose domains have several nodes: a note if there are no `spare_nodes`. With
+several racks and fewer spares than a domain has nodes, the spares are outside the domains that need them where each
+group of tensor or expert parallelism over several nodes is inside one domain: a note, and a warning with `recovery:
+hot-spare`. Where such groups span domains already, a spare anywhere replaces a failed node.
 
 ## Why it matters
 

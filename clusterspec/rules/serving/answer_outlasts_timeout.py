@@ -4,10 +4,10 @@
 
 The predicted time of a whole request, from its arrival to the last token, above a limit that the description or a
 comment states for a gateway, proxy, load balancer or client: in the median, for one request in a hundred, or for the
-longest answer that `output_tokens.max` allows. A limit of idle connections is compared with the time to first token where
-the text says that answers are streamed, since every token of a stream counts as activity, and with the whole request where it
-says that they are not. The finding is a warning; a note where the limit lies within the range
-of the prediction, and an error where even the low end exceeds it by a quarter.
+longest answer that `output_tokens.max` allows. A limit of idle connections is compared with the time to first token
+where the text says that answers are streamed, since every token counts as activity, and with the whole request where it
+says that they are not streamed. The finding is a warning; a note where the limit lies within the range of the
+prediction, and an error where even the low end exceeds it by a quarter.
 
 A grace period of pods (`terminationGracePeriodSeconds`, a drain or stop timeout) is compared with the median request, and
 also with the longer ones where the text says that all running answers are completed. That finding is at most a warning.

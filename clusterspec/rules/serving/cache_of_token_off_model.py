@@ -2,9 +2,10 @@
 
 ## What it finds
 
-In the description or a comment, the bytes of keys and values of one token (`64 KiB a token`) that differ by more than 6 % from what the
-model stores in the precision that the sentence names, else in `kv_precision`. Sentences on one accelerator, one layer or another
-model are left alone, and so are models whose layers store different caches (sliding windows, recurrent layers).
+In the description or a comment, the bytes of keys and values of one token (`64 KiB a token`) that differ by more than 6
+% from what the model stores in the precision that the sentence names, else in `kv_precision`. Sentences about one
+accelerator, one layer or another model are not compared, nor are models whose layers store different caches (sliding
+windows, recurrent layers).
 
 ## Why it matters
 

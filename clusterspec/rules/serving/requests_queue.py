@@ -13,7 +13,7 @@ engines takes longer than computing its prompt, the message says so. The rule is
 
 Above the throughput, the queue grows for as long as the load lasts: no latency target holds, whatever median the
 estimate gives. Near it, small changes of the load double the wait. In a closed load the requests that wait for prefill
-add to the time to the first token and end none sooner.
+add to the time to first token, and no request ends sooner.
 
 ## What to do
 

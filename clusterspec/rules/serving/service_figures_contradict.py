@@ -14,7 +14,7 @@ In the description or a comment:
 - the share of one engine in traffic that is spread evenly;
 - attempts that multiply over layers, given as their sum.
 
-A factor of 1.25 is accepted for figures that are rounded, and means of other hours.
+Differences up to a factor of 1.25 are accepted, since figures are rounded or are means over other hours.
 
 ## Why it matters
 

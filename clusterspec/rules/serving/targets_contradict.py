@@ -103,7 +103,7 @@ def _percentile_problems(written: WorkloadSpec) -> Iterator[Problem]:
     targets = written.serving.targets if written.serving is not None else None
     stated = targets.percentile if targets is not None else None
     if stated is not None and stated <= 1:
-        message = f"percentile {plain(stated)} is a latency that nearly no request is below"
+        message = f"percentile {plain(stated)} is a latency that nearly every request exceeds"
         yield RULE.problem(f"{AT}.percentile", message, f"write `percentile: {plain(100 * stated)}`")
 
 

@@ -4,11 +4,12 @@
 
 Disaggregated serving in which the requests in flight that the decode engines hold, or the stated request rate, need
 more than twice the prefill throughput; or in which several prefill engines process more than twice the requests per
-second that the decode engines complete at the highest concurrency that cache and targets allow. Both are rates with all
-of the requests decoding. The severity depends on the share of all accelerators that are then idle: a note below the half-width of the range of that difference, a warning above it, and an error if at
-least a quarter is lost even at the low end of the range. Too few prefill engines for a closed load, which adapts to
-them, are a note up to a factor of five, and a warning above. Too many are a note where the decode engines carry the
-stated request rate. For a finite run (`requests`) the finding is at most a warning.
+second that the decode engines complete at the highest concurrency that cache and targets allow. Both rates assume that
+all requests are decoding. The severity depends on the share of all accelerators that are then idle: a note below the
+half-width of the range of that difference, a warning above it, and an error if at least a quarter is lost even at the
+low end of the range. Too few prefill engines for a closed load, which adapts to them, are a note up to a factor of
+five, and a warning above. Too many are a note where the decode engines carry the stated request rate. For a finite run
+(`requests`) the finding is at most a warning.
 
 ## Why it matters
 

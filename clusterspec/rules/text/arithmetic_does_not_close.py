@@ -7,11 +7,11 @@ a table row that contradicts the formula of the other rows, and a factor of 3 fo
 accepts rounding, and a factor of two where the sentence mentions directions. Other rules report known mistakes, such as
 bits for bytes.
 
-In a spec: calculations of the description, the comments, the milestones and the lines of the quote whose result does not follow
-from their figures, in numbers of things (also with prefixes, as in `4.2 M tokens`), money, power, energy, sizes, rates of links,
-times and percents: 67 kW as the product of 8 nodes and 9.5 kW, `0.5 % of 9,944,352 = 497,218`, `16 servers at 412,000 GBP each cost 6,952,000
-GBP`. Commas and points may separate thousands or decimals, a result may be rounded in its last digit, and units that the rule
-does not know are left alone.
+In a spec: calculations of the description, the comments, the milestones and the lines of the quote whose result does
+not follow from their figures, in numbers of things (also with prefixes, as in `4.2 M tokens`), money, power, energy,
+sizes, rates of links, times and percents: 67 kW as the product of 8 nodes and 9.5 kW, `0.5 % of 9,944,352 = 497,218`,
+`16 servers at 412,000 GBP each cost 6,952,000 GBP`. Commas and points may separate thousands or decimals, a result may
+be rounded in its last digit, and the rule does not judge units that it does not know.
 
 ## Why it matters
 

@@ -4,9 +4,9 @@
 
 In Markdown and text files, as a note: "376 of 450 GB/s is 42 %" where the ratio of the figures differs by more than four points.
 
-In a spec: `N % less` or `cheaper`, `N % more` or `dearer`, and `breaks even at N %` in a sentence of the description with two prices
-of one unit, where the percents are those of the other price: 27.20 against 55.04 is 50.6 % less, and 55.04 is 102 % more. These are
-warnings.
+In a spec: `N % less` or `cheaper`, `N % more` or `dearer`, and `breaks even at N %` in a sentence of the description
+with two prices of one unit, where the percentage is relative to the other price: 27.20 against 55.04 is 50.6 % less,
+and 55.04 is 102 % more. These are warnings.
 
 ## Why it matters
 

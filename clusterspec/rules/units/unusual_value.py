@@ -198,6 +198,6 @@ def _slow_read_problems(spec: Spec) -> Iterator[Problem]:
     read, write = storage.read.per_direction, storage.bandwidth.per_direction
     if read < write * SLOW_READ:
         message = f"the storage system reads at {storage.read.written}, {percent(read / write, 2)} of the {storage.bandwidth.written} of its writes: most read at least as fast as they write"
-        help_ = "check which of the two figures is which"
+        help_ = "check whether the two figures are swapped"
         at = "cluster.networks.storage.read"
         yield RULE.problem(at, message, help_, severity="note" if read > write * HALF else "")

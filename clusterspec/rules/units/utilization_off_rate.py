@@ -2,8 +2,9 @@
 
 ## What it finds
 
-A sentence of the description or the comments with the FLOP/s that one accelerator reaches and the model FLOPs utilization
-that they are, which is not their ratio to the dense peak of any precision that the sentence names, or of the workload's.
+A sentence of the description or the comments with the FLOP/s that one accelerator reaches and a model FLOPs utilization
+that is not their ratio to the dense peak. The peak is that of any precision in the sentence, or of the workload's
+precision.
 
 ## Why it matters
 

@@ -218,3 +218,24 @@ def test_the_links_across_the_middle_of_an_axis_are_its_busiest(side: int, wraps
     if wraps and side == 2:
         return
     assert all_to_all_time(side, side, 1.0 + wraps) == pytest.approx(busiest_link(side, wraps))
+
+
+@pytest.mark.parametrize(("side", "wraps"), [(2, 0), (3, 1), (4, 1)])
+def test_an_axis_of_three_closes_on_tori_other_than_slices(side: int, wraps: int) -> None:
+    """On an axis of two, one link connects both; from three on, a third link closes the ring."""
+    torus = cluster_of(
+        f"cluster: {{accelerator: trainium2, accelerators_per_node: 16, nodes: 1, scale_up: {{shape: [{side}, 4]}}}}"
+    )
+    axes = torus_axes(torus, contiguous_placement(torus, side * torus.ranks_per_accelerator))
+    assert [(axis.side, axis.wraps) for axis in axes] == [(side, wraps)]
+
+
+def test_groups_of_one_node_use_no_network() -> None:
+    """Eight cards on PCIe are eight domains in one node; sixteen are in two nodes."""
+    cards = cluster_of(
+        "cluster: {accelerator: l40s, accelerators_per_node: 8, nodes: 2, scale_out: {technology: infiniband-ndr, "
+        "nics_per_node: 2}}"
+    )
+    inside, across = (group_paths(cards, contiguous_placement(cards, ranks)) for ranks in (8, 16))
+    assert inside is not None and across is not None
+    assert (inside.nodes, across.nodes) == (1, 2)

@@ -7,7 +7,7 @@ from math import exp, expm1, pi, sqrt
 import pytest
 
 from clusterspec.cost.formulas.queues import steps_wait
-from clusterspec.cost.serving import delays, loads, steady, waits
+from clusterspec.cost.serving import delays, loads, steady, times, waits
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.pools import Pools, prompt_seconds
@@ -250,6 +250,7 @@ def test_the_wait_of_a_prompt_is_that_of_the_kind_of_steps_of_its_engine() -> No
     steps = (DECODE, PREFILL)
     loop, open_ = pools("concurrency: 64", "sglang"), pools("request_rate: 4", "sglang")
     assert loop.decode.prompts_alone and open_.decode.prompts_alone and not CLOSED.decode.prompts_alone
+    assert [times._budget_limits_places(each) for each in (loop, open_, CLOSED)] == [False, False, True]
     found = waits.mixed_prompt_wait(loop, steps, 0.1, 0.2, (16.0, 0.5))
     assert found == pytest.approx(waits._wait_before_steps_of_prompts(loop, 0.02, 0.1, 0.2))
     found = waits.mixed_prompt_wait(open_, steps, 0.1, 0.2, (16.0, 0.5))
