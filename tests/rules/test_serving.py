@@ -215,9 +215,9 @@ def test_a_closed_load_that_waits_for_busy_prefill_engines_has_a_finding_with_wh
     """Six engines prefill some 53 prompts a second; 2,048 requests that all decode would end 1.6 times as often."""
     told = next(one for one in check(RACK.format(flight=2048, engines=6)) if one.rule == "requests-queue")
     assert str(told.severity) == "note" and told.path[-1] == "prefill" and "always busy" in told.message
-    advice = re.search(r"use (\d+) prefill engines, or (\d+) requests in flight", told.help)
+    advice = re.search(r"use (\d+) prefill engines, or ([\d,]+) requests in flight", told.help)
     assert advice is not None
-    engines, fewer = map(int, advice.groups())
+    engines, fewer = (int(each.replace(",", "")) for each in advice.groups())
     assert 6 < engines <= 10 and 600 < fewer < 1500
     for flight, number in ((fewer, 6), (2048, engines), (64, 6)):
         assert "requests-queue" not in {one.rule for one in check(RACK.format(flight=flight, engines=number))}

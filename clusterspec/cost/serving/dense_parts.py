@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from clusterspec.cost.formulas.kernels import depth_time
 from clusterspec.cost.formulas.serving import roofline_time
 from clusterspec.cost.serving.constants import Part, table_origins
+from clusterspec.cost.serving.gemm_sizes import has_scaled_blocks
 from clusterspec.cost.serving.rates import converts_weights, dense_rate_share
 from clusterspec.quantity import precision_width, table_width
 from clusterspec.standard import sum_of
@@ -24,7 +25,7 @@ def dense_part(engine: Engine, tokens: float) -> Part:
         "flops": 2 * weights * tokens,
         "rate": _dense_rate(engine, tokens),
     }
-    table = engine.rates.gemm_table(name, engine.software)
+    table = engine.rates.gemm_table(name, engine.software, has_scaled_blocks(engine.model, name))
     return Part(
         "dense",
         roofline_time,
@@ -37,7 +38,7 @@ def depth_parts(engine: Engine, dense: Part) -> tuple[Part, ...]:
     """What dense products of few tiles take beyond the ``dense`` part: a tile sums along the whole depth of a product,
     one step after another, however few weights it has.
     """
-    blocks = bool(engine.model.fp8_block) and engine.workload.model.checkpoint_precision == "fp8"
+    blocks = has_scaled_blocks(engine.model, engine.precision)
     along = engine.rates.depth_seconds(engine.precision, engine.software, blocks=blocks)
     if not along:
         return ()
@@ -50,7 +51,8 @@ def _dense_rate(engine: Engine, tokens: float) -> float:
     """FLOP/s of dense GEMMs; where they convert weights, the number of tiles lowers it."""
     kept, name = engine.workload.parameter_precision, engine.precision
     if not converts_weights(kept, name):
-        rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, engine.software)
+        blocks = has_scaled_blocks(engine.model, name)
+        rate = engine.rates.padded_gemm_rate(name, tokens, engine.peak, engine.software, blocks=blocks)
         return min(engine.peak, rate * engine.sizes)
     rate = engine.rates.gemm_rate(name, tokens, engine.peak)
     return rate * dense_rate_share(kept, engine.cluster.accelerator.architecture, tokens, rate / engine.rates.bandwidth)

@@ -15,6 +15,7 @@ from clusterspec.cost.formulas.experts import (
 from clusterspec.cost.formulas.serving import expert_exchange_time, roofline_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, table_origins
+from clusterspec.cost.serving.gemm_sizes import has_scaled_blocks
 from clusterspec.cost.serving.rates import converts_weights, remaining_rate_share
 from clusterspec.quantity import precision_width
 
@@ -53,7 +54,7 @@ def expert_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]
     if converts_weights(kept, name):
         widened = _widened_share(engine, rows)
     else:
-        blocks = bool(model.fp8_block) and model.checkpoint_precision == "fp8"  # scaled in blocks as trained
+        blocks = has_scaled_blocks(engine.model, name)
         year, size = engine.software_year, engine.expert / engine.layout.expert_tp
         fused = engine.rates.experts_share(name, rows, engine.software, blocks, year=year, size=size)
     numbers = {

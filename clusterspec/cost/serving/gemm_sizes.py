@@ -1,4 +1,4 @@
-"""The weights of each dense GEMM of a layer on one rank: larger GEMMs reach more of the peak."""
+"""The weights of each dense GEMM of a layer on one rank, as larger GEMMs reach more of the peak, and their scales."""
 
 from __future__ import annotations
 
@@ -69,6 +69,11 @@ def _attention_products(model: Model, tp: int) -> tuple[tuple[float, bool, float
     compressions = hidden * (model.latent_q + model.latent_kv + model.latent_rope)
     absorbed = ((heads * model.latent_kv * width, False, 0.0) for width in (model.head_dim, model.value_width))
     return (compressions, False, hidden), (queries, False, float(model.latent_q or hidden)), *absorbed, output
+
+
+def has_scaled_blocks(model: Model, precision: str) -> bool:
+    """Whether blocks of weights have scales in the GEMMs of a precision, that of a checkpoint trained in 8 bits."""
+    return precision == "fp8" == model.checkpoint_precision and bool(model.fp8_block)
 
 
 def sizes_share(rates: KernelRates, precision: str, products: tuple[Products, ...], software: str) -> float:

@@ -139,28 +139,34 @@ class KernelRates:
         """The value of a table at a size."""
         return interpolated_value(self.curves[table], size)
 
-    def gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
-        """FLOP/s of a GEMM with ``rows`` rows by the kernels of ``software``, where they were measured apart.
+    def gemm_rate(self, precision: str, rows: float, peak: float, software: str = "", blocks: bool = False) -> float:
+        """FLOP/s of a GEMM with ``rows`` rows by the kernels of ``software``, where they were measured apart;
+        ``blocks`` of weights may have scales.
 
         The share of the peak is that of a measured GEMM whose FLOPs for each byte are as far from the peak over the
         memory bandwidth: with few rows, reading weights bounds what was measured.
         """
-        share = interpolated_value(self.curves[self.gemm_table(precision, software)], rows * self.alike)
+        share = interpolated_value(self.curves[self.gemm_table(precision, software, blocks)], rows * self.alike)
         return peak * min(1.0, share * self.scale) * self.clock
 
-    def dense_gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
+    def dense_gemm_rate(
+        self, precision: str, rows: float, peak: float, software: str = "", blocks: bool = False
+    ) -> float:
         """FLOP/s of a GEMM with ``rows`` rows beyond its floor, which the launches of a step count.
 
         A table has the FLOPs of whole kernels over their time, floor included, in the median over shapes of weights.
         """
-        counted = larger(rows, exp(self.curves[self.gemm_table(precision, software)][0][0]))
-        whole, work = self.gemm_rate(precision, counted, peak, software), 2 * counted * constants.MEASURED_WEIGHTS
+        counted = larger(rows, exp(self.curves[self.gemm_table(precision, software, blocks)][0][0]))
+        whole = self.gemm_rate(precision, counted, peak, software, blocks)
+        work = 2 * counted * constants.MEASURED_WEIGHTS
         return rate_beyond_floor(work, whole, self.gemm_floor("bf16"), peak * self.clock)
 
-    def padded_gemm_rate(self, precision: str, rows: float, peak: float, software: str = "") -> float:
+    def padded_gemm_rate(
+        self, precision: str, rows: float, peak: float, software: str = "", *, blocks: bool = False
+    ) -> float:
         """FLOP/s beyond the floor of a dense GEMM whose ``rows`` are filled up to a tile."""
         padded = larger(rows, self.tile)
-        return self.dense_gemm_rate(precision, padded, peak, software) * (rows / padded if rows else 1.0)
+        return self.dense_gemm_rate(precision, padded, peak, software, blocks) * (rows / padded if rows else 1.0)
 
     def weights_share(self, precision: str, weights: float, software: str = "") -> float:
         """The rate of a GEMM with ``weights`` weights over that of the median shape, by the kernels of ``software``
@@ -304,17 +310,19 @@ class KernelRates:
         return interpolated_value(curve, scaled) if curve is not None and scaled <= exp(curve[0][-1]) else None
 
     @cached_property
-    def _gemm_tables(self) -> dict[tuple[str, str], str]:
-        """The GEMM tables that were asked for, by precision and software: a step asks for the same ones each time."""
+    def _gemm_tables(self) -> dict[tuple[str, str, bool], str]:
+        """The GEMM tables that were asked for, by what they are of: a step asks for the same ones each time."""
         return {}
 
-    def gemm_table(self, precision: str, software: str) -> str:
-        """The GEMM table of a precision by the kernels of ``software``; the general one where there is none."""
-        found = self._gemm_tables.get((precision, software))
+    def gemm_table(self, precision: str, software: str, blocks: bool = False) -> str:
+        """The GEMM table of a precision by the kernels of ``software``, for weights with scales of ``blocks`` or of
+        whole tensors; the general one where there is none.
+        """
+        found = self._gemm_tables.get((precision, software, blocks))
         if found is None:
-            own = f"gemm.{software.replace('-', '_')}.{precision}"
+            own = f"gemm.{software.replace('-', '_')}.{precision}{'_block' if blocks else ''}"
             found = own if own in self.curves else self._measured_table(precision)
-            self._gemm_tables[precision, software] = found
+            self._gemm_tables[precision, software, blocks] = found
         return found
 
     def _measured_table(self, precision: str) -> str:

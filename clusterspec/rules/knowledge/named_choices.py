@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from clusterspec.catalog import Catalog
@@ -19,7 +19,7 @@ _TRAINERS = {
     **{f"megatron{each}": _MEGATRON for each in ("", "-lm", "-core", " core")},
     **{"deepspeed": ("deepspeed", "megatron-deepspeed"), "torchtitan": ("torchtitan",), "maxtext": ("maxtext",)},
 }
-NAMES_OF_FRAMEWORKS = {"serve": _ENGINES, "train": _TRAINERS}
+NAMES_OF_FRAMEWORKS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"serve": _ENGINES, "train": _TRAINERS}
 """What a text may call a framework, with the ids that the name may mean, for each kind of work."""
 _FRAMEWORK = pattern(
     r"(?i)\b(?:vllm|sglang|tensorrt-llm|trt-llm|megatron(?:-lm|-core| core)?(?!-| bridge| nlg| turing)|(?<!megatron-)deepspeed|torchtitan|maxtext)\b"

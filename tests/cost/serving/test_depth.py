@@ -37,6 +37,7 @@ def test_a_product_takes_its_depth_where_its_weights_are_read_sooner() -> None:
     [
         (DEEPSEEK, "fp8", "sglang", 0.85e-9),  # in blocks
         (DEEPSEEK, "fp8", "trt-llm", 0.85e-9),
+        (DEEPSEEK, "fp4", "trt-llm", 1.8e-9),  # its blocks have scales in 8 bits alone
         (LLAMA, "fp8", "vllm", 0.65e-9),
         (LLAMA, "fp8", "trt-llm", 0.26e-9),
         (LLAMA, "fp4", "vllm", 0.63e-9),

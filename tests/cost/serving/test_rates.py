@@ -250,3 +250,20 @@ def test_weights_in_blocks_have_kernels_of_a_release_only_where_those_were_measu
     without = found.experts_share("fp8", 128.0, "trt-llm", blocks=True)
     assert found.experts_share("fp8", 128.0, "trt-llm", blocks=True, year=2025, size=5e6) == without
     assert found.experts_share("fp8", 128.0, "trt-llm", year=2025, size=5e6) != without
+
+
+def test_products_in_eight_bits_have_the_table_of_the_software_and_of_the_scales_of_the_weights() -> None:
+    """H100, 4,096 rows: TensorRT-LLM with scales of tensors 0.62 of the peak, of blocks 0.51; all others 0.49."""
+    found, peak = rates("h100-sxm-80gb", "hopper"), 1978.9e12
+    shares = [
+        found.gemm_rate("fp8", 4096.0, peak, software, blocks) / peak
+        for software, blocks in (("trt-llm", False), ("trt-llm", True), ("vllm", False), ("vllm", True))
+    ]
+    assert shares == pytest.approx([0.62, 0.51, 0.49, 0.49])
+
+
+def test_blocks_without_a_table_of_the_software_have_the_general_one() -> None:
+    """On B200 the general table is that of TensorRT-LLM's blocks, 0.55 at 4,096 rows; scales of tensors have 0.49."""
+    found, peak = rates("b200-sxm-180gb", "blackwell"), 4500e12
+    assert found.gemm_rate("fp8", 4096.0, peak, "trt-llm", blocks=True) / peak == pytest.approx(0.55)
+    assert found.gemm_rate("fp8", 4096.0, peak, "trt-llm") / peak == pytest.approx(0.49)

@@ -61,6 +61,18 @@ def numbers(step: StepTime, name: str) -> dict[str, float]:
     return part.numbers
 
 
+@pytest.mark.parametrize(("model", "blocks"), [("llama-3.1-70b", False), ("deepseek-v3", True)])
+def test_dense_gemms_of_eight_bits_compute_at_the_rate_of_the_scales_of_their_weights(model: str, blocks: bool) -> None:
+    """TensorRT-LLM on H200, where both were measured, and vLLM, whose one table holds for both."""
+    for framework in ("trt-llm", "vllm"):
+        one = engine(model, "tp: 8", precision="fp8", platform="dgx-h200", framework=framework)
+        rated = {
+            each: one.rates.padded_gemm_rate("fp8", 4096.0, one.peak, framework, blocks=each) for each in (True, False)
+        }
+        assert (rated[True] < 0.9 * rated[False]) is (framework == "trt-llm")
+        assert numbers(one.prefill(4096.0, 4096.0, 1.0), "dense")["rate"] == pytest.approx(rated[blocks])
+
+
 def test_dense_gemms_of_four_bits_compute_at_the_rates_of_their_weights() -> None:
     """Four GEMMs in each of 32 layers of width 4,096: queries with keys and values, output, gate with up, and down."""
     sizes = [4096 * 6144, 4096 * 4096, 4096 * 28672, 4096 * 14336]
