@@ -393,10 +393,10 @@ def test_a_design_that_is_only_dearer_or_faster_than_other_sizes_is_not_called_t
     found = replace(found, rows=(own, half), recommended=recommended_row((own, half), "s"))
     assert found.recommended == 0
     text = recommendation_text(found)
-    assert text.startswith("Each other size of this machine is slower or more expensive") and "least cost" not in text
+    assert text.startswith("Each other size of this machine is slower or more expensive") and "lowest cost" not in text
     assert "16 nodes would be cheaper and slower" in text
     as_good = replace(half, work=own.work, amount=own.amount, per_million=2.0)
-    assert "least cost" in recommendation_text(replace(found, rows=(own, as_good))), "as fast, and at the same price"
+    assert "lowest cost" in recommendation_text(replace(found, rows=(own, as_good))), "as fast, and at the same price"
 
 
 def test_a_machine_that_is_no_longer_sold_leaves_its_delivery_open() -> None:

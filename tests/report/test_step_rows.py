@@ -236,7 +236,7 @@ def test_the_evidence_of_a_range_is_that_of_its_kind_of_model() -> None:
     dense, sparse = range_text(trained(), 1.0), range_text(own_parts(SPREAD.replace("EXPERTS", "8")), 1.0)
     opening = " The range adds these uncertainties in quadrature. Software: "
     assert dense.startswith(opening) and sparse.startswith(opening)
-    assert ", four in five published dense runs lie within it when predicted without their own source" in dense
+    assert ", four in five published dense runs lie within the range of the other terms" in dense
     assert ", four in five published runs with experts lie within it when predicted without" in sparse
     assert range_text(planned(step=None), 1.0) == ""
 

@@ -276,7 +276,9 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     scope = f"{runs} of {sources} {_scope(stack, experts)}"
     why = f"{held} lie within it when predicted without their own source, each source with one weight: {scope}"
     if one.width == RUN_TO_RUN.value:
-        why = f"{held} lie within the range without it; two runs of one description differ as much: {scope}"
+        why = (
+            f"{held} lie within the range of the other terms; two runs of one description differ by this much: {scope}"
+        )
     return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
 
 

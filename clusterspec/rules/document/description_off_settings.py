@@ -83,7 +83,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
-from clusterspec.rules.knowledge.named_choices import NAMES_OF_FRAMEWORKS, wrong_framework, wrong_model
+from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
 from clusterspec.rules.knowledge.named_keys import SAME
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
@@ -166,11 +166,13 @@ def check(
 ) -> Iterator[Problem]:
     if spec.pools or spec.jobs:
         return
-    yield from _choice_problems(own_description, spec, workload, catalog)
     own = values_of_keys(spec, cluster, layout, workload, own_description)
-    for stated in wrong_statements(own_description, own):
-        if not _is_written(stated, spec):
-            yield _problem(stated.words, stated.key.key, _displayed(own[stated.key.key][0], stated.key.unit))
+    wrong = [each for each in wrong_statements(own_description, own) if not _is_written(each, spec)]
+    for stated in wrong:
+        yield _problem(stated.words, stated.key.key, _displayed(own[stated.key.key][0], stated.key.unit))
+    yield from _framework_problem(own_description, spec, workload, catalog)
+    if not any(stated.key.key == "workload.model" for stated in wrong):
+        yield from _model_problem(own_description, workload, catalog)
     yield from _ratio_problem(own_description, cluster)
     for key, (own_name, is_own) in _own_names(spec, cluster, workload).items():
         cued = any(cue in own_description for cue in _NAME_CUES.get(key, ("",)))
@@ -180,14 +182,18 @@ def check(
             yield _problem(found_names[0][0], key, own_name)
 
 
-def _choice_problems(description: str, spec: Spec, workload: Workload | None, catalog: Catalog) -> Iterator[Problem]:
-    """The problems of a text that names another framework, or another model, than the keys."""
-    if workload is None or workload.kind not in NAMES_OF_FRAMEWORKS:
-        return
+def _framework_problem(description: str, spec: Spec, workload: Workload | None, catalog: Catalog) -> Iterator[Problem]:
+    """The problem of a text that names another framework than the key."""
     framework = spec.layout.framework if spec.layout is not None else None
-    if framework is not None and (words := wrong_framework(description, workload.kind, framework)):
-        yield _problem(words, "layout.framework", framework)
-    if workload.model.id in catalog.ids("model"):
+    if workload is not None and workload.kind != "rl" and framework is not None:
+        words = wrong_framework(description, workload.kind, framework, catalog)
+        if words:
+            yield _problem(words, "layout.framework", framework)
+
+
+def _model_problem(description: str, workload: Workload | None, catalog: Catalog) -> Iterator[Problem]:
+    """The problem of a text that names another model of the catalog than the key."""
+    if workload is not None and workload.kind != "rl" and workload.model.id in catalog.ids("model"):
         words = wrong_model(description, workload.model, catalog)
         if words:
             yield _problem(words, "workload.model", workload.model.id)

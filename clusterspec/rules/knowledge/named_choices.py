@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.frameworks import Framework
 from clusterspec.catalog.models import Model
 from clusterspec.rules.knowledge.part_mentions import mentions_in
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, is_former, is_hypothetical, is_of_other_plan
@@ -13,17 +14,8 @@ from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 MOST_SENTENCES = 200
-_MEGATRON = ("megatron-core", "megatron-bridge", "nemo", "primus", "megatron-deepspeed")
-_ENGINES = {"vllm": ("vllm",), "sglang": ("sglang",), "tensorrt-llm": ("trt-llm",), "trt-llm": ("trt-llm",)}
-_TRAINERS = {
-    **{f"megatron{each}": _MEGATRON for each in ("", "-lm", "-core", " core")},
-    **{"deepspeed": ("deepspeed", "megatron-deepspeed"), "torchtitan": ("torchtitan",), "maxtext": ("maxtext",)},
-}
-NAMES_OF_FRAMEWORKS: Mapping[str, Mapping[str, tuple[str, ...]]] = {"serve": _ENGINES, "train": _TRAINERS}
-"""What a text may call a framework, with the ids that the name may mean, for each kind of work."""
-_FRAMEWORK = pattern(
-    r"(?i)\b(?:vllm|sglang|tensorrt-llm|trt-llm|megatron(?:-lm|-core| core)?(?!-| bridge| nlg| turing)|(?<!megatron-)deepspeed|torchtitan|maxtext)\b"
-)
+_WORD = pattern(r"[^\W_][\w.-]*\w")
+MOST_WORDS = 2000
 _OTHER_ROLE = pattern(
     r"(?i)\b(?:drafts?|drafter|draft\w*|specul\w+|teach\w*|distil\w*|reward|judge\w*|critic|reference|tokeni[sz]\w*|embed\w*|rerank\w*|guard\w*|"
     r"like|unlike|than|compar\w+|instead|rather|successor|predecessor|later|next|before|until|after|switched|moved|moves?|migrat\w+|ported?|from|replac\w+|benchmark\w*|"
@@ -33,22 +25,37 @@ _OTHER_ROLE = pattern(
 """Words of a clause that may give a name another role than that of the work of this design."""
 
 
-def wrong_framework(text: str, kind: str, own: str) -> str:
-    """The name in a text of another framework than ``own`` for this design; empty where it names none or several, or
-    where ``own`` is none that texts name.
+def wrong_framework(text: str, kind: str, own: str, catalog: Catalog) -> str:
+    """The name in a text of another framework than ``own`` for a kind of work; empty where it names none or several.
 
-    >>> wrong_framework("The serving stack is SGLang.", "serve", "vllm")
+    >>> wrong_framework("The serving stack is SGLang.", "serve", "vllm", Catalog.open())
     'SGLang'
-    >>> wrong_framework("Moved from SGLang.", "serve", "vllm"), wrong_framework("Primus with Megatron.", "train", "primus")
-    ('', '')
+    >>> [wrong_framework(each, "train", "primus", Catalog.open()) for each in ("Not torchtitan.", "Primus with Megatron-Core.")]
+    ['', '']
     """
-    names = NAMES_OF_FRAMEWORKS.get(kind, {})
-    found = [each for each in _FRAMEWORK.finditer(text) if each[0].lower() in names]
-    if len({names[each[0].lower()] for each in found}) != 1 or not any(own in ids for ids in names.values()):
+    named = list(_frameworks_in(text, catalog))
+    if own not in catalog.ids("framework") or not named or any(_are_related(each, own) for _, _, each in named):
         return ""
-    if own in names[found[0][0].lower()]:
+    if len({each.id for _, _, each in named}) > 1 or kind not in named[0][2].purposes:
         return ""
-    return next((each[0] for each in found if _is_own(text, each.start(), each.end())), "")
+    return next((text[start:end] for start, end, _ in named if _is_own(text, start, end)), "")
+
+
+def _frameworks_in(text: str, catalog: Catalog) -> Iterator[tuple[int, int, Framework]]:
+    """The words of a text that are the id of a framework, with its entry; no word in capitals alone, such as the sharding
+    FSDP.
+    """
+    ids = {each.replace("-", ""): each for each in catalog.ids("framework")}
+    for word in islice(_WORD.finditer(text), MOST_WORDS):
+        id_ = ids.get(word[0].lower().replace("-", ""))
+        entry = catalog.get("framework", id_) if id_ is not None and not word[0].isupper() else None
+        if isinstance(entry, Framework):
+            yield word.start(), word.end(), entry
+
+
+def _are_related(named: Framework, own: str) -> bool:
+    """Whether a framework is the own one, is built on it, or is what it is built on."""
+    return own == named.id or own.startswith(named.id) or named.base == own or own in named.run_by
 
 
 def wrong_model(text: str, own: Model, catalog: Catalog) -> str:
