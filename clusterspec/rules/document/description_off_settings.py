@@ -49,6 +49,14 @@ description: Training on H200 with FSDP.
 cluster: {platform: dgx-h100, nodes: 4}
 ```
 
+```yaml description
+clusterspec: 1
+description: The service desk gets Qwen3-30B-A3B, with about 3 billion active parameters for each token.
+cluster: {platform: dgx-h200, nodes: 2}
+workload: {kind: serve, model: qwen3-32b, serving: {input_tokens: 8000, output_tokens: 800, concurrency: 128}}
+layout: {framework: vllm, tp: 2, dp: 8}
+```
+
 ## Silent
 
 ```yaml

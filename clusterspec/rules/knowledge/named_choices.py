@@ -20,7 +20,7 @@ _OTHER_ROLE = pattern(
     r"(?i)\b(?:drafts?|drafter|draft\w*|specul\w+|teach\w*|distil\w*|reward|judge\w*|critic|reference|tokeni[sz]\w*|embed\w*|rerank\w*|guard\w*|"
     r"like|unlike|than|compar\w+|instead|rather|successor|predecessor|later|next|before|until|after|switched|moved|moves?|migrat\w+|ported?|from|replac\w+|benchmark\w*|"
     r"architecture|derived|based|shape|size|stand-?in|proxy|ablation\w*|experiment\w*|also|besides|too|other|another|second|first|then|and|or|und|oder|et|ou|y|o|not|no|nicht|kein\w*|pas|"
-    r"wie|statt|als|comme|como|vs|versus|similar\w*|recipe|config\w*|checkpoints?|weights of|version|release|library|kernels?|backend|image|support\w*|needs?|cannot|might|may|option\w*|evaluat\w+|test\w*|measur\w+)\b"
+    r"wie|statt|als|comme|como|vs|versus|similar\w*|recipe|config\w*|checkpoints?|weights of|version|release|library|kernels?|backend|image|supports|supported|needs?|cannot|might|may|option\w*|evaluat\w+|test\w*|measur\w+)\b"
 )
 """Words of a clause that may give a name another role than that of the work of this design."""
 
@@ -42,15 +42,19 @@ def wrong_framework(text: str, kind: str, own: str, catalog: Catalog) -> str:
 
 
 def _frameworks_in(text: str, catalog: Catalog) -> Iterator[tuple[int, int, Framework]]:
-    """The words of a text that are the id of a framework, with its entry; no word in capitals alone, such as the sharding
-    FSDP.
+    """The words of a text that are both the id and the name of a framework, with its entry: `custom` and `fsdp` are also
+    other words.
     """
-    ids = {each.replace("-", ""): each for each in catalog.ids("framework")}
+    ids = {_plain(each): each for each in catalog.ids("framework")}
     for word in islice(_WORD.finditer(text), MOST_WORDS):
-        id_ = ids.get(word[0].lower().replace("-", ""))
-        entry = catalog.get("framework", id_) if id_ is not None and not word[0].isupper() else None
-        if isinstance(entry, Framework):
+        id_ = ids.get(_plain(word[0]))
+        entry = catalog.get("framework", id_) if id_ is not None else None
+        if isinstance(entry, Framework) and _plain(entry.name) == _plain(word[0]):
             yield word.start(), word.end(), entry
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "").replace(" ", "")
 
 
 def _are_related(named: Framework, own: str) -> bool:
@@ -61,18 +65,23 @@ def _are_related(named: Framework, own: str) -> bool:
 def wrong_model(text: str, own: Model, catalog: Catalog) -> str:
     """The name in a text of another model than ``own`` for the work; empty if it names the own one, none, or several."""
     mentions = list(_models_in(text, catalog))
-    if len({ids for _, _, _, ids in mentions}) != 1 or own.id in mentions[0][3]:
+    if any(own.id in ids for _, ids, _ in mentions):
         return ""
-    if any(_is_of_one_shape(own, catalog.get("model", each)) for each in mentions[0][3]):
+    found = [each for each in mentions if each[2]]
+    if len({ids for _, ids, _ in found}) != 1:
         return ""
-    return next((sentence[start:end] for sentence, start, end, _ in mentions if _is_own(sentence, start, end)), "")
+    words, ids, _ = found[0]
+    return "" if any(_is_of_one_shape(own, catalog.get("model", each)) for each in ids) else words
 
 
-def _models_in(text: str, catalog: Catalog) -> Iterator[tuple[str, int, int, tuple[str, ...]]]:
+def _models_in(text: str, catalog: Catalog) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """The words, the ids, and whether the sentence is about the work of this design, for each model that a text names."""
     for sentence in islice(sentences_of(text), MOST_SENTENCES):
+        about_another = is_former(sentence) or is_of_other_plan(sentence)
         for each in mentions_in(sentence, catalog):
             if each.kind == "model":
-                yield sentence, each.start, each.end, each.ids
+                own = not about_another and _is_own(sentence, each.start, each.end)
+                yield sentence[each.start : each.end], each.ids, own
 
 
 def _is_of_one_shape(own: Model, other: object) -> bool:
