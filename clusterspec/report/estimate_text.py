@@ -164,13 +164,14 @@ def headline_rows(report: EstimateReport) -> Iterable[tuple[str, str, str] | Non
         span = f"{display(band[0], 's')} to {display(band[1], 's')}" if band else ""
         name, of = ("update", "of a minibatch") if plan.is_update else ("step time", share)
         yield name, display(plan.step_time.value, "s"), joined_notes(span, of, held)
-    if plan.tokens_per_second_per_accelerator is not None:
-        rate = f"{plan.tokens_per_second_per_accelerator:,.0f}"
+    rate = f"{plan.tokens_per_second_per_accelerator:,.0f}" if plan.tokens_per_second_per_accelerator else ""
+    if rate and not (plan.is_update and plan.mfu is not None):
         whose = " of the trainer in updates" if plan.is_update else " used" if share else ""
         yield "tokens per second", rate, joined_notes(f"per accelerator{whose}", held)
     if plan.mfu is not None:
         again = f"HFU {percent(plan.hfu)}" if plan.hfu is not None else ""
-        yield "MFU of updates" if plan.is_update else "MFU", percent(plan.mfu), joined_notes(again, held)
+        of_trainer = f"{rate} tokens per second and accelerator of the trainer" if plan.is_update and rate else ""
+        yield "MFU of updates" if plan.is_update else "MFU", percent(plan.mfu), joined_notes(again, of_trainer, held)
     if plan.serving is not None:
         load = plan.design.workload.serving if plan.design.workload else None
         assert load is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from clusterspec.report import Ink, text_table
+from clusterspec.report import Ink, text_table, wrapped_lines
 from clusterspec.report.estimate_rows import joined_notes
 from clusterspec.units import display, percent, portion
 
@@ -47,11 +47,12 @@ def rl_text(times: RlTimes, ink: Ink) -> str:
             if times.memory.offloaded
             else ""
         )
-        note = f"  (memory of an accelerator by phase: {held}{_models_text(times.memory)}{moved})"
+        note = f"(memory of an accelerator by phase: {held}{_models_text(times.memory)}{moved})"
     else:
         note = ""
     table = text_table(("  role", "time", "of the step", "idle"), rows, right=(1, 2, 3), ink=ink)
-    return table + (ink.paint("dim", note) + "\n" if note else "")
+    lines = wrapped_lines(note, ink.measure, "  ", "   ") if note else []
+    return table + "".join(ink.paint("dim", line) + "\n" for line in lines)
 
 
 def phases_of(memory: RlMemory) -> dict[str, float]:
