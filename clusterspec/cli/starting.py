@@ -117,7 +117,7 @@ class Attempt:
     output_tokens: {OUTPUT_TOKENS}
     concurrency: {max(USUAL_CONCURRENCY, self.ranks // (self.tp * self.pp))}  # requests in flight
 """
-        layout = f"  framework: {framework}\n  tp: {self.tp}  # tensor parallelism, inside the scale-up domain\n"
+        layout = f"  framework: {framework}\n  tp: {self.tp}  # ranks that divide each layer (tensor parallelism)\n"
         if kind == "train" or self.pp > 1:
             layout += f"  pp: {self.pp}  # pipeline stages\n"
         if self.ep > 1:

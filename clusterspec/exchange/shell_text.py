@@ -183,7 +183,8 @@ _HOSTS_OF_JOB = re.compile(
     r"(?:\$\(|`)\s*scontrol\s+show\s+hostnames?(?:\s+\"?\$\{?SLURM_(?:JOB_)?NODELIST\}?\"?)?\s*\|\s*wc\s+-l\s*[)`]"
 )
 _COMPUTED = re.compile(
-    r"(?:\$\(|`)\s*(?:expr\s+(?P<words>[^()|;`]{1,200})|echo\s+\"(?P<text>[^\"`|]{1,200})\"\s*\|\s*bc)\s*[)`]"
+    r"(?:\$\(|`)\s{0,20}(?:expr\s{1,20}(?P<words>[^()|;`\s][^()|;`]{0,200})"
+    r"|echo\s{1,20}\"(?P<text>[^\"`|]{1,200})\"\s{0,20}\|\s{0,20}bc\s{0,20})[)`]"
 )
 """Programs that calculate with whole numbers (expr(1); bc(1) with its scale of 0)."""
 _SUMS = re.compile(r"[\w$\s{}()+*/%-]+")
