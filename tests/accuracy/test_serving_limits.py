@@ -35,4 +35,5 @@ def test_every_group_of_open_loads_has_a_line() -> None:
     assert {line.split(",")[0] for line in lines} >= {"| mlperf", "| mlperf-v6"}
     for line in lines:
         error, longer = (float(each.strip(" %|")) for each in line.rsplit("|", 3)[1:3])
-        assert error * longer < 0, "a time that is too short needs longer ones"
+        of_both_signs = abs(error) < 5  # the two medians of a group may then come from different plans
+        assert of_both_signs or error * longer < 0, "a time that is too short needs longer ones"

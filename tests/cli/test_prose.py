@@ -47,8 +47,11 @@ def test_a_text_beyond_the_size_limit_is_refused(call: Call) -> None:
 
 
 def test_the_documentation_has_no_findings(call: Call) -> None:
-    """The command reads what `tests/prose/test_documentation.py` reads page by page, without the gallery."""
-    written = {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - {ROOT / "docs" / "gallery.md"}
+    """The command reads what `tests/prose/test_documentation.py` reads page by page, without the gallery and the page
+    of all models, which is larger than the command reads.
+    """
+    left_out = {ROOT / "docs" / "gallery.md", ROOT / "docs" / "catalog" / "model.md"}
+    written = {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")} - left_out
     pages = [str(path) for path in sampled(sorted(written), 20)]
     document = json.loads(call("check", *pages, "--format", "json").out)
     assert len(document["inputs"]) == len(pages)
