@@ -187,7 +187,9 @@ _INTERVALS = ("every ", "each ", "per ")
 _OF_A_PART = pattern(
     r"(?i)\b(?:first|second|last|phase|stage|anneal\w*|decay\w*|warm\w*|each|per|every|remaining|other)\b"
 )
-_WHOLE_RUN = pattern(r"\b(?:whole|full|entire) (?:run|training)\b|\bin (?:all|total)\b|\btotal of\b|\bso the run (?:has|takes|needs|is)\b")
+_WHOLE_RUN = pattern(
+    r"\b(?:whole|full|entire) (?:run|training)\b|\bin (?:all|total)\b|\btotal of\b|\bso the run (?:has|takes|needs|is)\b"
+)
 _OF_TOKENS = pattern(r"\btokens (?:that )?(?:makes?|gives?|come to|amount to)\b")
 """Pattern of words that compute steps from the tokens of the run."""
 SAME_STEPS = 0.05
