@@ -66,7 +66,6 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
-_DIGIT = pattern(r"\d")
 _NUMBER = pattern(r"\d[\d.,]*")
 OF_SEVERAL = 3.0
 """Ratio to the largest value of the catalog above which a figure is that of several parts together."""
@@ -92,7 +91,7 @@ def check(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[Problem]:
 
 def _parts_of(sentence: str, catalog: Catalog) -> Iterator[tuple[PartMention, list[Entry], str]]:
     """The parts that a sentence names, each with its entries and with the words about it: up to the next part."""
-    if len(sentence) > LONGEST_SENTENCE or _DIGIT.search(sentence) is None:
+    if len(sentence) > LONGEST_SENTENCE:
         return
     parts = [*mentions_in(sentence, catalog)]
     for number, part in enumerate(parts):

@@ -217,7 +217,7 @@ def check(
     )
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | ranks_of_engines
-    words_of_nodes = _wrong_nodes(own_description, spec, cluster, nodes)
+    words_of_nodes = _wrong_nodes(own_description, spec, cluster, nodes, nodes | written)
     if words_of_nodes:
         yield _problem(words_of_nodes, plural(cluster.nodes, "node"))
         return
@@ -240,10 +240,12 @@ def check(
         yield from _degree_problem(own_description, layout, written)
 
 
-def _wrong_nodes(text: str, spec: Spec, cluster: Cluster, nodes: Collection[int]) -> str:
-    """The first words in a text with another number of nodes than those of this machine; empty if there are none."""
+def _wrong_nodes(text: str, spec: Spec, cluster: Cluster, nodes: Collection[int], right: Collection[int]) -> str:
+    """The first words in a text with another number of nodes than those of this machine; empty if there are none.
+    ``right`` also has the other numbers of the spec.
+    """
     for words, count in _counts_with_words(_NODES, text):
-        if count < 2 or count in nodes or count in written_numbers(spec) or _is_after_failure(count, spec, cluster):
+        if count < 2 or count in right or _is_after_failure(count, spec, cluster):
             continue
         if _is_of_a_store(words, text) or _is_of_partitions(words, text):
             continue

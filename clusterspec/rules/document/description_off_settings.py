@@ -89,6 +89,7 @@ from math import prod
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.document.schema import letters_and_digits
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
 from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
@@ -145,7 +146,6 @@ _NAMES = {
         r"|\bin (?P<german>FP8|BF16|FP16|MXFP8) (?:vor)?trainiert\b|\b(?:entraîn\w+) en (?P<french>FP8|BF16|FP16|MXFP8)\b"
     ),
 }
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _FAMILIES = {
     "infiniband": "infiniband",
     "roce": "roce",
@@ -185,7 +185,7 @@ def check(
     for key, (own_name, is_own) in _own_names(spec, cluster, workload).items():
         cued = any(cue in own_description for cue in _NAME_CUES.get(key, ("",)))
         found_names = list(_NAMES[key].finditer(own_description)) if cued else []
-        names = {_plain_letters(_name_of(match)) for match in found_names}
+        names = {letters_and_digits(_name_of(match)) for match in found_names}
         if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
             yield _problem(found_names[0][0], key, own_name)
 
@@ -266,9 +266,9 @@ def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[
     found: dict[str, tuple[str, Callable[[str], bool]]] = {}
     if (accelerator := cluster.accelerator) is not None:
         own = (
-            _plain_letters(accelerator.id)
-            + _plain_letters(accelerator.name)
-            + _plain_letters(cluster.platform.id if cluster.platform else "")
+            letters_and_digits(accelerator.id)
+            + letters_and_digits(accelerator.name)
+            + letters_and_digits(cluster.platform.id if cluster.platform else "")
         )
         found["cluster.accelerator"] = accelerator.id, lambda name: name.rstrip("s") in own
     if cluster.scale_out is not None:
@@ -291,11 +291,6 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
     """Whether the words around a name refer it to another machine or to a removed part."""
     after = description[name.end() :]
     return _is_of_another_case(name, description) or _OF_OTHERS.search(after) is not None
-
-
-def _plain_letters(name: str) -> str:
-    """The letters and digits of a name, in lower case."""
-    return "".join(filter(_PLAIN.__contains__, name.lower()))
 
 
 def _problem(words: str, key: str, own: str) -> Problem:

@@ -8,6 +8,7 @@ from itertools import islice
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import Framework
 from clusterspec.catalog.models import Model
+from clusterspec.document.schema import letters_and_digits
 from clusterspec.rules.knowledge.part_mentions import mentions_in
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, is_former, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.written_numbers import sentences_of
@@ -30,11 +31,12 @@ def wrong_framework(text: str, kind: str, own: str, catalog: Catalog) -> str:
 
     >>> wrong_framework("The serving stack is SGLang.", "serve", "vllm", Catalog.open())
     'SGLang'
-    >>> [wrong_framework(each, "train", "primus", Catalog.open()) for each in ("Not torchtitan.", "Primus with Megatron-Core.")]
+    >>> [wrong_framework(each, "train", "primus", Catalog.open()) for each in ("Not torchtitan.", "It runs Megatron-Core.")]
     ['', '']
     """
     named = list(_frameworks_in(text, catalog))
-    if own not in catalog.ids("framework") or not named or any(_are_related(each, own) for _, _, each in named):
+    entry = catalog.get("framework", own) if named and own in catalog.ids("framework") else None
+    if not isinstance(entry, Framework) or any(_are_related(each, entry) for _, _, each in named):
         return ""
     if len({each.id for _, _, each in named}) > 1 or kind not in named[0][2].purposes:
         return ""
@@ -45,21 +47,17 @@ def _frameworks_in(text: str, catalog: Catalog) -> Iterator[tuple[int, int, Fram
     """The words of a text that are both the id and the name of a framework, with its entry: `custom` and `fsdp` are also
     other words.
     """
-    ids = {_plain(each): each for each in catalog.ids("framework")}
+    ids = {letters_and_digits(each): each for each in catalog.ids("framework")}
     for word in islice(_WORD.finditer(text), MOST_WORDS):
-        id_ = ids.get(_plain(word[0]))
+        id_ = ids.get(letters_and_digits(word[0]))
         entry = catalog.get("framework", id_) if id_ is not None else None
-        if isinstance(entry, Framework) and _plain(entry.name) == _plain(word[0]):
+        if isinstance(entry, Framework) and letters_and_digits(entry.name) == letters_and_digits(word[0]):
             yield word.start(), word.end(), entry
 
 
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "").replace(" ", "")
-
-
-def _are_related(named: Framework, own: str) -> bool:
+def _are_related(named: Framework, own: Framework) -> bool:
     """Whether a framework is the own one, is built on it, or is what it is built on."""
-    return own == named.id or own.startswith(named.id) or named.base == own or own in named.run_by
+    return own.id.startswith(named.id) or named.base == own.id or own.base == named.id or own.id in named.run_by
 
 
 def wrong_model(text: str, own: Model, catalog: Catalog) -> str:

@@ -7,6 +7,7 @@ from itertools import islice
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.names_of_parts import family_of, names_of_entry
+from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import NamedTuple
 from clusterspec.standard import pattern, recent
 
@@ -15,7 +16,6 @@ KINDS = ("accelerator", "platform", "nic", "switch", "model")
 _CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
 _WORD = pattern(r"[^\W_]+(?:[.-][^\W_]+)*")
 _JOINED = pattern(r"^[ -]?$")
-_SIGNS = str.maketrans("", "", " .-_")
 MOST_WORDS, MOST_JOINED = 400, 4
 """Words of a sentence that are read, and words of one name."""
 
@@ -35,13 +35,16 @@ def mentions_in(sentence: str, catalog: Catalog) -> Iterator[PartMention]:
     >>> [(each.kind, each.ids) for each in mentions_in("A QM9700, ConnectX-7 and Llama 3.1 8B", Catalog.open())]
     [('switch', ('quantum-2-qm9700',)), ('nic', ('connectx-7',)), ('model', ('llama-3.1-8b',))]
     """
+    if not any(map(str.isdigit, sentence)):
+        return  # every name that is read has a digit
     names, after = _kinds_of_names(catalog), 0
     words = [each.span() for each in islice(_WORD.finditer(sentence), MOST_WORDS)]
     for at, (start, _) in enumerate(words):
         if start < after:
             continue
         for end in reversed([each[1] for each in _joined(sentence, words[at : at + MOST_JOINED])]):
-            found = names.get(_plain(sentence[start:end])) or names.get(_plain(sentence[start:end]).removesuffix("s"))
+            name = letters_and_digits(sentence[start:end])
+            found = names.get(name) or names.get(name.removesuffix("s"))
             if found is not None:
                 yield PartMention(*found, start, end)
                 after = end
@@ -58,10 +61,6 @@ def _joined(sentence: str, words: Sequence[tuple[int, int]]) -> Iterator[tuple[i
         end = stop
 
 
-def _plain(name: str) -> str:
-    return name.lower().translate(_SIGNS)
-
-
 @recent(2)
 def _kinds_of_names(catalog: Catalog) -> Mapping[str, tuple[str, tuple[str, ...]]]:
     """The kind and the ids of each name, without spaces and signs."""
@@ -71,7 +70,7 @@ def _kinds_of_names(catalog: Catalog) -> Mapping[str, tuple[str, tuple[str, ...]
         for id_ in catalog.ids(kind):
             for name in _names_of(kind, id_):
                 if any(each.isdigit() for each in name) and any(each.isalpha() for each in name):
-                    of_kind.setdefault(_plain(name), []).append(id_)
+                    of_kind.setdefault(letters_and_digits(name), []).append(id_)
         found |= {name: (kind, tuple(ids)) for name, ids in of_kind.items()}
     return found
 

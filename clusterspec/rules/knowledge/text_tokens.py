@@ -192,7 +192,9 @@ def _kind_of(match: re.Match[str], text: str) -> str:
 
 def _is_first_of_line(text: str, at: int) -> bool:
     """Whether only spaces are between a position and the beginning of its line."""
-    return text[text.rfind("\n", 0, at) + 1 : at].isspace() or text[at - 1 : at] in ("\n", "")
+    while at and text[at - 1] != "\n" and text[at - 1].isspace():
+        at -= 1
+    return not at or text[at - 1] == "\n"
 
 
 def tokens_of(text: str) -> list[Token]:
