@@ -200,6 +200,9 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
     names, quantized = ("model", "model_path", "model_name"), keys.find("quantization") is not None
     stated = keys.get(*names)
     if stated is None and (named := positional_model(keys.command)):
+        if named.branch not in {0, keys.command.branch}:
+            keys.undecided.append((excerpt(f"model {named.text}"), named.line, named.branch))
+            return None
         return set_served_model(named.text, builder, named.line, quantized=quantized)
     if isinstance(stated, str):
         return set_served_model(stated, builder, keys.line(*names), quantized=quantized)
