@@ -179,9 +179,11 @@ def _read_written(file: InputFile) -> ImportResult:
     it launches are unknown.
     """
     from clusterspec.exchange.workloads.launchers import launch_of_unknown
-    from clusterspec.exchange.workloads.written_configs import written_configurations
+    from clusterspec.exchange.workloads.written_configs import UNDECIDED, line_of_undecided, written_configurations
 
     found = written_configurations(file)
+    if not found and (line := line_of_undecided(file)):
+        raise FormatError(f"has a configuration of DeepSpeed that is {UNDECIDED}", line)
     if not found:
         raise FormatError("is a script that writes no configuration of DeepSpeed")
     what = f"{len(found)} configurations that the script writes"

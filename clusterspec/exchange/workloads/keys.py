@@ -387,7 +387,8 @@ def _commands(file: InputFile, model: re.Pattern[str] | None) -> tuple[Sequence[
         for each in script.commands
         if any(_is_option(word.text) for word in each.words) or _word_after_command(each, model)
     ]
-    return kept, script.arrays
+    alone = not kept and not script.arrays and script.options.words  # options for a script that reads this one
+    return kept, (script.options,) if alone else script.arrays
 
 
 def _is_option(word: str) -> bool:

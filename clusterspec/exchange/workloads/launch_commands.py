@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from clusterspec.exchange.import_result import FormatError, InputFile
-from clusterspec.exchange.shell import Command, is_finder, script_in
+from clusterspec.exchange.shell import Command, is_finder
+from clusterspec.exchange.shell_text import script_in
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
 
