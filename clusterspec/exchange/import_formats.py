@@ -265,9 +265,9 @@ LAUNCHES = ImportFormat(
 BATCH_JOBS = ImportFormat(
     "batch-job",
     "workloads",
-    "job scripts of PBS, Torque, LSF, Flux and OAR: the nodes and accelerators that they request",
+    "job scripts of PBS, Torque, LSF, Grid Engine, Flux and OAR: the nodes and accelerators that they request",
     "workloads.batch_scripts",
-    ("pbs", "lsf", "qsub", "bsub", "oar"),
+    ("pbs", "lsf", "sge", "qsub", "bsub", "oar"),
     complete=True,
 )
 """The format of job scripts, for those without a launch that another format knows."""

@@ -69,7 +69,7 @@ def test_a_configuration_that_is_written_where_a_file_lacks_is_not_stated(call: 
     if stated:
         assert given(read(text, "deepspeed", name="run.sh"))["layout.sharding"] == stated
     else:
-        with pytest.raises(FormatError, match="line 2: .* written only where a test holds"):
+        with pytest.raises(FormatError, match=r"line 2: .* written only where a test holds"):
             read(text, "deepspeed", name="run.sh")
 
 
