@@ -451,7 +451,8 @@ other was found behind an answer that agreed: a configuration of DeepSpeed that 
 was stated. Refused was a script that keeps options in variables for another one, and lacking were the arguments that a
 log of Megatron without steps prints. In the last, the two contradicted were expectations (SGD with momentum is
 `momentum`; a job without accelerators is read, and states nothing), and the one lacking is the type of weights of a
-model that is not known. Refused were two launches of an image by `sudo docker run`.
+model that is not known. Refused were two launches of an image by `sudo docker run`. One expectation of an earlier set
+was corrected: a script of options in variables, which it refuses, is read since then.
 """
 
 
