@@ -148,6 +148,10 @@ class Trial(NamedTuple):
     text: str
 
 
+_ANEW = re.compile(r"\s{0,3}(?:then |also |and |next,? )?(?:i|we)(?:'ve| have| also| then){0,2} tried\b", re.IGNORECASE)
+"""How a sentence begins that tells of another trial than the one before it."""
+
+
 def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
     """The remedies that sentences of a text report with their outcome, each with its words and its line.
 
@@ -285,6 +289,8 @@ def trials_of_line(line: str) -> Iterator[Trial]:
         if _is_supposed(part):
             before = ""
             continue
+        if _ANEW.match(part):
+            clause = part.strip(" *_-")
         told = HELPED if solved and not fails and not outcome_of(part) else ""
         found = tuple(_trials_of_clause(clause, told)) if len(clause) <= MOST_WORDS else ()
         yield from found

@@ -280,6 +280,17 @@ def test_a_setting_with_which_a_run_fails_has_not_the_outcome_of_the_sentence_be
     assert not [each for each in trial_statements(report) if each[0].startswith("trial helped")]
 
 
+@pytest.mark.parametrize(
+    ("report", "vain"),
+    [
+        ("The ports are behind the firewall. I tried other ports, but it did not help.", False),
+        ("The ports are behind the firewall. It did not help.", True),
+    ],
+)
+def test_another_trial_has_not_the_remedy_of_the_sentence_before(report: str, vain: bool) -> None:
+    assert ("trial vain firewall" in {name for name, _, _ in trial_statements(report)}) is vain
+
+
 def test_an_error_that_follows_a_part_moved_with_it() -> None:
     assert [each[0] for each in trial_statements("After swapping the GPU of the two hosts the error followed it.")]
 
