@@ -46,7 +46,9 @@ programs print them; for a benchmark with a result also the share of the predict
   AE2, drawn after causes were ranked by the words of a report, five first and eight at all (four refused), where the
   program without that ranking names four first and six at all (seven refused). The places are of their own words.
 - `AE3` (2026-11-29): 8 more of Lightning, NIXL and Slingshot in own words, drawn after AE2 was mended: five were named
-  first and six at all before anything was changed (without the ranking two and three, two refused).
+  first and six at all before anything was changed (without the ranking two and three, two refused). Since one term is
+  enough where no cause has more, NVIDIA/nccl-tests issue 200 and vllm-project/vllm issue 8908, which were refused, are
+  suspected of another cause.
 """
 
 from __future__ import annotations
