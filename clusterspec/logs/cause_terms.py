@@ -50,6 +50,7 @@ _ALIKE = {
     "initialization": "init initialize initializing initialized initialise initialisation initializes",
     "training": "train trains trained",
     "several": "multiple multi",
+    "utilization": "usage util utilisation utilized",
 }
 """Words, each with others of the same meaning."""
 _SAME = {other: word for word, others in _ALIKE.items() for other in others.split()}

@@ -36,7 +36,7 @@ _SENTENCE = re.compile(
 )
 _MODAL = re.compile(
     r"\b(?:may|might|should|could|would|perhaps|maybe|possibly|recommend\w{0,4}|suggest(?:s|ed|ing)?|consider"
-    r"|expect(?:ed)?"
+    r"|(?<!than )(?<!as )(?<!not )expect(?:ed)?"
     r"|let me|will (?:try|test|check)|going to)\b|\b(?:can|could|did|have|do|would) you\b"
     r"|(?:^|[.:,;] {0,2})(?:[-*] )?(?:please |then |also |just )?try\b|\bif (?:you|it|this|that|the)\b|\?\s*$"
     r"|\b[Ww](?:hat|hich|hether|here) (?:does|do|is|are|did|can)\b|\bto (?:test|check|see|confirm) (?:if|whether"
@@ -74,7 +74,7 @@ _HANGS = re.compile(
 )
 """Words of a run that neither ends nor goes on."""
 _FAULTY = re.compile(
-    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}|blocked|crash\w{0,3}"
+    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}|blocked|crash\w{0,8}"
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
     r"|unable|can(?:not|'t)|could ?n['o]t|(?:does|do|did|is|are)(?: not|n't) (?:\w{1,12} )?(?:work|start|run|find|see"
     r"|detect|connect|join|finish|respond|proceed|show|recogni[sz]e|use|available|reach|visible)\w{0,4}"

@@ -91,6 +91,8 @@ _SINCE = re.compile(
     re.IGNORECASE,
 )
 """Words of a release since which a run has the fault."""
+_OF_A_DRIVER = re.compile(r"\b[3-6][0-9]{2}\.[0-9]{2,3}(?:\.[0-9]{2})?\b")
+"""The number of a release of NVIDIA's driver, such as 595.91.07."""
 _DONE = re.compile(
     r"\b(?:fix|solution|work ?around)\b.{0,80}?(?: is| was|:) (?:to )?"
     r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall|swap|replace)\b|\b(?:pip3?|apt(?:-get)?) install\b",
@@ -367,6 +369,8 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     if changed is None or not (outcome or since):
         return ""
     near = [(_distance(match, changed), name) for name, words in _PARTS for match in words.finditer(clause)]
+    if "driver" in {name for _, name in near} and len(set(_OF_A_DRIVER.findall(clause))) > 1:
+        return "driver"
     return min(near, key=lambda each: each[0])[1] if near else ("library" if versions and outcome else "")
 
 

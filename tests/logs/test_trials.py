@@ -291,6 +291,11 @@ def test_another_trial_has_not_the_remedy_of_the_sentence_before(report: str, va
     assert ("trial vain firewall" in {name for name, _, _ in trial_statements(report)}) is vain
 
 
+def test_two_releases_of_a_driver_are_of_the_driver_whatever_is_nearer() -> None:
+    report = "Driver: 595.91.07, CUDA 13.2 (previously 595.84, where everything worked without --own-kernel)"
+    assert "trial helped release of driver" in {name for name, _, _ in trial_statements(report)}
+
+
 def test_an_error_that_follows_a_part_moved_with_it() -> None:
     assert [each[0] for each in trial_statements("After swapping the GPU of the two hosts the error followed it.")]
 

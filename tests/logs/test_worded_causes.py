@@ -103,6 +103,8 @@ def test_what_reports_no_fault_is_suspected_of_nothing(text: str) -> None:
         "Why does it hang with 4 GPUs?",
         "We see a third of the rate of the NIC.",
         "With my image the test returns False.",
+        "Training of the run was much slower than expected.",
+        "The pods of the worker are in a crashloop.",
     ],
 )
 def test_a_sentence_of_a_person_reports_a_fault(sentence: str) -> None:
