@@ -292,7 +292,7 @@ def test_another_trial_has_not_the_remedy_of_the_sentence_before(report: str, va
 
 
 def test_two_releases_of_a_driver_are_of_the_driver_whatever_is_nearer() -> None:
-    report = "Driver: 595.91.07, CUDA 13.2 (previously 595.84, where everything worked without --own-kernel)"
+    report = "The driver is 595.91.07 with CUDA 13.2, previously 595.84 where it worked fine without the flag"
     assert "trial helped release of driver" in {name for name, _, _ in trial_statements(report)}
 
 
