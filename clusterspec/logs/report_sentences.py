@@ -88,10 +88,13 @@ _FAULTY = re.compile(
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
     r"|never (?:finish|complet|start|return|join|continu|proceed|end)\w{0,3}"
     r"|(?:waits?|sits?) (?:\w{1,8} )?forever|reboots?"
+    r"|worse than|(?:fell|falls?|fallen|went down|goes down|drop(?:s|ped)?) (?:from|to|by)|unstable|fluctuat\w{1,4}"
+    r"|(?:is|are|was|were) (?:\w{1,8} )?(?:bad|poor|terrible|awful)|only one of|out of gpu memory|alternates?"
+    r"|(?:counters?|discards?|errors?|drops?|\w{1,30}_\w{1,30}) (?:\w{1,8} )?(?:grow|rise|increase|climb)s?"
     r"|collapses?|vanish\w{0,3}|drops? out|returns? (?:False|false|None|nan)|(?:is|are) (?:missing|idle|ignored|gone)"
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
-    r"|报错|失败|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待",
+    r"|报错|失败|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
 )
 """Words of a run that fails, stops, is slow or is wrong."""

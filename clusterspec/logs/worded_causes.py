@@ -63,7 +63,8 @@ def worded_causes(text: str) -> list[Worded]:
     )
     named = [each for each in scored if each.score >= LEAST and any(_is_specific(term.term) for term in each.terms)]
     best = named[0].score if named else 0.0
-    return [each for each in named if each.score >= max(NEAR * best, min(best, FEWEST))][:MOST]
+    fewest = FEWEST if best >= FEWEST else LEAST
+    return [each for each in named if each.score >= max(NEAR * best, fewest)][:MOST]
 
 
 def _is_specific(term: Term) -> bool:
