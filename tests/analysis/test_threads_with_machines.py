@@ -59,8 +59,11 @@ programs print them; for a benchmark with a result also the share of the predict
   next to another part, usage for utilization, and what is slower than expected. Three stay missed or late: a device
   that is busy since its node is faulty, GPUs of two models, and an error of CUDA without a word of its reason.
 - `AF3` (2026-11-29): five of Lightning, vLLM and CUDA, drawn after AF2 was mended: three named first, five at all.
+- `AF4` (2026-11-29): seven of containers, operators and launchers after updates and reboots, drawn last: four named
+  first and at all. Not known were updates told with more words before them; a missing file of a device tells of no
+  driver, and two posts end before their error.
 
-The places of AF1 to AF3 are of their own words.
+The places of AF1 to AF4 are of their own words.
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ def test_a_program_neither_notices_nor_changes_anything() -> None:
 
 def test_the_release_that_pytorch_adds_to_an_error_is_no_term() -> None:
     error = "RuntimeError: NCCL error in: /torch/ProcessGroupNCCL.cpp:5, unhandled system error, NCCL version 2.4.8"
-    assert "nccl #" not in _found(error, "release-fault")
-    assert "nccl #" in _found("We use NCCL version 2.4.8 there", "release-fault")
+    assert "version # fail" not in _found(error, "library-release")
+    assert "version # fail" in _found("It fails with NCCL version 2.4.8", "library-release")
 
 
 def test_a_release_and_a_nic_are_recognized_by_their_form() -> None:

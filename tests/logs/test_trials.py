@@ -296,6 +296,11 @@ def test_two_releases_of_a_driver_are_of_the_driver_whatever_is_nearer() -> None
     assert "trial helped release of driver" in {name for name, _, _ in trial_statements(report)}
 
 
+def test_a_part_is_updated_behind_more_words_of_it() -> None:
+    report = "After the driver of our old host was updated the run crashes."
+    assert {name for name, _, _ in trial_statements(report)} == {"trial helped release of driver"}
+
+
 def test_an_error_that_follows_a_part_moved_with_it() -> None:
     assert [each[0] for each in trial_statements("After swapping the GPU of the two hosts the error followed it.")]
 
