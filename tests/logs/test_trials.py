@@ -297,7 +297,7 @@ def test_two_releases_of_a_driver_are_of_the_driver_whatever_is_nearer() -> None
 
 
 def test_a_part_is_updated_behind_more_words_of_it() -> None:
-    report = "After the driver of our old host was updated the run crashes."
+    report = "After the driver of our host was updated the run crashes."
     assert {name for name, _, _ in trial_statements(report)} == {"trial helped release of driver"}
 
 
