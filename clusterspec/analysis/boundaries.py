@@ -164,7 +164,7 @@ def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None)
         return condition
     if parts is None or own is None:
         raise ConditionFault(
-            f"`{condition.metric}` covers all pools of a fleet: name a fleet, and one pool with --pool"
+            f"`{condition.metric}` counts all pools of a fleet: pass a fleet, and choose a pool by --pool"
         )
     others = {name: each for name, each in parts.pools.items() if name != own[1].pool}
     figures = {name: OF_FLEET[condition.metric](each.plan) for name, each in others.items()}

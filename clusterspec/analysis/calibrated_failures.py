@@ -222,12 +222,15 @@ def _notes(
         yield from (f"{name}: {note}." for note in found.notes)
     if repeated:
         days = machine.repair.value / REPAIR.value
-        yield f"Not counted: {plural(repeated, 'repetition')} of a failure within {days:.3g} days, the time of repair."
+        yield f"Not counted: {plural(repeated, 'repetition')} of a failure within {days:.3g} days, the repair time."
     named = {node for _, found in logs for node in found.nodes}
     number = nodes or machine.cluster.all_nodes
     if len(named) > number:
-        yield f"The logs name {len(named):,} nodes and {number:,} are counted: state those observed by --nodes."
+        yield (
+            f"The logs name {len(named):,} nodes, but {number:,} are counted: state the number of observed nodes by "
+            "--nodes."
+        )
     if unknown:
-        yield f"Parts whose number is unknown, without a rate: {', '.join(unknown)}."
+        yield f"No rate, since the number of parts is unknown: {', '.join(unknown)}."
     if any(event.part == "cable" for _, found in logs for event in found.events):
         yield "A failed link counts as its cable, as logs seldom say whether the cable or a module failed."

@@ -210,7 +210,7 @@ ANYWHERE = {
     "download operation": (
         (
             "outside-server",
-            "curl -I of that server from the node; the proxy, the token, or files that are stored before",
+            "curl -I of that server from the node; a proxy, a token, or files that are downloaded in advance",
         ),
         ("invalid-setting", "the name of the model or of the file, as its page has it"),
     ),

@@ -309,7 +309,7 @@ def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goa
     }
     total = sum(pool.nodes or 0 for pool in fleet.pools.values())
     wanted = ", ".join(f"{name} {count}" for name, count in least.items())
-    return f"every job fits alone, and not all together on {plural(total, 'node')}: they take at least {wanted} nodes"
+    return f"every job fits alone, but not all together on {plural(total, 'node')}: they need at least {wanted} nodes"
 
 
 def _why_not(name: str, options: Sequence[JobOption], goal: Goal) -> str:

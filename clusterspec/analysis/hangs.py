@@ -128,7 +128,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
         for name in ("unreachable-peer", "wrong-interface"):
             yield Cause(name, f"line {line} of the log: {text}{UNSAID}", _INTERFACE, GIVEN)
     for text, line in run.log_lines("bus-error")[:1]:  # NVIDIA/nccl issue 983
-        evidence = f"line {line} of the log: {text}, which is what a write to a full /dev/shm ends with"
+        evidence = f"line {line} of the log: {text}, which is how a write to a full /dev/shm ends"
         yield Cause("shared-memory", evidence, STOPS["shared-memory"][1], STRONG)
     yield from _possible_stops(run)
     yield from _possible_ends(run)
@@ -164,7 +164,7 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
         evidence = f"line {line} of the log: {text}, of the memory of an accelerator"
         yield Cause("gpudirect-refused", evidence, STOPS["gpudirect-refused"][1], STRONG)
     for text, line in run.log_lines("parted")[:1]:  # pytorch/pytorch issue 118369: the program
-        evidence = f"line {line} of the log: {text}; the program or the network holds one back"
+        evidence = f"line {line} of the log: {text}; the program or the network delays one of them"
         yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], GIVEN)
     for text, line in run.log_lines("waiting")[:1]:  # pytorch/pytorch issue 141069
         call, _, numbers = text.rpartition(" ")
@@ -270,7 +270,7 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
             weight = WEAK
         yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, weight)
         if lost:  # openucx/ucx issue 2346
-            evidence = f"line {line} of the log: {text}, as where an Ethernet fabric drops its packets"
+            evidence = f"line {line} of the log: {text}, as when an Ethernet fabric drops its packets"
             yield Cause("packet-loss", evidence, _DROPPED, GIVEN)
         yield from _possible_ends_of_a_connection(run, text, line)
     yield from stated_stops(run)

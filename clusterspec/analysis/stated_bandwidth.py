@@ -34,7 +34,7 @@ def direction_error(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("duplex-misreading", evidence, following, STATED)
     elif last.measured < last.low and DUPLEX[0] <= last.measured / (2 * stated) <= DUPLEX[1]:
         evidence = (
-            f"{percent(last.measured / (2 * stated))} of {display(2 * stated, 'B/s')}, which adds both directions, is "
-            f"{percent(last.measured / stated)} of the {display(stated, 'B/s')} of one"
+            f"{percent(last.measured / (2 * stated))} of {display(2 * stated, 'B/s')}, the sum of both directions, is "
+            f"{percent(last.measured / stated)} of the {display(stated, 'B/s')} of one direction"
         )
         yield Cause("duplex-misreading", evidence, f"clusterspec convert '{2 * stated / 1e9:g} GB/s duplex'", WEAK)

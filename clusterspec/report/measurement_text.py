@@ -296,7 +296,10 @@ def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
     ):
         names = ", ".join(name for name, drift in changes.items() if drift is not None and (drift < 0) == worse)
         if names:
-            than = f"{'slower' if worse else 'faster'} than before, by more than two runs of one machine differ"
+            than = (
+                f"{'slower' if worse else 'faster'} than before, by more than the difference between two runs of "
+                "one machine"
+            )
             found += wrapped_lines(f"{names}: {than} ({percent(REPEATS, 2)}): {means}.", ink.measure)
     return found
 

@@ -303,7 +303,7 @@ def _faster_front_texts(report: SearchReport) -> Iterator[str]:
         less = percent(1 - fastest.step_time / best.step_time, 2)
         yield (
             f"The first layout of the front takes {less} less time than the best one above, and has findings of "
-            f"`check` that the best one has not: {', '.join(rules)}."
+            f"`check` that the best one lacks: {', '.join(rules)}."
         )
 
 

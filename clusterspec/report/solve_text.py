@@ -179,7 +179,10 @@ def _growth_sentence(report: SolveReport) -> str:
     machine = report.machine
     if report.path[:1] != ("layout",) or machine is None or not any(value > machine for value, *_ in report.probes):
         return ""
-    return f" Up to {plural(machine, 'node')}, the other nodes of the cluster are idle; above, it grows with the job."
+    return (
+        f" Up to {plural(machine, 'node')}, the other nodes of the cluster are idle; above that, the cluster grows "
+        "with the job."
+    )
 
 
 def _roles_sentence(report: SolveReport) -> str:

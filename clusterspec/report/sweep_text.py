@@ -148,7 +148,10 @@ def _counting_note(report: SearchReport, ink: Ink) -> str:
     if not partly and not (priced and len({plan["accelerators"] for plan in plans}) > 1):
         return ""
     what = "accelerators of a node" if partly else "accelerators"
-    counted = f"throughput counts those in use{', the cost of tokens all that the job has' if priced else ''}"
+    counted = (
+        "throughput counts the accelerators in "
+        f"use{', the cost of tokens all accelerators of the job' if priced else ''}"
+    )
     note = f"Some plans leave {what} idle; {counted}."
     return ink.paint("dim", "\n".join(wrapped_lines(note, ink.measure, "  ", "  "))) + "\n"
 

@@ -287,7 +287,7 @@ def test_the_plan_of_the_spec_is_set_against_the_best(change: dict[str, float], 
 
 def test_idle_accelerators_are_noted_and_the_nearest_plan_is_named() -> None:
     idle = replace(PLAN, serving=SERVED | {"idle": 2})
-    counted = "throughput counts those in use, the cost of tokens all that the job has."
+    counted = "throughput counts the accelerators in use, the cost of tokens all accelerators of the job."
     text = flat(sweep_text.serving_search_as_text(report(idle, objective="cost"), WIDE))
     assert f"leave accelerators of a node idle; {counted}" in text
     fewer = replace(PLAN, serving=SERVED | {"accelerators": SERVED["accelerators"] - 8})

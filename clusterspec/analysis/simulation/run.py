@@ -289,7 +289,7 @@ def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, pree
     if traffic.in_flight is not None and len({each[1:] for each in traffic.arrivals}) == 1:
         yield "All requests are equally long, so those that start together end together. State `p99` of the lengths."
     if traffic.in_flight is not None and traffic.in_flight > len(traffic.arrivals):
-        yield "The run has fewer requests than are to be in flight: raise `--requests`."
+        yield "The run has fewer requests than the concurrency: raise `--requests`."
     elif _is_short_loop(pools, traffic):
         needed = LOOP_ROUNDS * (traffic.in_flight or 0)
         yield (

@@ -112,8 +112,8 @@ def _untested_ranks(missing: list[int], domain: int, most: int) -> tuple[str, st
     """
     if most > domain:
         message = (
-            f"no acceptance test uses a domain of {domain:,} ranks alone: the test over {most:,} ranks crosses the "
-            f"fabric too and has its rate, so slow links inside a domain remain undetected"
+            f"no acceptance test uses a domain of {domain:,} ranks alone: the test over {most:,} ranks also crosses "
+            "the fabric, which limits its rate, so slow links inside a domain remain undetected"
         )
         return message, f"add an all-reduce over the {domain:,} ranks of one domain"
     message = (

@@ -294,7 +294,7 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
         yield _problem(names[0], f"{at}.nics_per_node", f"{fabric.nics_per_node}: the others stay idle")
     excluded = unambiguous_setting(_EXCLUDED, text)
     if excluded is not None and len(excluded[1].split(",")) >= fabric.nics_per_node > 1:
-        own = f"{fabric.nics_per_node}: `^` excludes as many, and leaves none of the fabric"
+        own = f"{fabric.nics_per_node}: `^` excludes as many NICs, and no NIC of the fabric is left"
         yield _problem(excluded[0], f"{at}.nics_per_node", own)
     off = unambiguous_setting(_NO_RDMA, text)
     if off is not None and fabric.technology.family in {"infiniband", "roce", "efa"}:

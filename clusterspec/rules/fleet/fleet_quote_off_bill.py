@@ -198,9 +198,9 @@ def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[
         if not unit or quantity is None or quantity <= 1 or quantity in counts[unit] or not counts[unit]:
             continue
         if other := next((name for name, numbers in counts.items() if quantity in numbers), ""):
-            message = f"`{line.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, a number of {other}s of the pools, which have {max(counts[unit]):,.0f} {unit}s"
+            message = f"`{line.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, which is a number of {other}s; the pools have {max(counts[unit]):,.0f} {unit}s"
             at = quote_path(line.index, "quantity")
-            yield RULE.problem(at, message, f"ask for {max(counts[unit]):,.0f}, or what the line covers")
+            yield RULE.problem(at, message, f"ask for {max(counts[unit]):,.0f}, or ask what the line covers")
 
 
 def _shortage_problem(

@@ -107,7 +107,7 @@ def check(
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
         of_nics = needed - fabric.modules.node + _module_count_by_nic(scale_out, fabric)
         by_nic = ordered == of_nics > needed
-        message += ", as if each NIC had its own, and a cage of the nodes carries several NICs" if by_nic else ""
+        message += ": one for each NIC, although one cage of a node carries several NICs" if by_nic else ""
         severity = "warning" if ordered >= TWICE * needed or by_nic else "note"
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity=severity, fix=fix)
 

@@ -370,7 +370,7 @@ def _returned_drives_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -
         return
     for index, part in enumerate(texts.lines):
         if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
-            message = f"`{name_of_part(quote[index].part)}` has failed parts returned, and according to the text no medium leaves the site"
+            message = f"`{name_of_part(quote[index].part)}` returns failed parts to the supplier, and according to the text no medium leaves the site"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")
             return

@@ -296,7 +296,7 @@ def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) 
         if sentence is None or _NOT.search(sentence) is not None:
             continue
         for line in _sold_lines(name, lines):
-            message = f"`{name_of_part(line.line.part)}` is sold, and by the description {name} is in another price"
+            message = f"`{name_of_part(line.line.part)}` is a line of the quote, and according to the description another price includes {name}"
             at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
 

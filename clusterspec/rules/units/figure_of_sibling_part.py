@@ -110,7 +110,10 @@ FAR = 5.0
 """Ratio to the entry's figure, or its inverse, that no variant of a part reaches."""
 TOO_SMALL = 0.25
 """Ratio to the catalog's figure at or below which no part of the same name explains a figure."""
-ELSEWHERE = {"memory": "; that of the host is `host_memory`", "memory_bandwidth": "; a cache is faster than the memory"}
+ELSEWHERE = {
+    "memory": "; the key of host memory is `host_memory`",
+    "memory_bandwidth": "; a cache is faster than the memory",
+}
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 """Bytes of a GiB divided by those of a GB; data sheets print the GiB of memory as GB."""
@@ -124,7 +127,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     sibling = _matching_sibling(changed, catalog)
     if sibling is not None:
         others = (
-            f"; so is what the spec states as {and_list([_deviation_key(each) for each in changed[1:]])}"
+            f"; {and_list([_deviation_key(each) for each in changed[1:]])} of the spec fits that part, too"
             if len(changed) > 1
             else ""
         )
