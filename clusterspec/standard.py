@@ -104,7 +104,7 @@ else:
             return type(name, (_Tuple,), space)
 
     class _Tuple(tuple):
-        """The methods that all named tuples share, those of `collections.namedtuple`."""
+        """The methods that all named tuples share, as in `collections.namedtuple`."""
 
         __slots__ = ()
 
@@ -243,7 +243,7 @@ class Recent(Generic[T]):
         return reversed(self.kept)
 
     def keep(self, value: T) -> T:
-        """Keep a value, instead of the oldest where there are too many, and return it."""
+        """Store a value, in place of the oldest if there are too many, and return it."""
         self.kept = (*self.kept, value)[-self._most :]
         return value
 
@@ -262,8 +262,8 @@ def recent(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """The decorator of a pure function whose last ``most`` results are kept.
 
     Unlike with `functools.lru_cache`, arguments are compared, not hashed: they may hold mappings, and equal arguments
-    are usually one object. Equal ones that are other objects are kept instead, so that the next call with them does not
-    compare what they hold. Arguments that most often differ should come first.
+    are usually one object. Equal arguments that are other objects replace them, so the next call with these objects
+    need not compare contents. Arguments that most often differ should come first.
 
     >>> calls = []
     >>> @recent(2)

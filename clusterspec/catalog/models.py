@@ -72,8 +72,8 @@ class SparseAttention:
 class CompressedAttention:
     """Attention to compressed key-value entries, as in DeepSeek-V4.
 
-    Queries are compressed to ``q``; keys and values are one vector of the head dimension, of which
-    ``rope`` is rotary. The output goes through ``output_groups`` groups of rank ``output_rank``.
+    Queries are compressed to ``q``. Keys and values are one vector of the head dimension; its last ``rope`` elements
+    are rotary. The output goes through ``output_groups`` groups of rank ``output_rank``.
     ``light_layers`` keep one entry for every ``light_ratio`` tokens and choose among them by index;
     ``heavy_layers`` keep one for every ``heavy_ratio`` tokens and attend to all. Every layer also
     attends to the last ``window`` tokens.
@@ -170,7 +170,7 @@ class Model(Entry):
     uncut_shared_experts: bool = False
     """Whether tensor parallelism leaves the shared experts of the fp8 checkpoint unsharded."""
     norm_across_heads: bool = False
-    """Queries and keys are normalized over all heads together, not each head by itself."""
+    """Queries and keys are normalized over all heads together, not per head."""
     latent_q: int = 0
     latent_kv: int = 0
     latent_rope: int = 0

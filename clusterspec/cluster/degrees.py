@@ -87,8 +87,8 @@ def domain_overhead(cluster: Cluster) -> float:
 def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
     """Nodes that the job uses: the stated number, else all nodes in whole domains, else all nodes.
 
-    A number above the cluster's is used as stated; a rule reports it. Where the nodes used in every domain, spare nodes
-    included, are as many as the cluster's nodes, the spare nodes are those held back in the domains.
+    A number above the cluster's is used as stated; a rule reports it. If the used and spare nodes of all domains add up
+    to the nodes of the cluster, the spare nodes are the ones held back in the domains.
     """
     if section.nodes is not None:
         return section.nodes

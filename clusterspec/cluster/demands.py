@@ -265,7 +265,7 @@ def recomputation_uses(recompute: str | tuple[str, ...]) -> Iterator[str]:
 
 
 OF_STAGES = ("interleaved", "1f1b")
-"""The schedules for which the number of virtual stages decides which one runs."""
+"""The schedules among which the number of virtual stages selects the one that runs."""
 
 
 def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:

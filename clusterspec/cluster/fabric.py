@@ -237,8 +237,9 @@ def _cables_of_pairs(
     """Cables between the switches of one plane, by level.
 
     A leaf leads to the spines of its pod, or of its rail where rails have trees of their own; a spine to the cores of
-    its group. With each number is whether some cables are divided. Absent are levels of which the spec states the links
-    of a cable, which may be a trunk, and those of `levels`, whose switches are counted without saying which are joined.
+    its group. Each number comes with whether some cables are divided. Two kinds of levels are absent: those whose links
+    per cable the spec states, because such a cable may be a trunk, and those of `levels`, because these count switches
+    without stating which are joined.
     """
     if scale_out.levels:
         return {}

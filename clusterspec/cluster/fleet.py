@@ -58,7 +58,7 @@ class Pool:
 
     @property
     def idle_nodes(self) -> int | None:
-        """The nodes that no job has; None if the number of nodes, or that of a job, is not known."""
+        """The nodes that no job has; None if the number of nodes of the pool or of a job is unknown."""
         if self.nodes is None or any(each.nodes is None for each in self.sets):
             return None
         return max(0, self.nodes - self.promised_nodes)
@@ -66,7 +66,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Job:
-    """One job of a fleet. ``design`` covers the job by itself on its part of the pool; None if it cannot be made."""
+    """One job of a fleet. ``design`` covers only this job on its part of the pool; None if it cannot be made."""
 
     name: str
     spec: JobSpec

@@ -230,8 +230,8 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
 def _crossing(level: int, group: Runs, others: Runs, block: int) -> Crossing:
     """The groups that cross a level; ``members`` follows from the ranks of a block, which these groups share.
 
-    In an all-to-all r of n ranks send r (n − r) parts to the others. This is concave and grows up to n / 2, so that
-    groups with at most ``block`` members together send the most where each has the mean.
+    In an all-to-all, r of n ranks send r (n − r) parts to the others. This is concave and grows up to r = n / 2, so
+    groups with at most ``block`` members together send the most if each has the mean number of members.
     """
     ranks = member_count(group)
     if not others:

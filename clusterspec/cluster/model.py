@@ -263,7 +263,7 @@ class Workload:
     fill: float = 1.0
     """The share of each sequence that holds tokens, on average: packed samples fill it in part."""
     residual_precision: str | None = None
-    """The precision of the hidden states between blocks; None where it is that of the activations."""
+    """The precision of the hidden states between blocks; None if it equals that of the activations."""
     rl: Rl | None = None
     """Reinforcement learning, else None. The other values then describe its trainer."""
 

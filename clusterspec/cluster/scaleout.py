@@ -148,7 +148,7 @@ def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
 
 
 def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether all stated parts support a technology, and its line rate, if it has one, equals that of the
+    """Whether all stated parts support a technology, and its line rate, if it has one, equals the line rate of the
     stated NICs.
     """
     technology, rate = sources.parts.lookup.named_entry("interconnect", name), _stated_rate(sources)

@@ -172,7 +172,7 @@ class Supply:
 def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = None, switches: float = 0.0) -> Supply:
     """The power, the feeds and the heat of racks, rows and the hall of a machine.
 
-    ``hall`` is the power of all parts at nameplates; the fabric's switches draw ``switches`` watts of it.
+    ``hall`` is the power of all parts at nameplates, including ``switches`` watts of the fabric's switches.
     """
     power = section.power if section else None
     whole = (heat_of("hall", without_switches(hall, switches), cluster, power, switches=switches),) if hall else ()

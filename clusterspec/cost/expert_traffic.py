@@ -55,7 +55,8 @@ def expert_transfers(
 
 def _kernel_copies(shard: Shard, routing: Routing, dispatcher: Dispatcher, domains: int) -> tuple[float, float]:
     """The copies of tokens that the kernels of a dispatcher send inside one scale-up domain, and those that they
-    forward in each domain after the fabric; both 0 for an all-to-all. A router may limit the domains, and so the ranks.
+    forward in each domain after the fabric; both 0 for an all-to-all. A router may limit the domains that one token
+    reaches, and so the ranks.
     """
     if dispatcher.kind == "all-to-all":
         return 0.0, 0.0

@@ -60,9 +60,9 @@ class TransferTime:
 class PhaseTime:
     """One pass over a part of the model: its kernels with their seconds, its transfers, and kernel launches.
 
-    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts what the host launches, ``collectives``
-    those of them that are collectives, ``expert_launches`` the launches of single experts, ``shards`` the gathers and
-    reductions of sharded weights; ``launch`` is the launch overhead in seconds.
+    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts all launches of the host,
+    ``collectives`` the collectives among them, ``expert_launches`` the launches of single experts, ``shards`` the
+    gathers and reductions of sharded weights; ``launch`` is the launch overhead in seconds.
     """
 
     kernels: tuple[tuple[Kernel, float], ...]
@@ -109,15 +109,16 @@ HELD_UNITS = assumed_figure(
     "schedules",
     "interference.units",
     0.4,
-    "part of `interference` that traffic between nodes costs at any rate: 16 channels of NCCL hold 16 of the 108 to 132"
+    "share of `interference` that traffic between nodes causes at any rate: 16 channels of NCCL hold 16 of the 108 "
+    "to 132"
     " compute units of an A100 or H100, 0.12 to 0.15 of the device of 0.34",
 ).value
 FULL_RATE = assumed_figure(
     "schedules",
     "interference.rate",
     200e9,
-    "rate of all NICs of a node, eight of 200 Gb/s, from which traffic between nodes costs the whole"
-    " `interference`; the part that does not come from compute units is memory traffic, which grows with the rate",
+    "combined NIC rate of a node, eight of 200 Gb/s, from which traffic between nodes causes the whole "
+    "`interference`; the share beyond that of compute units is memory traffic, which grows with the rate",
     "B/s",
 ).value
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import MemoryUse, Term
 
 TIE = 0.01
-"""Relative difference in time below which layouts count as tied, by judgment: repeated runs differ as much."""
+"""Relative difference in time below which layouts count as tied, by judgment: repeated runs differ by as much."""
 
 
 class WholeStep(NamedTuple):

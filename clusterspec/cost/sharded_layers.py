@@ -36,7 +36,7 @@ class ShardedPasses(NamedTuple):
     """How often every micro-batch gathers the weights of a layer, before the forward and before the backward pass, and
     reduces their gradients. Recomputation uses the weights that the backward pass needs.
 
-    Where ``by_matrix``, the framework gathers each matrix by itself, and reduces gradients of many layers at once.
+    With ``by_matrix``, the framework gathers each matrix separately and reduces the gradients of many layers at once.
     """
 
     gathers: float = 0.0

@@ -77,7 +77,7 @@ class StorageUse:
 
 
 def storage_use(plan: Plan) -> StorageUse | None:
-    """The transfers between the job of a plan and its storage system; None if the spec states no bandwidth of it."""
+    """The transfers between the job of a plan and its storage system; None if the spec does not state its bandwidth."""
     design, parameters, data = plan.design, plan.parameters, data_reads(plan)
     networks = _usable_networks(design)
     alone = StorageUse(data=data, assumptions=data.assumptions) if data is not None else None

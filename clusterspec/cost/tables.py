@@ -92,10 +92,9 @@ def share_of_chunks(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...
 class Tables:
     """Sub-results that many layouts of one job share.
 
-    ``parts`` belong to the model: each kind of layer, dense networks before experts, then embedding and head, and
-    the joins before layers of multi-token prediction. Of
-    ``near``, the tables of another design, they share what is equal: process groups, weights, and the work and times of
-    kernels.
+    ``parts`` belong to the model: each kind of layer, dense networks before experts, then embedding and head, and the
+    joins before layers of multi-token prediction. They share with ``near``, the tables of another design, what is
+    equal: process groups, weights, and the work and times of kernels.
     """
 
     def __init__(

@@ -232,7 +232,7 @@ class LayoutTiming:
         )
 
     def replica_transfers(self, share: Share) -> ReplicaGroups:
-        """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
+        """The data-parallel transfers of the slowest stage, or of one layer if they run layer by layer."""
         layout, workload = self.layout, self.workload
         if workload.trainable is not None:
             return self._adapter_transfers(share)
@@ -252,7 +252,8 @@ class LayoutTiming:
     def _adapter_transfers(self, share: Share) -> ReplicaGroups:
         """The data-parallel transfers of adapters and of frozen weights.
 
-        Gradients are those of adapters. Frozen weights are gathered where full sharding cuts them, as they are stored.
+        Gradients are those of adapters. Frozen weights are gathered in their stored precision if full sharding divides
+        them.
         """
         layout, workload = self.layout, self.workload
         layers = larger(1, share.units) if self.layer_by_layer else 1

@@ -25,8 +25,8 @@ EXCHANGE = assumed_figure(
     LINKS,
     "exchange over ring",
     0.95,
-    "all-to-alls of 512 MiB over 8 ranks reach 0.93 to 0.97 of rings on A100, H100 and B200, the copy of the own part"
-    " apart (nccl-tests, aiconfigurator), and 0.89 on MI355X",
+    "without the local copy, all-to-alls of 512 MiB over 8 ranks reach 0.93 to 0.97 of rings on A100, H100 and B200 "
+    "(nccl-tests, aiconfigurator), and 0.89 on MI355X",
 )
 REDUCTION = assumed_figure(LINKS, "reduction", 0.6, "reduction in NVSwitch reaches 0.49 to 0.69 of NVLink 4 and 5")
 REDUCTION_RANKS = assumed_figure(
@@ -152,19 +152,19 @@ class Between:
     """The tier between islands.
 
     ``line`` is the line rate of the island with the fewest ranks of the group: their share of NICs that several groups
-    use, behind oversubscribed switches. ``exchange`` is the same for an all-to-all, as that of an island with the most
-    ranks. ``sender`` applies to a single rank, ``branches`` to trees, where they are slower than
-    rings. ``share`` is the achieved share of it; ``latency`` is what one crossing of LL adds to the network
-    hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple;
+    use, behind oversubscribed switches. ``exchange`` is the same for an all-to-all, for an island with the most ranks.
+    ``sender`` applies to a single rank, ``branches`` to trees, where they are slower than rings. ``share`` is the
+    achieved share of it; ``latency`` is what one crossing of LL adds to the network hop of the stack, in seconds,
+    ``chunk_latency`` one of LL128 and Simple;
     ``rendezvous`` applies to LL for messages above ``eager`` bytes, which wait for the receiver, where they are known.
     ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
     ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
     empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``relays``
-    where the library sends through NICs of other ranks; ``rails_apart`` where no switch connects the rails, so that
-    data changes rails inside an island only. ``low_latency`` is the limit of the LL protocol on this network as bus
-    bandwidth, where it is lower than that of the accelerators; ``tree`` what trees over more than two islands reach
-    of the rate of rings, where the network has a figure of its own; ``overlaps_rings`` whether the latency of whole
-    chunks overlaps with sending in rings over as many.
+    where the library sends through NICs of other ranks; ``rails_apart`` is true if no switch connects the rails, so
+    data changes rails only inside an island. ``low_latency`` is the limit of the LL protocol on this network as bus
+    bandwidth, where it is lower than that of the accelerators; ``tree`` what trees over more than two islands reach of
+    the rate of rings, where the network has a figure of its own; ``overlaps_rings`` whether the latency of whole chunks
+    overlaps with sending in rings over as many.
     """
 
     tier: str
@@ -325,7 +325,8 @@ SOCKET_PROTOCOLS = frozenset({"Simple"})
 
 @dataclass(frozen=True)
 class Network:
-    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds.
+    """One NIC's line rate (B/s), the achieved share of that rate, and the latency of a crossing in seconds, for LL and
+    for chunks.
 
     ``low_latency`` is the limit of the LL protocol as bus bandwidth, where the network has one of its own;
     ``rendezvous`` the latency of LL for messages above ``eager`` bytes; ``tree`` the share of a ring's rate that trees
@@ -349,8 +350,8 @@ class Network:
 def network_of(fabric: ScaleOut, unified_memory: bool = False) -> Network:
     """The achieved bandwidth and latency of the fabric, by its technology and plugin.
 
-    Accelerators with ``unified_memory`` share that of the host, so that without GPUDirect RDMA no byte crosses a slot
-    twice. Two DGX Spark, which have none, gather at 18.9 to 21.0 GB/s over a port of 25 GB/s
+    Accelerators with ``unified_memory`` share the memory of the host, so no byte crosses a slot twice without GPUDirect
+    RDMA. Two DGX Spark, which have none, gather at 18.9 to 21.0 GB/s over a port of 25 GB/s
     (https://github.com/NVIDIA/dgx-spark-playbooks/issues/25).
     """
     entry = fabric.technology

@@ -111,8 +111,8 @@ ALONE = assumed_figure(
     GROUP,
     "starting.alone",
     0.2,
-    "added where start-up dominates a collective: the launcher of its processes and the protocol that the library chose"
-    f" count by up to a factor of two, {_COUNTED}",
+    "added if start-up dominates a collective: the launcher of its processes and the protocol change the time by up "
+    f"to a factor of two, {_COUNTED}",
 )
 
 

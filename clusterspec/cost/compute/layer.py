@@ -184,16 +184,15 @@ FUSED = assumed_figure(
     "kernels",
     "fusion.fused",
     0.67,
-    "traffic of fully fused memory-bound kernels over that of kernels fused by a compiler or by hand: the prior of the"
-    " fits of tuned stacks",
+    "traffic of fully fused memory-bound kernels over that of kernels fused by a compiler or by hand; the fits of "
+    "tuned stacks start from it",
 )
 EAGER = assumed_figure(
     "kernels",
     "fusion.eager",
     0.2,
-    "traffic of fully fused memory-bound kernels over that of PyTorch running each operation by itself: of the"
-    " norms in fp32, rotary embeddings, gates and additions of the Llama of transformers 4.34, fused kernels move"
-    " 0.21 to 0.26 of its traffic; a step of LitGPT implies 0.18",
+    "traffic of fully fused memory-bound kernels over that of eager PyTorch. For the fp32 norms, rotary embeddings, "
+    "gates and additions of Llama in transformers 4.34 it is 0.21 to 0.26; a step of LitGPT implies 0.18",
 )
 
 
@@ -283,8 +282,8 @@ def dense_network_work(shard: Shard, width: float, name: str = "feed-forward") -
 
 
 def feed_forward_work(shard: Shard, name: str, shape: GemmShape) -> Work:
-    """The two GEMMs of a feed-forward network and its activation; ``shape`` is that of the first matrix without its
-    gate.
+    """The two GEMMs of a feed-forward network and its activation; ``shape`` is the shape of the first matrix without
+    its gate.
     """
     inputs = 2 if shard.model.gated_ffn else 1
     up = linear_work(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
@@ -333,8 +332,8 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
 
 
 def _called_work(work: Work, launches: float) -> Work:
-    """The work with the calls of its modules, which take the host as long as ``launches`` others each, beyond those of
-    their kernels: one call forward and one backward for each product. A router is no module of a library.
+    """The work with the host time of module calls in addition to that of their kernels: each call takes as long as
+    ``launches`` launches, with one call forward and one backward for each product. A router is no module of a library.
     """
     calls = sum(is_product(kernel) for kernel in work.forward)
     if not calls:
@@ -344,7 +343,7 @@ def _called_work(work: Work, launches: float) -> Work:
 
 
 def _norm_work(shard: Shard, share: float) -> Work:
-    """Two norms and two additions to the residual stream per layer, of which ``share`` is counted.
+    """The ``share`` of the two norms and the two additions to the residual stream of a layer.
 
     Norms that run operation by operation work in fp32 in any case (transformers, LlamaRMSNorm): a wide residual stream
     spares their casts, and only the additions move more, two numbers of it forward and one backward.

@@ -217,8 +217,8 @@ def all_reduce_rate(ranks: float, bandwidth: float) -> float:
 def crossing_steps(steps: float, ranks: float, islands: float) -> float:
     """Steps of a ring over all ranks that wait for a hop between islands.
 
-    Of the n hops of a ring, k leave an island, so that the longest dependency chain of s steps crosses s k / n times;
-    with k = 1 the ring stays inside. NCCL counts the same: 2 (k − 1) of 2 (n − 1) steps.
+    Of the n hops of a ring, k leave an island, so the longest dependency chain of s steps crosses between islands s k /
+    n times; with k = 1 the ring stays inside. NCCL counts the same: 2 (k − 1) of 2 (n − 1) steps.
 
     Source: NVIDIA, NCCL, src/graph/tuning.cc (nInterSteps).
 
@@ -237,9 +237,9 @@ def crossing_steps(steps: float, ranks: float, islands: float) -> float:
 def island_traffic(size: float, islands: float) -> float:
     """Bytes that an island sends, and receives, in an all-reduce over two complementary trees.
 
-    Half of the data goes up each tree. With two islands each is root of one tree and leaf of
-    the other and sends S; with more, an island is an inner node of one tree, with two children
-    and a parent, and sends 2 S: min(k − 1, 2) S.
+    Half of the data goes up each tree. With two islands, each is the root of one tree and a leaf of the other, and
+    sends S. With more, an island is an inner node of one tree, with two children and a parent, and sends 2 S. Together:
+    min(k − 1, 2) S.
 
     Range: islands >= 1.
 

@@ -197,8 +197,8 @@ def sub_group_bytes(
 ) -> float:
     """Gradients that a sharded optimizer widens at a time: B = w min(g, P_d/r_d + P_e/r_e).
 
-    ``group`` is the largest number that one rank updates at a time; the rest are those of weights outside
-    experts and of experts, and the ranks that shard them.
+    ``group`` is the largest number of weights that one rank updates at a time. The other arguments are the weights
+    outside experts and of experts, and the ranks that shard each.
 
     Source: DeepSpeed configuration, ``sub_group_size``.
 

@@ -27,8 +27,8 @@ def limited_share(limit: float, draw: float, idle: float, *, peak: float, measur
     """The rate of matrix products of a part with a ``limit`` of power relative to the share of its ``peak`` that
     another part of the same chip reached, whose limit is ``draw`` and whose peak is ``measured``; at most 1.
 
-    All are of one compute unit: watts, and FLOP/s. Units of one chip have the same rate at the same power, so that a
-    part whose peak is lowered less than its power reaches a smaller share of it.
+    All are of one compute unit: watts, and FLOP/s. Units of one chip have the same rate at the same power, so a part
+    whose peak is reduced less than its power reaches a smaller share of its peak.
 
     Range: draw > idle, idle >= 0, limit >= 0, peak > 0, measured > 0.
 
@@ -109,7 +109,7 @@ def node_draw(accelerators: float, draw: float, host: float, fans: float, limit:
 
 @formula("used * node_busy + (nodes - used) * node_idle + switches")
 def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, switches: float) -> float:
-    """The power of a machine, in watts: ``used`` of its ``nodes`` under load, the others idle, and its switches.
+    """The power of a machine, in watts: ``used`` of the ``nodes`` under load, all other nodes idle, and the switches.
 
     Range: nodes >= used.
 

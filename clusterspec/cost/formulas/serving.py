@@ -188,7 +188,7 @@ def exposed_exchange_time(
     bandwidth: float,
     computing: float,
 ) -> float:
-    """The excess of an exchange over the computation of the other micro-batch, which overlaps with it.
+    """The time by which an exchange exceeds the computation of the other micro-batch, which overlaps with the exchange.
 
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.4: two micro-batches in turn.
 
@@ -313,10 +313,11 @@ def transfer_time(size: float, bandwidth: float, descriptors: float, each: float
 
 @formula("passing + max(transfer / pieces, transfer - computing * (pieces - 1) / pieces)")
 def overlapped_handoff_time(passing: float, transfer: float, pieces: float, computing: float) -> float:
-    """The time from a computed prompt to its cache on a decode engine, sent in ``pieces`` as they are computed.
+    """The time from the end of a prompt to the arrival of its cache on a decode engine; ``pieces`` of the cache are
+    sent as soon as they are computed.
 
-    The last piece leaves when the prompt of ``computing`` seconds is done, and so do those that the link has not sent
-    by then.
+    The last piece leaves when the prompt of ``computing`` seconds is done, together with the pieces that the link has
+    not sent by then.
 
     Source: Patel et al., Splitwise, arXiv 2311.18677, section 4.2 (layer-wise transfer).
 

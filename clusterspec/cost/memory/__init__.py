@@ -51,7 +51,8 @@ LOGITS = {
         "logits.plain",
         "B",
         (8.0, 12.0, 18.0),
-        "on logits in 16 bits or in fp32 (plain-16-bit, plain-fp32); which of both is not stated: their geometric mean",
+        "the loss runs on logits in 16 bits or in fp32 (plain-16-bit, plain-fp32), and the spec does not state "
+        "which: their geometric mean",
     ),
     "plain-fp32": _declared_spread(
         "logits.plain-fp32",
@@ -71,19 +72,23 @@ LOGITS = {
         "logits.compiled",
         "B",
         (4.0, 6.0, 10.0),
-        "16 bits and their gradient, and the logits of the micro-batch before where the program still holds what the"
-        " model returned; 10 where a compiler saves the log-softmax in fp32 (pytorch/pytorch, pull request 193121)",
+        "logits in 16 bits and their gradient, and the logits of the previous micro-batch if the program still "
+        "holds the output of the model; 10 if a compiler saves the log-softmax in fp32 (pytorch/pytorch, pull "
+        "request 193121)",
     ),
     "fused": _declared_spread(
-        "logits.fused", "B", (2.0, 4.0, 6.0), "16 bits, and the gradient in addition or in their place; by count"
+        "logits.fused",
+        "B",
+        (2.0, 4.0, 6.0),
+        "logits in 16 bits, and the gradient in addition or in their place; by count",
     ),
     "chunked": _declared_spread(
         "logits.chunked",
         "B",
         (0.2, 1.5, 4.3),
-        "the 18 of the plain loss for one part of the tokens: of some 32 in Liger Kernel (0.5; ops/"
-        "fused_linear_cross_entropy.py), of 8 in torchtune, in addition to all logits in 16 bits (4.3;"
-        " ce_chunked_output_loss.py): the middle of both",
+        "the 18 bytes of the plain loss for one chunk of the tokens: one of about 32 chunks in Liger Kernel (0.5; ops/"
+        "fused_linear_cross_entropy.py), one of 8 in torchtune in addition to all logits in 16 bits (4.3;"
+        " ce_chunked_output_loss.py); the mean of both",
     ),
 }
 """Bytes that each logit takes at the loss, by how it is computed."""

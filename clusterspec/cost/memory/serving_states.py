@@ -18,7 +18,7 @@ DRAFTED = "DeepSeek-V3, arXiv 2412.19437, section 2.2; EAGLE, arXiv 2401.15077; 
 SAMPLED = "vLLM, vllm/v1/worker/gpu_model_runner.py (_dummy_sampler_run)"
 BUFFERS = "TensorRT-LLM, moe_kernels.cu (getWorkspaceDeviceBufferSizes)"
 ROUNDED = 1 - 1e-9
-"""Tolerance, so that rounding of the sum does not exceed the memory."""
+"""Tolerance by which the rounded sum may exceed the memory."""
 
 
 def served_weight_lines(job: Job, share: Share) -> Lines:

@@ -73,8 +73,8 @@ def expert_use(engine: Engine) -> ExpertUse | None:
 def token_shares(load: ExpertLoad, experts: int, chosen: int) -> tuple[float, ...]:
     """The share of tokens that select each expert, ``chosen`` in sum.
 
-    By a power law the i-th most popular expert has i^-alpha; by counts each has its own. A token selects an expert at
-    most once, so that none has more than all tokens; the others share what is left.
+    With a power law the i-th most popular expert has the weight i^-alpha; with counts each expert has its own. A token
+    selects an expert at most once, so no expert has more than all tokens; the other experts share the rest.
     """
     weights = load.counts or tuple((place + 1.0) ** -load.alpha for place in range(experts))
     shares = [0.0] * experts

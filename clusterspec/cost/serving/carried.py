@@ -119,7 +119,8 @@ def _carried_out_of_step(
 def _carried_by_delayed_prompts(
     pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
 ) -> float:
-    """`carried_prefill` of attention replicas whose prompts are held until each has one: those of all share a step.
+    """`carried_prefill` of attention replicas whose prompts are held until each replica has one: the prompts of all
+    replicas share a step.
 
     ``prompts`` come to each replica per decode step.
     """

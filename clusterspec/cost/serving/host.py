@@ -12,8 +12,8 @@ AHEAD = assumed_figure(
     "serving",
     "ahead",
     0.5e-3,
-    "time that a step still waits for the host where the host forms each step while the one before it runs; of"
-    " 0.3, 0.5 and 0.7 ms the one that fits published plans",
+    "time that a step still waits for the host if the host prepares each step during the one before; of 0.3, 0.5 "
+    "and 0.7 ms the best fit to published plans",
     "s",
 )
 
@@ -60,8 +60,8 @@ class HostOverhead:
 
 
 def host_figures(stack: Stack | None, architecture: str, *, latent: bool = False) -> tuple[Figure, ...]:
-    """The figures of `HABITS` that hold for an entry of software: those that it states for models with ``latent``
-    attention, else for the architecture of the accelerator, else for any, else the defaults.
+    """The figures of `HABITS` that apply to an entry of software: the values that it states for models with ``latent``
+    attention, else for the architecture of the accelerator, else for all, else the defaults.
     """
     stated, kinds = stack.achievable if stack is not None else {}, (*(("latent",) if latent else ()), architecture)
     usual = {name: stated.get(name, figure) for name, figure in HABITS.items()}

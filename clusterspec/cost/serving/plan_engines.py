@@ -182,8 +182,8 @@ def load_with_share(engine: Engine, load: Serving) -> Serving:
 
 
 def raised_fraction(needed: float, default: float) -> float:
-    """The share of the memory with which engines are started whose weights, buffers and cache need ``needed`` of it:
-    the ``default``, or more in whole percent, up to `HIGHEST_FRACTION`.
+    """The share of the memory with which engines start if weights, buffers and cache need the share ``needed``: the
+    ``default``, or more in whole percent, up to `HIGHEST_FRACTION`.
 
     >>> raised_fraction(0.8, 0.9), raised_fraction(0.921, 0.9), raised_fraction(1.2, 0.9)
     (0.9, 0.93, 0.95)
@@ -192,7 +192,7 @@ def raised_fraction(needed: float, default: float) -> float:
 
 
 def design_with_share(design: Design) -> Design:
-    """The design with the share of the memory that its engines are started with, as value and as assumption."""
+    """The design with the memory share with which its engines start, as value and as assumption."""
     load = design.workload.serving if design.workload is not None else None
     if load is None or load.raised_from is None or load.of_free:
         return design
@@ -216,8 +216,8 @@ def _with_share(assumption: Assumption, share: float) -> Assumption:
 
 
 def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float, float]:
-    """Tokens and requests of ``held`` tokens that fit ``free`` bytes of an attention rank, where recurrent states and
-    keys and values have separate pools: the one that is full first limits the requests.
+    """Tokens, and requests of ``held`` tokens, that fit ``free`` bytes of an attention rank if recurrent states and
+    key-value pairs have separate pools: the pool that fills first limits the requests.
     """
     from clusterspec.cost.serving import recurrent_parts  # few models
 
@@ -248,8 +248,8 @@ def _states_in(engine: Engine, free: float) -> float:
 
 
 def _sampling_bytes(engine: Engine) -> float:
-    """Bytes of a rank outside its weights and its cache while it samples for all sequences that it may run; 0 where
-    the software keeps nothing free for that.
+    """Bytes of a rank outside its weights and cache while it samples all sequences that it may run; 0 if the software
+    reserves no memory for that.
     """
     found = sampled_logits(engine.workload)
     sampling = memory_line("sampling", tensor_bytes, "", **found).value if found else 0.0

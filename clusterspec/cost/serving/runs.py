@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 MOST_SHARE = 1 - 1e-6
 """The largest share of requests for which a tail is finite."""
 MOST_SETS = 64
-"""Sets of places that are counted one by one."""
+"""Number of sets of places that are counted individually."""
 ROUNDED = 1e-9
 """Relative tolerance of the number of full sets of places."""
 SHARPNESS = 1.5
-"""The power in which the inverses of two limits of a wait are added. Of simulated queues of 50 to 1,000 prompts at 0.5
-to 1 of what is served the mean waits are within 13 % of the result, the 99th percentiles within 22 %.
+"""The power in which the inverses of two limits of a wait are added. In simulated queues of 50 to 1,000 prompts at 0.5
+to 1 of the capacity, mean waits are within 13 % of the result and 99th percentiles within 22 %.
 """
 WALKED = 1.3
 """The p-th quantile of the waits in a random walk over their mean is (1 + 1.3) · p to the power of 1.3: at the median
@@ -31,16 +31,18 @@ class FiniteRun(NamedTuple):
     """A closed loop of ``requests`` in total, ``concurrency`` in flight and ``places`` running at once. Times in
     seconds.
 
-    The first ``concurrency`` requests start together. Those with a place wait for the prompts before theirs, of which
-    the plan completes one per ``service``; the rest wait for a running request to end, one per ``turn``. Later requests
-    wait as in the steady state: ``queued`` for a place, and ``varied`` for other prompts, with an exponential tail.
-    Where requests stay in step, the run has ``waves`` of ``concurrency`` requests that all start together.
+    The first ``concurrency`` requests start together. Requests with a place wait for the prompts before theirs; the
+    plan completes one prompt per ``service``. The other requests wait for a running request to end, one per ``turn``.
+    Later requests wait as in the steady state: ``queued`` for a place, and ``varied`` for other prompts, with an
+    exponential tail. Where requests stay in step, the run has ``waves`` of ``concurrency`` requests that all start
+    together.
     ``prompt`` is the time from getting a place to the first token.
 
     The first prompt of each of ``lanes`` engines runs alone, since it comes first: the steps of attention replicas run
-    together. The others share steps of at most ``together`` prompts of the whole plan, and all prompts of a step end
-    with it. On attention replicas they run during the last ``joined`` seconds of the first prompt. All that start
-    together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
+    together. The other prompts share steps of at most ``together`` prompts in the whole plan, and all prompts of a step
+    end with the step. On attention replicas they run during the last ``joined`` seconds of the first prompt. All that
+    start together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with
+    them.
 
     Where requests are ``alike``, those with a place end in the order and at the intervals in which they started, and
     the next ones start so: each set of places waits for the one before it to end.
@@ -70,7 +72,7 @@ class FiniteRun(NamedTuple):
     @property
     def starting(self) -> tuple[tuple[float, float, float], ...]:
         """The requests that start together, first those with a place, then the rest: for each group its share of all
-        requests and its shortest and longest wait. Of several waves the first one alone waits for compiled kernels.
+        requests and its shortest and longest wait. Only the first of several waves waits for kernels to compile.
         """
         waiting = tuple((share, low + self.cold, high + self.cold) for share, low, high in self._starting_warm)
         if self.waves <= 1:
@@ -98,7 +100,7 @@ class FiniteRun(NamedTuple):
 
     @property
     def _later_sets(self) -> tuple[tuple[float, float, float], ...]:
-        """The groups of `starting` of requests that are alike and find no place, in sets of as many as have one."""
+        """The groups of `starting` for equal requests that find no place, in sets as large as the number of places."""
         found: list[tuple[float, float, float]] = []
         begun, cycle = self.places, self.places * self.turn
         while begun < self.concurrency:
@@ -172,11 +174,11 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
     """Seconds of a request in a queue that has grown by ``growth`` seconds since the start of a run, and in which
     requests that come irregularly wait ``varied`` seconds if it does not grow.
 
-    The wait is the maximum of a random walk. Its drift adds half of the growth while it is small, since the maximum is
-    on average in the middle of the walk (arcsine law), and all of it when the queue never empties: bursts then lengthen
-    the wait of the given requests and shorten that of others. Between the two, a walk with the mean maximum w and the
-    drift d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the
-    variance of the steps, and 1 / 2 of it is exact.
+    The wait is the maximum of a random walk. A small drift adds half of the growth, since the maximum is on average in
+    the middle of the walk (arcsine law). A queue that never empties adds all of it: bursts then lengthen the wait of
+    some requests and shorten that of others. Between the two, a walk with the mean maximum w and the drift d of n steps
+    has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the variance of the steps,
+    and 1 / 2 of it is exact.
 
     Source: Feller, An introduction to probability theory and its applications, volume 2, chapter XII.
 
@@ -331,8 +333,8 @@ class OpenRun(NamedTuple):
     def _irregular_wait(self, share: float, growth: float) -> float:
         """The wait for irregular prompts that a ``share`` of the requests does not exceed, if no queue grows.
 
-        It is that of the steady state, at most that of a random walk. While a queue grows by ``growth`` seconds, later
-        requests wait longer than earlier ones, so that the late ones count, on average.
+        It is the wait of the steady state, at most that of a random walk. While a queue grows by ``growth`` seconds,
+        later requests wait longer than earlier ones, so the result averages over the late ones.
         """
         if self.tail is None:
             return between_limits(self.varied * (1 - log(2) - log(1 - share)), self._queue_wait(share))

@@ -64,7 +64,7 @@ def reading_parts(engine: Engine, fullest: float, context: float, tokens: float)
 
 
 def _selected_part(engine: Engine, fullest: float, context: float, tokens: float, calls: float) -> Part:
-    """Reading the selected keys and values of layers with an index, and all of the others."""
+    """Reading the selected keys and values of layers with an index, and all keys and values of the other layers."""
     read = fullest * (engine.sequence_bytes(context) - _unread_bytes(engine, context)) / calls
     rates = engine.rates
     table = rates.decode_table(engine.software, engine.workload.kv_precision)
@@ -88,7 +88,7 @@ def _unread_bytes(engine: Engine, context: float) -> float:
 
 
 def _compressed_part(engine: Engine, fullest: float, context: float, tokens: float, calls: float) -> Part:
-    """Reading and multiplying entries: of a narrow cache converted to 16 bits, by whole tiles of heads."""
+    """Reading and multiplying entries, in whole tiles of heads; entries of a narrow cache are converted to 16 bits."""
     rates, precision = engine.rates, engine.workload.kv_precision
     entries = _entries_of_layers(engine, context, 0.0)
     if engine.model.window:
@@ -152,8 +152,8 @@ def prompt_parts(engine: Engine, tokens: float, length: float, fresh: float) -> 
 
 
 def _entries_of_layers(engine: Engine, length: float, fresh: float) -> float:
-    """Entries and latest tokens, summed over compressed layers, that each of the last ``fresh`` tokens of a sequence of
-    ``length`` attends to on average; with none, those of the next token.
+    """Mean number of entries and latest tokens that each of the last ``fresh`` tokens of a sequence of ``length``
+    attends to, summed over compressed layers; without ``fresh`` tokens, the number for the next token.
     """
     part = engine.model.compressed
     assert part is not None
@@ -164,8 +164,8 @@ def _entries_of_layers(engine: Engine, length: float, fresh: float) -> float:
 
 
 def _selected_entries(engine: Engine, part: CompressedAttention, length: float, fresh: float) -> float:
-    """Compressed entries that a query of a lightly compressed layer attends to: as many as the index selects, or all
-    entries if there are fewer.
+    """Compressed entries that a query of a lightly compressed layer attends to: the number that the index selects, or
+    all entries if there are fewer.
     """
     held, new = (compressed_entries(each, part.light_ratio) for each in (length, fresh))
     return mean_selected(engine, held, new) if engine.model.sparse is not None else held - new / 2

@@ -43,7 +43,7 @@ ROUNDS = 24
 CLOSE = 1e-3
 """The bisection over concurrent sequences in a closed loop ends at this interval width."""
 LEAST_PROMPTS = 1e-6
-"""Fewer prompts than so many in a step are not with others."""
+"""With fewer prompts per step than this, a prompt has its step for itself."""
 TAKEN = 0.01
 """Prompts that take less than this share of the places are neglected."""
 BUSY = inf
@@ -154,7 +154,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False, del
 
 
 def _decode_step(pools: Pools, sequences: float, decoding: Decoding) -> StepTime:
-    """A step without prompts, with ``sequences`` on each attention rank, as many as a ``decoding`` stage has."""
+    """A step without prompts, with ``sequences`` on each attention rank, the number of a ``decoding`` stage."""
     layout = pools.decode.layout
     return pools.decode.decode(max(1.0 / layout.attention_dp, sequences / layout.pp), decoding.context, decoding.tokens)
 

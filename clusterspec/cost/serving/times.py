@@ -192,7 +192,7 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
 
 
 def _prompt_fields(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str, Any]:
-    """The fields of `ServingTimes` about prompts: their engines, and how those of other lengths differ."""
+    """The fields of `ServingTimes` about prompts: their engines, and the times of other lengths."""
     return {
         "prompt_service": computed_seconds(pools, now.prefill),
         "prompt_floor": now.prefill.floor,

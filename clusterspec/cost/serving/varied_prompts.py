@@ -17,7 +17,8 @@ HALF = 0.5 - 1e-9
 class VariedPrompts(NamedTuple):
     """The median prompt time over the mean, the share of the mean prompt's time that grows with its length, and the
     prompt times of conversations over the mean, each with its share of the requests. ``longer`` holds lengths above the
-    mean, over it, with their prompt times over that of the mean, in ascending order; empty without drawn lengths.
+    mean, divided by the mean, with their prompt times divided by that of the mean length, in ascending order; it is
+    empty without drawn lengths.
     """
 
     typical: float

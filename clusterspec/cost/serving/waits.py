@@ -124,7 +124,7 @@ def steps_of_one_prompt(pools: Pools, prefill: StepTime, decoded: float) -> tupl
 def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, carried: float, busy: float) -> float:
     """The wait of a prompt among ``prompts`` of each step that come at any time and find the rank ``busy``.
 
-    At a stated rate no more places for prompts are taken than arrivals fill, however few sequences decode.
+    At a stated rate, prompts take no more places than arrivals fill, however few sequences decode.
     """
     used = min(shared.used * shared.longer / shared.mean * busy, constants.MOST_LOAD)
     if pools.load.load == "open" and pools.load.request_rate:
@@ -172,9 +172,9 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
 
 def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
-    """Mean seconds of a step that an engine formed before a prompt came, as far as the host had launched it; 0 if it
-    forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt, of which the
-    share ``mixed`` of all steps consists.
+    """Mean remaining seconds of a step that the engine prepared before a prompt arrived, as far as the host had
+    launched it; 0 if the engine prepares a step at the end of the one before. ``steps`` holds a decode step and the
+    steps of a prompt; the latter make up the share ``mixed`` of all steps.
 
     The prompt runs after that step. While it runs the host launches the step of the prompt. Steps whose launch takes
     longer than the device are launched one after the other, without such a wait.

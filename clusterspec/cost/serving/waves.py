@@ -1,5 +1,5 @@
-"""Requests of equal lengths in a closed loop, which stay in step: those that start together end together, so that the
-prompts of the next ones come together too.
+"""Requests of equal lengths in a closed loop, which stay in step: requests that start together end together, so the
+prompts of the next requests also arrive together.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ ROUNDED = 1e-9
 def group_of_prompts(pools: Pools, decoding: Decoding, alone: float = 0.0) -> tuple[float, StepTime]:
     """The prompts that share the token budget of a step with the sequences that decode, and the steps of so many.
 
-    ``decoding`` are all sequences of an attention rank; no more prompts come together than there are sequences, but
-    for those that have steps ``alone``.
+    ``decoding`` counts all sequences of an attention rank. No more prompts than sequences arrive together, except
+    prompts with steps of their own (``alone``).
     """
     load = pools.load
     prompts = min(max(1.0, decoding.sequences - alone), prompts_of_step(pools, decoding.sequences * decoding.tokens))
@@ -30,8 +30,8 @@ def group_of_prompts(pools: Pools, decoding: Decoding, alone: float = 0.0) -> tu
 def carried_in_step(pools: Pools, decoding: Decoding, steps: tuple[StepTime, StepTime]) -> float:
     """Seconds that one prompt adds to the decode steps of its engine, where all prompts of a round share full steps.
 
-    ``steps`` holds a decode step and the steps of one prompt. An engine that separates prompts runs those of all
-    sequences of a rank before any decodes.
+    ``steps`` holds a decode step and the steps of one prompt. An engine that separates prompts runs the prompts of all
+    sequences of a rank before any sequence decodes.
     """
     if pools.in_waves:
         taken, seconds = steps_of_prompts(pools, decoding.sequences, 0.0, step_ahead(pools, steps, 0.0))
