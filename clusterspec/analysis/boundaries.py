@@ -94,8 +94,8 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
 
 
 def _sure_boundary(lever: Lever, condition: Condition, trials: _Trials, present: float) -> Solution:
-    """The boundary at the unfavorable ends of the ranges; without one in which `check` finds no error, that of the
-    predictions themselves if there is one.
+    """The boundary at the unfavorable ends of the ranges. If `check` finds an error in every such boundary, the result
+    is the boundary of the predictions themselves, if there is one.
     """
     found = boundary_of(lever, condition, trials.trial, present)
     if found.value is not None and not _has_errors(found):

@@ -46,9 +46,9 @@ NAMED_AS = {
 def poisson_interval(failures: int, exposure: float, share: float = SURE) -> tuple[float, float]:
     """The exact interval of a rate from a count of failures in an exposure.
 
-    F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28 (1936): at the low end as many failures or
-    more have the probability (1 - share) / 2, at the high end as many or fewer. It covers the truth with at least the
-    probability ``share``.
+    F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28 (1936): at the low end, this number of
+    failures or more has the probability (1 - share) / 2; at the high end, this number or fewer. It covers the truth
+    with at least the probability ``share``.
 
     >>> [round(end, 3) for end in poisson_interval(4, 2.0)]
     [0.683, 4.577]

@@ -111,7 +111,7 @@ def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 
 def _no_faults_of(run: PlacedRun) -> frozenset[str]:
-    """Faults that a test of one link cannot have: it takes no sockets, nor memory of accelerators without an option."""
+    """Faults that a test of one link cannot have: it uses no sockets, and accelerator memory only by an option."""
     if run.series.in_flight == 1:
         return frozenset()
     return frozenset({"socket-fall-back"} if run.log_lines("gpu-buffer") else {"socket-fall-back", "gpudirect-off"})

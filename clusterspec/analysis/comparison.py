@@ -215,7 +215,7 @@ _FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("oversubscription", "", (*_OUT, "oversubscription")),
 )
 _Estimated = tuple[str, str, tuple[str, ...], tuple[str, ...]]
-"""The name of a figure, its unit, its path in an estimate, and that of its range."""
+"""The name of a figure, its unit, its path in an estimate, and the path of its range."""
 _RATE = "tokens per second of an accelerator"
 _TRAINED: tuple[_Estimated, ...] = (
     ("step time", "s", STEP, STEP_RANGE),

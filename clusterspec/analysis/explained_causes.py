@@ -1,8 +1,8 @@
 """Causes that an event of a host, a device or the scheduler explains, where both are in one log.
 
-A link that fails leaves requests of its peers unanswered; an accelerator or a host that fails ends a process, which the
-others see as a connection that is lost. The line of the event is then the cause, and the lines of the peers follow from
-it, whatever their order in the log: kernels, schedulers and ranks write to logs that are joined without their times.
+A failed link leaves requests of its peers unanswered. A failed accelerator or host ends a process, and other ranks
+report a lost connection. The line of the event is then the cause, and the lines of the peers follow from it, whatever
+their order in the log: kernels, schedulers and ranks write to logs that are joined without their times.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ LOWERED = 0.95
 class FaultFit:
     """A fault whose prediction in B/s is close to the measurement; ``miss`` is their relative difference.
 
-    ``algorithm`` is that of the prediction where another one is predicted to be faster; else empty.
+    ``algorithm`` is the algorithm of the prediction if another one is predicted to be faster; else empty.
     """
 
     fault: FaultModel

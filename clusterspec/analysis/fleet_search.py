@@ -128,7 +128,7 @@ class _Table:
         """The assignments with the lowest value once waits for shared storage are included, lowest first. An assignment
         is None if its waits make a job miss a target.
 
-        Waits only lengthen runs, so that none beyond the last of `best_assignments` that is compared can be better.
+        Waits only lengthen runs, so no assignment after the compared `best_assignments` can be better.
         """
         found: list[tuple[Chosen, Assignment | None]] = []
         last = 0.0

@@ -61,9 +61,9 @@ def fabric_hops(
 ) -> tuple[PathHop, ...]:
     """The hops of a path over the fabric.
 
-    ``parts`` are an accelerator, its NIC, the switches, and the NIC and the accelerator at the other end. ``rates``
-    are those of the link of a NIC, then of the links above each level: if only this pair sends, and if all send. The
-    time that NICs and cables add is counted at the first switch.
+    ``parts`` are an accelerator, its NIC, the switches, and the NIC and the accelerator at the other end. ``rates`` are
+    the rates of the NIC link, then of the links above each level: if only this pair sends, and if all send. The time
+    that NICs and cables add is counted at the first switch.
     """
     start, rest = times or (None, None)
     switches = parts[2:-2]

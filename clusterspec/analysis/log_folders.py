@@ -39,7 +39,7 @@ def logs_of_ranks(
     named_log: Callable[[str], tuple[str, Benchmark]] = _log_of_file,
     is_folder: Callable[[str], bool] = os.path.isdir,
 ) -> NamedLogs:
-    """The logs in files and folders, those of runs without a result too, by their names; of a folder, by their paths.
+    """The logs in files and folders by name, logs of runs without a result included; logs of a folder by path.
 
     ``named_log`` returns the log of a file with its name, ``read`` the bytes of one in a folder. Raises `OSError`, and
     `FormatError` for a file that is no log and for a folder without one, or what these functions raise.

@@ -1,4 +1,4 @@
-"""Logs of other accelerators than those of the spec: their expected bandwidth is that of another machine."""
+"""Logs of other accelerators than the spec states: their expected bandwidth is that of another machine."""
 
 from __future__ import annotations
 

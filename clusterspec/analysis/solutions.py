@@ -168,7 +168,7 @@ class _Seeker:
     def _first_number_that_meets(self, worst: float, best: float) -> float:
         """The first whole number after ``worst`` that meets the condition, up to ``best``, which does.
 
-        Of a wide interval, the half that holds the boundary is taken until `NEAR` numbers are left.
+        A wide interval is halved around the boundary until `NEAR` numbers are left.
         """
         while abs(best - worst) > NEAR:
             middle = float((worst + best) // 2)

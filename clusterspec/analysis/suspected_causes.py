@@ -15,8 +15,9 @@ from clusterspec.logs.worded_causes import OF_A_REPORT, SUSPECTED
 from clusterspec.results.diagnosis import Cause
 
 LEADING = 0.44
-"""The weight of the first suspicion of a report: above sentences that are compatible with it, and below what is likely,
-also where the place of the fault supports it."""
+"""The weight of the first suspicion of a report: above sentences that are only compatible with a cause, and below
+likely causes, even if the place of the fault supports it.
+"""
 FOLLOWING = 0.22
 """The same where lines of programs have possible causes, which come before it."""
 STEP = 0.01
@@ -38,8 +39,8 @@ _OF_LINKS = frozenset({"no-direct-links", "no-nvls", "fabric-manager", "network-
 
 
 def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
-    """The causes that the words of a report suggest; none if one of the causes found is likely, and none of a text in
-    which no sentence of a person reports a fault: what the lines of programs leave open stays so.
+    """The causes that the words of a report suggest; none if a found cause is likely, or if no sentence of a person in
+    the text reports a fault: what program lines leave open stays open.
     """
     reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
     if not reported or any(each.is_likely for each in found):

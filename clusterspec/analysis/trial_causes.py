@@ -207,7 +207,7 @@ SCOPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
 }
 """What the place of a fault supports and contradicts: a run that works on one node and not on several, and so on."""
 RAISED = 0.05
-"""What such a place adds to the weight of a cause that it supports, so that it precedes others of its weight."""
+"""The weight that such a place adds to a cause that it supports, so that it precedes other causes of its weight."""
 
 
 def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
@@ -246,8 +246,8 @@ def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
 
 
 def _without_shared_memory(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. Without peer access a node sends through shared memory: where that helps, its memory is sound
-    (determined-ai/determined issue 8915, in which either of both settings helped).
+    """The causes. Without peer access a node sends through shared memory: if that helps, its memory is sound
+    (determined-ai/determined issue 8915, in which each of the two settings helped).
     """
     sound = any(each.name == f"{TRIAL}{HELPED} no-peer-access" for each in run.benchmark.evidence)
     for cause in found:

@@ -352,7 +352,7 @@ def _owner_file(file: FileFindings, having: Sequence[FileFindings]) -> FileFindi
 
 
 def _finding_at_place(file: FileFindings, finding: Finding, heirs: Sequence[Span]) -> Finding:
-    """A finding at the place where it is reported: at ``extends`` if it lies in a base, with the specs that inherit it."""
+    """A finding where it is reported: at ``extends`` if it lies in a base, with the specs that inherit it."""
     if file.extends is not None and file.in_base(finding):
         finding = finding_at_extends(finding, file.extends)
     if not heirs:

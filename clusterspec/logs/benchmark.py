@@ -90,7 +90,7 @@ class Series:
 
     ``device`` is the name of the accelerators as the log prints it, ``buses`` are their bus addresses in a node.
     ``jobs`` counts the copies of the benchmark that ran side by side, each alone, and ``hosts`` the hosts that print
-    lines of a run whose nodes no line states, 0 if unknown.
+    lines of a run if no line states its nodes, 0 if unknown.
     """
 
     collective: str | None

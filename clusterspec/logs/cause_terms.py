@@ -120,7 +120,7 @@ class Found(NamedTuple):
 
 
 def plain_word(word: str) -> str:
-    """A word in small letters without its ending, or the word that stands for those of its meaning.
+    """A lowercase word without its ending, or the word that represents its synonyms.
 
     >>> plain_word("hanging"), plain_word("GPUs"), plain_word("upgraded"), plain_word("4090s")
     ('hang', 'gpu', 'upgrade', '4090')
@@ -174,7 +174,7 @@ def _term(cause: str, role: str, text: str) -> Term:
 
 @cache
 def _places_by_word() -> dict[str, tuple[int, ...]]:
-    """The places of terms, each by the word of it that the fewest terms have."""
+    """The positions of terms, indexed by the rarest word of each term."""
     counts = Counter(word for each in terms() for word in each.words)
     found: dict[str, list[int]] = {}
     for place, each in enumerate(terms()):

@@ -1,6 +1,6 @@
 """Common words of the errors of any program, and the cause that each suggests where no known line states one.
 
-Words of the system are those of `strerror` of the C library, those of clusters the reasons of events of Kubernetes.
+Words of the system are from `strerror` of the C library, words of clusters from the reasons of Kubernetes events.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _CRASHES = r"(?:Segmentation fault|Aborted|Illegal instruction|Floating point ex
 
 
 def _signal_end_pattern(numbers: str) -> re.Pattern[str]:
-    """Lines by which a process ended with one of these signals, other than those of Open MPI."""
+    """Lines that report a process ended by one of these signals, other than those of Open MPI."""
     return re.compile(
         rf"((?:shut ?down|terminated|died|ended|stopped|aborted|crashed) (?:with|by|on|from|due to|because of) "
         rf"(?:a )?signal:? (?:{numbers})\b.{{0,60}})"

@@ -46,7 +46,7 @@ _OF_A_PEER = frozenset(
         f"{MESSAGE}unreachable-peer may",
     }
 )
-"""Statements that a rank makes of a peer that ended, or that the network kept away."""
+"""Statements of a rank about a peer that ended, or that the network made unreachable."""
 _PREFIXES = (
     r"^\s*\[(?:rank|default|Rank )([0-9]{1,7})\]:?",  # PyTorch, torchrun --role
     r"^[^\[\]]{0,40}\[[0-9]{1,7},([0-9]{1,7})\]<std(?:out|err)>:",  # mpirun --tag-output
@@ -79,7 +79,7 @@ _FOLLOWS = re.compile(
 LINES_BEFORE = 200
 """Lines before a failure in which its time is looked for."""
 _UNTOLD = re.compile(r"family (?!timeout|remote).*|message \S+ may|empty-table")
-"""Names of statements that alone tell of no end."""
+"""Names of statements that do not report an end by themselves."""
 MOST_EXCEPTIONS = 1_000
 """Exceptions of ranks that are kept."""
 MOST_TRIED = 20_000
@@ -157,7 +157,9 @@ _ROOT = "Root Cause (first observed failure):"
 
 
 def observed_failures(text: str) -> tuple[Observed | None, tuple[Observed, ...]]:
-    """The process that torchrun saw fail first, and the others that it lists; None without its report."""
+    """The process that failed first according to torchrun, and the other processes that it lists; None without its
+    report.
+    """
     at = text.find(_ROOT)
     if at < 0:
         return None, ()
@@ -187,7 +189,7 @@ def first_failures(text: str, stated: Stated, told: Told | None = None) -> Itera
     """What the lines of a log tell of the order of its failures, as further statements with their lines: which of the
     lines of ``stated`` only follow from the failure of another rank, and the exception of the rank that failed first.
 
-    Yields nothing where no line of ``stated`` can be a consequence, nor any of two failures the first. ``told`` is
+    Yields nothing if no line of ``stated`` can be a consequence, and no failure can be the first of two. ``told`` is
     what `failure_statements` returns of both.
     """
     root, others = observed_failures(text)
@@ -220,7 +222,8 @@ def first_failures(text: str, stated: Stated, told: Told | None = None) -> Itera
 def ending_of(text: str, stated: Stated, told: Told | None = None) -> Ending | None:
     """How the run of a log ended by its statements; None if none tells of a failure or of the end of other ranks.
 
-    A failure without a time has that of the last line before it with one, among `LINES_BEFORE`. ``told`` is what
+    A failure without a time gets the time of the nearest earlier line with one, within `LINES_BEFORE` lines. ``told``
+    is what
     `failure_statements` returns of the text and its first statements: only those that were added are looked up.
     """
     if all(_UNTOLD.fullmatch(name) for name, _, _ in stated):
@@ -307,8 +310,8 @@ def _with_statements(text: str, stated: Stated, told: Told) -> Told:
 
 
 def _first_failures(failures: list[Said], root: Observed | None) -> list[Said]:
-    """The failures of the rank that failed first: the one that torchrun observed first, else the earliest where every
-    line has a time of one form, else all.
+    """The failures of the rank that failed first: the failure that torchrun observed first, else the earliest if all
+    lines have times of one form, else all.
     """
     if root is not None and (own := [each for each in failures if each.rank == root.rank]):
         return own

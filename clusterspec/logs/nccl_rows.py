@@ -71,7 +71,7 @@ class LogRow:
     root: str = ""
     wrong: tuple[str, ...] = ()
     rounding: float = PRINTED
-    """B/s by which the bandwidths may be rounded, by the decimals with which they are printed."""
+    """B/s by which the bandwidths may be rounded, from their printed decimals."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
 
 SMALLEST_FACTOR = 0.5
 """The smallest factor of bus bandwidth to algorithm bandwidth of two ranks or more: (n - 1) / n of 2 (nccl-tests,
-doc/PERFORMANCE.md). Of one rank, which sends nothing, the factor of a collective is 0.
+doc/PERFORMANCE.md). For one rank, which sends nothing, the factor of a collective is 0.
 """
 
 
@@ -270,7 +270,7 @@ def _check_consistency(line: LogRow) -> None:
 def _check_factor(rows: tuple[LogRow, ...]) -> None:
     """Raises `NotALogError` unless busbw is the same multiple of algbw in all rows of a table.
 
-    The multiple follows from the collective and its ranks alone (NVIDIA/nccl-tests, doc/PERFORMANCE.md).
+    The multiple follows only from the collective and its ranks (NVIDIA/nccl-tests, doc/PERFORMANCE.md).
     """
     best = max(rows, key=lambda row: row.algbw, default=None)
     if best is None or best.algbw <= 0 or best.busbw <= 0:

@@ -1,4 +1,4 @@
-"""What a sentence says came of something that was tried: it helped, or it was in vain."""
+"""The outcome that a sentence reports for something that was tried: it helped, or it did not."""
 
 from __future__ import annotations
 

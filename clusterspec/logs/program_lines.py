@@ -169,7 +169,7 @@ _PATTERNS = (
     *FACT_PATTERNS,
 )
 OF_DEVICES = ("power-cap", "resting-link")
-"""What tools of a device print of its clocks and links, which may be as they are at work or at rest."""
+"""What device tools print about clocks and links, which may show the device at work or at rest."""
 STATING = frozenset(
     {
         "cache-starved",

@@ -87,7 +87,7 @@ LONGEST = 1_000
 
 
 def family_of_frame(lines: list[str], number: int) -> str:
-    """The family of an exception in a line by the frame that raised it, else by those of its callers.
+    """The family of an exception in a line, from the frame that raised it, else from the frames of its callers.
 
     >>> family_of_frame(['  File "/a/site-packages/b/models/c.py", line 7, in load_weights', "KeyError: 'd.w13'"], 2)
     'weights operation'

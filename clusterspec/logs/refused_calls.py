@@ -1,9 +1,9 @@
 """Calls that the system refuses: what a line of any program was doing, and the error of the system that it names.
 
-A program words its errors as it likes, but the name of the call and the text of the error are those of the libraries
-below it (strerror of the C library, `ibv_*` of rdma-core, `fi_*` of libfabric, the CUDA and HIP runtimes). The pair
-says more than either: registration of memory fails with ENOMEM where a limit is reached, and with EFAULT where a NIC
-does not reach the memory of an accelerator.
+Programs word their errors freely, but the name of the call and the text of the error come from the libraries below
+(strerror of the C library, `ibv_*` of rdma-core, `fi_*` of libfabric, the CUDA and HIP runtimes). The pair says more
+than either: registration of memory fails with ENOMEM where a limit is reached, and with EFAULT where a NIC does not
+reach the memory of an accelerator.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NUMBERS = {
     **{"ENOSPC": 28, "EOPNOTSUPP": 95, "EAFNOSUPPORT": 97, "EADDRINUSE": 98, "EADDRNOTAVAIL": 99, "ENETUNREACH": 101},
     **{"ECONNABORTED": 103, "ETIMEDOUT": 110, "ECONNREFUSED": 111, "EHOSTUNREACH": 113, "EREMOTEIO": 121},
 }
-"""Their numbers on Linux, by which alone some programs name them (`include/uapi/asm-generic/errno.h`)."""
+"""Their numbers on Linux; some programs print only these (`include/uapi/asm-generic/errno.h`)."""
 
 
 def _words_of(error: str, texts: str) -> str:

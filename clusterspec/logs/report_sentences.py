@@ -1,4 +1,4 @@
-"""Sentences that people write in a text with a log, and those that report a run that hangs."""
+"""Sentences that people write in a text with a log, and the sentences among them that report a hanging run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_LINES = 4_000
 NARROWEST, WIDEST = 12, 1_200
 """Characters of a line of a report."""
 FEWEST_WORDS = 2
-"""Words of a sentence, those of paths, options and settings aside."""
+"""Words of a sentence, without those of paths, options and settings."""
 FEWEST_CHARACTERS = 4
 """Chinese characters of a sentence."""
 _LOGGED = re.compile(

@@ -1,4 +1,4 @@
-"""The statements of a log: those of its single lines, each found by words that its pattern requires, and those of
+"""The statements of a log: statements of single lines, each found by words that its pattern requires, and statements of
 several lines together.
 """
 
@@ -152,8 +152,8 @@ def _words_by_triple() -> dict[str, tuple[tuple[str, str, frozenset[str]], ...]]
 def required_words_in(forms: str) -> set[str]:
     """The words that patterns require whose forms are in a text.
 
-    The text is searched for those alone whose triples it has all: a search for each of the words takes ten times as
-    long on large logs.
+    The text is searched only for words of which it has all triples; a search for every word takes ten times as long on
+    large logs.
     """
     present, known = _character_triples(forms), _words_by_triple()
     listed = (one for triple in (known.keys() & present) | {""} for one in known.get(triple, ()))
@@ -206,7 +206,7 @@ def line_statements(text: str) -> Iterator[Stated]:
 
 
 def _statements_of_lines(text: str, search: Search) -> Iterator[Stated]:
-    """The statements of single lines. A word that `MOST_TRIED` of them have is taken out of the words."""
+    """The statements of single lines. A word that occurs in `MOST_TRIED` of the lines is removed from the words."""
     words, seen, same = search.words, set[str](), set[str]()
     tried = dict.fromkeys(words, 0)
     before = ""
@@ -276,7 +276,7 @@ def _shown_groups(match: re.Match[str]) -> str:
 
 
 def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
-    """The statements of lines that are wrapped, as far as neither of their parts makes one."""
+    """The statements of wrapped lines, if neither part is a statement by itself."""
     joined = opened = 0
     for number, (line, following) in enumerate(pairwise(lines_of(text)), 1):
         raised = "FileNotFoundError" in following and _FILE_CALL.search(line[:LONGEST])

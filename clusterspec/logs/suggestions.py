@@ -65,7 +65,8 @@ _KERNEL = re.compile(
 """A line of the kernel about a device that does not answer, or that its driver does not take."""
 _OF_KERNEL = ("imeout", "ime-out", "imed out", "imed-out", "hung", "not respond", "unsupported", "not supported")
 _OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES, *_OF_KERNEL)
-"""The same, those of what libraries print before their errors, errors that need no such word, and those of kernels."""
+"""The same, with words that libraries print before their errors, errors that need no such word, and words of kernels.
+"""
 _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} WARN\b|\bUCX {1,4}(?:ERROR|FATAL)\b")
 """What libraries print before each of their errors, which they call warnings."""
 _SETTING = re.compile(r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|HSA|FI)_[A-Z_]{3,40}\b")
@@ -107,7 +108,7 @@ _FAMILY_WORDS: tuple[str, ...] = (
     "RpcError: ",
     "status: ",
 )
-"""Words of which a text has at least one if a line of it states a family."""
+"""Words at least one of which a text has if a line of it states a family."""
 _NO_PLUGIN = ("Could not find: libnccl-net.so", "NET/Plugin : No plugin found", "NET/Plugin: No plugin found")
 _PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin ")
 """What a rank prints that finds no plugin of the network, and one that loads it (NCCL, `src/plugin/plugin_open.cc`)."""
@@ -214,7 +215,7 @@ _REFUSAL = re.compile(
     r"|conflicting|mutually|malformed|incorrect|more than once)\b"
 )
 _NOTE = re.compile(r"\bNOTE\b|\bNote\b|\bINFO\b|WARN")
-"""Words by which such a message refuses, without one of an error, and by which it is only a note."""
+"""Words by which such a message refuses without a word for an error, and words by which it is only a note."""
 MOST_BLOCKS = 50
 """Such messages that are read."""
 
@@ -231,8 +232,7 @@ def _causes_of_words(line: str) -> tuple[str, ...]:
     """The cause of the common words of an error, or the causes of the part that reports it.
 
     Programs put what failed before the reason, with a colon between them: "pull of image a failed: lookup of b: no such
-    host". Of two matches with a colon between them, the later one is thus the cause, unless the words after the colon
-    are of a hint.
+    host". If a colon separates two matches, the later match is the cause, unless the words after the colon are a hint.
 
     >>> _causes_of_words("Unable to initialize backend 'tpu': libtpu.so: cannot open shared object file")
     ('library-release',)
@@ -253,7 +253,7 @@ def _causes_of_words(line: str) -> tuple[str, ...]:
 
 
 def _causes_of_object(line: str) -> tuple[str, ...]:
-    """The causes of an object and what happened to it in a line of an error; none if it has no such pair.
+    """The causes from an object and what happened to it in a line that reports an error; none without such a pair.
 
     >>> _causes_of_object("error: file system /scratch is offline")
     ('storage-fault',)

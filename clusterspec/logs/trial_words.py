@@ -159,7 +159,7 @@ FAULTS: tuple[tuple[str, str], ...] = (
     ("node", r"\b(?:bad|faulty|broken|defective) (?:nodes?|hosts?|machines?)\b"),
     ("clocks", r"\bthrottl\w{2,4}\b"),
 )
-"""What people blame in other words than those of a remedy."""
+"""What people blame, in words that do not name a remedy."""
 BLAMABLE = frozenset(
     {
         *("peer-memory", "interface", "gid", "mtu", "domain-service", "locked-memory", "open-files", "privileges"),

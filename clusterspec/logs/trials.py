@@ -1,4 +1,4 @@
-"""What a report says that was tried, and what came of it: the words of people around a log.
+"""What people report around a log: what was tried, and the outcome.
 
 A sentence such as "with NCCL_P2P_DISABLE=1 it works" tells more of a cause than most lines of a log. Sentences that
 advise, ask or suppose report nothing, and lines that programs print are not read.
@@ -44,7 +44,7 @@ _IF_DONE = re.compile(
     r"(?! (?:for|on) (?:you|your)\b)",
     re.IGNORECASE,
 )
-"""A condition that a writer has met: of what the run does, in the present, not of what it would do."""
+"""A condition that holds for the writer: it describes what the run does, in the present tense, not what it would do."""
 _IF_SET = re.compile(r"\W{0,4}(?:when|once|after|as soon as|if) (?:I|we|one)\b", re.IGNORECASE)
 """The beginning of a clause whose outcome follows."""
 _CLAUSE = re.compile(
@@ -82,7 +82,7 @@ _EVEN = re.compile(
     r"(?:\w{1,12} ){0,3}[`'\"]?$",
     re.IGNORECASE,
 )
-"""Words before a remedy of a run that fails with it, too; without them its own words are of the error."""
+"""Words before a remedy with which the run also fails; without them, the words of the remedy belong to the error."""
 _SINCE = re.compile(
     r"\b(?:since|after|when|once) (?:\w{1,12} ){0,3}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
     r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
@@ -110,7 +110,7 @@ _BOTH = re.compile(
     rf".{{0,20}}\bnot (?:on|with|in) .{{0,20}}?{VERSION}",
     re.IGNORECASE,
 )
-"""Two releases, of which the first works and the second does not."""
+"""Two releases: the first works, the second does not."""
 _CELL_GOOD = re.compile(
     r"^\W{0,4}(?:works|passes|passed|pass|fixed|fixes|ok|okay|stable|clean|success)\b|✅", re.IGNORECASE
 )
@@ -141,7 +141,7 @@ _TELLING = in_small_letters(GOOD, BAD, WORSE, _BLAMED, _SINCE)
 
 
 class Trial(NamedTuple):
-    """What was tried (``remedy``, a name of `trial_words`), what came of it (``outcome``), and the words of it."""
+    """What was tried (``remedy``, a name of `trial_words`), its ``outcome``, and the words."""
 
     remedy: str
     outcome: str
@@ -169,8 +169,8 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _differing_release(told: Sequence[tuple[int, str]]) -> tuple[str, str, int] | None:
-    """The line with the good one of two releases of a package, as pip has them, of which lines say that one works and
-    the other does not; None without any.
+    """The line with the working one of two releases of a package, in pip's form, if lines say that one works and the
+    other does not; None without any.
 
     >>> _differing_release([(1, "Works: ucx==1.3 with torch==2"), (2, "Does not work: ucx==1.4 with torch==2")])
     ('trial helped release of library', 'Works: ucx==1.3 with torch==2', 1)
@@ -210,7 +210,7 @@ def _trials_of_lines(text: str, told: Sequence[tuple[int, str]]) -> Iterator[tup
 
 
 def _neighboring_trials(line: str, number: int, lines: Sequence[str]) -> Iterator[Trial]:
-    """The trials of the lines around one with an outcome alone: the advice that it answers, or the list below it."""
+    """The trials around a line that states only an outcome: the advice that it answers, or the list below it."""
     if _ANSWER.search(line):
         above = next((each.strip() for each in reversed(lines[max(number - 4, 0) : number - 1]) if each.strip()), "")
         yield from _trials_of_clause(f"{above} works") if len(above) < MOST_WORDS else ()
@@ -219,7 +219,7 @@ def _neighboring_trials(line: str, number: int, lines: Sequence[str]) -> Iterato
 
 
 def _releases_of_line(line: str) -> Iterator[tuple[str, str, str]]:
-    """The parts and releases of a line that says of one release whether a run works with it.
+    """The parts and releases in a line that states whether a run works with one release.
 
     >>> list(_releases_of_line("NCCL 2.28.9 + aws-ofi-nccl deadlocks")), list(_releases_of_line("NCCL 2.27.7 works"))
     ([('library', '2.28.9', 'vain')], [('library', '2.27.7', 'helped')])
@@ -248,8 +248,8 @@ def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
 
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of prose with the words of an outcome, each with its number. Of more than `MOST_LINES` the first and
-    the last are read.
+    """The lines of prose with the words of an outcome, each with its number. If there are more than `MOST_LINES`, the
+    first and the last are read.
     """
     found = [each for each in prose_lines(text) if _has_an_outcome(each[1])]
     if len(found) > MOST_LINES:
@@ -271,7 +271,7 @@ def _has_an_outcome(line: str) -> bool:
 
 
 def trials_of_line(line: str) -> Iterator[Trial]:
-    """The trials that the clauses of a line report; a clause without an outcome has that of the next one."""
+    """The trials that the clauses of a line report; a clause without an outcome takes that of the next clause."""
     if (both := _BOTH.search(line)) and len(line) <= MOST_WORDS and not _is_supposed(line):
         part = next((name for name, words in _PARTS if words.search(both[0])), "library")
         yield Trial(f"release of {part}", HELPED, line.strip())
@@ -324,8 +324,8 @@ def _is_supposed(clause: str) -> bool:
 
 
 def _trials_of_clause(clause: str, told: str = "") -> Iterator[Trial]:
-    """The remedies that a clause names, each with its outcome, which may be told before; without it the run fails, or
-    with it.
+    """The remedies that a clause names, each with its outcome, which may come first: whether the run fails without the
+    remedy or with it.
     """
     if blamed := tuple(blamed_things(clause)):
         yield from (Trial(name, HELPED, clause) for name in blamed)
@@ -347,7 +347,7 @@ def _trials_of_clause(clause: str, told: str = "") -> Iterator[Trial]:
 
 
 def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
-    """The part of which a clause says that another release changed the outcome; empty if it says none of it.
+    """The part whose release changed the outcome according to a clause; empty if the clause names none.
 
     >>> _changed_part("NCCL 2.18 works and 2.19 hangs", "helped", worse=True)
     'library'

@@ -70,7 +70,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     None if the run states its success, or if no collective library wrote the text and no line tells of an error. An
     error that is of none of the known causes is kept as `error`.
 
-    The ranks are those in the list of devices, else those of the largest communicator.
+    The ranks come from the list of devices, else from the largest communicator.
     """
     if ended_well(text) or lists_changes(text):
         return None
@@ -116,7 +116,7 @@ def read_unfinished(text: str) -> Benchmark | None:
 
 
 def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:
-    """The statements, those of lines that follow from the failure of another rank last, and what says so of a line;
+    """The statements, with those that follow from the failure of another rank last and the evidence for each of these;
     and the same statements with the ranks and times of their lines.
     """
     stated = [(each.name, each.text, each.line) for each in evidence]

@@ -20,7 +20,7 @@ OF_A_REPORT = "reported fault"
 FEWEST = 4.0
 """The score from which causes are named: two terms of a subsystem, or a message."""
 NEAR = 0.6
-"""The share of the best score from which other causes are named with it."""
+"""The share of the best score from which other causes are also named."""
 MOST = 4
 """Causes that are named."""
 SHOWN = 4
@@ -32,7 +32,7 @@ OF_LAUNCH = 0.5
 OF_DENIAL = 0.5
 """The share of the largest denied term that is taken from the score."""
 SPECIFIC = 3
-"""Words of a symptom that may name a cause by itself, as fewer do not."""
+"""Least number of words of a symptom that may name a cause by itself."""
 
 
 class Worded(NamedTuple):

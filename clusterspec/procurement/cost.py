@@ -120,7 +120,7 @@ class Cost:
 
     @property
     def of_machine(self) -> bool:
-        """Whether the total has the price of the machine, or its rent, and not its operation alone."""
+        """Whether the total includes the price or the rent of the machine, and not only its operation."""
         return self.total is not None and not OF_MACHINE.isdisjoint(part.name for part in self.total.parts)
 
     @property
@@ -343,7 +343,9 @@ def _cost_of_million_tokens(second: Term | None, plan: Plan | None, share: Term 
 
 
 def _cost_of_million_output_tokens(second: Term | None, times: ServingTimes) -> Term | None:
-    """The cost of a million output tokens. Interruptions are ignored: a failed engine does not stop the others."""
+    """The cost of a million output tokens. Interruptions are ignored, since a failed engine does not stop the other
+    engines.
+    """
     if second is None or times.output_tokens_per_second <= 0:
         return None
     rate = Figure(times.output_tokens_per_second, "1/s", Computed("concurrency * output_tokens / latency"))

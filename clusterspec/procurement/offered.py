@@ -28,7 +28,7 @@ from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern, recent
 
 SEVERAL_NICS = 4
-"""Minimum NICs of a node at which cables as many as all fabric NICs are taken for cables of the fabric."""
+"""Minimum NICs of a node from which cables in the number of all fabric NICs count as cables of the fabric."""
 FAR_BELOW = 0.5
 """Fraction of a node's price below which another line labeled as a node is not a node of the machine."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
@@ -121,7 +121,7 @@ class Offered:
 
     @property
     def is_periodic(self) -> bool:
-        """Whether the line offers the use of a part for a time: its price is that of a month, or of another period."""
+        """Whether the line offers the use of a part for a time: its price is for a month or another period."""
         return self.kind != "other" and self.counts_periods
 
     @property

@@ -1,4 +1,4 @@
-"""The cost of a pool of a fleet: its machine, the energy of its jobs, and that of the nodes while no job has them."""
+"""The cost of a pool of a fleet: its machine, the energy of its jobs, and the energy of nodes without a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The prices that a quote states: of a unit of each kind of part."""
+"""The prices that a quote states per unit of each kind of part."""
 
 from __future__ import annotations
 

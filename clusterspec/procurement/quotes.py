@@ -69,10 +69,10 @@ def parts_with_terms(parts: Iterable[QuotedPart], procurement: ProcurementSpec) 
 def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     """Nodes and parts of the network in a bill, by kind, counted as the quote counts them.
 
-    Switches are one kind where a line of the quote does not name their tier.
-    Cables with fixed ends need no transceivers, and servers that are described with NICs no further ones. A cable whose
-    ends have the ports of two links each is one piece, so a quote of cables with ends may have half as many as links,
-    and one of fibers and cables with ends so many fewer.
+    Switches are one kind where a line of the quote does not name their tier. Cables with fixed ends need no
+    transceivers, and servers that are described with NICs no further ones. A cable whose ends carry two links each is
+    one piece. A quote of cables with fixed ends may therefore have half as many cables as links, and a quote that also
+    has fibers accordingly fewer than links.
     """
     counted = quantities_by_kind(bill.items)
     needed = {kind: count for kind, count in counted.items() if kind == "node" or kind in NETWORKED}

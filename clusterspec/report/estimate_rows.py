@@ -113,7 +113,7 @@ def latency_text(figures: Mapping[str, Any], name: str) -> str:
 class LatencyRow(NamedTuple):
     """A latency: its name, its value in seconds with a range, its target, and its field in ``estimate.serving``.
 
-    ``queue_grows``: the value is that of full engines, and requests wait in a queue without end before it.
+    ``queue_grows``: the value is that of full engines, without the time in the endlessly growing queue before them.
     """
 
     title: str
@@ -360,7 +360,9 @@ def heading_line(text: str, ink: Ink) -> str:
 
 
 def losses_text(losses: Sequence[Loss], mfu: float | None, ink: Ink) -> str:
-    """The losses from the peak of the accelerators to MFU, each as time of a step and as share of the peak."""
+    """The losses from the peak of the accelerators down to the MFU, each as a time of the step and as a share of the
+    peak.
+    """
     rows = [("  peak of the accelerators", "", "100 %", "")]
     rows += [
         (

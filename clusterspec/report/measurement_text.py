@@ -125,7 +125,7 @@ def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
 
 
 MOST_NAMED = 3
-"""Logs with the same reason not to be compared that a text names."""
+"""Maximum number of logs with the same reason against a comparison that a text names."""
 
 
 def _first_names(logs: Sequence[str]) -> str:

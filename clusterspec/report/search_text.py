@@ -268,7 +268,7 @@ def _later_ties_text(report: SearchReport) -> str:
 def _order_text(report: SearchReport) -> str:
     """The reason why a layout is listed before a faster one that it is not tied with; empty if there is no such case.
 
-    Of ties, the one with less memory is first.
+    Among ties, the layout with less memory is first.
     """
     times = {number: row.step_time for number, row in enumerate(report.layouts, 1) if row.step_time is not None}
     if report.objective != "step_time" or 1 not in times:

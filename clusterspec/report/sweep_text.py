@@ -67,9 +67,7 @@ def engines_text(row: LayoutRow) -> str:
 
 
 def sides_text(sides: Mapping[str, Any]) -> str:
-    """The engines of each side and the pool that they name, without the name of the side where there is ``both``
-    alone.
-    """
+    """The engines of each side and their pool; the name of the side is omitted if there is only ``both``."""
     names = {side: f"{side} on {degrees['pool']}" if degrees.get("pool") else side for side, degrees in sides.items()}
     shown = ((names[side], _engine_text(degrees, degrees.get("replicas", 1))) for side, degrees in sides.items())
     return " + ".join(text if name == "both" else f"{text} {name}" for name, text in shown)

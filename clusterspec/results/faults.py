@@ -71,8 +71,8 @@ class PairRow:
 
     ``count`` pairs share a node, leaf or rack (``shared``) and nothing closer; ``planes`` says of links whether they
     are in one plane, empty elsewhere. ``failures`` is how often a year one of a pair fails while the other is repaired.
-    ``worse`` says whether both do more to the job than either alone. ``step_time`` applies to the degraded machine in
-    seconds, None while the job stands still. ``hours`` and ``cost`` are lost in a year.
+    ``worse`` says whether both failures together affect the job more than either alone. ``step_time`` applies to the
+    degraded machine in seconds, None while the job stands still. ``hours`` and ``cost`` are lost in a year.
     """
 
     parts: tuple[str, str]
@@ -119,8 +119,8 @@ class YearlyCost(NamedTuple):
 
     @classmethod
     def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float = 0.0, *, used: float = 1.0) -> YearlyCost:
-        """The yearly cost from the goodput, the cost of one hour of the job, the hours of a year by which steps are
-        ``slowed``, and the share of the time in which the machine is ``used``.
+        """The yearly cost from the goodput, the cost of one hour of the job, the hours that slower steps take in a year
+        (``slowed``), and the share of the time in which the machine is ``used``.
         """
         from clusterspec.quantity import HOUR, YEAR
 

@@ -101,7 +101,7 @@ class LinkUse:
 class FleetReport(Result):
     """The results of one command for all jobs of a fleet, and its pools.
 
-    ``reports`` are those of jobs, and of pools where a command counts machines (``bom``); ``costs`` are by job.
+    ``reports`` are the reports of jobs, or of pools if a command counts machines (``bom``); ``costs`` are by job.
     """
 
     tool: Tool

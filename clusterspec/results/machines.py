@@ -69,8 +69,8 @@ class MachinesReport(Result):
     """The machines that were compared: those that miss nothing first, the cheapest first.
 
     ``best`` has the row of the ``cheapest``, ``fastest`` and ``leanest`` (least power) machine that misses nothing;
-    ``pareto`` the rows with less cost, time or power than any other that is no worse in the rest. Where no machine
-    meets all limits, ``nearest`` has for each limit the row that misses it alone, by the least.
+    ``pareto`` the rows with less cost, time or power than any other that is no worse in the rest. If no machine meets
+    all limits, ``nearest`` has, for each limit, the row that misses only this limit by the least.
     """
 
     tool: Tool

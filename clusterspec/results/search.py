@@ -14,8 +14,9 @@ Section = Mapping[str, object]
 @dataclass(frozen=True)
 class LayoutRow:
     """One layout that search found. ``step_time`` in seconds, ``memory`` in bytes on the fullest accelerator, ``cost``
-    of a run in the currency of the spec. ``low`` and ``high`` are the uncertainty range of the step time. ``tied``
-    where its step time is that of the best within the tolerance of ties."""
+    of a run in the currency of the spec. ``low`` and ``high`` are the uncertainty range of the step time. ``tied`` is
+    true if its step time equals the best within the tolerance of ties.
+    """
 
     layout: Section
     step_time: float | None
@@ -192,12 +193,12 @@ class SearchReport(Result):
     """The best layouts of a job.
 
     ``evaluated`` layouts were timed. ``fitting`` of them fit at the upper end of their memory range, ``may_fit`` more
-    as predicted (serving plans: ``fitting`` meet the targets, or hold the load where there are none). ``refused`` were
+    as predicted (serving plans: ``fitting`` meet the targets, or, without targets, hold the load). ``refused`` were
     dropped because a rule, counted in ``refused_by``, finds an error in them. ``why`` gives the reason where there is
     no layout. ``smallest`` is the layout with the least memory where none fits, or the plan closest to the targets.
     ``first_refused`` is the best layout that fits, where rules find an error in every one that was checked.
-    ``unsure`` where no layout fits at the upper end of its range, so that those shown may not fit. ``incomplete`` where
-    the spec lacks what it takes. ``unsearched`` are keys of which only the default was tried, since the framework
+    ``unsure`` is true if no layout fits at the upper end of its range, so the layouts shown may not fit. ``incomplete``
+    where the spec lacks what it takes. ``unsearched`` are keys of which only the default was tried, since the framework
     leaves them to the user. ``fewer_nodes`` is the best layout on part of the nodes, where its step is shorter than on
     all of them.
     """

@@ -179,10 +179,10 @@ class Choices:
     """The machines among which a buyer chooses, the design first, in one currency.
 
     ``unit`` is that of their ``work``: ``s`` for a run, of which less is better, or ``1/s``. ``recommended`` is the
-    number of the one that surely fits, without errors and within its budget, whose tokens cost least, or that does the
-    most work for its price where no term is known; not that of a size that does less work in a time or costs more than
-    a design that is itself such a one. ``load`` is what a serving plan is asked for, in output tokens per second; None
-    if that is not a rate.
+    number of the choice with the lowest cost per token (without a term, the most work for its price) among those that
+    surely fit, have no errors and are within their budget. If the design itself is such a choice, a size that does less
+    work in a time or costs more is not recommended. ``load`` is what a serving plan is asked for, in output tokens per
+    second; None if that is not a rate.
     """
 
     unit: str
@@ -223,7 +223,7 @@ class Purchase:
 
     ``amount`` is what is signed: the total of the ``quote``, else the sum of the ``prices`` of the spec or the ``rent``
     over its term, named by ``basis``. ``expected`` is the cost at the prices of the spec, with their range. With a
-    quote, it and what the ``parts`` lack have the discount and the tax of the quote, as ``terms`` says.
+    quote, the quote and the missing ``parts`` have the discount and the tax of the quote, as ``terms`` says.
     """
 
     amount: Money | None

@@ -104,7 +104,7 @@ class Study:
     loading: tuple[Problem, ...] = ()
     """The problems of the texts, and of the logs of measurements."""
     reading: tuple[Problem, ...] = ()
-    """The problems of keys and values; ``problems`` also has those of the catalog lookup."""
+    """The problems of keys and values; ``problems`` also has the problems of the catalog lookup."""
     failures: list[tuple[str, Exception]] = field(default_factory=list, compare=False, repr=False)
     """The parts of results that could not be computed because of an internal error, with the exception."""
     fleet_part: tuple[Document, FleetPart] | None = None

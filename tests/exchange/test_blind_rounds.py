@@ -214,7 +214,7 @@ ROLES = "training:\n  overrides:\n    actor_rollout_ref:\n      rollout:\n      
         (FIREWALL, "no machine"),
         (
             '{"model_type": "clip_text_model", "hidden_size": 8, "num_hidden_layers": 2}',
-            "a spec describes text decoders",
+            "a spec describes only text decoders",
         ),
         ("ClusterName=a\nNodeName=n[1-32] CPUs=1\nPartitionName=p Nodes=ALL\n", "no node with accelerators"),
     ],

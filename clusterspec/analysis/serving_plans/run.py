@@ -143,7 +143,8 @@ def _may_separate(job: ServingJob, pins: Pins) -> bool:
 def one_kind_reason(job: ServingJob, pins: Pins) -> str:
     """Why a search has no plans with separate prefill and decode engines; empty if it has.
 
-    Fixed degrees alone are those of one kind of engine. Separate engines that are asked for are tried at any load.
+    Other fixed degrees belong to plans with one kind of engine. Separate engines that are asked for are tried at any
+    load.
     """
     fixed = pins.values.get("pools")
     if fixed == "aggregated" or (fixed is None and pins.values):

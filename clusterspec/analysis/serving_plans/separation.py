@@ -59,8 +59,8 @@ def best_of_kinds(plans: Sequence[Rated], objective: str) -> Kinds:
 
 
 def plan_value(job: ServingJob, plan: Plan) -> float:
-    """Output tokens per second and accelerator of a plan: at the highest concurrency within the targets, at the load
-    of the spec where there are none. 0 if no concurrency meets them.
+    """Output tokens per second and accelerator of a plan: at the highest concurrency within the targets (0 if none
+    meets them), or, without targets, at the load of the spec.
     """
     if not job.load.targets:
         found = rated_plan(job, plan, inf)

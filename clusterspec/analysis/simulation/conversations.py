@@ -14,8 +14,8 @@ MOST_FILLING = 100_000
 """Maximum number of requests that fill the caches before the simulated ones."""
 FILLINGS_OF_CACHES = 1.2
 LONGEST_THOUGHT = 15.0
-"""The longest time between two turns, in multiples of the mean. Of exponentially distributed times one in three million
-is longer. A tier that keeps blocks longer has every block that is used again.
+"""The longest time between two turns, in multiples of the mean. One in three million exponentially distributed times is
+longer. A tier that keeps blocks longer has every block that is used again.
 """
 
 

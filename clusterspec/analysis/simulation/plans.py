@@ -191,8 +191,8 @@ class Simulation:
         self._begin(engine, now, engine.limits.interval)
 
     def _begin(self, engine: SimulatedEngine, now: float, interval: int) -> None:
-        """Starts an idle engine, or shortens the run of steps of a busy one so that it looks for requests at the next
-        interval.
+        """Starts an idle engine, or shortens the run of steps of a busy engine so that it looks for requests at the
+        next interval.
         """
         end = engine.shortened_end(now, interval) if engine.running else engine.next_step_end(now)
         if end is not None:

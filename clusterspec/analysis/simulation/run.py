@@ -185,9 +185,9 @@ def _traffic_with_hit_rates(
 def _steady_output(requests: Sequence[Request], traffic: Traffic) -> tuple[float, float, float]:
     """Requests and output tokens that a plan finishes in ``seconds`` of its load.
 
-    The window is from the admission of the first request that counts to that of the last one, before the engines
-    empty. For a request running at either end of the window, the share of its output inside the window counts. A finite
-    run, or a load whose requests all arrive at once, counts in full.
+    The window extends from the admission of the first request that counts to the admission of the last one, before the
+    engines empty. For a request running at either end of the window, the share of its output inside the window counts.
+    A finite run, or a load whose requests all arrive at once, counts in full.
     """
     start = requests[traffic.warm_up].admitted
     end = max(each.admitted for each in requests[: len(requests) - traffic.cool_down])

@@ -194,7 +194,7 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
 
 
 def _conflicts_text(merged: merge.Merged) -> str:
-    """The first imported values for which the spec already states those of another run, and the possible remedies."""
+    """The first imported values that differ because the spec states another run, and the possible remedies."""
     found = []
     for each, held in merged.other_run:
         inner = dotted_path(each.path).removeprefix(held.partition(" is ")[0]).lstrip(".")

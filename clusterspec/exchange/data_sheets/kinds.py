@@ -30,7 +30,7 @@ _FORM = "(OSFP|QSFP56-DD|QSFP-?DD|QSFP112|QSFP56|QSFP28)"
 _MEDIA = {"single": "singlemode", "multi": "multimode"}
 _TYPES = {"transceiver": "module", "active optical cable": "aoc", "direct attach copper": "dac"}
 HIGHEST_PORT = 3_200.0
-"""Gb/s of the fastest port that is sold or announced. A higher figure is taken as that of a whole switch."""
+"""Gb/s of the fastest port that is sold or announced. A higher figure is read as that of a whole switch."""
 
 
 def _memory(match: re.Match[str]) -> Value:

@@ -26,7 +26,8 @@ def benchmark_command(test: AcceptanceCase, accelerators: int = 1) -> str:
 def limit_check(test: AcceptanceCase, command: str) -> Iterator[str]:
     """Shell lines that run a test and exit with 1 if its log misses the limit or has wrong values.
 
-    The columns are those of nccl-tests, counted from the last one: bus bandwidth out of place, wrong values of both.
+    Positions of nccl-tests columns, counted from the last one: out-of-place bus bandwidth, and wrong values out of
+    place and in place.
     """
     runs = " ".join(str(run) for run in range(1, repetition_count(test) + 1))
     needed = test.passes + repetition_count(test) - test.runs

@@ -117,7 +117,7 @@ def _spans_nodes(cluster: Cluster) -> bool:
 
 
 def _network_check(cluster: Cluster, service: str | None, accelerator: str) -> Check:
-    """The default check; that of NVLink if AICR skips the default one and NVLink connects nodes."""
+    """The default check, or the NVLink check if AICR skips the default one and NVLink connects nodes."""
     if _spans_nodes(cluster) and not FABRIC.covers(service, accelerator):
         return NVLINK
     return FABRIC

@@ -278,7 +278,9 @@ def _record_listed_devices(
     links = NodeLinks(devices, direct)
     if len(set(numbers.values())) > 1:
         builder.count("edges", links.edges, line)
-        why = "links of different weight, as between the halves of MI200 packages: a device is half of a package there"
+        why = (
+            "links of different weight, as between the halves of MI200 packages, in which a device is half of a package"
+        )
         builder.unknown(f"cluster.accelerators_per_node of {len(devices)} devices", why, line)
         return
     builder.count("accelerators", len(devices), line)

@@ -325,7 +325,7 @@ _CHOICES = ("compatible_strategies", "variants", "opt_in_features", "hardware_ov
 
 
 def _recipe(yaml: Yaml) -> Keys:
-    """The model of a recipe with the options that all launches of it have; its choices stay as keys that are unused."""
+    """The model of a recipe with the options that all of its launches have; its choices remain as unused keys."""
     keys, model = started_keys("model", yaml.line("model")), yaml.value["model"]
     put_all(keys, model, {"model_id": "model", "context_length": "context_length"}, yaml, ("model",))
     put_words(keys, model.get("base_args"), yaml, ("model", "base_args"))

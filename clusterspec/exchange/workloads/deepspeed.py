@@ -161,8 +161,8 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_replicas(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the data parallelism that the three sizes of a batch leave: the batch is that of a micro-batch × accumulation
-    × replicas. Of two stated sizes, DeepSpeed derives the third from the ranks.
+    """Set the data parallelism that follows from the three sizes of a batch: batch = micro-batch × accumulation ×
+    replicas. If two sizes are stated, DeepSpeed derives the third from the ranks.
 
     Source: deepspeedai/DeepSpeed, deepspeed/runtime/config.py (``_set_batch_related_parameters``).
     """
@@ -254,7 +254,7 @@ def _set_axolotl_length(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> None:
-    """Set the sharding of FSDP: of the replicas of a shard group, the strategy (version 1), or resharding.
+    """Set the sharding of FSDP from the replicas of a shard group, from the strategy (version 1), or from resharding.
 
     A strategy without a value in the spec is listed as unknown. Without a stated strategy, everything is sharded
     (axolotl, Accelerate).

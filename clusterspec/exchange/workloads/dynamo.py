@@ -56,7 +56,9 @@ _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "gpu")
 
 
 class _Worker(NamedTuple):
-    """A component that starts an engine: ``replicas`` is None if it is no count, ``accelerators`` those of a pod."""
+    """A component that starts an engine: ``replicas`` is None if it is not a count; ``accelerators`` are the
+    accelerators of a pod.
+    """
 
     name: str
     engine: str
@@ -225,10 +227,10 @@ def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResu
         if worker.role:
             set_block(keys, builder)
     elif missing := keys.get("file_of_options"):
-        why = "a file that this text does not hold: it states degrees and limits over those of the command"
+        why = "a file that this text does not hold: its degrees and limits override those of the command"
         builder.unknown(excerpt(f"extra-engine-args {missing}", LIST), why, keys.line("file_of_options"))
     elif keys.find("override_engine_args"):
-        why = "its options go over those of the command and the file"
+        why = "its options override those of the command and the file"
         builder.unknown("override-engine-args", why, keys.line("override_engine_args"))
     else:
         if "moe_expert_parallel_size" not in keys.values and (own := keys.get("expert_parallel_size")) is not None:
@@ -255,4 +257,4 @@ def _set_pods(workers: list[_Worker], builder: ImportBuilder) -> None:
         nodes = sum((worker.replicas or 0) * worker.nodes for worker in workers)
         builder.set("layout.nodes", nodes, workers[0].line)
     else:
-        builder.unknown("layout.nodes", "the replicas of an engine are no count", workers[0].line)
+        builder.unknown("layout.nodes", "the replicas of an engine are not a number", workers[0].line)

@@ -60,7 +60,7 @@ def prints_engine(file: InputFile) -> bool:
 
 
 def engines_of_log(file: InputFile) -> list[tuple[str, Keys]]:
-    """The engines that print their options in a log; those of several nodes of one engine, once."""
+    """The engines that print their options in a log; an engine on several nodes appears once."""
     engines: list[tuple[str, Keys]] = []
     for match in _option_lines(file.text):
         name, line = "sglang" if match["sglang"] else "vllm", file.text.count("\n", 0, match.start("values")) + 1

@@ -158,8 +158,8 @@ _NEAR = 20
 
 
 def severed_part(command: Command, commands: Sequence[Command]) -> Command | None:
-    """The command of options alone that a comment, or a line without a backslash, cuts off a launch: the one after it,
-    or the launch itself, if its program is in the one before.
+    """The command that consists only of options because a comment, or a line without a backslash, cuts them off a
+    launch: the command after the launch, or the launch itself if its program is in the command before.
     """
     for before, after in pairwise(commands):
         if command is not before and command is not after:

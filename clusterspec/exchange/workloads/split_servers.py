@@ -97,9 +97,9 @@ def _replicas_of_role(file: InputFile, line: int) -> tuple[int, int] | None:
 
 
 def _engines_of_object(file: InputFile, keys: Keys) -> tuple[Any, int] | None:
-    """The engines of the object in which a launch stands, with their line: the instances of its role, or the pods of
-    its Deployment or StatefulSet divided by those of an engine (``--nnodes``); why there is no number of engines, where
-    these do not divide them.
+    """The number of engines of the object that holds a launch, with its line: the instances of its role, or the pods of
+    its Deployment or StatefulSet divided by the pods of an engine (``--nnodes``). If the division leaves a remainder,
+    the reason why there is no number.
     """
     if of_role := _replicas_of_role(file, keys.command.line):
         return of_role

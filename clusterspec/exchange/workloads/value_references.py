@@ -22,7 +22,7 @@ MARK = "{{"
 
 
 def with_references(values: dict[str, Any]) -> dict[str, Any]:
-    """Values with the references that one other value of theirs decides; the others stay as they are.
+    """Values with their references replaced where one other value decides them; other references do not change.
 
     >>> with_references({"a": {"m": "org/x"}, "args": ["--model={{ .Values.a.m }}", "--port={{ .Values.p }}"]})["args"]
     ['--model=org/x', '--port={{ .Values.p }}']

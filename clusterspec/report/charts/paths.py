@@ -14,8 +14,8 @@ from clusterspec.standard import sum_of
 @dataclass(frozen=True)
 class DrawnHop:
     """A part on the path: the ``seconds`` that it adds (None if unknown), these as text, the total up to it as text,
-    and a remark. ``rate`` is that of the link into the part; None for the first part, and if that link has no rate of
-    its own.
+    and a remark. ``rate`` is the rate of the link into the part; None for the first part, and if that link has no rate
+    of its own.
     """
 
     label: str

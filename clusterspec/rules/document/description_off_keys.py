@@ -6,9 +6,10 @@ A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B
 `256 GPUs`), in digits or as the first word of a sentence, or names a degree of the layout (`tp 8`), where the number
 neither is stated by a key nor follows from the keys. The rule accepts the nodes with or without spares, the nodes of
 the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
-roles; with `recovery: shrink` any smaller number of nodes. Sentences about another machine (one that is replaced, compared
-with, or bought later), parts of a larger one (`128 of the 256 nodes`), nodes that a load needs (`11,600 requests/s: 580
-nodes`), blocks of a fabric (`pods of 96`) and parts that add up to the nodes (`62 and 31 more`) are not read.
+roles. With `recovery: shrink` it also accepts any smaller number of nodes. Sentences about another machine (one that is
+replaced, compared with, or bought later), parts of a larger one (`128 of the 256 nodes`), nodes that a load needs
+(`11,600 requests/s: 580 nodes`), blocks of a fabric (`pods of 96`) and parts that add up to the nodes (`62 and 31
+more`) are not read.
 
 A number of steps is compared with tokens / (batch × sequence length): one that the text calls the whole run has to agree
 to 5 %, and no other may be larger by half. A price of one accelerator or node, or its rent for an hour (`2.20 USD per

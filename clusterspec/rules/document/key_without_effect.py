@@ -14,8 +14,8 @@ reinforcement-learning algorithm that has none. All are warnings; loss scaling w
 
 ## Why it matters
 
-Nothing uses the key, so either the key or the rest of the design is wrong: a plan with an expert dispatcher was meant
-for another model, and a recipe of 8 bits with GEMMs in bf16 leaves half of the peak unused.
+Nothing uses the key, so either the key or the rest of the design is wrong. A plan with an expert dispatcher may have
+been meant for another model; an 8-bit recipe with bf16 GEMMs leaves half of the peak unused.
 
 ## What to do
 

@@ -61,7 +61,7 @@ _NEGATED = pattern(
     r"|impossible|excluded|disabled|kein\w*|nicht|nie|ohne|statt|pas|jamais|sans|aucun\w*|sin|nunca|ningun\w*|ningún)\b"
 )
 _LACKING = pattern(r"\b(?:without|ohne|sans|sin|no|none|kein\w*)\b")
-"""Words that negate what comes after them alone."""
+"""Words that negate only what follows them."""
 _ITEM = pattern(r"\n[ \t]*[-*•]\s")
 """The start of another item of a list, which is of another part than the one before it."""
 _BEFORE, _AFTER = 40, 20

@@ -4,12 +4,12 @@
 
 The rule compares the bills of all pools together with the lines of `quote`, by kind of part: nodes with spares,
 switches, cables, transceivers and NICs. Fewer nodes than needed are an error. Where each line for nodes names its
-accelerator, this holds for each accelerator: too many nodes with another one do not make up for it. A kind of part
-without a line, where the quote has lines for the network, is a warning, and so is a shortage of network parts that is
-larger than the difference between counting methods (15 %; a third of the spines). It is a note where the nodes of one
-pool are quoted, and the description or a comment says that the others exist or are in another lot. Of a pool with a
-phase before `as_of`, only the nodes that later phases add are compared. A line that is sold by the accelerator, node or
-rack is an error if its quantity is the number of another of these units in some of the pools.
+accelerator, this holds for each accelerator: too many nodes with another one do not make up for it. If the quote has
+lines for the network, a kind of part without a line is a warning. A shortage of network parts beyond the difference
+between counting methods (15 %; a third of the spines) is also a warning. It is a note where the nodes of one pool are
+quoted, and the description or a comment says that the others exist or are in another lot. Of a pool with a phase before
+`as_of`, only the nodes that later phases add are compared. A line that is sold by the accelerator, node or rack is an
+error if its quantity is the number of another of these units in some of the pools.
 
 ## Why it matters
 

@@ -71,8 +71,8 @@ class FailingMachine:
         self._steps: dict[tuple[Cut, ...], float | None] = {}
 
     def goodput_of_year(self, failures: float = 1.0, hours: float = 1.0) -> float:
-        """The goodput in a year with ``failures`` times the expected number of stops, each of which lasts ``hours``
-        times as long as expected.
+        """The goodput in a year with ``failures`` times the expected number of stops, each ``hours`` times as long as
+        expected.
         """
         kept = self.kept
         assert kept is not None

@@ -25,11 +25,11 @@ MEASURES: Mapping[str, Powers] = {
     "money/kWh": frozenset({("money", 1), ("W", -1), ("s", -1)}),
     "share": frozenset({("share", 1)}),
 }
-"""The powers of units that a row names; other names are nouns, with `/` before the noun for each of which it is."""
+"""The powers of units that a row names; other names are nouns, with `/` before the noun of a rate."""
 
 
 class NamedKey(NamedTuple):
-    """A key with the powers of its figure, the words that name it in the clause, and those that make it another figure.
+    """A key with the powers of its figure, the words that name it in a clause, and the words that show another figure.
 
     ``cues`` and ``starts`` are lowercase words, and beginnings of words, without which no sentence names the key.
     ``least`` and ``most`` bound the figures that it reads, in SI; of `PATTERNED` ``least`` is the factor of the number.

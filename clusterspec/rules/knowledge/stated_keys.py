@@ -173,7 +173,7 @@ def _is_present(sentence: str, reading: _Reading, own: float) -> bool:
 
 
 def _is_otherwise(sentence: str, reading: _Reading) -> bool:
-    """Whether the clause of a figure has words with which it is another figure than that of the key."""
+    """Whether the clause of a figure has words that show that the figure is not the value of the key."""
     unless = reading.statement.key.unless
     return unless is not None and unless.search(sentence, *_bounds(sentence, reading.start, reading.end)) is not None
 

@@ -334,7 +334,7 @@ def _rounding(token: Token) -> float:
 
 
 def _with_owner(passage: str, figure: Figure, before: Sequence[Figure]) -> Figure:
-    """A figure with the noun for each of which it is, by `each` behind it, a count before it, or the subject of its clause."""
+    """A figure with the noun that it applies to, from `each` after it, a count before it, or the subject of its clause."""
     if any(power < 0 and name not in (TIME,) for name, power in figure.powers):
         return figure
     count = next((each for each in reversed(before) if each.noun and (each.noun, 1) not in figure.powers), None)
@@ -361,7 +361,9 @@ def _last_noun(text: str) -> str:
 
 
 def _with_role(passage: str, figure: Figure, begin: int) -> Figure:
-    """A figure with what its clause makes of it: the time between failures, that of a repair, or nodes in repair."""
+    """A figure with the meaning that its clause gives it: the time between failures, the time of a repair, or the nodes
+    in repair.
+    """
     start, end = clause_bounds(passage, figure.start, figure.end)
     clause, before = passage[start:end], passage[max(start, begin) : figure.start]
     behind = _DIGIT.split(passage[figure.end : end], maxsplit=1)[0]

@@ -156,7 +156,7 @@ MOST_ROUNDED = 0.1
 _POWERS = (*(1000.0**power for power in range(-7, 8)), *(1024.0**power for power in range(-3, 4)))
 _UNITS = (8.0, 12.0, 24.0, 60.0, 100.0, 365.0, 3600.0, 8760.0, 86400.0)
 _SHIFTS = (*_POWERS, *(each**sign for each in _UNITS for sign in (1, -1)))
-"""Factors between the numbers of one figure in two units, of which one is not written."""
+"""Factors between the numbers of one figure in two units, one of which is not written."""
 _RATE_SHIFTS = (2.0, 0.5, 8.0, 1 / 8)
 """Both directions of a link, and bits for bytes, which other rules report."""
 

@@ -30,7 +30,8 @@ DIGITS = pattern(r"^\d(?:[\d.,'’]*\d)?")
 
 
 class RelatedFigure(NamedTuple):
-    """A number of a sentence in SI, what it measures or counts, and the nouns for each of which it holds.
+    """A number of a sentence in SI units, what it measures or counts, and the nouns that it applies to (per node, per
+    step).
 
     ``noun`` is the singular of what a number without a unit counts; ``is_share`` tells percents. ``rounding`` is half a
     unit of its last digit, relative to it.

@@ -60,7 +60,7 @@ _PERCENT_SIGNS = ("%", "ercent", "cent", "rozent", "ciento")
 
 
 class LoadFigure(NamedTuple):
-    """A figure of a sentence: ``period`` is the seconds of a rate, else 0; the places are those of the sentence."""
+    """A figure of a sentence: ``period`` is the seconds of a rate, else 0; positions refer to the sentence."""
 
     value: float
     kind: str

@@ -247,7 +247,7 @@ _OVER = pattern(
 
 
 def _is_of_each(sentence: str, count: RelatedFigure, amount: RelatedFigure) -> bool:
-    """Whether the amount is that of one of what is counted: `a rack draws 40 kW, so 8 racks`."""
+    """Whether the amount applies to one of the counted things: `a rack draws 40 kW, so 8 racks`."""
     one = rf"(?i)\b(?:a|an|each|one|every|per)(?: [\w-]+)? {count.noun}\b"
     return pattern(one).search(sentence[: amount.start]) is not None and count.start > amount.end
 

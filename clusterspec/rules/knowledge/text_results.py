@@ -207,7 +207,7 @@ def _is_own(passage: str, figure: Figure) -> bool:
 
 
 def _possible_values(powers: Powers, figures: Sequence[Figure]) -> list[_Value]:
-    """The products and quotients of two figures that have some powers, or else those of three."""
+    """The products and quotients of two figures with given powers, or, without any, of three figures."""
     for size in (2, 3):
         found = [
             _Value(prod(each.value**sign for each, sign in zip(chosen, signs, strict=True)), above, below)

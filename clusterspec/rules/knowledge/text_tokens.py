@@ -109,7 +109,7 @@ class Token(NamedTuple):
     """A token of a text.
 
     ``kind`` is `number`, `op`, `word`, `date` or `other`. A number has the values that its digits may have, in units of
-    ``unit``; ``per`` are the units behind it for each of which it holds (`EUR per kWh`).
+    ``unit``; ``per`` are the units after it that it refers to (`EUR per kWh`).
     """
 
     kind: str
@@ -328,8 +328,8 @@ _GERMAN = word_set(
 
 
 def has_decimal_comma(sentence: str) -> bool:
-    """Whether a sentence has decimal commas, so that its points are between thousands: by a number that shows it, or several
-    German words.
+    """Whether a sentence has decimal commas, so that points separate thousands: a number shows it, or several German
+    words.
 
     >>> has_decimal_comma("3.958 TFLOP/s x 0,35"), has_decimal_comma("bei Schritt 450.000 ist sie null"), has_decimal_comma("1.250 s")
     (True, True, False)

@@ -41,7 +41,7 @@ class Window(NamedTuple):
 def windows(
     text: str, most: int = 2, extra: Callable[[str], Iterable[TextQuantity]] = lambda _: ()
 ) -> Iterator[Window]:
-    """The sentences with quantities of a text one by one, then those that follow each other, up to ``most`` together.
+    """The sentences with quantities of a text, first single, then runs of up to ``most`` consecutive sentences.
     ``extra`` reads further quantities of a sentence.
 
     >>> [(each.text, len(each.quantities)) for each in windows("A save takes 45 s. It comes every 10 min.")]

@@ -67,7 +67,7 @@ _COLLECTIVE = pattern(r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter
 _OF_LINKS = pattern(
     r"\b(?:links?|lanes?|ports?|per direction|receives?|pcie|hbm\w*|memory|drives?|store|file system)\b", re.IGNORECASE
 )
-"""Words of a sentence whose rate is that of links, memory or a store."""
+"""Words of a sentence whose rate belongs to links, memory or a storage system."""
 _METRIC = pattern(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
 
 

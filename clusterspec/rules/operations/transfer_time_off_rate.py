@@ -2,11 +2,11 @@
 
 ## What it finds
 
-Bytes, a rate of a link or of a storage system, and the time in which the text says that these bytes are written, read
-or copied (`990 GB at 8 GB/s are in the store after 20 s`), where they take at least a sixth longer. The bytes and the
-rate may be in sentences before; a rate of each of several ports counts for all of them; a checkpoint without a rate in
-the text is written at the rate of `networks.storage`. Times of pauses and of intervals, and rates of each of several
-parts, are not read.
+A text that states bytes, a rate of a link or of a storage system, and the time to write, read or copy these bytes (`990
+GB at 8 GB/s are in the store after 20 s`), if they take at least a sixth longer than stated. The bytes and the rate may
+be in sentences before; a rate of each of several ports counts for all of them; a checkpoint without a rate in the text
+is written at the rate of `networks.storage`. Times of pauses and of intervals, and rates of each of several parts, are
+not read.
 
 Where the text states the time as a result (`that is 2 min`), the rule also reports a time that is too long.
 

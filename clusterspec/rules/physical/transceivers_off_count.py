@@ -2,8 +2,9 @@
 
 ## What it finds
 
-Stated `transceivers` below the modules of all cages in use (an error; a note where those of `extra_endpoints`, which may
-come with theirs, explain it), or more than a tenth above them (a note; from twice as many on, a warning). Where the catalog does not state the cages at one end, the rule reports only counts that are too small even with two ports per
+Stated `transceivers` below the modules of all cages in use (an error; a note if the modules of `extra_endpoints`, which
+may come with their own, explain it), or more than a tenth above them (a note; from twice as many on, a warning). Where
+the catalog does not state the cages at one end, the rule reports only counts that are too small even with two ports per
 cage. Cables with fixed ends need none; a twin-port module carries two links. Transceivers in a line of the `quote` are
 an error where every cable of the fabric has fixed ends.
 

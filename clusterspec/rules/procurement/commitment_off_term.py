@@ -174,7 +174,7 @@ def _priced_years(sentence: str, prices: Sequence[float]) -> Iterator[int]:
 
 
 def _is_price(amount: float, prices: Sequence[float]) -> bool:
-    """Whether an amount is one of some prices, or that of one accelerator of a node."""
+    """Whether an amount equals one of some prices, or the part of one accelerator in one of them."""
     return any(agree(amount * number, price, SAME) for number in ACCELERATORS_OF_NODES for price in prices)
 
 

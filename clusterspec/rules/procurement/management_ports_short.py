@@ -13,7 +13,7 @@ cheap, and take weeks.
 
 ## What to do
 
-Order another switch, or say in the line what manages the others.
+Order another switch, or say in the line what manages the other devices.
 
 ## When to ignore it
 

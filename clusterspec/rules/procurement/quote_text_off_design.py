@@ -28,7 +28,7 @@ Lines of `procurement.quote` whose text states
 
 ## Why it matters
 
-What is delivered is what the line says, not what the design says: the difference appears on the day of installation.
+The supplier delivers what the line says, not what the design says. The difference appears on the day of installation.
 
 ## What to do
 

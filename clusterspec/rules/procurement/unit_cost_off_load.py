@@ -8,8 +8,8 @@ over the cost instead of over the price.
 
 ## Why it matters
 
-The hour of a machine costs the same at any load. At 55 % of the load it makes 55 % of the tokens, so that each costs 1.8
-times as much. A price that rests on the product of both is below the cost.
+The hour of a machine costs the same at any load. At 55 % of the load it makes 55 % of the tokens, so that each costs
+1.8 times as much. A price that multiplies the cost by the load is below the cost.
 
 ## What to do
 
