@@ -1,4 +1,4 @@
-"""The causes that a diagnosis can name, and what each means."""
+"""The causes that a diagnosis can name, and the meaning of each."""
 
 from __future__ import annotations
 

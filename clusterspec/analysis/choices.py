@@ -251,7 +251,7 @@ def _serving_choice(machine: ServingMachine, kind: str) -> Iterator[Choice]:
 
 
 def _choice_of_size(other: Study) -> Choice | None:
-    """The choice for another size on which the layout is legal. Its errors include those that the design has as well.
+    """The choice for another size on which the layout is legal. Its errors include errors that the design also has.
 
     Reinforcement learning with a stated number of nodes per role allows no other size.
     """

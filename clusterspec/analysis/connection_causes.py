@@ -150,4 +150,4 @@ CONNECTION_CAUSES = (
     ("cm-refused", "nic-limit", ", as with more queue pairs than the other end can create", service_steps.QUEUES, WEAK),
     ("table-full", "unreachable-peer", ": the host drops connections", _TABLES, STRONG),
 )
-"""What such lines leave open: evidence, cause, what follows its text, next step and weight."""
+"""Open causes of such lines: evidence, cause, the end of its text, next step and weight."""

@@ -214,7 +214,7 @@ def _without_error(text: str, why: str) -> str:
     if steps:
         return f"it has steps of {steps}, but neither the result of a collective nor a line that reports an error"
     if (fault := reported_fault(text)) is not None:
-        return f"line {fault[1]} reports a fault ({fault[0]}), but no line and no wording is of a known cause"
+        return f"line {fault[1]} reports a fault ({fault[0]}), but no line and no wording shows a known cause"
     left_out = searched_part(text)[1]
     if left_out:
         return f"{why}; no line that was searched reports an error, and {left_out:,} were not: too many differ"
@@ -222,7 +222,9 @@ def _without_error(text: str, why: str) -> str:
 
 
 def read_logs(paths: Sequence[str | Path], *, unfinished: bool = False) -> Logs:
-    """The logs in some files, as `read_log` reads each. Raises `OSError`, and `FormatError` for one that is no log."""
+    """The logs in some files, as `read_log` reads each. Raises `OSError`, and `FormatError` for a file that is not a
+    log.
+    """
     return [(Path(path).name, read_log(str(path), read_bytes(path, LARGEST), unfinished=unfinished)) for path in paths]
 
 

@@ -222,7 +222,7 @@ class _Table:
 
 
 def _optimality_gap(assignment: Assignment, bound: float) -> float:
-    """The share of its objective by which a better assignment could be below, where none is below a bound."""
+    """The share by which the objective of a better assignment could be lower, given a lower bound."""
     return max(0.0, 1 - bound / assignment.objective) if assignment.objective else 0.0
 
 
@@ -260,7 +260,7 @@ def _own_sets(fleet: Fleet) -> Iterator[NodeSet]:
 
 
 def _nodes_taken_by_engines(pool: Pool) -> int:
-    """Nodes of a pool that engines of jobs of other pools have."""
+    """Nodes of a pool that run engines for jobs of other pools."""
     return sum(each.nodes or 0 for each in pool.sets if each.path is not None)
 
 

@@ -63,7 +63,7 @@ SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
 """Causes that an earlier error in the log explains, if there is one."""
 NEXT_STEPS = {
     "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
-    "program-error": "the program on two accelerators of one node: the same error there is the program's",
+    "program-error": "the program on two accelerators of one node: with the same error, the program is the cause",
     "separate-jobs": service_steps.LAUNCHER,
 }
 """The next steps for causes that only catalogued messages name. The next steps of other causes take precedence."""
@@ -245,7 +245,7 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
 def suggested_causes(run: PlacedRun) -> Iterator[Cause]:
     """The causes suggested by common words of an error, for a run without a result and without any other known cause.
 
-    Lines with such a reason of the system precede those that tell only what failed.
+    Lines with such a reason come before lines that state only the failed part.
     """
     for each in sorted(run.benchmark.evidence, key=lambda each: not any(words in each.text for words in _REASONS)):
         cause = each.name.removeprefix("suggests ")
@@ -381,7 +381,7 @@ def _unlike_nics(run: PlacedRun) -> Iterator[Cause]:
 def _unused_interface(run: PlacedRun) -> str:
     """The value of NCCL_SOCKET_IFNAME, if no line of the log uses an interface that it matches; empty otherwise.
 
-    Published: NVIDIA/nccl issue 1837, where the library goes on with an address that was never set.
+    Published: NVIDIA/nccl issue 1837, where the library continues with an address that was never set.
     """
     used = [text for text, _ in run.log_lines("interface")]
     for text, _ in run.log_lines("environment"):

@@ -177,7 +177,7 @@ def _relative_change(plan: Plan, assumption: Assumption, against: Any, other: Pl
 def _time_change(plan: Plan, other: Plan) -> float:
     """The relative change of the step time, or for serving of the time per output token.
 
-    An engine that does not fit has no time per output token: what would be left for its cache decides it.
+    An engine that does not fit has no time per output token: that time depends on the memory for its cache.
     """
     if plan.serving is not None and plan.fits and not other.fits:
         return 0.0

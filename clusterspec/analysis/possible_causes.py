@@ -63,7 +63,7 @@ _KERNEL_WAIT = (
 )
 _REVERSE = "getent hosts of the address on every node: /etc/hosts or the name service gives another host's name for it"
 _STUCK = "py-spy dump of every rank: the call that each waits in; TORCH_NCCL_TRACE_BUFFER_SIZE=2000 for the next run"
-_PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; the same on one node is the program's"
+_PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; if it also fails on one node, the program is the cause"
 _SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
 _ATTACHED = "kubectl describe pod; kubectl get network-attachment-definitions -A; the logs of Multus on that node"
 _SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"

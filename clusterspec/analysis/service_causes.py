@@ -60,7 +60,7 @@ SERVICE_CAUSES = (
         service_steps.BACKEND,
         GIVEN,
     ),
-    ("unlike-ends", "mixed-releases", ": its two ends are of unlike releases or backends", service_steps.ENDS, GIVEN),
+    ("unlike-ends", "mixed-releases", ": its two ends have unlike releases or backends", service_steps.ENDS, GIVEN),
     ("unlike-ends", "invalid-setting", ", as a backend that two variables name", service_steps.ENDS, GIVEN),
     ("no-collectives", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
 )

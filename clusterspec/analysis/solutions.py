@@ -66,7 +66,8 @@ class Probe:
 class Solution:
     """The boundary of a condition.
 
-    ``value`` is the lowest value of the key that meets it (the highest where less is better), None if none does.
+    ``value`` is the lowest value of the key that meets the condition (the highest, if less is better), None if no value
+    does.
     ``catalog_step`` is the nearest sold value that meets it. ``free`` says that every tried value meets it, so the key
     does not limit the design.
     """

@@ -13,7 +13,8 @@ PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 DUPLEX = (0.33, 0.46)
 """Range of measured over stated bandwidth in a scale-up domain if the stated figure sums both directions. Source:
-NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
+NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: runs reach about 80 % of one direction.
+"""
 
 
 def direction_error(run: PlacedRun) -> Iterator[Cause]:

@@ -1,4 +1,4 @@
-"""Causes that a report is suspected of by its words, where nothing in the input decides."""
+"""Causes suspected from the words of a report, if nothing in the input decides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LEADING = 0.44
 likely causes, even if the place of the fault supports it.
 """
 FOLLOWING = 0.22
-"""The same where lines of programs have possible causes, which come before it."""
+"""The same weight if lines of programs have possible causes, which come before the suspected ones."""
 STEP = 0.01
 """How much less each further suspicion weighs."""
 _STEPS = {
@@ -40,7 +40,7 @@ _OF_LINKS = frozenset({"no-direct-links", "no-nvls", "fabric-manager", "network-
 
 def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
     """The causes that the words of a report suggest; none if a found cause is likely, or if no sentence of a person in
-    the text reports a fault: what program lines leave open stays open.
+    the text reports a fault: causes that program lines leave open stay open.
     """
     reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
     if not reported or any(each.is_likely for each in found):
@@ -64,8 +64,8 @@ def _impossible_causes(run: PlacedRun) -> frozenset[str]:
 
 
 def _is_of_a_sentence(cause: Cause, told: Collection[int]) -> bool:
-    """Whether the evidence of a cause is a sentence of a person without what was tried or a reason, whose lines are
-    ``told``: it is compatible with other causes, too.
+    """Whether the evidence of a cause is only a sentence of a person, without a trial or a reason (these are on lines
+    ``told``): it is compatible with other causes, too.
     """
     place, _, sentence = cause.evidence.partition(": ")
     number = place.removeprefix("line ").partition(" ")[0]

@@ -1,7 +1,7 @@
 """Facts of documentation that texts are compared with: the table `documented-facts.csv` of the catalog.
 
-A row has a claim that the documentation refutes, as words that occur in one sentence. It has no numbers: what can be
-decided from keys or by arithmetic has a separate rule.
+A row has a claim that the documentation refutes, as words that occur in one sentence. It has no numbers: a separate
+rule judges statements that keys or arithmetic can decide.
 """
 
 from __future__ import annotations

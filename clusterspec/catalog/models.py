@@ -141,11 +141,11 @@ class Block:
 class Model(Entry):
     """A language model. Counts are plain integers; widths in elements; ``parameters`` as published.
 
-    ``heads`` to ``value_head_dim`` belong to layers with full attention. ``stated_attention_layers``
-    is None if all layers without linear attention have softmax attention, ``stated_ffn_layers`` if all
-    layers have a feed-forward network. ``wide_layers`` counts the layers at the start and at the end that multiply in
-    16 bits where others do in fewer. ``predicted`` further layers of multi-token prediction are trained with it, none
-    in an entry. ``parameters`` includes multi-token prediction modules if
+    ``heads`` to ``value_head_dim`` belong to layers with full attention. ``stated_attention_layers`` is None if all
+    layers without linear attention have softmax attention, ``stated_ffn_layers`` if all layers have a feed-forward
+    network. ``wide_layers`` counts the layers at the start and at the end that multiply in 16 bits although the others
+    use fewer bits. ``predicted`` further layers of multi-token prediction are trained with it, none in an entry.
+    ``parameters`` includes multi-token prediction modules if
     ``parameters_with_prediction``, and the ``encoder_parameters``, which the entry does not describe.
     """
 
@@ -205,7 +205,7 @@ class Model(Entry):
     repository: str = ""
     """The Hugging Face repository of the weights, as organization/name; empty if unknown."""
     license: str = ""
-    """The license of the weights, by its SPDX id where it has one; empty if unknown."""
+    """The license of the weights, by its SPDX id if it has one; empty if unknown."""
     checkpoint_precision: str | None = None
     """The precision of the published weights; None for 16 bits, or if unknown."""
     checkpoint_expert_precision: str | None = None

@@ -86,7 +86,7 @@ def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, pl
 
     Cables follow the row and cross rows at the switches; `RISE` is added at both ends. The switches are in the middle
     of the middle row, at its end, in one of the racks, or in a separate row next to the others. A separate row serves
-    all ``hall`` racks of the hall, and stands in the middle of their rows where that is nearer than next to all of
+    all ``hall`` racks of the hall. It stands in the middle of their rows if this place is nearer than a place next to
     them.
 
     >>> run_length(8, 8, 0.6, 3.0, "middle-of-row"), run_length(8, 8, 0.6, 3.0, "end-of-row")

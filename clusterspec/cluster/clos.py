@@ -161,8 +161,8 @@ def cables_between(links: int, lower: int, upper: int, carried: int) -> tuple[in
     and whether some cables are divided. A cable carries up to ``carried`` links.
 
     Links spread as evenly as possible over the switches of the row; the links of one switch spread likewise over the
-    switches above. Two switches with at least a cable of links have cables of their own, the last of which may carry
-    fewer. Where they have fewer, a port of one is divided to several others.
+    switches above. If at least as many links as a cable carries join two switches, they have separate cables; the last
+    may carry fewer links. If two switches are joined by fewer links, a port of one is split to several others.
 
     >>> cables_between(430, 10, 4, 2), cables_between(256, 8, 4, 2), cables_between(64, 8, 8, 2)
     ((230, False), (128, False), (32, True))

@@ -175,8 +175,8 @@ _SHARDED = {"none": "unsharded"}
 def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> frozenset[str]:
     """The uses that search does not vary, by the machine, the workload and the settings of the layout.
 
-    The method of context parallelism and the dispatcher count where the spec states them: software may use others than
-    those assumed.
+    The method of context parallelism and the dispatcher count only if the spec states them: software may use others
+    than the assumed ones.
     """
     fabric = cluster.scale_out
     family = fabric.technology.family if fabric is not None and layout.nodes > 1 else ""
@@ -303,7 +303,7 @@ def design_uses(design: Design) -> frozenset[str]:
 
 
 def _stated_reduction(design: Design) -> frozenset[str]:
-    """The use of reduction in the switches of a domain, where the spec asks for it."""
+    """The use of reduction in the switches of a domain, if the spec requests it."""
     written, tests = design.spec.cluster, design.spec.acceptance or ()
     up = written.scale_up if written is not None else None
     asked = up is not None and up.in_network_reduction is True

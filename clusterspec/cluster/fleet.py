@@ -284,7 +284,7 @@ def nodes_of_job(name: str, job: JobSpec, sets: tuple[NodeSet, ...]) -> int | No
 
 
 def nodes_path(fleet: Fleet, job: str) -> Path:
-    """The key that states the nodes of a job; the job itself where none does."""
+    """The key that states the nodes of a job; the job itself if no key does."""
     spec = fleet.jobs[job].spec
     if spec.nodes is not None:
         return ("jobs", job, "nodes")
@@ -292,7 +292,7 @@ def nodes_path(fleet: Fleet, job: str) -> Path:
 
 
 def set_path(fleet: Fleet, nodes: NodeSet) -> Path:
-    """The key that states the nodes of a node set; the job or engines themselves where none does."""
+    """The key that states the nodes of a node set; the job or engines themselves if no key does."""
     if nodes.path is None:
         return nodes_path(fleet, nodes.jobs[0])
     role = nodes.path[-1]

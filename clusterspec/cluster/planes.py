@@ -44,7 +44,7 @@ class SwitchCount:
     least_leaf_spine: int
     how: Mapping[str, str]
     pods: int = 1
-    """Groups of leaves and spines below one row of cores; 1 where there is no such row."""
+    """Groups of leaves and spines below one row of cores; 1 without such a row."""
 
 
 class OrderedParts(NamedTuple):
@@ -324,7 +324,7 @@ def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedC
 def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
     """The levels of the scale-out fabric from the leaf upward, each with the nodes under one block of it.
 
-    The levels come from `levels` if the spec has it. Else the level is the pod, if the spec states that the
+    The levels come from `levels` if the spec has this key. Else the level is the pod, if the spec states that the
     oversubscription is above it. Else there is one level per ratio, and a leaf has as many nodes as its ports allow. A
     level with an unknown number of nodes is assumed to be crossed by all traffic that crosses the level below it. A
     fabric of n tiers has n - 1 levels to cross; a fabric of cables only has none. The bill of materials counts the same

@@ -3,7 +3,7 @@
 The constants of the power are fitted to two sources: the power logs of MLPerf Training 4.0 (immersed nodes of eight
 H100: GPT-3 on 64 nodes, Llama 2 70B LoRA on 1, 8 and 64), and of MLPerf Inference 4.1 (air-cooled nodes of eight H200
 under caps); the idle power also to Inference 5.1. `tests/accuracy/power.csv` has the rows of these sources and of the
-held-out ones.
+held-out sources.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def carbon_of(
 ) -> Term | None:
     """The carbon of an energy in kg of CO2 equivalent with its range; None without a stated intensity.
 
-    No intensity is assumed: those of grids differ fiftyfold.
+    No intensity is assumed: the intensities of grids differ fiftyfold.
     """
     carbon = operations.carbon if operations else None
     if carbon is None or carbon.intensity is None:
@@ -128,7 +128,7 @@ def _energy_term(
 
 
 def parts_power(name: str, count: float, each: Figure) -> Term:
-    """The power of ``count`` equal parts in watts; ``each`` is the power of one, as stated or from the catalog."""
+    """The power of ``count`` equal parts in watts. ``each``: the power of one switch, stated or from the catalog."""
     number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
     return computed_term(name, power_of_parts, "W", (("count", number), ("watts_each", each)))
 

@@ -147,9 +147,9 @@ def evidence_figures(design: Design) -> tuple[tuple[str, Figure], ...]:
     """The half-widths, with their keys, that are added to the step's range because few runs on the accelerator are
     published.
 
-    A part without any measurement has only `UNSEEN_PART`. Others have their own figure, which falls with the number of
-    sources whose runs used the chip, and `UNSEEN_KIND` where none of these is of this precision and framework. Empty
-    where nothing is trained.
+    A part without any measurement has only `UNSEEN_PART`. Other parts have their own figure, which falls with the
+    number of sources with runs on the chip, and `UNSEEN_KIND` if none of these runs has this precision and framework.
+    Empty where nothing is trained.
     """
     name, cluster = mfu_figure_name(design), design.cluster
     if name is None or cluster is None:
@@ -189,7 +189,7 @@ def host_spread(record: StepRecord) -> tuple[float, float]:
 def step_of_host(record: StepRecord, pace: float) -> float:
     """Seconds of the step if every launch took the host ``pace`` times as long, except collectives of a measured time.
 
-    Where the kernels of a pass take longer, they hide it. The idle time of a pipeline grows with its passes.
+    If the kernels of a pass take longer, they hide the launches. The idle time of a pipeline grows with its passes.
     """
     software, times = record.software, record.times
     gained = sum_of(
@@ -202,8 +202,8 @@ def step_of_host(record: StepRecord, pace: float) -> float:
 
 
 def _launch_seconds(phase: PhaseTime, software: SoftwareBehavior, pace: float) -> float:
-    """Seconds that launching adds to a pass where it takes the host ``pace`` times as long, but for collectives whose
-    time was measured.
+    """Seconds that launches add to a pass if they take the host ``pace`` times as long, except collectives with a
+    measured time.
     """
     measured = phase.collectives if "launch.collective" in software.stack.achievable else 0.0
     others = phase.launches - measured, phase.collectives - measured, phase.expert_launches, phase.shards

@@ -23,7 +23,7 @@ def expert_transfers(
     If tensor parallelism shards the experts, its ranks gather the received tokens and scatter the results; without
     expert parallelism they gather each token once and copy it locally (Megatron-LM, core/transformer/moe, whose default
     dispatcher is "allgather"). ``domains`` is the number of scale-up domains of a group, and ``overlap_window`` the
-    seconds of computation in the pass, of another micro-batch where a framework can overlap this.
+    seconds of computation in the pass, or in a pass of another micro-batch if a framework can overlap both.
     """
     model = shard.model
     copies = shard.rows * copies_per_token(shard, dispatcher, domains) * routing.imbalance

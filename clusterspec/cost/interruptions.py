@@ -1,4 +1,4 @@
-"""Interruptions of a training job by failures and checkpoints, and the goodput that they leave."""
+"""Interruptions of a training job by failures and checkpoints, and the remaining goodput."""
 
 from __future__ import annotations
 

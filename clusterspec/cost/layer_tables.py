@@ -52,7 +52,7 @@ class TransferTime:
 
     @property
     def collectives(self) -> float:
-        """The calls that the host launches by themselves: what runs inside products is launched with them."""
+        """The calls that the host launches separately: kernels inside GEMMs are launched with them."""
         return self.transfer.calls * (1.0 - self.pipelined)
 
 
@@ -127,7 +127,7 @@ def interference_share(cluster: Cluster) -> float:
     """The factor on `interference` for collectives between nodes: 1 if the NICs of a node have `FULL_RATE` or more,
     less below. It depends on the NICs' total bandwidth, not on their number.
 
-    1 on one node or one scale-up domain, whose traffic takes no NIC, and where no NICs are known.
+    It is 1 on one node or one scale-up domain, whose traffic uses no NIC, and if no NICs are known.
     """
     out = cluster.scale_out
     if out is None or cluster.nodes == 1 or not out.nics_per_node or nodes_of_domain(cluster) >= cluster.nodes:
@@ -263,8 +263,8 @@ class PhaseTimer:
     def launch_seconds(
         self, kernels: PassKernels, exposed: float, calls: float, collectives: float, shards: float = 0.0
     ) -> float:
-        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` transfers, of which the host
-        launches ``collectives`` by themselves, and with ``shards`` gathers and reductions of sharded weights.
+        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` transfers and with ``shards``
+        gathers and reductions of sharded weights; the host launches ``collectives`` of the transfers separately.
         """
         launches = kernels.launches + calls
         host = self.software.host_seconds(launches, collectives, kernels.expert_launches, shards)

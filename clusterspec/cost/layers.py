@@ -80,7 +80,7 @@ def model_layers(model: Model) -> tuple[Layer, ...]:
 
 
 def _evenly_spread(some: int, every: int) -> tuple[bool, ...]:
-    """For each of ``every`` positions: whether it has one of ``some`` evenly spread items. Items are at the ends of
+    """For each of ``every`` positions: whether one of ``some`` evenly spread items is there. Items are at the ends of
     periods.
     """
     turns = [(place + 1) * some // every for place in range(every)]

@@ -350,7 +350,7 @@ class _ShareSearch:
         return self._with_share(cluster, part, cost.tier, high)
 
     def _calibrated_part(self, cost: CollectiveCost) -> str:
-        """The share to calibrate: that of the bottleneck, or that of the network if the result is so low that a fault
+        """The share to calibrate: the share of the bottleneck, or of the network if the result is so low that a fault
         is assumed.
         """
         if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN.value * cost.busbw):

@@ -42,9 +42,9 @@ class PowerDraw:
     """The power of each part of the machine at full load in watts; None if unknown.
 
     ``nodes`` and ``switches`` are the installed numbers, including spares. ``node_range`` is the range of a node whose
-    power is assumed. ``domain_overhead`` is what a rack-scale domain draws in addition to its nodes. ``racks`` is None
-    if neither `cluster.power.nodes_per_rack` nor a rack-scale platform states one; racks with only switches are not
-    counted.
+    power is assumed. ``domain_overhead`` is the power of a rack-scale domain in addition to its nodes. ``racks`` is
+    None if neither `cluster.power.nodes_per_rack` nor a rack-scale platform states one; racks with only switches are
+    not counted.
     """
 
     node: Figure | None

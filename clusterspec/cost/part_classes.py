@@ -39,9 +39,9 @@ class PartClass:
     if no rate is known. ``used`` of ``count`` parts carry the job. ``lost`` is the share of the bandwidth of ``tier``
     that a failure takes: of the NICs (``nic``), of the uplinks of a leaf (``leaf``) or of a pod (``pod``), of a
     scale-up domain (`SCALE_UP`), of the power of the accelerators (``power``), or the share of the engines of a serving
-    plan (``engine``); 1 stops the job. ``nodes`` are those of the job that depend on the part, ``held`` those of the
-    whole machine, spare and idle ones included. ``restarts`` says that the job restarts before it runs with what is
-    left.
+    plan (``engine``); 1 stops the job. ``nodes`` counts the nodes of the job that depend on the part, ``held`` those of
+    the whole machine, spare and idle ones included. ``restarts`` says that the job restarts before it runs on the
+    remaining nodes.
     """
 
     name: str

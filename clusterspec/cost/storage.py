@@ -143,7 +143,7 @@ def _usable_networks(design: Design) -> NetworksSpec | None:
 
 
 def _stated_bandwidth(store: NetworkSpec | None) -> Quantity | None:
-    """The bandwidth of the storage system, where it is stated and not zero."""
+    """The bandwidth of the storage system, if it is stated and not zero."""
     bandwidth = store.bandwidth if store is not None else None
     return bandwidth if bandwidth is not None and bandwidth.per_direction > 0 else None
 

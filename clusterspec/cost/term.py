@@ -83,8 +83,8 @@ class Term:
 
 
 def _transfer_label(name: str) -> str:
-    """The label of a transfer in a pass. Its name is composed of the pass, the part of the model, the axis, what is
-    sent and the collective. Empty for other names.
+    """The label of a transfer in a pass. Its name combines the pass, the part of the model, the axis, the purpose of
+    the transfer and the collective. Empty for other names.
     """
     phase, _, rest = name.partition("_")
     transfer, _, number = rest.rpartition("_")

@@ -25,7 +25,7 @@ class Transfer:
     """``calls`` collectives of ``size`` bytes each (as nccl-tests counts bytes) on the groups of one axis.
 
     ``overlap_window`` is the seconds of computation that each call may overlap with, 0 for none; ``hidden_by_default``
-    says that a framework overlaps the call without any setting. ``purpose`` names what is sent, where the axis has
+    says that a framework overlaps the call without any setting. ``purpose`` names the transferred data if the axis has
     several such collectives; Kernels of a dispatcher send ``copies`` of tokens individually, and forward ``forwarded``
     bytes inside scale-up domains after these crossed the fabric.
     """

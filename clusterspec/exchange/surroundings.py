@@ -196,8 +196,8 @@ def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportR
 
 
 def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the nodes and accelerators that its script requests from another scheduler; what they leave open
-    is listed.
+    """A launch with the nodes and accelerators that its script requests from another scheduler; numbers without a value
+    are listed.
     """
     if not _OTHER_SCHEDULER.search(file.text):
         return found

@@ -126,8 +126,8 @@ class Series:
 class PairTable:
     """Bandwidths between pairs of accelerators of a node in B/s, without the diagonal.
 
-    ``both_ways`` is set if the figures sum both directions, ``opposed`` if they are of one direction while the other
-    is copied too.
+    ``both_ways`` is set if the figures sum both directions, ``opposed`` if they are for one direction while data also
+    moves in the other.
     """
 
     name: str
@@ -171,7 +171,7 @@ class Benchmark:
     left_out: int = 0
     """The lines that were not searched for statements, as of a log with too many different ones."""
     devices: tuple[Evidence, ...] = ()
-    """The names of devices that a log prints, each after their number, 0 where it is not told."""
+    """The number and the names of devices that a log prints; the number is 0 if it is not stated."""
 
     @property
     def reason_without_series(self) -> str:

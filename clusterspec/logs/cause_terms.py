@@ -203,7 +203,7 @@ def _weight(term: Term, rarity: float) -> float:
 
 
 def terms_in(text: str) -> tuple[Found, ...]:
-    """The terms of causes that the clauses of a text have, each where it is first; of a long text its ends are read."""
+    """The terms of causes in the clauses of a text, each at its first place; only the ends of a long text are read."""
     found: dict[int, Found] = {}
     seen = set[frozenset[str]]()
     for number, clause in _clauses(text):

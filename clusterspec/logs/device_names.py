@@ -24,7 +24,7 @@ MOST_DEVICES = 200_000
 
 
 def device_statements(text: str) -> Iterator[Evidence]:
-    """The names of the devices that a log prints: their number (0 if it is not told), the name, the first line."""
+    """The names of the devices that a log prints: their number (0 if it is not stated), the name, the first line."""
     if not any(word in text for word in _NAMES):
         return
     found: dict[str, set[tuple[str, str]]] = {}

@@ -2,7 +2,7 @@
 
 A shell returns 126 for a program that it may not execute, 127 for one that it does not find, and 128 + N for one that
 signal N ended (POSIX.1-2024, Shell & Utilities, 2.8.2); Python's subprocess and torchrun state signal N as -N. Codes
-below 126 are the program's own, and tell no cause.
+below 126 are chosen by the program, and identify no cause.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lines of the kernel and of the services of a host: what their words tell of a run.
+"""Lines of the kernel and of the services of a host: what they mean for a run.
 
 A log of a healthy host has many words of errors: options that a kernel lacks, units that end, users that cannot log in.
 The words of `common_words` are written by programs. In a kernel line they count only if the kernel is their source; in

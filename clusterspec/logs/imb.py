@@ -36,8 +36,8 @@ _COLLECTIVES = {
     "Bcast": ("broadcast", False),
     "Reduce_scatter": ("reduce-scatter", True),
 }
-"""Collectives by their names, and whether ``#bytes`` are those of the part of one rank (IMB_allgather.c,
-IMB_alltoall.c; IMB_reduce_scatter.c from 2019, where ``reccnt[i] = size / s_size``; releases before, and builds of
+"""Collectives by their names, and whether ``#bytes`` counts the part of one rank (IMB_allgather.c, IMB_alltoall.c;
+IMB_reduce_scatter.c from 2019, where ``reccnt[i] = size / s_size``; releases before, and builds of
 ``IMB2018``, whose heading is 2018, divide the size by the ranks)."""
 
 
@@ -139,7 +139,7 @@ def _runs_of(text: str) -> list[_Run]:
 
 
 def _traffic_of(table: _Table) -> tuple[str, bool, str]:
-    """The collective of a table and whether its sizes are those of one rank's part, or the reason to skip it."""
+    """The collective of a table and whether its sizes count one rank's part, or the reason to skip it."""
     if table.name in _TWO and table.processes == 2:
         return "send-recv", False, ""
     if table.name not in _COLLECTIVES:

@@ -96,7 +96,7 @@ def placements_in(text: str) -> list[Launch]:
 
 
 def nodes_launched(text: str) -> int:
-    """The nodes on which the launches of a text start one program; 0 for none, or several that differ.
+    """The nodes on which the launches of a text start one program; 0 without a launch, or with several that differ.
 
     >>> nodes_launched("$ srun -w node1,node2 -n 2 osu_bcast\\n")
     2

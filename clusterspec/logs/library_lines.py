@@ -1,4 +1,5 @@
-"""Warnings of collective, network and kernel libraries that tell what a run lacks, each by the words of its source.
+"""Warnings of collective, network and kernel libraries about something that a run lacks, each in the words of its
+source.
 
 Sources, by commit: NVIDIA/nccl 5067397c (`src`), ROCm/rccl 0cbce2a7 (`src`), aws/aws-ofi-nccl 2daf7d30 (`src`),
 NVIDIA/nvshmem 2d7d25f (`src/modules/transport`), openucx/ucx 9466d104 (`src/uct`, `src/ucp`), linux-rdma/perftest

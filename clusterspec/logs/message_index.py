@@ -24,9 +24,9 @@ WIDEST_GAP = 120
 AFTER = 80
 """Characters after the words of a message that are shown."""
 _MAY_BE_ERROR = ("rror", "xception", "ERROR", "FATAL", "atal", "Exit", "Failure", "Interrupt", "[E ", "CRITICAL")
-"""Words of which a line has at least one that shows an exception."""
+"""Words: a line that shows an exception has at least one of them."""
 _OUTLIVED = ("WARN", "Warning:", "INFO", "DEBUG")
-"""Words of lines by which a program goes on."""
+"""Words of lines after which a program continues."""
 
 
 class Entry(NamedTuple):
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """The messages of the catalog with what a search needs of them."""
+    """The messages of the catalog, prepared for a search."""
     return tuple(map(_entry, listed_messages()))
 
 
@@ -56,7 +56,7 @@ def _entry(message: Message) -> Entry:
 
 
 def _is_name(parts: tuple[str, ...]) -> bool:
-    """Whether a message is one word, such as the name of a status, which stands whole in a line.
+    """Whether a message is one word, such as the name of a status; a line contains it as a whole word.
 
     >>> _is_name(("NVML_ERROR_IN_USE",)), _is_name(("in use",))
     (True, False)

@@ -33,9 +33,10 @@ _COLLECTIVES = {
     "all-to-all personalized exchange": ("all-to-all", "osu_alltoall", True),
     "broadcast": ("broadcast", "osu_bcast", False),
 }
-"""Collectives by their names in headings: our name, the program, and whether a size is that of one rank's part
+"""Collectives by their names in headings: our name, the program, and whether a size counts one rank's part
 (osu_allgather.c sends it from each rank, and osu_reduce_scatter.c divides it by the ranks: yqin/osu-micro-benchmarks
-b7fc8c57, c/mpi/collective/blocking, read 2026-11-25; osu_alltoall.c as recalled)."""
+b7fc8c57, c/mpi/collective/blocking, read 2026-11-25; osu_alltoall.c as recalled).
+"""
 
 
 def is_osu_test(head: str) -> bool:

@@ -24,12 +24,13 @@ MOST_TITLES, MOST_ROWS = 64, 600
 SLOWER = 0.7
 """Share of the bandwidth without peer access below which peer access is at fault: direct copies are the faster ones."""
 STALLED = 1_000.0
-"""Microseconds of a copy of a few bytes with peer access above which it does not get through: a sound one takes 1 to
-30, one that the IOMMU translates or access control redirects to nowhere 49,000 and more (NVIDIA/nccl issue 1285)."""
+"""Microseconds above which a copy of a few bytes with peer access does not arrive: a sound copy takes 1 to 30; a copy
+that the IOMMU translates, or that access control redirects to nowhere, takes 49,000 and more (NVIDIA/nccl issue 1285).
+"""
 APART = 0.6
-"""Share of the median pair below which all pairs of one accelerator have to be before it is called slower."""
+"""Share of the median pair: an accelerator is called slower if all its pairs are below it."""
 FEWEST = 4
-"""Least number of accelerators for which one is compared with the others."""
+"""Smallest number of accelerators at which one is compared with the others."""
 
 
 OF_PAIRS = frozenset({"slow-peer-access", "stalled-peer-access", "slow-device", "slowest-pair"})

@@ -15,7 +15,7 @@ from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 
 _HOLDERS = r"(?:Process [0-9]{1,9} has [0-9.]{1,9} GiB memory in use\. ?){2}"
-"""Two processes of which PyTorch says that they hold memory of the device; in a container one may be its own."""
+"""Two processes that hold memory of the device according to PyTorch; in a container, one may be the program itself."""
 PROGRAM_PATTERNS = (
     # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
     (

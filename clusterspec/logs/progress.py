@@ -23,7 +23,7 @@ _CALLED = re.compile(
 )
 """NCCL and RCCL with NCCL_DEBUG_SUBSYS=COLL, src/enqueue.cc: a collective that a rank begins."""
 _EQUAL = frozenset({"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"})
-"""Collectives to which every rank brings as many elements; others may exchange unequal parts."""
+"""Collectives in which every rank has equally many elements; in others, the parts may be unequal."""
 MOST_SHOWN = 3
 """Collectives of a divergence that its text names."""
 
@@ -173,7 +173,7 @@ def renamed_address(text: str) -> tuple[str, int] | None:
     """An address that a program was given, with the host name to which it connects instead, and the line; None without
     one.
 
-    PyTorch looks the name of the address up, and connects to what the name resolves to (pytorch/pytorch issue 85300).
+    PyTorch looks up the name of the address, and connects to the result (pytorch/pytorch issue 85300).
     """
     if "any network address of" not in text:
         return None

@@ -1,4 +1,4 @@
-"""The lines of a report that people wrote: those without the marks of what a program prints.
+"""The lines of a report that people wrote: lines without marks of program output.
 
 Only the first and the last lines of a very long report are read, since people write above and below the logs that they
 paste.

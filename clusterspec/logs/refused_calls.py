@@ -109,12 +109,12 @@ TELLING = {
     "bind": ("EADDRINUSE", "EADDRNOTAVAIL"),
     "connect": ("bridge", "EAFNOSUPPORT"),
 }
-"""The errors of each call that tell a cause."""
+"""The errors of each call that identify a cause."""
 _BRIDGE = re.compile(
     r"\bfe80::[0-9a-fA-F:]{1,40}|\b(?:172\.17\.[0-9]{1,3}|169\.254\.[0-9]{1,3}|192\.168\.122)\.[0-9]{1,3}\b"
     r"|\b172\.(?:1[89]|2[0-9]|3[01])\.0\.1\b"
 )
-"""Addresses that every host has for itself: the default bridges of Docker and libvirt, the first address of Docker's
+"""Addresses that every host uses internally: the default bridges of Docker and libvirt, the first address of Docker's
 further bridges (172.18.0.0/16 to 172.31.0.0/16; gpustack/gpustack issue 2275), and those of the link alone.
 """
 _ERROR = re.compile("|".join(f"(?P<{name}>{words})" for name, words in ERRORS.items()))
@@ -155,7 +155,7 @@ CALL_WORDS = (
         "RC: -22",
     ),
 )
-"""Words of which a line has at least one if it may be a refused call."""
+"""Words: a line that may be a refused call has at least one of them."""
 
 
 def refused_call(line: str) -> tuple[str, str] | None:

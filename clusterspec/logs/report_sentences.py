@@ -26,7 +26,7 @@ _LOGGED = re.compile(
     r"|: (?:Connection (?:timed out|refused|reset)|No route to host|Operation not permitted|Permission denied"
     r"|No such file or directory|Network is unreachable|Name or service not known)\b"
 )
-"""How lines of logs begin, or what they have."""
+"""Beginnings and other marks of lines of logs."""
 _WORD = re.compile(r"(?<![\w./=-])[A-Za-z][a-z']{1,20}(?![\w/=(-])")
 _SET = re.compile(r"\b[A-Z][A-Z0-9_]{5,40} ?= ?\S")
 """A setting, to which one word is enough for a sentence."""
@@ -43,7 +43,7 @@ _MODAL = re.compile(
     r"|it)\b",
     re.IGNORECASE,
 )
-"""Words of advice, of a question, or of what was not tried."""
+"""Words of advice, of a question, or of something that was not tried."""
 _SOLVED = re.compile(
     r"\b(?:fix(?:es|ed)?|solv(?:es?|ed|ing)|resolv(?:es?|ed|ing)|workaround|work(?:s|ed)? around|solution|(?:goes"
     r"|went|go) away"

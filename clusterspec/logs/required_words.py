@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 Words = frozenset[str]
-"""Words of which a text has at least one; none where nothing is known."""
+"""Words: a matching text has at least one of them; none if nothing is known."""
 UNKNOWN: Words = frozenset()
 SHORTEST = 3
 """Characters of a word that is worth a search."""

@@ -78,7 +78,8 @@ _QUOTED = re.compile(r"\bLast error:\s*$")
 """What PyTorch prints on the line before the library's last warning, which it quotes without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
 _OF_NO_FAULT = (" sshd[", "NCCL DIAG [OK]")
-"""Words of lines that tell of no run: who tries to log in on a host, and what a diagnosis of NCCL finds in order."""
+"""Words of lines that do not concern a run: attempts to log in on a host, and checks that a diagnosis of NCCL passed.
+"""
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
 WIDEST = 8_000
@@ -96,10 +97,12 @@ MOST_CONTINUED = 200
 MOST_OPEN = 10_000
 """Lines that may go on with the next one."""
 MOST_TRIED = 10_000
-"""Different lines with one word that are searched for its patterns; later ones repeat what the first ones state."""
+"""Number of different lines with one word that are searched for its patterns; later lines only repeat the first ones.
+"""
 Words = dict[str, tuple[int, ...]]
-"""Words, each with the places of the patterns that require it or another word next to it. The messages of the catalog
-have the places after the patterns."""
+"""Words, each with the positions of the patterns that require it or an alternative to it. The messages of the catalog
+have the places after the patterns.
+"""
 
 
 @cache
@@ -152,8 +155,8 @@ def _words_by_triple() -> dict[str, tuple[tuple[str, str, frozenset[str]], ...]]
 def required_words_in(forms: str) -> set[str]:
     """The words that patterns require whose forms are in a text.
 
-    The text is searched only for words of which it has all triples; a search for every word takes ten times as long on
-    large logs.
+    The text is searched only for words whose character triples it all has; a search for every word takes ten times as
+    long on large logs.
     """
     present, known = _character_triples(forms), _words_by_triple()
     listed = (one for triple in (known.keys() & present) | {""} for one in known.get(triple, ()))

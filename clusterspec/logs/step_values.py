@@ -59,9 +59,11 @@ pytorch/examples (imagenet/main.py) and pytorch-image-models (train.py): "Time 0
 MOST_STEPS = 2_000
 """Steps that are read."""
 FEWEST_WAITS = 2
-"""Waits below which a log tells nothing: one may be of an evaluation or a checkpoint (mlfoundations/open_clip 703)."""
+"""Number of waits below which a log shows nothing: a wait may be an evaluation or a checkpoint (mlfoundations/open_clip
+703).
+"""
 LATE = 3
-"""Steps of the later half below which a log tells nothing: the first ones wait for workers to start."""
+"""Number of steps in the later half below which a log shows nothing: the first steps wait for workers to start."""
 WAITING = 0.5
 """Share of a step's time, and share of the steps, from which they wait for their data."""
 LONGEST = 1_000

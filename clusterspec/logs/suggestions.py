@@ -28,7 +28,7 @@ _ERROR = re.compile(
     r"|: (?:unbound variable|parameter (?:null or )?not set)\s{0,8}$"
     r"|\bwhat\(\): {1,4}\S"  # the text of an exception of C++ that nothing catches (libstdc++, vterminate.cc)
 )
-"""Words by which a line tells of an error."""
+"""Words by which a line reports an error."""
 _OF_ERRORS = (
     "rror",
     "xception: ",
@@ -91,7 +91,8 @@ FAMILIES = (
 watchdog of PyTorch (`ProcessGroupNCCL.cpp`) and the statuses of XLA and gRPC (abseil-cpp, `absl/status/status.h`).
 """
 OF_OTHERS = ("remote", "timeout", "unavailable")
-"""Families of what a rank prints when another one ended; the exception of that rank may be in the same log."""
+"""Families of messages that a rank prints after another one ended; the exception of that rank may be in the same log.
+"""
 _COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
 _FAMILY_WORDS: tuple[str, ...] = (
     "system error",
@@ -108,10 +109,11 @@ _FAMILY_WORDS: tuple[str, ...] = (
     "RpcError: ",
     "status: ",
 )
-"""Words at least one of which a text has if a line of it states a family."""
+"""Words: a text with a line of a family has at least one of them."""
 _NO_PLUGIN = ("Could not find: libnccl-net.so", "NET/Plugin : No plugin found", "NET/Plugin: No plugin found")
 _PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin ")
-"""What a rank prints that finds no plugin of the network, and one that loads it (NCCL, `src/plugin/plugin_open.cc`)."""
+"""The lines of a rank that finds no network plugin, and of a rank that loads one (NCCL, `src/plugin/plugin_open.cc`).
+"""
 OF_EXCEPTIONS = frozenset(
     {
         f"family {each}"
@@ -154,7 +156,7 @@ MOST_UNLISTED = 500
 
 
 def _tells_error(line: str) -> bool:
-    """Whether a line tells of an error that ends a program; a search for a word is faster than one for a pattern."""
+    """Whether a line reports an error that ends a program; a search for a word is faster than one for a pattern."""
     if ("WARN" in line or "UCX" in line) and _LOUD.search(line):
         return not is_outlived(line)
     told = any(word in line for word in _BY_THEMSELVES)
@@ -168,7 +170,7 @@ def _tells_error(line: str) -> bool:
 def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     """The causes that each different line of an error suggests, with the line: the first line of each cause.
 
-    Its words tell more than the part that reports it.
+    Its words are more specific than the part that reports it.
     """
     present = [word for word in _OF_LINES if word in text]
     seen: set[str] = set()
@@ -215,7 +217,7 @@ _REFUSAL = re.compile(
     r"|conflicting|mutually|malformed|incorrect|more than once)\b"
 )
 _NOTE = re.compile(r"\bNOTE\b|\bNote\b|\bINFO\b|WARN")
-"""Words by which such a message refuses without a word for an error, and words by which it is only a note."""
+"""Words of a refusal without a word for an error, and words that make such a message only a note."""
 MOST_BLOCKS = 50
 """Such messages that are read."""
 
@@ -253,7 +255,7 @@ def _causes_of_words(line: str) -> tuple[str, ...]:
 
 
 def _causes_of_object(line: str) -> tuple[str, ...]:
-    """The causes from an object and what happened to it in a line that reports an error; none without such a pair.
+    """The causes from an object and its fault in a line that reports an error; none without such a pair.
 
     >>> _causes_of_object("error: file system /scratch is offline")
     ('storage-fault',)

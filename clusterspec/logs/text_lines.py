@@ -54,8 +54,8 @@ _AS_ZERO = bytes.maketrans(b"123456789abcdef", b"000000000000000")
 
 def with_digits_as_zero(text: str) -> str:
     """A text with zeros in place of decimal digits and lowercase hexadecimal digits, so that lines that differ only in
-    ranks, steps and addresses are equal. Bytes are translated, since characters take many times as long where one is
-    not of ASCII.
+    ranks, steps and addresses are equal. Bytes are translated, since characters take many times as long if one of them
+    is not ASCII.
 
     >>> with_digits_as_zero("rank 12 at 0x7f: é")
     'r0nk 00 0t 0x00: é'

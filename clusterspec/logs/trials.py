@@ -1,6 +1,6 @@
 """What people report around a log: what was tried, and the outcome.
 
-A sentence such as "with NCCL_P2P_DISABLE=1 it works" tells more of a cause than most lines of a log. Sentences that
+A sentence such as "with NCCL_P2P_DISABLE=1 it works" says more about a cause than most lines of a log. Sentences that
 advise, ask or suppose report nothing, and lines that programs print are not read.
 """
 
@@ -24,7 +24,7 @@ MOST_WORDS = 240
 LONGEST_LIST = 12
 """Lines below one with an outcome that are read as its list."""
 SHORT = 40
-"""Characters of a sentence that says no more than that something is solved: the next one tells by what."""
+"""Length in characters of a sentence that only says that something is solved; the next sentence says how."""
 MOST_LINES = 2_000
 """Lines with the words of an outcome that are read."""
 _SUPPOSED = re.compile(
@@ -96,13 +96,13 @@ _DONE = re.compile(
     r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall|swap|replace)\b|\b(?:pip3?|apt(?:-get)?) install\b",
     re.IGNORECASE,
 )
-"""Words of a remedy that is told as what to do."""
+"""Words of a remedy that is given as an instruction."""
 _BLAMED = re.compile(
     r"\b(?:is|are|was|were|seems?(?: to be)?) (?:causing|the (?:cause|culprit|reason)|to blame)\b"
     r"|\bcauses? (?:an? |the |our )?(?:\w{1,12} )?(?:hangs?|deadlocks?|crash\w{0,2}|fail\w{0,5}|errors?|slow)",
     re.IGNORECASE,
 )
-"""Words after what a fault is due to."""
+"""Words after the cause of a fault."""
 _TELLS_ITSELF = re.compile(r"\b(?:bisect|regression|incompatib|only (?:appear|reproduc))", re.IGNORECASE)
 """Words of such a fault itself."""
 _BOTH = re.compile(
@@ -188,7 +188,7 @@ def _differing_release(told: Sequence[tuple[int, str]]) -> tuple[str, str, int] 
 
 
 def _trials_of_lines(text: str, told: Sequence[tuple[int, str]]) -> Iterator[tuple[str, str, int]]:
-    """The trials of the lines of a report, then releases of which one line says that it works and another that not."""
+    """The trials of the lines of a report, then releases that work in one line and not in another."""
     lines: list[str] = []
     given = set[str]()
     releases: dict[str, dict[str, tuple[str, str, int]]] = {}
@@ -258,12 +258,12 @@ def report_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _plain(line: str) -> str:
-    """A line without marks of bold words and of what it puts in between."""
+    """A line without marks of bold text and without dashes around asides."""
     return _ASIDE.sub(r" \1 ", line.replace("**", ""))
 
 
 def _has_an_outcome(line: str) -> bool:
-    """Whether a line is a row of a table, or has words of an outcome, of what is blamed, or two rates."""
+    """Whether a line is a row of a table, or has words of an outcome or of a blamed part, or two rates."""
     plain = _plain(line)
     folded = plain.casefold()
     told = blames(folded) or any(words.search(folded) for words in _TELLING) or GAIN.search(plain) is not None
@@ -293,7 +293,7 @@ def trials_of_line(line: str) -> Iterator[Trial]:
 
 
 def _trials_of_row(line: str) -> Iterator[Trial]:
-    """The trials of a row of a table: what was tried, and in the last cell what came of it.
+    """The trials of a row of a table: what was tried, and the outcome in the last cell.
 
     >>> [(each.remedy, each.outcome) for each in _trials_of_row("| `NCCL_MNNVL_ENABLE=0` | 48 ranks | **passes** |")]
     [('domain-service', 'helped')]

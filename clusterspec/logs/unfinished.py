@@ -52,14 +52,14 @@ _OF_MARKS = (
     *("NCCL", "RCCL", "CCOM", "ncclInvalidUsage", "Test CUDA failure", "Test HIP failure", "Using devices", "Gloo"),
     *("Watchdog", "WARN", "uncorrectable", "NVRM"),
 )
-"""Words of which a text with such a line has at least one: a search for them is faster."""
+"""Words: a text with such a line has at least one of them, and a search for words is faster."""
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _DEVICE = re.compile(r"^#\s+Rank\s+[0-9]{1,7}\s.{1,200}\bdevice\b")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _TOLD = STATING | {OWN_EXCEPTION}
 _TELLING = ("suggests ", "family ", MESSAGE, f"{TRIAL}{HELPED} ")
-"""How the names of other statements begin that tell what an error may be of."""
+"""Prefixes of the names of other statements that say what an error may concern."""
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
 """The same of messages of the catalog: a program reports that another process ended."""
 
@@ -67,7 +67,7 @@ _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "
 def read_unfinished(text: str) -> Benchmark | None:
     """What a run printed before it hung or stopped: a series without sizes.
 
-    None if the run states its success, or if no collective library wrote the text and no line tells of an error. An
+    None if the run states its success, or if no collective library wrote the text and no line reports an error. An
     error that is of none of the known causes is kept as `error`.
 
     The ranks come from the list of devices, else from the largest communicator.

@@ -1,4 +1,4 @@
-"""Causes that a report is suspected of by its words, where none of its lines decides: the causes whose terms it has.
+"""Causes suspected from the words of a report if none of its lines decides: the causes whose terms it has.
 
 The score of a cause is the sum of the weights of its terms (`cause_terms.weights`) in the text, each next one counting
 less, minus a share of the heaviest term that a clause denies. No cause is named below a threshold; those whose score is

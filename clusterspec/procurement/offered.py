@@ -76,7 +76,9 @@ _NODES = pattern(
     r"(?<![\w.-])(\d{1,4}) ?(?:[x×] ?)?(?:(?:nvidia|amd|supermicro|dell|hpe|lenovo|asus|gigabyte|poweredge|proliant|"
     r"thinksystem|cray) ){0,3}(?:(?:servers?|nodes?|systems?|trays?|dgx|hgx)\b|(?:sys|as|ars|esc|xe|xd|sr)-?\d{3,4})"
 )
-"""A number of nodes in a text: before their name or a server's order code, with names of makers between them."""
+"""A number of nodes in a text: it stands before the word for nodes or the order code of a server, possibly with names
+of makers in between.
+"""
 _RACK = pattern(r"\bnvl ?(?:36|72|144|576)\b|\brack[- ]scale\b|\bhelios\b")
 _SITE = {
     "storage": pattern(

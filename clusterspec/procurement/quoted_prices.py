@@ -16,8 +16,9 @@ def quoted_unit_prices(
 ) -> Mapping[str, tuple[float, float]]:
     """The lowest and highest unit price of each kind of part that a quote sells by the unit.
 
-    ``needed`` are the parts of the bill by kind: the price of one lot is no price of each of several. Where the lines
-    of a kind have different prices and as many units as the bill, both are the mean, so that the sum is the quote's.
+    ``needed`` are the parts of the bill by kind: the price of one lot is not a unit price if the bill needs several
+    units. Where the lines of a kind have different prices and as many units as the bill, both are the mean, so that the
+    sum is the quote's.
     """
     found: dict[str, tuple[float, float]] = {}
     sums: dict[str, tuple[float, float]] = {}

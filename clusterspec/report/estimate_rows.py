@@ -162,7 +162,7 @@ def _target_field(load: Serving, target: Target | None) -> str:
 
 
 def _expert_rows(times: ServingTimes) -> Iterator[ServingRow]:
-    """The tokens on the fullest rank at the stated expert load, and what would balance them."""
+    """The tokens on the fullest rank at the stated expert load, and the change that would balance them."""
     use = times.experts
     if use is None:
         return
@@ -187,7 +187,7 @@ HOURS = ("hours", "requests/s", "engines", "accelerators", "utilization", "first
 
 
 def day_rows(day: DayPlan) -> Iterator[tuple[str, ...]]:
-    """The rows of the hours of a day, for `HOURS`: the load as a share of what the engines of that hour sustain, and
+    """The rows of the hours of a day, for `HOURS`: the load as a share of the capacity of that hour's engines, and
     median latencies; for the first token also the 99th percentile.
     """
     for each in day.hours:

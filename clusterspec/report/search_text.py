@@ -266,7 +266,7 @@ def _later_ties_text(report: SearchReport) -> str:
 
 
 def _order_text(report: SearchReport) -> str:
-    """The reason why a layout is listed before a faster one that it is not tied with; empty if there is no such case.
+    """The reason why a layout is listed before a faster one without a tie; empty if there is no such case.
 
     Among ties, the layout with less memory is first.
     """

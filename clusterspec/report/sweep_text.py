@@ -228,7 +228,7 @@ Column = tuple[str, Callable[[SweepRow], str]]
 
 
 def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
-    """One line per point: axes, results, and the layout in short; below, what is the same at several points."""
+    """One line per point: axes, results, and the layout in short; below, the values that several points share."""
     names = list(rows[0].axes) if rows else []
     columns: list[Column] = [(name.rpartition(".")[2], _axis_cell(name)) for name in names]
     columns += _serving_columns() if any(row.serving for row in rows) else _training_columns()
@@ -250,7 +250,7 @@ def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
 
 
 def _shared_text(cell: Callable[[SweepRow], str], rows: Sequence[SweepRow]) -> str:
-    """The text that all of several points have in a column; empty where they differ, or one of them has an error."""
+    """The text that several points share in a column; empty if they differ or one of them has an error."""
     texts = {cell(row) for row in rows}
     return texts.pop() if len(rows) > 1 and len(texts) == 1 and not any(row.why for row in rows) else ""
 

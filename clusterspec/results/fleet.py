@@ -231,7 +231,7 @@ def _use_figures(use: PoolUse | None) -> Json:
 
 
 def _acceptance_json(machine: FullReport) -> Json:
-    """The planned tests of a pool, and those that the spec demands."""
+    """The planned tests of a pool, and the tests that the spec demands."""
     return machine.to_json()["acceptance"]  # type: ignore[no-any-return]
 
 

@@ -112,7 +112,7 @@ class Study:
     is_variation: bool = False
     """Whether keys differ from the text. The text's description may then state other numbers."""
     advises: bool = True
-    """Whether findings have their remedies, some of which take estimates of changed layouts."""
+    """Whether findings have their remedies; some remedies need estimates of changed layouts."""
 
     @cached_property
     def fleet(self) -> FleetStudy | None:
@@ -325,7 +325,7 @@ class Study:
 
     @property
     def remarks(self) -> str:
-        """What the text of the spec, or of its fleet, says outside its keys: its description and its comments."""
+        """The text of the spec, or of its fleet, outside its keys: its description and its comments."""
         whole = self.fleet_part[0] if self.fleet_part else self.document
         return whole.remarks if whole is not None else ""
 

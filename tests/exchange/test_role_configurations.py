@@ -80,7 +80,7 @@ NEMO_RL = """\
     [
         ("false", "8", ("split", 5, 3), ""),  # of 8 nodes, the engines have 3
         ("true", "8", ("colocated", 8, None), ""),
-        ("false", "2", (None, None, None), "does not state the nodes of both"),
+        ("false", "2", (None, None, None), "does not state the nodes of engines and trainer"),
         ("null", "8", (None, None, None), "share the nodes of the trainer"),
     ],
 )

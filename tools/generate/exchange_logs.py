@@ -38,7 +38,7 @@ A load test calibrates engines. `measured: [{{load_test: bench.json}}]` (`vllm b
 `{{tpot: 24 ms}}` states the mean time per output token of the engines of the spec at its load. clusterspec sets the
 rate of all kernels so that the prediction equals the measurement, between a quarter and twice the rate of the catalog;
 collectives and host time stay as predicted. A test with another concurrency, request rate or mean length than the spec
-is an error. The range of the measured load is that of its measurements; other loads keep their range. In pairs of
+is an error. The range at the measured load comes from the measurements; other loads keep their range. In pairs of
 published rows of one engine at two loads, one row as the measured time of the other, the median error is 9 % with and
 without the measurement in sources that the constants fit (28 pairs), 6 % instead of 5 % in sources that no constant was
 fitted to (18 pairs), and 25 % instead of 45 % in other sources, whose engines are slower than predicted (141 pairs).

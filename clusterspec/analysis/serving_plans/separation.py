@@ -27,9 +27,9 @@ MOST_LINK = 1e13
 class BreakEven(NamedTuple):
     """The value of a quantity at which both plans are equally good.
 
-    ``better_above`` says whether separate engines are better above ``value``. ``value`` is None if one plan is
-    better at all values from ``low`` to ``high``; ``better_above`` then says whether that is the one with separate
-    engines.
+    ``better_above`` says whether separate engines are better above ``value``. ``value`` is None if one plan is better
+    at all values from ``low`` to ``high``; ``better_above`` then says whether the plan with separate engines is better
+    above that value.
     """
 
     quantity: str

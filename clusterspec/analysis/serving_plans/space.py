@@ -309,8 +309,8 @@ def ranked_plans(plans: Iterable[Rated], objective: str) -> list[Rated]:
 
 
 def ranking(objective: str) -> Key:
-    """The sort key of all plans by an objective or a metric: those that meet the targets, then those that miss them
-    least.
+    """The sort key of all plans by an objective or a metric: plans that meet the targets first, then plans by the
+    extent to which they miss them.
     """
     key = OBJECTIVES.get(objective) or METRICS[objective]
     return lambda one: (not one.meets, 0.0 if one.meets else one.excess, *key(one), one.memory)

@@ -22,7 +22,7 @@ longer. A tier that keeps blocks longer has every block that is used again.
 def traffic_of_conversations(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:
     """The turns of conversations that replace the requests of a load, preceded by enough turns to fill the caches.
 
-    Answers have the lengths of the requests that they replace; what later turns repeat of them has its mean.
+    Answers have the lengths of the requests that they replace; the part that later turns repeat has its mean length.
     """
     load, session = pools.load, pools.load.session
     assert session is not None

@@ -25,9 +25,9 @@ class SimulatedEngine:
     ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
     number of sequences with that gap. ``since`` counts the decode steps since requests were received. On a decode
     engine, ``announced`` holds the requests whose prompts wait until it has received them, ``accepted`` those that it
-    has received. With ``launches_ahead``, it prepares and launches each decode step while the one before it runs. Where
-    steps are formed ahead, the scheduler ``looked`` for requests at that time for the last time, and was ``launching``
-    the running step from that time on.
+    has received. With ``launches_ahead``, it prepares and launches each decode step while the one before it runs. If
+    steps are formed ahead, ``looked`` is the last time at which the scheduler looked for requests, and ``launching``
+    the time at which it began to launch the running step.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:

@@ -103,7 +103,8 @@ class Simulation:
     """A simulation of requests that arrive at given times. With ``in_flight``, a request instead arrives whenever
     another one ends, so that this number is always in flight.
 
-    ``late`` engines get requests from a time on. ``progress`` is told at times how many of how many have ended.
+    ``late`` engines get requests from a time on. ``progress`` is called from time to time with the number of ended
+    requests and the total.
     """
 
     def __init__(

@@ -60,10 +60,10 @@ class Limits:
 
     ``whole`` says whether a request is admitted only if the cache holds all of its output, ``own`` whether the cache
     must hold that output in addition to what other requests hold now; ``hit`` is the share of a prompt that the cache
-    already has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines; ``early`` says whether the
-    first token is sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes
-    the cache of a computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. A step
-    is formed while the one before it runs where ``ahead``. The first step with prompts takes ``cold`` seconds more.
+    already has. ``apart`` is ``prefill`` or ``decode`` on separate engines; ``early`` says whether the first token is
+    sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the cache of a
+    computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. With ``ahead``, a
+    step is prepared while the one before it runs. The first step with prompts takes ``cold`` seconds more.
     """
 
     __slots__ = (

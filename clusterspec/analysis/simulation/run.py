@@ -241,9 +241,10 @@ def _sustained_rate(load: SimulatedLoad, probed: float | None, completed: float)
     """The highest rate, in requests per second, that a plan sustains, from the rate ``probed`` with requests offered at
     once and the rate ``completed`` in the run; None if no rate was probed.
 
-    A run whose queue grows completes what the plan sustains with full engines. One that keeps up with more than full
-    engines do, which preempt requests, sustains at least its load; a closed loop sustains what it has completed. A
-    plan sustains more conversations than it completes of too many, whose caches hold less of each.
+    A run whose queue grows completes as many requests as the plan sustains with full engines. A run that keeps up with
+    a higher load than full engines, which preempt requests, sustains at least its load; a closed loop sustains the
+    number that it completes. A plan sustains more conversations than it completes under too many, because the caches
+    then hold less of each.
     """
     offered = _endless_rate(load.pools, load.traffic)
     if probed is None or (offered is None and load.traffic.in_flight is None):

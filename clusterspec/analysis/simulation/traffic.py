@@ -1,4 +1,4 @@
-"""The requests of a simulation: those of the load of a spec, of conversations, or of a trace."""
+"""The requests of a simulation: from the load of a spec, from conversations, or from a trace."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SimulationFault(Exception):
 
 
 class Traffic(NamedTuple):
-    """The requests of a simulation, those in flight in a closed loop, and how many do not count.
+    """The requests of a simulation, the number in flight in a closed loop, and the number that is not counted.
 
     After ``full_after`` requests of an open load or of a loop, the plan is as full as in the steady state. The last
     ``cool_down`` requests do not count: they keep the plan full until those before them have ended. The first

@@ -37,7 +37,7 @@ class Best:
 
 
 def ranking_values(kept: Kept) -> tuple[float, float, float, int]:
-    """The values by which layouts are ordered: the objective, then what decides between equal ones."""
+    """The values by which layouts are ordered: the objective, then tie-breakers."""
     return (kept.key, kept.step_time, kept.memory, kept.number)
 
 

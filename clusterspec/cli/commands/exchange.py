@@ -230,7 +230,7 @@ def _merged_json(merged: merge.Merged) -> dict[str, object]:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Write the file, and list on standard error what it leaves out or states otherwise than the spec."""
+    """Write the file, and list on standard error the keys that it omits or states differently from the spec."""
     if args.list:
         print_text(
             text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), ink=ink_of(args))

@@ -44,7 +44,7 @@ class Divisions:
         self.shape = known.shapes([degrees[axis] for axis in LAYER_AXES])
         self.cut = known.cuts([degrees[axis] for axis in ("tp", "ep", "expert_tp")])
         self.several = 2 * (columns["tp"] > 1) + 1 * (columns["cp"] > 1)
-        """2 where tp has several ranks, plus 1 where cp has."""
+        """2 if tp has several ranks, plus 1 if cp has several."""
         self.held = known.held([self.shape, degrees["pp"], degrees["shard_group"], degrees["dp"]])
 
     def placed_divisions(self, template: Layout, axes: frozenset[str] | None = None) -> PlacedDivisions:

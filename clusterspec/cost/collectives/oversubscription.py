@@ -18,7 +18,7 @@ from clusterspec.cost.formulas import collectives
 
 
 def crossing_delays(cluster: Cluster, levels: Sequence[Level], group: Placement, islands: int) -> Delays:
-    """The delays of a group of two or more ``islands`` behind the ``levels`` of the fabric."""
+    """The slowdown factors of a group of two or more ``islands`` from the ``levels`` of the fabric."""
     ratio, ring, tree, exchange = 1.0, 1.0, 1.0, 1.0
     for crossing in group.crossings:
         ratio *= max(1.0, levels[crossing.level].oversubscription)

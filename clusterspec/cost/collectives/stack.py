@@ -76,8 +76,8 @@ LL128 = Protocol(
 )
 """A flag in every 128 bytes: 120 of 128, 0.92 in NCCL's model.
 
-Over the network NCCL expects 8.5 us a hop of a tree and 4 of a ring; the logs of two nodes of H100, H200
-and B200 ask for what Simple pays.
+Over the network, NCCL expects 8.5 us for a hop of a tree and 4 us for a hop of a ring; the logs of two nodes of H100,
+H200 and B200 fit the latency of Simple.
 """
 SIMPLE = Protocol(
     "Simple",

@@ -247,8 +247,8 @@ def accumulation_work(work: Work, bytes_each: float) -> Work:
 def sum_bytes(counted: float, width: float) -> float:
     """Bytes read and written to add the gradient of one weight to a sum of ``width`` bytes.
 
-    ``counted`` are those with an fp32 sum, 8 of them for reading and writing the sum; a narrower sum moves fewer.
-    A stack that counts fewer than 8 keeps no fp32 sum.
+    ``counted`` are the bytes with an fp32 sum, 8 of them for reading and writing the sum; a narrower sum moves fewer
+    bytes. A stack that counts fewer than 8 keeps no fp32 sum.
 
     >>> sum_bytes(8.0, 2.0), sum_bytes(12.0, 4.0), sum_bytes(4.0, 2.0)
     (4.0, 12.0, 4.0)

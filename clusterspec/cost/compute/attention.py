@@ -1,5 +1,5 @@
-"""Kernels of softmax attention in one layer: grouped-query and latent, from projections to output; and their rate where
-heads are narrower, or sequences shorter, than those that it was measured with.
+"""Kernels of softmax attention in one layer: grouped-query and latent, from projections to output; and their rate for
+narrower heads or shorter sequences than in its measurement.
 
 `sparse_attention` and `recurrence` hold the kernels of other layers; designs without such layers do not load them.
 """

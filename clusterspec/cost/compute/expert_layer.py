@@ -140,8 +140,8 @@ def looped_expert_work(shard: Shard, routing: Routing, loops: float) -> Work:
     """Copies of tokens if experts run one after another, without the experts' GEMMs and activations.
 
     Forward, each expert gathers its tokens, applies their weights (a read and a write), and sums the results into rows.
-    Backward, the gradient of each gather is a tensor of all tokens: zeros, a sum into rows, and an addition to those of
-    the experts before it (transformers, models/mixtral/modeling_mixtral.py).
+    Backward, the gradient of each gather is a tensor of all tokens: zeros, a sum into rows, and an addition to the
+    gradients of earlier experts (transformers, models/mixtral/modeling_mixtral.py).
     """
     if is_zero(loops):
         return Work()

@@ -42,7 +42,7 @@ def gather_copies(shard: Shard, copies: float) -> Work:
     """Copies between the layout that collectives use and the layout that GEMMs read, each of the rows of all
     tensor-parallel ranks.
 
-    DTensor keeps the batch before the sequence, but NCCL joins and divides along the first dimension alone.
+    DTensor keeps the batch before the sequence, but NCCL joins and divides only along the first dimension.
     """
     moved = copies * 2 * shard.width * shard.tokens * shard.model.hidden
     return streaming_work("copies of gathered rows", (moved, moved), copies, Role.COUNTED)

@@ -41,8 +41,8 @@ def compressed_down_weights(hidden: float, q_rank: float, head_dim: float) -> fl
 def compressor_weights(hidden: float, width: float, ratio: float, overlap: float) -> float:
     """Weights that compress tokens into entries of ``width``: ``P = n·w·(2h + m)``.
 
-    A value and a gate projection, and a position bias for each of the m tokens of an entry; n is two
-    where entries overlap and one where they do not.
+    A value and a gate projection, and a position bias for each of the m tokens of an entry; n is two if entries
+    overlap, else one.
 
     Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
 

@@ -9,7 +9,7 @@ from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.formulas.pipeline import expected_largest
 
 LEAST = 1e-9
-"""Lower bound of the fraction of experts that a token does not select, used where tokens select all experts."""
+"""Lower bound of the fraction of experts that a token does not select, used if tokens select all experts."""
 MOST_COUNTED = 50.0
 """From this mean on, a Poisson count is approximated by the normal distribution."""
 
@@ -210,7 +210,7 @@ def traffic_between(size: float, ranks: float, ranks_in_island: float) -> float:
 
 @formula("size * (ranks_in_island - 1) / ranks_in_island")
 def staged_traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
-    """Bytes that a rank sends inside where data for other islands first moves to its destination rail.
+    """Bytes that a rank sends inside its island if data for other islands first moves to its destination rail.
 
     Every byte that leaves the island crosses the scale-up tier once, except the m-th part that starts on its rail: (m −
     1) / m · S.
@@ -256,7 +256,7 @@ def received_bytes(tokens: float, chosen: float, hidden: float, widest: float, w
     of the first GEMM with ``widest`` elements, later those of the second: B = w t k (h + max(h, f)).
 
     Source: NVIDIA/TensorRT-LLM at ac73e31, cpp/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_kernels.cu
-    (getWorkspaceDeviceBufferSizes): rows for all experts of all tokens, any of which a rank may have to compute.
+    (getWorkspaceDeviceBufferSizes): rows for all experts of all tokens, because a rank may have to compute any of them.
 
     >>> received_bytes(57344, 8, 7168, 4096) / 1e9
     13.153337344

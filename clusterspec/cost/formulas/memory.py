@@ -54,8 +54,8 @@ def softmax_bytes(tokens: float, heads: float, ranks: float) -> float:
 
 @formula("(2 * width + 1) * tokens * keys * heads / ranks")
 def scores_bytes(tokens: float, keys: float, heads: float, ranks: float, *, width: float = 2) -> float:
-    """What plain attention stores of its score matrices: the softmax and its dropout in the width of activations, and a
-    mask of one byte: B = (2 w + 1) a t s / r, 5 a t s / r in 16 bits and 9 a t s / r in fp32.
+    """The parts of the score matrices that plain attention stores: the softmax and its dropout in the width of
+    activations, and a mask of one byte: B = (2 w + 1) a t s / r, 5 a t s / r in 16 bits and 9 a t s / r in fp32.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
 

@@ -53,11 +53,11 @@ def variation_wait(load: float, service: float, bunching: float, spread: float) 
     """The additional mean wait of a prompt, in seconds, relative to Poisson arrivals of equal prompts of ``service``
     seconds.
 
-    ``spread`` is the squared coefficient of variation of service times; ``bunching`` that of interarrival times, minus
-    one. For batches of geometric size, ``bunching`` is twice the number of requests that arrive together with one, and
-    these wait for each other at any load. At low load gamma arrivals wait less: with the cube root of the load as a
-    factor, the wait is within 12 % of theirs at loads from 0.02 to 0.9 with variations from 2 to 8, by Spitzer's
-    identity (Trans. Amer. Math. Soc. 82, 1956).
+    ``spread`` is the squared coefficient of variation of service times; ``bunching`` is the squared variation of
+    interarrival times, minus one. For batches of geometric size, ``bunching`` is twice the number of requests that
+    arrive together with one, and these wait for each other at any load. At low load gamma arrivals wait less: with the
+    cube root of the load as a factor, the wait is within 12 % of theirs at loads from 0.02 to 0.9 with variations from
+    2 to 8, by Spitzer's identity (Trans. Amer. Math. Soc. 82, 1956).
 
     Source: the Pollaczek–Khinchine formula, with service times that vary, and with batches of arrivals (Kleinrock,
     Queueing Systems 1, 1975, section 5.10).
@@ -96,8 +96,8 @@ def prompts_left_behind(busy: float, load: float, places: float, *, engines: flo
     decode: prompts that arrived while it ran, and prompts for which earlier steps had no room.
 
     An engine runs prompts for the share ``busy`` of the time; ``load`` is the rate of prompts over the rate of full
-    steps with ``places`` prompts each. On average a prompt leaves as many prompts behind as it finds. It goes to the
-    engine with the fewest prompts, so it finds a prompt only if each of the n engines has one.
+    steps with ``places`` prompts each. On average, as many prompts remain when a prompt ends as it found when it came.
+    It goes to the engine with the fewest prompts, so it finds a prompt only if each of the n engines has one.
 
     Source: Burke, "The output of a queuing system", Oper. Res. 4, 1956; Sakasegawa, "An approximation formula L_q = α
     ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, for times that do not vary.
@@ -329,11 +329,11 @@ def share_without_place(rate: float, places: float, alone: float, full: float) -
 
     Requests come at random times at a ``rate``, and a plan with n of them completes n / s(n) per second. s is the time
     that a request keeps its place: The time per request is ``alone`` seconds at the mean number a = rate · s(a) of
-    requests in places, ``full`` seconds with all places taken, and linear between the two. The number is then
-    distributed as the product of rate · s(k) / k, whatever the lengths of the requests; beyond the places it falls by
-    the ratio of the rate to that of a full plan. The sum over smaller numbers is that of the normal distribution with
-    the same curvature at a. It holds while rate · alone and rate · full are below the places, as everywhere in the
-    range below.
+    requests in places, ``full`` seconds with all places taken, and linear between the two. The probability of n
+    requests is then proportional to the product of rate · s(k) / k for k = 1 … n, whatever the lengths of the requests;
+    beyond the number of places it falls by the ratio of the rate to that of a full plan. The sum over smaller numbers
+    is that of the normal distribution with the same curvature at a. It holds while rate · alone and rate · full are
+    below the places, as everywhere in the range below.
 
     Source: Kelly, Reversibility and stochastic networks, 1979, section 3.3 (servers with a rate by the number of
     customers); Halfin and Whitt, Operations Research 29(3), 1981, for a constant time.

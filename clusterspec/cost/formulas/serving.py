@@ -114,7 +114,7 @@ def index_time(flops: float, rate: float, bytes_read: float, bandwidth: float) -
 def recurrence_time(
     calls: float, floor: float, moved: float, bandwidth: float, *, length: float, chained: float
 ) -> float:
-    """The time of a recurrence over prompts in ``calls`` layers, each of which moves ``moved`` bytes.
+    """The time of a recurrence over prompts in ``calls`` layers; each layer moves ``moved`` bytes.
 
     Chunks of all sequences and heads run side by side, but the states of one sequence follow each other: ``chained``
     seconds for each of the ``length`` tokens of the longest. One overlaps with the other in part: the root of the sum
@@ -145,7 +145,7 @@ def all_reduce_time(calls: float, each: float) -> float:
 
 @formula("calls * (each - covered)")
 def exposed_all_reduce_time(calls: float, each: float, covered: float) -> float:
-    """All-reduces of ``each`` seconds, of which ``covered`` seconds run inside the GEMMs before them.
+    """All-reduces of ``each`` seconds; ``covered`` seconds of each run inside the GEMM before it.
 
     Source: arithmetic. One kernel that multiplies and reduces takes no less than the longer of both (TensorRT-LLM,
     cpp/tensorrt_llm/kernels/cutlass_kernels/allreduce_gemm).
@@ -240,9 +240,9 @@ def time_per_output_token(
     spread over the decode steps.
 
     ``tokens_per_step`` is the number of tokens that a sequence gains in a step, above one if drafted tokens are
-    accepted; sequences then end, and new prompts arrive, sooner by the same factor. Pipeline ``stages`` work
-    on different batches, so a prompt delays each batch only by one stage. A request decodes in ``gaps`` between its
-    tokens; its first token comes with the prompt.
+    accepted; sequences then end, and new prompts arrive, sooner by the same factor. Pipeline ``stages`` work on
+    different batches, so a prompt delays each batch only by one stage. A request decodes in ``gaps`` between its
+    tokens; the prompt gives the first token.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 

@@ -8,7 +8,7 @@ from clusterspec.cost.formulas.collectives import all_reduce_factor
 
 @formula("link_bandwidth * (1 + wraps)")
 def axis_bandwidth(link_bandwidth: float, wraps: float) -> float:
-    """The bandwidth of one rank along one axis in a collective: a ring uses both directions, a line one.
+    """The bandwidth of one rank along one axis in a collective: a ring uses both directions, a line only one.
 
     B (1 + w), where ``wraps`` (w) is 1 for an axis that closes into a ring, 0 for a line.
 

@@ -182,8 +182,8 @@ class MemoryLine(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The low and high end of the range as factors of the value. The range of a factor takes precedence, then that
-        of the line's kind, then the line's own.
+        """The low and high end of the range as factors of the value. The range of a factor takes precedence, then the
+        range of the line's kind, then the line's own.
         """
         for name, _ in self.factors:
             if name in FACTOR_RANGES:
@@ -359,10 +359,10 @@ class Job:
 class Rank:
     """One rank of a pipeline stage; numbers may be columns.
 
-    ``passes`` count layers times micro-batches in flight, ``in_flight`` the most micro-batches of one chunk; ``inputs``
-    and ``outputs`` are 1 if the stage receives or sends hidden states, else 0; ``head`` is the number of times that
-    it computes logits: 1 if it holds the output head, and 1 for each layer of multi-token prediction. ``kinds`` are
-    the kinds of feed-forward network on the rank.
+    ``passes`` counts layers times micro-batches in flight, ``in_flight`` is the largest number of micro-batches of one
+    chunk; ``inputs`` and ``outputs`` are 1 if the stage receives or sends hidden states, else 0; ``head`` is the number
+    of times that it computes logits: 1 if it holds the output head, and 1 for each layer of multi-token prediction.
+    ``kinds`` are the kinds of feed-forward network on the rank.
     """
 
     share: Share

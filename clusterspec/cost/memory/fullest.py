@@ -70,7 +70,7 @@ class RankMemory:
 
     @property
     def peak(self) -> PeakPoint:
-        """The one of the two peaks of a step that uses more memory; for numbers only, not for columns."""
+        """The larger of the two memory peaks of a step; for numbers only, not for columns."""
         return self.at_loss if self.at_loss.value > self.in_backward.value else self.in_backward
 
 
@@ -184,7 +184,7 @@ class Memory(NamedTuple):
 def design_memory(design: Design) -> Memory | None:
     """Memory of a design; None if it lacks a cluster, a workload, a layout, or `stage_layers`.
 
-    The fullest rank is that of the pipeline stage whose sum is the largest.
+    The fullest rank belongs to the pipeline stage with the largest sum.
     """
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None:

@@ -107,7 +107,7 @@ def _frozen_weight_shards(job: Job) -> Shards:
 
 
 def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float) -> Lines:
-    """The weights stored on a rank: its shard, or all weights where they stay gathered."""
+    """The weights stored on a rank: its shard, or all weights if they stay gathered."""
     if job.sharded_fully:
         return _state_lines("weights", share, stored, _state_shards(job, True))
     dense, expert = (1 + gathered * (shards - 1) for shards in (job.shards, job.expert_shards))

@@ -210,9 +210,9 @@ def sync_of(
 ) -> Sync:
     """The transfer of the trained weights to all engines, over ``link`` if the engines are on another machine.
 
-    ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and pass it on whole: over all NICs of a node where
-    all its ranks join the broadcast (NeMo RL, commit 7ea279a, nemo_rl/algorithms/grpo.py), and over the NICs of one
-    accelerator where only one does (verl, commit b178a3c, verl/checkpoint_engine/nccl_checkpoint_engine.py). ``rdma``
+    ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and send it whole: over all NICs of a node if all
+    its ranks join the broadcast (NeMo RL, commit 7ea279a, nemo_rl/algorithms/grpo.py), and over the NICs of one
+    accelerator if only one joins (verl, commit b178a3c, verl/checkpoint_engine/nccl_checkpoint_engine.py). ``rdma``
     sends each part from the rank that has it to the ranks that need it, each over the NICs of one accelerator. ``disk``
     writes the weights once and reads them once per engine.
     """

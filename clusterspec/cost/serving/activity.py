@@ -39,8 +39,8 @@ def serving_activity(times: ServingTimes, peak: float | None, load: Serving) -> 
 
 
 def _computing_share(times: ServingTimes) -> float:
-    """The share of the time by which prompts lengthen decode steps in which accelerators compute the prompts, at most
-    1. In the rest of that time the host launches the steps while their sequences decode.
+    """Prompts lengthen decode steps: the share of this additional time in which accelerators compute the prompts, at
+    most 1. In the rest of that time the host launches the steps while their sequences decode.
     """
     prompt, decode = times.prefill, times.decode
     if times.prompts_alone or times.starts_together or prompt.floor <= prompt.total or not times.carried_prefill:

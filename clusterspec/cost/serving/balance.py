@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 
 DRAWS = 64
-"""Random orders of experts over which the fullest rank is averaged where their order is not known."""
+"""Number of random orders of experts over which the fullest rank is averaged if their order is unknown."""
 
 
 class Placed(NamedTuple):
@@ -148,7 +148,7 @@ def _balanced_loads(slots: tuple[float, ...], ranks: int) -> list[float]:
 
 
 def _listed_loads(shares: tuple[float, ...] | list[float], ranks: int) -> list[float]:
-    """The loads of ranks that hold experts in their order, as many each."""
+    """The loads of ranks that hold equally many experts, in order."""
     places = -(-len(shares) // ranks)
     return [sum_of(shares[rank * places : (rank + 1) * places]) for rank in range(ranks)]
 

@@ -29,7 +29,7 @@ DAY = 86400.0
 WORKING = 3.0
 """Retention of a working set, in mean think times: within it 19 of 20 users have returned."""
 MOST_HIT = 0.999
-"""Share of the input tokens that caches give at most: every prompt has new ones."""
+"""Largest share of the input tokens that caches can supply: every prompt has new tokens."""
 LONGEST = 1e9
 """Seconds of retention from which a tier counts as large enough for all requests."""
 

@@ -168,8 +168,8 @@ Hopper (vLLM, `MacheteLinearKernel`). Elsewhere long inputs are multiplied after
 """
 TILE_ROWS = {"sm_90": 64.0}
 """Rows of the smallest product of a warp group by architecture (PTX ISA, wgmma.mma_async: m64). A GEMM of fewer rows
-computes as many, which takes longer than reading its weights where compute is scarce (H20). Kernels that swap the tiles
-of weights and of tokens, as expert kernels do, pad less.
+computes this number of rows, which takes longer than reading its weights on slow compute (H20). Kernels that swap the
+tiles of weights and of tokens, as expert kernels do, pad less.
 """
 REDUCED_TILE = (128.0, 256.0)
 """Rows and columns of the outputs that one compute unit multiplies and then reduces over all ranks, in kernels that do
@@ -262,11 +262,11 @@ full, or of batches with early software, on accelerators with measured kernels; 
 two on accelerators without measured kernels, or of engines over more than one scale-up domain, whose collectives were
 not measured. For an ``open`` load they apply to all times of a plan, and the waits follow from these.
 
-They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment
-after figures of the held-out side had been seen; those of open loads and of the times of recent software with experts
-are those of a rule, which docs/accuracy.md states. It has for each range what the rule gives, and how many figures of
-both sides are inside. The rule does not set the other ranges: few sources set most of them, and with it they would
-contain fewer figures of the sources that set none.
+They were set by percentiles of the fitted sources as predicted up to 25 November 2026, and by judgment after figures of
+the held-out sources had been seen. The ranges of open loads, and of the times of recent software with experts, follow a
+rule that docs/accuracy.md states. It lists, for each range, the result of the rule and how many fitted and held-out
+figures are inside. The rule does not set the other ranges: few sources set most of them, and with it they would contain
+fewer figures of the sources that set none.
 """
 EARLY = 2024
 """The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""
@@ -364,8 +364,8 @@ class StepTime(NamedTuple):
 DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge"})
 """Topologies on which engines run small all-reduces with their own kernels."""
 PEERS_OVER_HOST = 2
-"""Ranks over PCIe up to which they do; more use the collective library (vLLM, custom_all_reduce.py: "not supported on
-more than two PCIe-only GPUs"), as do cards without peer access.
+"""Number of ranks over PCIe up to which they do; larger groups use the collective library (vLLM, custom_all_reduce.py:
+"not supported on more than two PCIe-only GPUs"), as do cards without peer access.
 """
 
 

@@ -80,8 +80,8 @@ def delaying_sequences(
 
 
 def most_sequences_delayed_in_wave(pools: Pools, sequences: float) -> float:
-    """The most sequences of a rank whose prompts delay a request of a run in one wave: a step for each of its gaps has
-    no more than its token budget.
+    """The most sequences of a rank whose prompts delay a request of a run in one wave: each gap of the request has one
+    step, and no step exceeds the token budget.
     """
     if pools.decode.separates_prompts:
         return inf

@@ -235,8 +235,8 @@ class Engine:
         that run prompts of any replica. The steps of all replicas run together.
 
         Source: SGLang, python/sglang/srt/managers/scheduler.py (get_next_batch_to_run): each replica runs its prompts
-        or its sequences, and the batches of all go through the experts in one step; replicas without prompts are idle
-        then where tokens are drafted.
+        or its sequences, and the batches of all go through the experts in one step; replicas without prompts are then
+        idle if tokens are drafted.
         """
         return self.separates_prompts and self.layout.attention_dp > 1
 
@@ -284,7 +284,7 @@ class Engine:
 
     @cached_property
     def reads_of_cache(self) -> float:
-        """How often a step reads the cache: once for each query head of a key where each reads it itself."""
+        """How often a step reads the cache: once for each query head of a key if every head reads it separately."""
         software = self._serving_software
         if software is None or self.cluster.accelerator.architecture not in software.reads_by_head:
             return 1.0
@@ -374,7 +374,7 @@ def software_of(layout: Layout) -> str:
 
 
 def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
-    """The rate of an engine's kernels that a measured time per output token gives; None if none was measured."""
+    """The rate of an engine's kernels according to a measured time per output token; None if none was measured."""
     return next((each for each in cluster.measured if each.is_of_tokens), None)
 
 

@@ -26,7 +26,7 @@ class HostOverhead:
     sequence of the step; ``eager`` to launch one kernel of a prompt without captured graphs; ``request`` per request
     before and after the engine: scheduling, transport; ``prompt_token`` for each token of its prompt, into which its
     text is split; ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the software
-    does not compile; ``ahead`` per step in place of ``host`` where each step is formed while the one before it runs.
+    does not compile; ``ahead`` replaces ``host`` per step if each step is prepared while the one before it runs.
     """
 
     host: float
@@ -75,7 +75,7 @@ def sending_figure(stack: Stack | None) -> Figure | None:
 
 
 def compiled_figure(stack: Stack | None, year: float) -> Figure | None:
-    """Seconds to launch one kernel of compiled code with prompts: what an entry of software states; without an entry
+    """Seconds to launch one kernel of compiled code with prompts: as the software entry states, or without an entry
     `COMPILED` for a ``year`` from `RECENT` on; None for software that does not compile.
     """
     if stack is None:

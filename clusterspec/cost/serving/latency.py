@@ -186,7 +186,7 @@ class ServingTimes:
     queued: float = 0.0
     """Seconds of the wait in which every request of a closed loop waits for another to end."""
     place: PlaceWait = PlaceWait()
-    """The wait of an open load for a place, where the mean number of requests leaves places free."""
+    """The wait for a place under an open load whose mean number of requests leaves places free."""
     run: FiniteRun | OpenRun | None = None
     """The run of the requests that the spec states; None in a steady state."""
     lasting: float | None = None
@@ -200,14 +200,16 @@ class ServingTimes:
     early: bool = False
     """Whether the generation of the software is of `constants.EARLY` or before."""
     recent: bool = False
-    """Whether it is of `constants.RECENT` or after; false where no entry describes it."""
+    """Whether the software is from `constants.RECENT` or later; false without an entry."""
     prompts_alone: bool = False
     """Whether steps with prompts hold no sequences that decode: a gap lasts as long as all steps of a prompt in it."""
     shares: PromptShares | None = None
     """The shares of the steps of requests that hold prompts, in an open load; None in others."""
     highest: Highest | None = field(default=None, repr=False, compare=False)
     stretched: Stretched | None = field(default=None, repr=False, compare=False)
-    """The plan with other times in an open load; None in others, where latencies grow as the times do."""
+    """The plan with other times in an open load; None for other loads, in which latencies grow in proportion to the
+    times.
+    """
     measured: MeasuredShare | None = None
     """The measured mean time per output token that sets the rate of kernels."""
 
@@ -223,7 +225,7 @@ class ServingTimes:
 
     @property
     def prompt_time(self) -> float:
-        """Seconds of a prompt of mean length; of all prompts where they start together."""
+        """Seconds of a prompt of mean length, or of all prompts if they start together."""
         return self.state.prompt
 
     @property

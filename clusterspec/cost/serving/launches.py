@@ -32,7 +32,7 @@ six before).
 ROUTED = 6
 """Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
 FUSED = 4
-"""Those of them that one fused layer runs: sorting of tokens, two grouped GEMMs, and the sum."""
+"""The kernels of `ROUTED` that one fused layer runs: sorting of tokens, two grouped GEMMs, and the sum."""
 FUSED_EXPERTS = assumed_figure(
     "serving",
     "fused_experts",

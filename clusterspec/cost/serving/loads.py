@@ -46,7 +46,9 @@ places.
 """
 DELAYED_ROUNDS = 12
 DELAYED = 1e-3
-"""The iteration for the sequences that unfinished prompts delay ends at this change of those in a step."""
+"""The iteration for the sequences that unfinished prompts delay ends if the sequences in a step change by less than
+this.
+"""
 ROUNDED = 1e-9
 """Relative tolerance of the number of waves, and absolute one of the requests in the last."""
 KEPT_UP = 0.999
@@ -118,7 +120,7 @@ def _is_near_capacity(pools: Pools, now: Steady, rate: float) -> bool:
 
 
 def served_pools(pools: Pools, now: Steady) -> Pools:
-    """The engines with the highest request rate that they serve, where they get more; ``now`` is their state."""
+    """The engines at the highest request rate that they serve, if the load requests more; ``now`` is their state."""
     load = pools.load
     over = load.load == "open" and (load.request_rate or 0.0) > now.capacity
     return pools._replace(load=replace(load, request_rate=now.capacity)) if over else pools
@@ -222,7 +224,7 @@ def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
 
 
 def _delayed_sequences(pools: Pools, rate: float, now: Steady) -> float:
-    """The sequences per rank by which prompts that are unfinished when requests start to decode add to a state."""
+    """The additional sequences per rank from prompts that are unfinished when requests start to decode."""
     later = mean_token_seconds(now, prompt_shares(pools, now), pools) - now.tpot
     return max(0.0, rate * pools.load.gaps * later / pools.decode.attention_ranks)
 

@@ -82,8 +82,8 @@ class WaitTail(NamedTuple):
 class PromptQueue(NamedTuple):
     """Prompts that come at random times, ``rate`` per second, to an engine whose steps take ``plain`` seconds without
     prompts and ``added`` seconds more for each. A step holds at most ``per_step`` prompts, fractions included, and
-    takes ``full`` seconds with so many. Steps follow each other; each computes what came before it, up to ``per_step``.
-    Prompts go to the one of ``engines`` with the fewest.
+    takes ``full`` seconds with so many. Steps follow each other; each computes the prompts that came before it, up to
+    ``per_step``. A prompt goes to the one of ``engines`` with the fewest prompts.
 
     W prompts are there at the start of a step, V = min(W, per_step) of them are computed, and L = W − V are left. If A
     prompts arrive during the step, the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate ·
@@ -207,8 +207,9 @@ class PromptQueue(NamedTuple):
         return self.full / self.per_step / found / self.engines
 
     def tail(self, ahead: float, varied: float) -> WaitTail:
-        """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, irregular prompts
-        ``varied``, which is below 0 for those that come more evenly than at random: at most all that they queue.
+        """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, and irregular
+        prompts ``varied`` seconds; ``varied`` is below 0 if prompts come more evenly than at random, and then removes
+        at most the whole queue.
 
         A prompt of several steps is a server's only one: it waits for the work before it, and for the rest of a step
         without prompts.

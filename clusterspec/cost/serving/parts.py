@@ -201,7 +201,7 @@ def prompt_attention_parts(
 ) -> tuple[Part, ...]:
     """Attention within prompts of ``length`` for ``tokens`` tokens; the last ``fresh`` tokens of each are new and
     attend to all before. Layers with a window compute whole tiles, at the rate of prompts as long as two windows, whose
-    tokens attend to as many tokens on average. ``longest`` is the length of the whole prompts, where it is more.
+    tokens attend to as many tokens on average. ``longest`` is the length of the whole prompts, if greater.
     """
     if engine.model.linear is not None:
         from clusterspec.cost.serving import recurrent_parts  # few models

@@ -30,7 +30,7 @@ def tail_factors(
     to the prediction.
 
     The ends at the median and at the 99th percentile were measured. Between the two they follow the exponential tail of
-    waits; above the 99th they are constant. The factors are at least as wide as ``ends``, which default to those at the
+    waits; above the 99th they are constant. The factors are at least as wide as ``ends``, by default the factors at the
     median.
     """
     kind = "ttft apart" if quantity == "ttft" and times.regime == "apart" else quantity
@@ -269,7 +269,7 @@ def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
 def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
     """The gap between two tokens at a share of all gaps: a decode step, longer by the chunks of prompts in it.
 
-    Requests that arrive in bursts meet more prompts than a step holds on average: those that came with them.
+    Requests that arrive in bursts meet more prompts than a step holds on average: the other prompts of the burst.
     """
     step = times.decode.total
     if times.joining and 1 / gaps_between(times.output_tokens) > 1 - share:
@@ -330,8 +330,8 @@ def _prompts_in_step(load: Serving, prompts: float, share: float) -> float:
 
 
 def _several_prompts(prompts: float, square: float) -> tuple[float, float]:
-    """Mean and variance over mean of the work of the prompts in a step that has two or more of them, of ``prompts`` on
-    average. Their sizes have the mean 1, and ``square`` is the mean of their squares.
+    """The mean of the work of the prompts in a step with two or more of them, and its variance over the mean; a step
+    has ``prompts`` on average. Their sizes have the mean 1, and ``square`` is the mean of their squares.
     """
     one = prompts * exp(-prompts)
     several = 1 - exp(-prompts) - one

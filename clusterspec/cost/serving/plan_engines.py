@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 SPARE = 3.0
-"""Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators keep
-cache free above the mean: one in a thousand then finds the cache full.
+"""Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators reserve
+cache above the mean: one request in a thousand then finds the cache full.
 """
 
 
@@ -151,7 +151,9 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
 
 
 def _cached_tokens_per_request(load: Serving) -> float:
-    """Tokens for which a request in flight takes cache: all of them where it is reserved to its end, else the mean."""
+    """Tokens of cache that a request in flight takes: all of its tokens if the cache is reserved to its end, else the
+    mean.
+    """
     entire = load.load == "static" or load.whole_requests
     return load.input_tokens + decoded_tokens(load) * (2.0 if entire else 1.0)
 
@@ -230,8 +232,8 @@ def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float,
 
 
 def _most_states(engine: Engine, load: Serving) -> float:
-    """The sequences of an attention rank whose recurrent states fit their separate pool, at least one; infinite where
-    they have none. A state is as large for a short sequence as for a long one.
+    """The number of sequences of an attention rank whose recurrent states fit their separate pool, at least one;
+    infinite without such a pool. A state is as large for a short sequence as for a long one.
     """
     if not engine.state_pool or not engine.reserved_bytes(_cached_tokens_per_request(load)):
         return inf

@@ -1,4 +1,4 @@
-"""Requests that a full cache preempts: what they wait between their tokens, and the tokens that are computed again."""
+"""Requests that a full cache preempts: their waiting time between tokens, and the tokens that are computed again."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def preemption(pools: Pools, offered: float) -> tuple[float, float]:
     spend after their first token, and the tokens that each computes again.
 
     An engine that allocates space as tokens are produced starts a request as soon as its prompt fits, and preempts the
-    youngest request when no space is left. Those that started last wait between their tokens, the rest before the
-    first. When other requests end, as many requests start as fit by their prompts; these are more if prompts are short
-    compared with outputs.
+    youngest request when no space is left. The last ones to start wait between their tokens, the others before the
+    first token. When other requests end, as many requests start as fit by their prompts; these are more if prompts are
+    short compared with outputs.
 
     In a cache that is always full, every new token replaces another one, which is computed again: a request computes as
     many tokens again as it has output. With fewer requests than start, the number is smaller in proportion.

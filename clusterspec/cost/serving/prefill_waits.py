@@ -47,11 +47,12 @@ def wait_for_received_prompts(pools: Pools, unreceived: float, rate: float, serv
 class PrefillQueue:
     """Prompts that arrive at random times, ``rate`` per second, at an engine that runs only prompts and is idle without
     one. Seconds: a step with one prompt takes ``first``, each further one adds ``added``. A step holds at most
-    ``per_step`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of
-    ``engines`` with the fewest.
+    ``per_step`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of ``engines``
+    with the fewest prompts.
 
-    A step takes what came during the one before it, at least the prompt that ends an idle time. Routing evens what
-    comes to the engines: during a step of t seconds a Poisson number N for all of them, N / engines for each.
+    A step takes the prompts that arrived during the step before it, at least the prompt that ends an idle time. Routing
+    distributes prompts evenly: during a step of t seconds, a Poisson number N comes to all engines, N / engines to
+    each.
     """
 
     rate: float
@@ -128,8 +129,8 @@ class PrefillQueue:
 
     @property
     def even_wait(self) -> float:
-        """Mean seconds that a prompt which waits spends on the rest of a step and on other prompts of its own step; 0
-        where a step has one prompt, whose queue has the rest of the running step among its waits.
+        """Mean seconds that a waiting prompt spends on the rest of a step and on other prompts of its own step; 0 if a
+        step has one prompt, since its queue then includes the rest of the running step.
 
         >>> round(PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).even_wait, 9)
         0.1

@@ -233,7 +233,7 @@ def quantile_behind_services(
 
     A share of at most ``busy`` of the requests waits: for the rest of a running service (uniformly distributed), and
     for the exponentially distributed service of earlier requests, which accounts for the rest of the mean. ``services``
-    have their shares of the requests; one of twice the seconds runs for twice as long.
+    have their shares of the requests; a service of twice the seconds runs for twice as long.
 
     Source: the Pollaczek-Khinchine formula as a geometric sum of residual services (Asmussen, Applied Probability and
     Queues, 2003, section VIII.5).
@@ -288,8 +288,8 @@ def smallest_reaching(
 
 
 def secant_part(taken: float, gained: float, ends: tuple[float, float]) -> float:
-    """The part of the difference between a function and its argument by which the argument goes on to where both are
-    equal, within ``ends``; the last step of ``taken`` made the difference smaller by ``gained``.
+    """The fraction of the difference between a function and its argument by which the argument moves toward their
+    equality, within ``ends``; the last step of ``taken`` reduced the difference by ``gained``.
 
     >>> secant_part(1.0, 0.5, (1.0, 4.0)), secant_part(0.0, 0.0, (1.0, 4.0)), secant_part(1.0, -0.5, (0.1, 1.0))
     (2.0, 1.0, 1.0)
@@ -335,7 +335,7 @@ def first_fixed_point(function: Callable[[float], float], near: float, most: flo
 
 
 Point = tuple[float, float]
-"""A value, and a function there; infinite where it is only known to be above or below zero."""
+"""An argument, and the value of a function there; infinite if only the sign of the value is known."""
 NEAR = 0.05
 """Offset of a trial value from the presumed zero, to enclose it, as a share of the last interval of a bisection."""
 

@@ -80,7 +80,7 @@ class KernelRates:
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the size-independent figures of
     the kernel table, ``all_reduces`` the all-reduce curves by number of ranks, ``scale`` the best GEMM rate of this
     accelerator relative to the measured one, ``reading`` the same of memory rates, ``alike`` the rows of a measured
-    GEMM that is as much bound by memory as one of a row here, ``clock`` the GEMM rate under the power cap relative to
+    GEMM that is as memory-bound as a GEMM of one row here, ``clock`` the GEMM rate under the power cap relative to
     uncapped, ``tile`` the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a
     measurement of the engine gives; ``peaks`` and ``bandwidth`` contain it. ``own`` says whether the kernels were
     measured on accelerators of the same vendor, whose software chooses them by its release.
@@ -244,7 +244,7 @@ class KernelRates:
     def cache_read_rate(self, size: float, table: str = DECODE) -> float:
         """B/s at which attention reads a cache of ``size`` bytes in one call.
 
-        The share of the bandwidth is the one measured for a call of equal duration.
+        The share of the bandwidth was measured for a call of equal duration.
         """
         alike = size * self.single[f"{table}.memory"] / (self.bandwidth / self.measured)
         return self.bandwidth * min(1.0, interpolated_value(self.curves[table], alike) * self.reading)
@@ -274,14 +274,14 @@ class KernelRates:
         return self.single.get("attention.latent.rows", 1.0)
 
     def latent_rate(self, precision: str) -> tuple[float, str]:
-        """FLOP/s of latent attention over a cache in a precision, and the figure of the table that gives it."""
+        """FLOP/s of latent attention over a cache in a precision, and the figure of the table that contains it."""
         own = f"attention.latent.{precision}"
         if own in self.single and precision in self.peaks:
             return self.peaks[precision] * self.single[own] * self.clock, own
         return self.attention_rate(LONG), "attention.prefill"
 
     def sparse_rate(self, precision: str) -> tuple[float, str]:
-        """FLOP/s of latent attention to selected tokens of a cache in a precision, and the figure that gives it."""
+        """FLOP/s of latent attention to selected tokens of a cache in a precision, and the figure that contains it."""
         name = next((n for n in (f"attention.sparse.{precision}", "attention.sparse") if n in self.single), None)
         if name is None:
             return self.attention_rate(LONG), "attention.prefill"
@@ -311,7 +311,7 @@ class KernelRates:
 
     @cached_property
     def _gemm_tables(self) -> dict[tuple[str, str, bool], str]:
-        """The GEMM tables that were asked for, by what they are of: a step asks for the same ones each time."""
+        """Cached GEMM tables by precision, software and block scales: each step asks for the same tables."""
         return {}
 
     def gemm_table(self, precision: str, software: str, blocks: bool = False) -> str:

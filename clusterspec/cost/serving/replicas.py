@@ -22,7 +22,7 @@ MARGIN = 1e-3
 """Margin over the seconds in which a replica has time for nothing but prompts, a fraction of them."""
 BRACKET_ROUNDS = 48
 LEAST_PART = 0.2
-"""The least part of the difference that a round of them goes on."""
+"""The smallest part of the difference by which a round of replicas proceeds."""
 LEAST = 1e-9
 """The least prompts of a step, and the least share of steps after which no other with prompts follows."""
 
@@ -178,9 +178,10 @@ class PromptCycle:
     def wait(self) -> float:
         """Mean seconds from the arrival of a prompt to the step that runs it.
 
-        Who ends in the last step with prompts, or three steps before the next ones, waits for the rest of a step that
-        decodes and for another; in the step after that one, for one of both kinds; else for the rest of one with
-        prompts. A row that was cut makes some wait for a step more. Prompts beyond those of a step wait for the next.
+        A request that ends in the last step with prompts, or three steps before the next one, leaves a successor that
+        waits for the rest of a decode step and for another one. After an end in the following step, the successor waits
+        for one step of each kind; otherwise it waits for the rest of a step with prompts. A row that was cut makes some
+        wait for a step more. Prompts beyond those of a step wait for the next.
         """
         decode, prompts = (max(each / 2, each - self.late) for each in (self.plain, self.longer))
         cut, kept = self.cut, 1 - self.cut

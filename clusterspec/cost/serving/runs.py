@@ -44,8 +44,8 @@ class FiniteRun(NamedTuple):
     start together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with
     them.
 
-    Where requests are ``alike``, those with a place end in the order and at the intervals in which they started, and
-    the next ones start so: each set of places waits for the one before it to end.
+    If requests are ``alike``, those with a place end in the order and at the intervals in which they started, and their
+    successors start likewise: each set of requests waits for the end of the set before it.
     """
 
     requests: float
@@ -66,7 +66,7 @@ class FiniteRun(NamedTuple):
 
     @property
     def _counted_requests(self) -> float:
-        """The requests of which the first ``concurrency`` start together."""
+        """The requests of a run; the first ``concurrency`` of them start together."""
         return self.requests / self.waves
 
     @property
@@ -175,10 +175,10 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
     requests that come irregularly wait ``varied`` seconds if it does not grow.
 
     The wait is the maximum of a random walk. A small drift adds half of the growth, since the maximum is on average in
-    the middle of the walk (arcsine law). A queue that never empties adds all of it: bursts then lengthen the wait of
-    some requests and shorten that of others. Between the two, a walk with the mean maximum w and the drift d of n steps
-    has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the variance of the steps,
-    and 1 / 2 of it is exact.
+    the middle of the walk (arcsine law). A queue that never empties adds the whole growth: bursts then lengthen the
+    wait of some requests and shorten the wait of others. Between the two, a walk with the mean maximum w and the drift
+    d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the variance
+    of the steps, and 1 / 2 of it is exact.
 
     Source: Feller, An introduction to probability theory and its applications, volume 2, chapter XII.
 
@@ -189,7 +189,7 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
 
 
 def between_limits(first: float, second: float) -> float:
-    """A smooth minimum of two limits: close to the shorter one where they differ, and below both where they are alike.
+    """A smooth minimum of two limits: close to the smaller limit if they differ, and below both if they are similar.
 
     >>> between_limits(2.0, inf), round(between_limits(1.0, 1.0), 4), between_limits(0.0, 3.0)
     (2.0, 0.63, 0.0)
@@ -210,8 +210,9 @@ class OpenRun(NamedTuple):
     ``tail`` is the distribution of the wait for other prompts in a steady state, where it is known. Whatever the rate,
     irregular arrivals let the prompts of a run wait ``walk`` seconds on average, no longer: it ends before they do.
 
-    Irregular arrivals also take all places at times where they do not lack on average: a share of ``waiting`` requests
-    finds none then, and waits ``placing`` seconds with an exponential tail, no longer than ``placed_walk`` on average.
+    Irregular arrivals also take all places at times although there are enough on average. A share of ``waiting``
+    requests then finds no place and waits ``placing`` seconds with an exponential tail, at most ``placed_walk`` on
+    average.
     """
 
     requests: float
@@ -254,7 +255,7 @@ class OpenRun(NamedTuple):
 
     @property
     def unqueued(self) -> float:
-        """The number of requests by which the waits for a place lag those that grow with every request."""
+        """The number of requests by which waits for a place lag behind waits that grow with every request."""
         return self.places / 2 + (self.sooner / self.longer if self.longer else 0.0)
 
     def queue_wait(self, number: float) -> float:
@@ -351,7 +352,8 @@ class OpenRun(NamedTuple):
         ``decoding`` seconds amid the prompts of others, for ``alone`` seconds without.
 
         They end in the order in which they began, and have gained tokens by then while the engines had time other than
-        prompts. Those that have gained all end evenly; where none has gained any, all end with the last one.
+        prompts. Requests that have gained all their tokens end evenly; if none has gained any, all end with the last
+        one.
 
         >>> run = OpenRun(200.0, 10.0, 500.0, 0.0, 0.0)
         >>> run.requests_with_last(10.0, 10.0)  # 100 of them, which end evenly

@@ -36,7 +36,7 @@ commit, msa).
 """
 
 BLOCK = 128.0
-"""Tokens that share one score where an index selects blocks of keys: their highest, which is all that is written (vLLM,
+"""Tokens that share one score if an index selects blocks of keys: only their highest score is written (vLLM,
 vllm/model_executor/models/minimax_m3.py).
 """
 
@@ -78,7 +78,9 @@ def _selected_part(engine: Engine, fullest: float, context: float, tokens: float
 
 
 def _unread_bytes(engine: Engine, context: float) -> float:
-    """Bytes of one sequence's cache that attention does not read: keys of the index, and what it did not select."""
+    """Bytes of one sequence's cache that attention does not read: keys of the index, and entries that it did not
+    select.
+    """
     model, sparse = engine.model, engine.model.sparse
     assert sparse is not None
     heads = share_of_heads(model.kv_heads, engine.layout.tp)

@@ -44,8 +44,9 @@ def prompt_share_of_request(
     (w + chunks / 2). A long output meets the difference in addition to ``share``; the first steps hold prompts with
     probability b. The harmonic sum interpolates between the two limits.
 
-    Of several ``engines`` a request goes to the one with the fewest. It finds prompts where all have some: with
-    probability b to the power of √(2 (engines + 1)) − 1, and one n-th as many before it on each of n.
+    A request goes to the one of several ``engines`` with the fewest requests. It finds prompts if all engines have
+    some, with probability b to the power of √(2 (engines + 1)) − 1; on each of n engines it finds one n-th of the
+    prompts.
 
     Source: the Pollaczek-Khinchine formula and H = λ G (Brumelle, "On the relation between customer and time averages
     in queues", J. Appl. Prob. 8, 1971); for several engines Sakasegawa, "An approximation formula L_q = α ρ^β /
@@ -187,14 +188,14 @@ def _prompts_before_decoding(pools: Pools, now: Steady) -> float:
 
 
 def _load_of_prompts(pools: Pools, now: Steady) -> float:
-    """The share of the time of an engine that prompts take which share no step with those that decode."""
+    """The share of the time of an engine for prompts in steps without decoding sequences."""
     each = now.rate / pools.decode.attention_ranks
     return min(constants.MOST_LOAD, each * now.carried / pools.decode.layout.pp)
 
 
 def with_unfinished_prompts(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
     """The state with the added delay from prompts that are unfinished when a request starts to decode. A run whose
-    requests queue for places is a loop, whose state has it.
+    requests queue for places is a loop, and the state of the loop includes the queue.
     """
     met = _sequences_met(now, shares, pools)
     if met is None:

@@ -75,7 +75,7 @@ def target_result(times: ServingTimes, load: Serving, target: Target) -> TargetR
 
 
 def meets_targets(times: ServingTimes, load: Serving) -> bool:
-    """Whether a plan meets all targets at its load, and no queue grows without end where one counts."""
+    """Whether a plan meets all targets at its load, and no relevant queue grows without end."""
     return not any(each.missed for each in target_results(times, load))
 
 

@@ -35,7 +35,7 @@ def prompts_of_lengths(pools: Pools, now: Steady) -> VariedPrompts:
 
 
 def _longer_prompts(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...]:
-    """Lengths of prompts above the mean, each twice the one before up to the longest that counts, and their times.
+    """Lengths of prompts above the mean, each twice the previous one up to the longest that counts, and their times.
 
     A long prompt takes more than in proportion: attention grows with the square of its length, and its chunks share
     steps with the sequences that decode.

@@ -152,8 +152,8 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
     On average ``prompts`` requests end in each decode step of ``plain`` seconds. Their successors run together,
     ``carried`` seconds each. They arrive after the engine has begun its next step: a decode step, or a prompt step if
-    requests had ended in the decode step before. Prompts beyond the token budget of one step take several. Where the
-    engine receives requests after every few decode steps, those that ended in any of them share the next step.
+    requests had ended in the decode step before. Prompts beyond the token budget of one step take several steps. Where
+    the engine receives requests after every few decode steps, those that ended in any of them share the next step.
     """
     load, late = pools.load, pools.outside
     interval = load.receive_interval
@@ -172,12 +172,12 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
 
 def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
-    """Mean remaining seconds of a step that the engine prepared before a prompt arrived, as far as the host had
-    launched it; 0 if the engine prepares a step at the end of the one before. ``steps`` holds a decode step and the
-    steps of a prompt; the latter make up the share ``mixed`` of all steps.
+    """Mean remaining seconds of the launched part of a step that the engine prepared before a prompt arrived; 0 if the
+    engine prepares each step at the end of the step before. ``steps`` holds a decode step and the steps of a prompt;
+    the latter make up the share ``mixed`` of all steps.
 
-    The prompt runs after that step. While it runs the host launches the step of the prompt. Steps whose launch takes
-    longer than the device are launched one after the other, without such a wait.
+    The prompt runs after that step. While it runs the host launches the step of the prompt. If launches take longer
+    than the device, steps are launched one after the other, without such a wait.
 
     Source: TensorRT-LLM, overlap scheduler (nvidia.github.io/TensorRT-LLM/features/overlap-scheduler.html): "introduces
     one extra decoding step"; vLLM pull request 19970: a scheduler one step ahead of the execution; SGLang,

@@ -19,7 +19,7 @@ def group_of_prompts(pools: Pools, decoding: Decoding, alone: float = 0.0) -> tu
     """The prompts that share the token budget of a step with the sequences that decode, and the steps of so many.
 
     ``decoding`` counts all sequences of an attention rank. No more prompts than sequences arrive together, except
-    prompts with steps of their own (``alone``).
+    prompts with separate steps (``alone``).
     """
     load = pools.load
     prompts = min(max(1.0, decoding.sequences - alone), prompts_of_step(pools, decoding.sequences * decoding.tokens))
@@ -46,9 +46,9 @@ def wait_in_step(pools: Pools, decode: StepTime, decoding: Decoding, prompt: flo
     A full step of prompts ends with the requests whose prompts shared a step one round before. Their successors reach
     the engine during the next step, which has the prompts of the successors of those that ended a step before; they
     have the step after it, or one later where the engine forms steps ahead. Before the first groups of a round, those
-    steps decode only. The request that comes first finds the engine idle and has a separate step; those that come
-    while it runs follow one step later, and stay so. ``prompt`` is the time of a single prompt, counted elsewhere, as
-    is the time outside the engine.
+    steps decode only. The request that comes first finds the engine idle and has a separate step; requests that come
+    while it runs follow one step later, and stay one step behind. ``prompt`` is the time of a single prompt, counted
+    elsewhere, as is the time outside the engine.
     """
     prompts, group = group_of_prompts(pools, decoding, 1.0)
     if decoding.sequences <= 1:

@@ -32,7 +32,7 @@ _WINDOW = 40
 """Number of characters before and after a figure that are searched for how it counts."""
 HIGHEST = 8_000.0
 """GB/s of all links of one accelerator that is sold or announced, both directions together. A higher figure is read as
-that of a rack.
+the bandwidth of a rack.
 """
 
 

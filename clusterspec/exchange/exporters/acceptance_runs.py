@@ -11,7 +11,7 @@ from clusterspec.units import plural, size_text
 SMALLEST = 8 * 1024**2
 """Bytes of the first size of a sweep; the sizes from there on show where the plateau begins."""
 SECONDS_A_SWEEP = 30
-"""Assumed duration of one sweep, from which the number of repetitions of a test with a stated duration follows."""
+"""Assumed duration of one sweep: a stated duration of a test divided by it gives the repetitions."""
 
 
 def benchmark_command(test: AcceptanceCase, accelerators: int = 1) -> str:

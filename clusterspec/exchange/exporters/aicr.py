@@ -36,12 +36,12 @@ SERVICES = {
 TOLERANCE = 0.9
 """Share of a constraint's value that the validator accepts."""
 SIZES = {"gke": 8 * GIB}
-"""The largest message where it is not 16 GiB."""
+"""The largest message, if it is not 16 GiB."""
 
 
 class Check(NamedTuple):
-    """A check of the validator: ``runs`` are the accelerators by service for which it is not skipped, None: without a
-    service in the criteria.
+    """A check of the validator: ``runs`` lists, for each service, the accelerators for which the check runs; the key
+    None means criteria without a service.
     """
 
     name: str

@@ -49,7 +49,7 @@ _UNACCUMULATED = {"fp8", "nanoo_fp8", "te_fp8_delayedscaling"}
 
 
 _BASE = "base_config: base.yml"
-"""The file with the rules that divide arrays over the mesh, of which MaxText has none without it
+"""The file with the rules that divide arrays over the mesh; MaxText has no rules without it
 (``src/maxtext/configs/pyconfig.py``, line 188; types.py, line 1178).
 """
 
@@ -100,11 +100,11 @@ _SPLASH = ("attention: flash", "use_tokamax_splash: true")
 
 
 def _kernel_lines(model: Model, omitted: list[str]) -> Iterator[str]:
-    """Kernels for devices other than TPUs, for which the default kernels are made.
+    """Kernels for devices other than TPUs; the default kernels are made for TPUs.
 
     MaxText e591f30c: on other devices the kernel of experts by default (``megablox``) is interpreted, step by step
-    (layers/moe.py, line 1521; configs/gpu/models/mixtral_8x7b.yml turns it off), and that of attention has a causal
-    mask alone and refuses sinks (layers/attention_op.py, lines 137 and 1491). Attention to selected tokens takes
+    (layers/moe.py, line 1521; configs/gpu/models/mixtral_8x7b.yml turns it off), and the kernel of attention has only a
+    causal mask and refuses sinks (layers/attention_op.py, lines 137 and 1491). Attention to selected tokens takes
     ``dot_product``, or `_SPLASH` on TPUs (configs/types.py, line 3803).
     """
     if model.experts:
@@ -237,7 +237,7 @@ def _batch_lines(layout: Layout, work: Workload, decoder: str) -> Iterator[str]:
     yield f"num_pipeline_microbatches: {passes}"
     merged = 2 if decoder == "gemma2" else 1
     if layout.stage_layers[0] % merged:
-        raise NotExportable(f"stages of {layout.stage_layers[0]} layers: those of MaxText's Gemma 2 are pairs")
+        raise NotExportable(f"stages of {layout.stage_layers[0]} layers: MaxText's Gemma 2 has layers in pairs")
     yield f"num_layers_per_pipeline_stage: {layout.stage_layers[0] // merged}"
     yield f"num_pipeline_repeats: {layout.virtual_stages}"
 

@@ -2,7 +2,7 @@
 ``run_recipe.py``.
 
 Options: NVIDIA-NeMo/Megatron-Bridge 067f987d, scripts/performance/argument_parser.py and scripts/training/run_recipe.py
-(options, then ``KEY=VALUE`` of its configuration, which go before); what a launch leaves out, the recipe states.
+(options, then ``KEY=VALUE`` of its configuration, which go before); the recipe states what a launch leaves out.
 """
 
 from __future__ import annotations

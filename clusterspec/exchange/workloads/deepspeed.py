@@ -1,4 +1,4 @@
-"""DeepSpeed configurations, and those of Axolotl, which may refer to one."""
+"""DeepSpeed configurations, and configurations of Axolotl, which may refer to a DeepSpeed configuration."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ _REWARDED = ("rl", "reward_model", "process_reward_model")
 
 
 def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
-    """Set what a configuration of axolotl states. Raises `FormatError` for training with pairs or rewards."""
+    """Set the values of a configuration of Axolotl. Raises `FormatError` for training with pairs or rewards."""
     for name in _REWARDED:
         if (stated := keys.get(name)) and boolean_value(stated) is not False:
             why = f"trains with a reference, rewards or pairs ({name}: {excerpt(stated)}): supervised training only"
@@ -279,7 +279,7 @@ def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> No
 
 
 def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, default: str | None = None) -> None:
-    """Set the sharding from the words of an option ``fsdp``, to the default where none of them is a strategy.
+    """Set the sharding from the words of an option ``fsdp``; if none of them is a strategy, set the default.
 
     A strategy without a value in the spec is listed as unknown.
     """

@@ -3,7 +3,8 @@
 Fields: ai-dynamo/dynamo 00686d64, deploy/operator/api/v1alpha1/dynamocomponentdeployment_types.go (``services``:
 ``replicas``, ``resources`` of a pod, ``multinode.nodeCount``, whose accelerators are nodes × those of a pod), and
 04521f47, examples/backends/vllm/deploy/v1beta1 (``components``). Options are those of the engine; ``dynamo.trtllm`` has
-its own (0a6a115c, components/src/dynamo/trtllm/backend_args.py), over which the file of ``--extra-engine-args`` goes.
+its own options (0a6a115c, components/src/dynamo/trtllm/backend_args.py); the file of ``--extra-engine-args`` replaces
+them.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def matches_dynamo(file: InputFile) -> bool:
 
 
 def read_dynamo(file: InputFile) -> ImportResult:
-    """The engines of a graph. Raises `FormatError` if it has none, or roles of which no plan follows."""
+    """The engines of a graph. Raises `FormatError` if it has no engines, or roles that form no plan."""
     documents = read_documents(file)
     graphs = [yaml for yaml in documents if yaml.mapping.get("kind") == "DynamoGraphDeployment"]
     if not graphs:

@@ -47,7 +47,9 @@ _OPEN_WORD = re.compile(r"\{[A-Za-z_]\w{0,40}\}")
 
 
 def _open_model(keys: Keys) -> Word | None:
-    """The model of a launch in which a program puts it, and that states no number but ports; None for others."""
+    """The model of a launch if a program inserts its name, and the launch states no numbers except ports; None for
+    others.
+    """
     numbers = (value for name, (value, _) in keys.values.items() if "port" not in name)
     if any(re.fullmatch(r"[0-9.]{1,20}", str(value)) for value in numbers):
         return None
@@ -63,7 +65,7 @@ def complete_options(engine: str, keys: Keys, builder: ImportBuilder) -> None:
     Raises `FormatError` for a server of models of images, and for a template of a launch that states no numbers.
     """
     if engine == "sglang" and (images := next(filter(_OF_IMAGES.fullmatch, keys.values), None)):
-        why = "starts a server of models of images and videos: a spec describes text decoders"
+        why = "starts a server of models of images and videos: a spec describes only text decoders"
         raise FormatError(f"{why} ({images})", keys.values[images][1])
     if open_model := _open_model(keys):
         why = f"is a template in which a program fills in {open_model.text}: import a launch with its values"

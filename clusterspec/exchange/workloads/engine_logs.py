@@ -42,7 +42,7 @@ _OF_ENGINE = {
     "data_parallel_size": "data_parallel_size",
     "enforce_eager": "enforce_eager",
 }
-"""Values of the configuration of a vLLM engine, and the options that they are of."""
+"""Configuration values of a vLLM engine, with the options that set them."""
 _DEGREES = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
 _OF_PROCESS = frozenset({"node_rank", "host", "port", "nccl_port", "dist_init_addr", "base_gpu_id", "random_seed"}) | {
     "seed",

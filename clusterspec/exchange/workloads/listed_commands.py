@@ -120,8 +120,8 @@ ENGINE_OPTIONS = frozenset(
 
 
 def _passes_to_server(image: str, words: list[Word]) -> bool:
-    """Whether a container of an image of vLLM starts a script of its own with options of the server, to which the
-    script hands them on.
+    """Whether a container with an image of vLLM starts its own script with options that the script passes to the
+    server.
     """
     if len(words) < 2 or not re.fullmatch(r"\S{1,200}\.sh", words[0].text):
         return False

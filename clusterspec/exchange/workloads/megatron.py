@@ -228,7 +228,7 @@ _NODES = {"layout.nodes": ("num_nodes", "nnodes", "actor_num_nodes")}
 
 
 def _set_nodes(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the nodes, unless their ranks are fewer than the degrees need: then they are of another launch."""
+    """Set the nodes, unless they have fewer ranks than the degrees need: then they belong to another launch."""
     names = _NODES["layout.nodes"]
     ranks = (keys.integer(*names) or 0) * (keys.integer(*_DEVICES) or 0)
     needed = prod(keys.integer(f"{axis}_parallel_size") or 1 for axis in ("tensor_model", "pipeline_model", "context"))

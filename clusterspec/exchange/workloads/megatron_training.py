@@ -313,7 +313,7 @@ _ACCUMULATED = ("accumulate_allreduce_grads_in_fp32", "grad_reduce_in_fp32")
 
 def _set_gradients(keys: Keys, builder: ImportBuilder) -> None:
     """Set the precisions of gradients and of hidden states where they are stated (d98e8a64,
-    megatron/training/arguments.py, lines 1209 to 1219), and how many tokens an expert takes.
+    megatron/training/arguments.py, lines 1209 to 1219), and the number of tokens that an expert takes.
     """
     if keys.is_on("grad_reduce_in_bf16"):
         builder.set("workload.gradient_precision", "bf16", keys.line("grad_reduce_in_bf16"))

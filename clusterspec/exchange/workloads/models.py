@@ -172,7 +172,7 @@ def set_parameters(builder: ImportBuilder, line: int = 0) -> None:
 
 
 def check_parameters(name: str, builder: ImportBuilder, line: int) -> None:
-    """Compare the parameter count with the one that the catalog cites for a model of this name."""
+    """Compare the parameter count with the count that the catalog cites for a model of this name."""
 
     counted = next((each.value for each in builder.counts if each.name == "parameters"), None)
     entry = catalog_model(name) if name else None

@@ -64,7 +64,7 @@ def follow_references(keys: Keys) -> None:
 _OF_ENVIRONMENT = re.compile(r"(?:\$\{oc\.decode:)?\$\{oc\.env:\w{1,80},([^${},]{1,80})\}\}?")
 """A variable of the environment with a default (OmegaConf); the default holds where the variable is not set."""
 _PRECISION = re.compile(r"fp8|fp4|precision")
-"""Keys whose default a launcher usually replaces, so the file does not tell whether the default holds."""
+"""Keys whose default a launcher usually replaces: the file does not show whether the default applies."""
 
 
 def _default_value(text: str) -> Any:

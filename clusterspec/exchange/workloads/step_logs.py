@@ -85,7 +85,7 @@ _MLPERF_KEY = re.compile(r"\"key\": \"(global_batch_size|max_sequence_length)\",
 _NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?(?![.\w])")
 """The batch. The printer divides a sum by its interval, so the quotient is not a batch if a step lacks the metric."""
 _MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
-"""Texts, one of which is in every step line of these."""
+"""Texts: every step line of these programs contains one of them."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
 
@@ -130,8 +130,8 @@ def _is_comment(line: str) -> bool:
 def read_step_log(file: InputFile) -> ImportResult:
     """The medians of a run after its first steps.
 
-    A step number lower than the one before begins another run. Raises `FormatError` if there are no steps, and for
-    several runs of which none is chosen.
+    A step number lower than the one before begins another run. Raises `FormatError` if there are no steps, or several
+    runs and no choice of one.
     """
     runs = RunLogs(numbered=_MEGATRON.search(file.plain) is not None)
     for number, raw in enumerate(file.text.split("\n"), 1):
@@ -170,7 +170,7 @@ def read_step_log(file: InputFile) -> ImportResult:
 
 
 def _set_step_time(log: StepLog, builder: ImportBuilder) -> None:
-    """Set the time of a step as measured, unless time stamps tell that it is none."""
+    """Set the time of a step as measured, unless time stamps show that it is not the time of a step."""
     seconds = builder.reading().number("step_seconds")
     if not isinstance(seconds, int | float) or seconds <= 0:
         return

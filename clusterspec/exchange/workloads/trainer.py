@@ -47,7 +47,9 @@ TRAINER = "trainer"
 _OPTION = re.compile(r"--(?:[a-z]{1,20}\.)?per[_-]device[_-]train[_-]batch[_-]size\b")
 _FILE = re.compile(r"^per_device_train_batch_size[ \t]*:", re.MULTILINE)
 _JSON = re.compile(r"\s*\{[^{}]*\"per_device_train_batch_size\"[ \t]*:")
-"""The key in the outermost mapping of a file, as ``HfArgumentParser`` reads it; a deeper one is of another program."""
+"""The key in the outermost mapping of a file, as ``HfArgumentParser`` reads it; a deeper key belongs to another
+program.
+"""
 _LAYOUT = {
     "layout.nodes": ("nnodes", "num_machines", "num_nodes", "nodes"),
     "layout.cp": ("sequence_parallel_size", "context_parallel_size", "seq_parallel_size"),

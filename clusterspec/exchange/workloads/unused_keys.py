@@ -41,7 +41,7 @@ _KEPT = re.compile(
 _NOTHING = frozenset(
     {"", "0", "1", "-1", "0.0", "1.0", "uniform", "none", "null", "false", "true", "off", "no", "[]", "{}"}
 )
-"""Values that turn something off, that a switch has, or of which no other value would follow."""
+"""Values that turn something off, values of a switch, and values that change no key of the spec."""
 _DECISIVE = frozenset(
     {
         *(
@@ -80,7 +80,7 @@ _DECISIVE = frozenset(
         *("model", "model_path", "extra_engine_args", "gpus_per_node", "num_nodes", "nnodes"),
     }
 )
-"""Last words of keys that set no value by themselves: they decide how others are read, or are factors of one."""
+"""Last words of keys that set no value alone: they decide how other keys are read, or are factors of a value."""
 
 
 def is_aside(name: str) -> bool:

@@ -1,6 +1,7 @@
 """Drawings of the machine: a node, one block of nodes below its leaves, and the whole by repetition.
 
-Labels stand in boxes or next to the links, so that no line crosses one. What repeats is drawn a few times and counted.
+Labels stand in boxes or next to the links, so that no line crosses one. Repeated parts are drawn a few times and
+counted.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class DrawnNode:
     others: int = 0
     own_ports: bool = False
     switch_links: tuple[int, ...] = ()
-    """The links of one accelerator to each scale-up switch inside the node, where they are known."""
+    """The links of one accelerator to each scale-up switch inside the node, if known."""
 
     @property
     def nic_title(self) -> str:

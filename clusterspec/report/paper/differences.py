@@ -1,4 +1,4 @@
-"""What a compared design changes: keys, figures and findings, as `clusterspec diff` prints them."""
+"""The changes of a compared design: keys, figures and findings, as `clusterspec diff` prints them."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems also a
-cluster without a test of one whole domain (the 72 accelerators of an NVL72, or those of them that the job uses):
+cluster without a test of one whole domain (the 72 accelerators of an NVL72, or the part of them that the job uses):
 smaller tests leave links idle, and larger tests measure the fabric. Both are warnings. A `send-recv` between nodes of
 one domain counts as a test of the fabric if it asks for the rate of the NICs.
 

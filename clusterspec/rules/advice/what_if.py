@@ -356,7 +356,7 @@ class WhatIf:
 
 
 def _layout_keys(changes: Mapping[str, object]) -> Changes:
-    """Changed keys of the layout as keys of the spec; dp is derived again where it is not among them."""
+    """Changed keys of the layout as keys of the spec; dp is derived again if it is not among them."""
     return {("layout", key): value for key, value in ({"dp": None} | dict(changes)).items()}
 
 

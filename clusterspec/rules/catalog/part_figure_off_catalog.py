@@ -9,7 +9,7 @@ measured figures, parts of the whole and figures of several parts together are n
 
 ## Why it matters
 
-What was computed from the figure is wrong: modules for 64 cages of a switch that has 32, or weights that do not fit.
+Numbers computed from the figure are wrong: modules for 64 cages of a switch that has 32, or weights that do not fit.
 
 ## What to do
 
@@ -68,7 +68,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 _NUMBER = pattern(r"\d[\d.,]*")
 OF_SEVERAL = 3.0
-"""Ratio to the largest value of the catalog above which a figure is that of several parts together."""
+"""Ratio to the largest value of the catalog above which a figure counts several parts together."""
 _MASK = "_"
 """A sign in place of the letters of a name, whose digits are no figures."""
 _MASKED = pattern(r"_+")

@@ -113,7 +113,7 @@ _SIGNS = (
     "-NV",
     "-W",
 )
-"""Signs of which `_CUES` needs at least one; the pattern is compiled only for texts with one of them."""
+"""Signs: `_CUES` needs at least one of them, and is compiled only for texts with one."""
 _N = r"[ =]+\"?(\d[\d,]*(?:\.\d+)?)\b"
 _FLAGS = {
     "layout.tp": pattern(rf"(?<!\w)--?(?:tensor-(?:model-)?parallel-size|tp-size|tp){_N}"),
@@ -279,7 +279,7 @@ def _prefix_problem(text: str, spec: Spec) -> Iterator[Problem]:
 
 
 def _longest_length(lengths: object) -> int:
-    """The longest of the given lengths; the only one where one is stated."""
+    """The longest of the given lengths."""
     return int(lengths) if isinstance(lengths, int) else int(getattr(lengths, "max", None) or 0)
 
 

@@ -23,7 +23,7 @@ round trip on the cable and the response time of the sender, and two packets.
 
 ## When to ignore it
 
-Ignore it where the figures are of different queues or switches.
+Ignore it where the figures belong to different queues or switches.
 
 ## Fires
 

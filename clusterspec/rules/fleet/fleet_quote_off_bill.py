@@ -206,7 +206,7 @@ def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[
 def _shortage_problem(
     kind: str, needed: Mapping[str, int], lines: Sequence[Offered], remarks: str
 ) -> Iterator[Problem]:
-    """The problem of a kind of part of which the quote has fewer than all pools need. It is a note if the quote covers
+    """The problem of a kind of part if the quote has fewer parts than all pools need. It is a note if the quote covers
     the nodes of some pools and the text says that the others come from elsewhere.
     """
     counted = [line for line in lines if line.quantity is not None]

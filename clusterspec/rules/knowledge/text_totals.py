@@ -137,7 +137,7 @@ def _wrong_total(total: Token, right: float, parts: str, passage: str) -> WrongT
 
 
 def _is_of_each(passage: str, figure: Token, counts: Sequence[re.Match[str]]) -> bool:
-    """Whether a figure is that of each part: by the words around it, or by a single part before it in its clause."""
+    """Whether a figure applies to each part: by the words around it, or by a single part before it in its clause."""
     before, behind = passage[: figure.start], passage[figure.end :]
     owner = _OWNER.search(before)
     if (

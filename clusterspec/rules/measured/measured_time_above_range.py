@@ -108,8 +108,8 @@ def _time_key(entry: MeasuredSpec) -> str:
 
 
 def _predicted_without(plan: Plan, share: MeasuredShare) -> _Predicted | None:
-    """The predicted time of a plan without calibration by its measured time; None if it has none, or if the plan is of
-    another job.
+    """The predicted time of a plan without calibration by its measured time; None if the plan has no such time, or
+    belongs to another job.
     """
     cluster = plan.design.cluster
     assert cluster is not None

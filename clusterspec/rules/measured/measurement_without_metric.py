@@ -87,7 +87,8 @@ def check(spec: Spec) -> Iterator[Problem]:
 
 
 def _has_rate(text: str) -> bool:
-    """Whether a sentence that names a collective, or the one after it, has a rate of no links, memory or store.
+    """Whether a sentence that names a collective, or the one after it, has a rate that is not of links, memory or a
+    store.
 
     >>> _has_rate("It does all-reduces. Over seven links it sends 896 GB/s."), _has_rate("The all-reduce reaches 370 GB/s.")
     (False, True)

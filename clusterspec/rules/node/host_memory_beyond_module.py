@@ -1,4 +1,4 @@
-"""The host memory exceeds what is soldered to the processors of the modules.
+"""The host memory exceeds the memory that is soldered to the processors of the modules.
 
 ## What it finds
 

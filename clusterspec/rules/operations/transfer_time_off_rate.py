@@ -103,7 +103,7 @@ _OTHER_TIME = pattern(
     r"(?i)\b(?:pauses?|paused|stalls?|stalled|blocks?|blocked|stops?|waits?|first|resum\w+|go(?:es)? on|continues?|old|instead|not|pausier\w+|steht|"
     r"tim(?:es?|ed) out|time-?out|limit|heartbeat|lease|older|latency|window|interval|every|each|per|hourly|notice|alle|toutes|wartet|attend)\b"
 )
-"""Pattern of words in a clause whose time is not that of the transfer."""
+"""Pattern of words in a clause whose time is not the time of the transfer."""
 _OTHER_SOURCE = pattern(r"(?i)\b(?:local|nvme|host memory|ram|peers?|page cache|training|lokal\w*)\b")
 """Pattern of words in a sentence that is not about the link of the previous sentence."""
 _TO_STORE = pattern(

@@ -1,4 +1,4 @@
-"""The ordered transceivers differ from what the links need.
+"""The number of ordered transceivers differs from the number that the links need.
 
 ## What it finds
 

@@ -111,7 +111,7 @@ _PRICE = pattern(
 _NOT_OURS = pattern(
     r"(?i)\b(?:not|never|would|could|instead|unlike|than|cheaper|compared|if (?!one commits|you commit|we commit)|nicht|statt|wäre|würde|pas|serait|au lieu|without|no)\b"
 )
-"""Pattern of words for a price that is not the one in the plan."""
+"""Pattern of words for a price that is not the price in the plan."""
 
 
 def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Problem]:

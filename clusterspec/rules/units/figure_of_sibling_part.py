@@ -101,8 +101,8 @@ from clusterspec.units.display import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
-"""Number of figures of one sibling from which the text describes that sibling on purpose, because its entry was unknown
-to the author.
+"""Number of figures of one sibling from which on the text describes that sibling on purpose: the author did not know
+its entry.
 """
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
 """Ratios to the catalog's figures from which no other memory stack or limit of the same part explains a figure."""
