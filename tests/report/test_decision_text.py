@@ -184,7 +184,7 @@ def test_a_faster_layout_than_the_best_one_is_printed_with_what_check_finds_only
     text = flat(search_text.search_as_text(replace(report(best, present=fast), pareto=(fast, best)), WIDE))
     assert (
         "The first layout of the front takes 5 % less time than the best one above, and has findings of `check` that "
-        "the best one has not: tight-memory."
+        "the best one lacks: tight-memory."
     ) in text
     assert text.endswith("takes 1.9 s a step; the best one found takes 2 s, without tight-memory.")
     for other in (replace(fast, findings=best.findings), replace(fast, step_time=2.1)):

@@ -182,7 +182,7 @@ def _is_right(result: Figure, value: _Value, tolerance: float) -> bool:
 
 
 def _is_of_another(passage: str, result: Figure, value: _Value, own: Sequence[Figure]) -> bool:
-    """Whether a result is for a part, follows from another figure of its sentence, or stands beside the right result."""
+    """Whether a result is for a part, follows from another figure of its sentence, or differs from another, right result."""
     used = (*value.above, *value.below)
     around = " | ".join(clause_at(passage, each.start, each.end) for each in (*used, result) if each.start >= 0)
     lead = passage.rfind(". ", 0, result.start) + 1
