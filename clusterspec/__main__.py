@@ -40,7 +40,7 @@ def main() -> NoReturn:
 
 
 def end_process(status: int) -> NoReturn:
-    """End the process, without interpreter shutdown where nothing depends on it.
+    """End the process, without a shutdown of the interpreter if nothing depends on it.
 
     Freeing all modules and objects takes a seventh of the time of a check. With a profiler, a thread, a function
     registered with `atexit` or a closed output stream, the interpreter shuts down normally.

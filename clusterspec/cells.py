@@ -16,8 +16,8 @@ def escaped_cell(cell: object) -> object:
     """A cell, with an apostrophe before text that starts like a formula, and without control characters.
 
     A number stays as it is, also one that is written as text. A carriage return becomes a line feed: Python's CSV
-    writer quotes only the signs that end its lines (CPython 3.11, Modules/_csv.c, ``join_append_data``), and what
-    follows a bare return would be a separate row.
+    writer quotes only the signs that end its lines (CPython 3.11, Modules/_csv.c, ``join_append_data``), and text after
+    a bare return would be a separate row.
 
     >>> [escaped_cell(cell) for cell in ("=1+1", "node", -5, "-5 V", "-5.2", " @A1")]
     ["'=1+1", 'node', -5, "'-5 V", '-5.2', "' @A1"]

@@ -32,7 +32,7 @@ class Money:
     """An amount from ``low`` to ``high``, equal if it is not a range.
 
     ``currency`` is empty if the spec states none, which is no other currency's equal. ``as_of`` is the date of the
-    price; that of a sum is the oldest of its parts.
+    price; a sum has the oldest date of its parts.
     """
 
     low: float

@@ -77,7 +77,9 @@ class Quantity:
 
     @property
     def counting(self) -> tuple[str, ...]:
-        """Properties that quantities must share to be added or compared; one without a direction is per direction."""
+        """Properties that quantities must share to be added or compared; a quantity without a direction counts per
+        direction.
+        """
         return self.unit, self.direction or Direction.ONE_WAY, self.sparsity or Sparsity.DENSE
 
     def __add__(self, other: Quantity) -> Quantity:
@@ -228,7 +230,7 @@ class Precision:
     scale_bits: float = 0
     block: int = 1
     vendor: str = ""
-    """The vendor whose parts alone multiply the format; empty for formats that several vendors execute."""
+    """The only vendor whose parts execute the format; empty for formats of several vendors."""
 
     @property
     def bytes(self) -> float:

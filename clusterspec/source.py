@@ -1,4 +1,4 @@
-"""Where things come from: positions and spans in a text, and the origin of a number, which may be such a span.
+"""Positions and spans in a text, and the origin of a number, which may be such a span.
 
 Lines and columns count from 1, columns in Unicode code points, as editors show them. Every figure in a cluster, a cost
 or a report has an origin.

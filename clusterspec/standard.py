@@ -1,5 +1,6 @@
-"""What the standard library does too slowly for a check, or not alike on every Python: patterns, sums, digests, caches,
-named tuples, functions made of templates, and what running code needs of `typing`.
+"""Replacements for parts of the standard library that are too slow for a check, or differ between versions of Python:
+patterns, sums, digests, caches, named tuples, functions made of templates, and the parts of `typing` that running code
+needs.
 
 Patterns are compiled on first use: compiling those of all modules takes as long as checking a spec, and most checks use
 few of them. Sums add floats from left to right, as columns are added: from Python 3.12 on the built-in `sum`
@@ -104,7 +105,7 @@ else:
             return type(name, (_Tuple,), space)
 
     class _Tuple(tuple):
-        """The methods that all named tuples share, those of `collections.namedtuple`."""
+        """The methods that all named tuples share, as in `collections.namedtuple`."""
 
         __slots__ = ()
 
@@ -243,7 +244,7 @@ class Recent(Generic[T]):
         return reversed(self.kept)
 
     def keep(self, value: T) -> T:
-        """Keep a value, instead of the oldest where there are too many, and return it."""
+        """Store a value, in place of the oldest if there are too many, and return it."""
         self.kept = (*self.kept, value)[-self._most :]
         return value
 
@@ -262,8 +263,8 @@ def recent(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """The decorator of a pure function whose last ``most`` results are kept.
 
     Unlike with `functools.lru_cache`, arguments are compared, not hashed: they may hold mappings, and equal arguments
-    are usually one object. Equal ones that are other objects are kept instead, so that the next call with them does not
-    compare what they hold. Arguments that most often differ should come first.
+    are usually one object. Equal arguments that are other objects replace them, so the next call with these objects
+    need not compare contents. Arguments that most often differ should come first.
 
     >>> calls = []
     >>> @recent(2)

@@ -48,7 +48,7 @@ def planned_test(test: AcceptanceTest, row: CollectiveRow, nodes: int) -> Planne
 
 
 def _benchmark_size(size: float) -> str:
-    """A size as collective benchmarks take it: in binary units where it is whole.
+    """A size as collective benchmarks accept it: in binary units if it is a whole number of them.
 
     >>> _benchmark_size(2.0**33), _benchmark_size(2.0**29), _benchmark_size(1e9)
     ('8G', '512M', '1000000000')

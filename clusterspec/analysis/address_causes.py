@@ -37,5 +37,5 @@ def address_causes(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("other-nic")[:1]:
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _PEERS, STATED)
     for text, line in run.log_lines("unlike-pair")[:1] if run.log_lines("unreachable") else ():
-        evidence = f"line {line} of the log: {text}: NICs of different names, as of two networks"
+        evidence = f"line {line} of the log: {text}: NICs with different names, typical of two networks"
         yield Cause("wrong-interface", evidence, _PEERS, GIVEN)

@@ -1,4 +1,4 @@
-"""Choices of a key that a design may have: those that no rule rejects, whatever they cost."""
+"""Choices of a key that a design may have: no rule rejects them, whatever they cost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def choice_filter(study: Study) -> Callable[[str, str], bool]:
     """A function that returns whether a design may have a choice of a key that its spec leaves open.
 
     A plugin for the accelerators of another vendor, or a format in which nothing trains, is none that the design may
-    have. What a choice costs in time or memory rejects none: only rules that are errors at any cost do.
+    have. The cost of a choice in time or memory does not reject it: only rules that are errors at any cost reject
+    choices.
     """
     facts = study.facts()
 

@@ -14,7 +14,7 @@ from clusterspec.standard import sum_of
 
 INSTALL = "pip install 'clusterspec[fleet]'"
 TOLERANCE = 1e-9
-"""Relative difference of two values of an objective that counts as none."""
+"""Relative difference below which two values of an objective count as equal."""
 
 
 class SolverMissing(RuntimeError):

@@ -50,7 +50,8 @@ MOST_TRIED = 8
 def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whole: Study | None = None) -> SolveReport:
     """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition.
 
-    ``whole`` is the fleet of which the study is a job or a pool, for conditions on all pools and on shares of the term.
+    ``whole`` is the fleet that contains the job or pool of the study, for conditions on all pools and on shares of the
+    term.
     """
     study = with_a_layout(study) if best_layout else study
     condition = _condition_in_fleet(parse(until, study.plan.whole_step.seconds), study, whole)
@@ -94,8 +95,8 @@ def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whol
 
 
 def _sure_boundary(lever: Lever, condition: Condition, trials: _Trials, present: float) -> Solution:
-    """The boundary at the unfavorable ends of the ranges; without one in which `check` finds no error, that of the
-    predictions themselves if there is one.
+    """The boundary at the unfavorable ends of the ranges. If `check` finds an error in every such boundary, the result
+    is the boundary of the predictions themselves, if there is one.
     """
     found = boundary_of(lever, condition, trials.trial, present)
     if found.value is not None and not _has_errors(found):
@@ -164,7 +165,7 @@ def _condition_in_fleet(condition: Condition, study: Study, whole: Study | None)
         return condition
     if parts is None or own is None:
         raise ConditionFault(
-            f"`{condition.metric}` covers all pools of a fleet: name a fleet, and one pool with --pool"
+            f"`{condition.metric}` counts all pools of a fleet: pass a fleet, and choose a pool by --pool"
         )
     others = {name: each for name, each in parts.pools.items() if name != own[1].pool}
     figures = {name: OF_FLEET[condition.metric](each.plan) for name, each in others.items()}
@@ -278,7 +279,7 @@ def _pools_of_roles(study: Study) -> dict[str, str]:
 
 
 def _searched_degree(trials: _Trials, value: float | None) -> int | None:
-    """The tensor parallelism of the engines of rollout that was searched with the division of the nodes."""
+    """The tensor parallelism of rollout engines, which the search chose together with the division of the nodes."""
     study = trials.studies.get(value) if value is not None else None
     work = study.spec.workload if study is not None and trials.best_layout else None
     return work.rl.rollout.tp if work is not None and work.rl is not None and work.rl.rollout is not None else None
@@ -291,8 +292,8 @@ def _value_in_spec(lever: Lever, value: float | None) -> float | None:
 
 
 def _directed_lever(lever: Lever, condition: Condition) -> Lever:
-    """The lever with the direction in which it comes to satisfy the condition. Throughput and latency grow with the
-    load. Power grows with the number of nodes, since a fixed amount of work then has a lower MFU.
+    """The lever with the direction in which the condition becomes true. Throughput and latency grow with the load.
+    Power grows with the number of nodes, since a fixed amount of work then has a lower MFU.
     """
     grows = lever.name in OF_LOAD and not condition.at_most and condition.metric not in WHOLE
     if lever.name == "nodes" and seeks_most_nodes(condition.metric, "<=" if condition.at_most else ">="):

@@ -46,9 +46,9 @@ NAMED_AS = {
 def poisson_interval(failures: int, exposure: float, share: float = SURE) -> tuple[float, float]:
     """The exact interval of a rate from a count of failures in an exposure.
 
-    F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28 (1936): at the low end as many failures or
-    more have the probability (1 - share) / 2, at the high end as many or fewer. It covers the truth with at least the
-    probability ``share``.
+    F. Garwood, Fiducial limits for the Poisson distribution, Biometrika 28 (1936): at the low end, this number of
+    failures or more has the probability (1 - share) / 2; at the high end, this number or fewer. It covers the truth
+    with at least the probability ``share``.
 
     >>> [round(end, 3) for end in poisson_interval(4, 2.0)]
     [0.683, 4.577]
@@ -222,12 +222,15 @@ def _notes(
         yield from (f"{name}: {note}." for note in found.notes)
     if repeated:
         days = machine.repair.value / REPAIR.value
-        yield f"Not counted: {plural(repeated, 'repetition')} of a failure within {days:.3g} days, the time of repair."
+        yield f"Not counted: {plural(repeated, 'repetition')} of a failure within {days:.3g} days, the repair time."
     named = {node for _, found in logs for node in found.nodes}
     number = nodes or machine.cluster.all_nodes
     if len(named) > number:
-        yield f"The logs name {len(named):,} nodes and {number:,} are counted: state those observed by --nodes."
+        yield (
+            f"The logs name {len(named):,} nodes, but {number:,} are counted: state the number of observed nodes by "
+            "--nodes."
+        )
     if unknown:
-        yield f"Parts whose number is unknown, without a rate: {', '.join(unknown)}."
+        yield f"No rate, since the number of parts is unknown: {', '.join(unknown)}."
     if any(event.part == "cable" for _, found in logs for event in found.events):
         yield "A failed link counts as its cable, as logs seldom say whether the cable or a module failed."

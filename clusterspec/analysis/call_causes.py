@@ -115,13 +115,13 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("ipc", "EPERM"): (("invalid-setting", STRONG), ("peer-access-off", GIVEN)),
     ("ipc", "EOPNOTSUPP"): (("peer-access-off", STRONG), ("invalid-setting", GIVEN)),
 }
-"""What a refused call means, by the call and its error: causes, the likelier first.
+"""The causes of a refused call, by the call and its error, the likelier first.
 
 Published: microsoft/mscclpp issue 657 (EFAULT), NVIDIA/nccl-tests issue 206 (ENOMEM), horovod/horovod issue 310 (an
 address of Docker's bridge), ROCm/rocm-systems issue 2209 and ROCm/rccl issue 1454 (IPC handles; of the latter the
 driver of the kernel has none), NVIDIA/nccl issue 290 (ENOSPC), kubernetes-sigs/dra-driver-nvidia-gpu issues 892 and
-1417 (memory that the IMEX of another domain keeps from a device), kvcache-ai/Mooncake pull 1765 (EAGAIN: memory keys
-of processes that ended), MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark issue 259 (ENOMEM of one kernel alone).
+1417 (memory that the IMEX of another domain keeps from a device), kvcache-ai/Mooncake pull 1765 (EAGAIN: memory keys of
+processes that ended), MiaAI-Lab/DeepSeek-v4-Flash-DSpark-2x-DGX-Spark issue 259 (ENOMEM of only one kernel).
 """
 _WIDE = frozenset({"locked-memory", "unreachable-peer", "shared-memory", "invalid-setting", "storage-full"})
 """Causes that other statements derive only from the name of a call."""
@@ -146,7 +146,7 @@ def _causes_of_statement(run: PlacedRun, statement: str) -> tuple[tuple[str, flo
 def without_refuted(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
     """The causes, except those in `_WIDE` that contradict the error on their own line.
 
-    A cause that the error does not have is left out; one that it has weighs no more than the error says.
+    Causes that the error does not have are omitted; the error limits the weight of the others.
     """
     stated = ((each.line, _causes_of_statement(run, each.name)) for each in run.benchmark.evidence)
     meant = {f"line {line}": dict(meanings) for line, meanings in stated if meanings}

@@ -98,7 +98,7 @@ def candidate_of_platform(name: str, work: Study) -> Candidate:
 
 
 def candidate_of_spec(name: str, study: Study) -> Candidate:
-    """The machine of a spec. Raises `MachineFault` where it describes none, or several."""
+    """The machine of a spec. Raises `MachineFault` if it describes no machine, or several."""
     cluster = section_of_spec(study, "cluster")
     if not cluster:
         raise MachineFault(f"{name}: describes no `cluster`, so it cannot be compared as a machine")
@@ -230,7 +230,7 @@ def default_sizes(work: Study, candidate: Candidate, fabric: str, prices: Prices
 
 
 def nodes_of_domain_of_platform(design: Design, platform: Platform | None) -> int:
-    """The number of nodes that are sold together: those of one scale-up domain."""
+    """The number of nodes that are sold together: the nodes of one scale-up domain."""
     from clusterspec.cluster.degrees import nodes_of_rack
 
     if design.cluster is None:

@@ -62,7 +62,7 @@ DIP = 0.7
 NEXT_TO_NOTHING = 0.1
 """Below this share of the expected bandwidth, RDMA over Ethernet probably loses packets (NVIDIA/nccl issue 378)."""
 COLLAPSE = 0.5
-"""Share of the best bandwidth below which that of the largest messages is a collapse, not a plateau."""
+"""Share of the best bandwidth below which the bandwidth of the largest messages is a collapse, not a plateau."""
 FEW_CHANNELS = 8
 """Channels that do not fill the links of an H100, where NCCL opens 16 to 32 (uccl-project/uccl issue 205)."""
 
@@ -75,7 +75,7 @@ def causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 
 def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
-    """The causes that lines and figures show, with what reports add to them and take from them."""
+    """The causes that lines and figures show; reports of people add causes and change weights."""
     found = _shown_causes(run)
     if run.has_result and not found and run.largest.measured >= run.largest.low:
         return found
@@ -111,7 +111,7 @@ def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
 
 
 def _no_faults_of(run: PlacedRun) -> frozenset[str]:
-    """Faults that a test of one link cannot have: it takes no sockets, nor memory of accelerators without an option."""
+    """Faults that a test of one link cannot have: it uses no sockets, and accelerator memory only by an option."""
     if run.series.in_flight == 1:
         return frozenset()
     return frozenset({"socket-fall-back"} if run.log_lines("gpu-buffer") else {"socket-fall-back", "gpudirect-off"})

@@ -79,8 +79,8 @@ def recommended_row(rows: Sequence[Choice], unit: str) -> int | None:
     """The index of the choice recommended in `Choices.recommended`, counting from the design; None if no choice can be
     recommended.
 
-    Whether money is worth time is the buyer's to say, so no size of the machine that takes longer or costs more is
-    recommended over a design that nothing rules out; fewer ranks nearly always train a token for less.
+    The buyer decides whether time is worth money, so no size of the machine that takes longer or costs more is
+    recommended over a design that nothing rules out. Fewer ranks nearly always train a token for less.
     """
     works = [
         number
@@ -251,7 +251,7 @@ def _serving_choice(machine: ServingMachine, kind: str) -> Iterator[Choice]:
 
 
 def _choice_of_size(other: Study) -> Choice | None:
-    """The choice for another size on which the layout is legal. Its errors include those that the design has as well.
+    """The choice for another size on which the layout is legal. Its errors include errors that the design also has.
 
     Reinforcement learning with a stated number of nodes per role allows no other size.
     """

@@ -124,7 +124,7 @@ def _caution_of_prices(old: Json, new: Json) -> str:
 
 
 def _caution_of_drafts(old: Side, new: Side) -> str:
-    """The difference in speculative decoding, if any: figures with it hold for texts with its acceptance only."""
+    """The difference in speculative decoding, if any: its figures hold only for texts with the stated acceptance."""
     one, other = _draft_text(old), _draft_text(new)
     if one == other or None in (value_at(old.estimate, "serving"), value_at(new.estimate, "serving")):
         return ""
@@ -188,7 +188,7 @@ def _effects(old: Side, new: Side) -> Iterator[Effect]:
 
 
 def _price_effects(old: Json, new: Json) -> Iterator[Effect]:
-    """The price of both bills; one effect for each currency where they have two, since the amounts do not compare."""
+    """The price of both bills; one effect per currency if they have two, since the amounts are not comparable."""
     first, second = _comparable_price(old, new), _comparable_price(new, old)
     if not _has_two_currencies(old, new):
         yield Effect(PRICE, _shared_currency(new) or _shared_currency(old), first, second)
@@ -215,7 +215,7 @@ _FIGURES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("oversubscription", "", (*_OUT, "oversubscription")),
 )
 _Estimated = tuple[str, str, tuple[str, ...], tuple[str, ...]]
-"""The name of a figure, its unit, its path in an estimate, and that of its range."""
+"""The name of a figure, its unit, its path in an estimate, and the path of its range."""
 _RATE = "tokens per second of an accelerator"
 _TRAINED: tuple[_Estimated, ...] = (
     ("step time", "s", STEP, STEP_RANGE),
@@ -233,7 +233,7 @@ _POST_TRAINED: tuple[_Estimated, ...] = (
     (f"{_RATE}, in updates", "1/s", ("tokens_per_second_per_accelerator",), STEP_RANGE),
     ("MFU of updates", SHARE, ("mfu",), STEP_RANGE),
 )
-"""The figures of a step of training, and of one of reinforcement learning."""
+"""The figures of a training step, and of a reinforcement-learning step."""
 _ESTIMATED: tuple[_Estimated, ...] = (
     ("time to train", "s", ("time_to_train",), ()),
     *(

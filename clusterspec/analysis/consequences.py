@@ -1,4 +1,4 @@
-"""Causes that rest on what only follows from the failure of another rank."""
+"""Causes that rest on lines that only follow from the failure of another rank."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
 FOLLOWS = 0.1
-"""The weight of a cause whose log line only follows from the failure of another rank. It is lower than that of any
-other line.
+"""The weight of a cause whose log line only follows from the failure of another rank. It is lower than the weight of
+any other line.
 """
 
 

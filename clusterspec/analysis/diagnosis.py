@@ -173,8 +173,8 @@ def _with_evidence(found: Benchmark, text: str) -> Benchmark:
 
 
 def with_lines_cut(data: bytes) -> bytes:
-    """The bytes of a log whose lines have `LONGEST_LINE` bytes at most: a configuration or a record that a program
-    prints in one line does not keep the others from being read.
+    """The bytes of a log with lines cut to `LONGEST_LINE` bytes, so that a configuration or a record on one line does
+    not prevent the reading of other lines.
 
     >>> len(with_lines_cut(b"a" * 70_000 + b"\\nb")), with_lines_cut(b"a\\nb")
     (65538, b'a\\nb')
@@ -192,8 +192,8 @@ def with_lines_cut(data: bytes) -> bytes:
 
 
 def with_whole_characters(data: bytes) -> bytes:
-    """The bytes of a log with U+FFFD in place of what is no character: ranks that write at once cut one another's
-    lines within a character. Bytes of which more than one in 100 is none are left as they are.
+    """The bytes of a log with U+FFFD in place of bytes that form no character: ranks that write concurrently may split
+    a character. If more than one byte in 100 forms no character, the bytes are unchanged.
 
     >>> with_whole_characters("50%|█".encode()[:-1] + b"\\n" + b"." * 400).count("\\N{REPLACEMENT CHARACTER}".encode())
     1
@@ -214,7 +214,7 @@ def _without_error(text: str, why: str) -> str:
     if steps:
         return f"it has steps of {steps}, but neither the result of a collective nor a line that reports an error"
     if (fault := reported_fault(text)) is not None:
-        return f"line {fault[1]} reports a fault ({fault[0]}), but no line and no wording is of a known cause"
+        return f"line {fault[1]} reports a fault ({fault[0]}), but no line and no wording shows a known cause"
     left_out = searched_part(text)[1]
     if left_out:
         return f"{why}; no line that was searched reports an error, and {left_out:,} were not: too many differ"
@@ -222,7 +222,9 @@ def _without_error(text: str, why: str) -> str:
 
 
 def read_logs(paths: Sequence[str | Path], *, unfinished: bool = False) -> Logs:
-    """The logs in some files, as `read_log` reads each. Raises `OSError`, and `FormatError` for one that is no log."""
+    """The logs in some files, as `read_log` reads each. Raises `OSError`, and `FormatError` for a file that is not a
+    log.
+    """
     return [(Path(path).name, read_log(str(path), read_bytes(path, LARGEST), unfinished=unfinished)) for path in paths]
 
 

@@ -1,7 +1,7 @@
-"""The reason of the system behind a message whose words alone tell little.
+"""The system's reason for a message that says little alone.
 
-A program says what it could not do, and behind that the text of the system's error: "cannot create directory: No space
-left on device". The error then tells the cause, whatever the program was doing (Linux, errno.h; glibc, sysdeps/gnu,
+A program prints the failed action, followed by the text of the system's error: "cannot create directory: No space left
+on device". The error then shows the cause, whatever the program was doing (Linux, errno.h; glibc, sysdeps/gnu,
 `errlist.h`).
 """
 

@@ -8,16 +8,16 @@ from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, WEAK
 _FOUND = "on every node, within the container and the job: command -v of that program; PATH, modules and mounts"
 _EXECUTED = "ls -l and file of that program on every node, within the container: mode, mount, architecture"
 EXIT_CAUSES = (
-    ("bare-kill", "host-memory-full", ", as where memory is full", STEP_OF["host-memory-full"], WEAK),
-    ("killed", "host-memory-full", ", as where the memory of the host is full", STEP_OF["host-memory-full"], GIVEN),
+    ("bare-kill", "host-memory-full", ", as when memory is full", STEP_OF["host-memory-full"], WEAK),
+    ("killed", "host-memory-full", ", as when the memory of the host is full", STEP_OF["host-memory-full"], GIVEN),
     (
         "service-killed",
         "host-memory-full",
-        ", as where the memory of the host is full",
+        ", as when the memory of the host is full",
         STEP_OF["host-memory-full"],
         WEAK,
     ),
-    ("service-killed", "job-ended", ", as where a service does not stop in time", STEP_OF["job-ended"], WEAK),
+    ("service-killed", "job-ended", ", as when a service does not stop in time", STEP_OF["job-ended"], WEAK),
     ("crash", "program-fault", "", STEP_OF["program-fault"], GIVEN),
     ("time-limit", "job-ended", ", which a run that hangs meets, too", STEP_OF["job-ended"], GIVEN),
     ("set-limit", "ranks-diverge", "; a slow rank or the network give the same", STEP_OF["ranks-diverge"], GIVEN),
@@ -25,6 +25,6 @@ EXIT_CAUSES = (
     ("signal", "job-ended", ", from outside of the run", STEP_OF["job-ended"], GIVEN),
     ("not-found", "library-release", ": a shell finds no such program", _FOUND, GIVEN),
     ("not-executable", "file-permission", ": a shell may not execute the program", _EXECUTED, GIVEN),
-    ("not-executable", "library-release", ", as of another architecture", _EXECUTED, WEAK),
+    ("not-executable", "library-release", ", typical of another architecture", _EXECUTED, WEAK),
 )
 """Causes that may explain how a process ended: evidence, cause, words after its text, next step and weight."""

@@ -1,8 +1,8 @@
-"""Causes that an event of a host, a device or the scheduler explains, where both are in one log.
+"""Causes that an event of a host, a device or the scheduler explains, if one log has both.
 
-A link that fails leaves requests of its peers unanswered; an accelerator or a host that fails ends a process, which the
-others see as a connection that is lost. The line of the event is then the cause, and the lines of the peers follow from
-it, whatever their order in the log: kernels, schedulers and ranks write to logs that are joined without their times.
+A failed link leaves requests of its peers unanswered. A failed accelerator or host ends a process, and other ranks
+report a lost connection. The line of the event is then the cause, and the lines of the peers follow from it, whatever
+their order in the log: kernels, schedulers and ranks write to logs that are joined without their times.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
 _OF_PEERS = frozenset({"unreachable-peer", "peer-ended", "ranks-diverge", "absent-ranks", "data-loading"})
-"""What other ranks report of one that ended or that no longer answers."""
+"""The reports of other ranks about a rank that ended or no longer answers."""
 EXPLAINED = {
     "unstable-link": _OF_PEERS | {"packet-loss"},
     "nic-fault": _OF_PEERS | {"unstable-link", "packet-loss"},
@@ -32,12 +32,13 @@ EXPLAINED = {
 """Causes that are events, each with the causes that other ranks' reports of that event would suggest by themselves.
 
 NVIDIA's catalog of Xids: an application that ran on the device ends with an error of its own. `NCCL_IB_TIMEOUT` and
-"Troubleshooting" of the NCCL documentation: retries of a request are used up where its peer or its link is gone.
+"Troubleshooting" of the NCCL documentation: retries of a request are exhausted if its peer or its link is gone.
 """
 
 
 def with_explained_last(found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. If another cause's event explains a cause, its weight is at most that of a setting that may be wrong.
+    """The causes. If the event of another cause explains a cause, the explained cause weighs at most as much as a
+    setting that may be wrong.
 
     The event is stated, or shown by the log's numbers, on a separate line.
     """

@@ -1,4 +1,4 @@
-"""What a machine requires of its data hall, from its power, its bill of materials and the spec's floor."""
+"""The requirements of a machine on its data hall, from its power, its bill of materials and the spec's floor."""
 
 from __future__ import annotations
 

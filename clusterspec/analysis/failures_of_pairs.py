@@ -1,10 +1,10 @@
 """Failures of two parts of different kinds that share a node, a leaf or a rack, by class of pairs.
 
 The place shared is the innermost of three: a node; a leaf switch, shared by a node that any NIC connects to it; a rack
-with its feeds. The switch trays of a scale-up domain share it with all parts of its nodes, and a rack where racks hold
-whole domains. All pairs of one class have the same effect on the job, so one degraded machine is estimated per class.
-A link and a leaf in different planes together cost a NIC two links if the NIC is connected to that leaf. Otherwise, or
-in the same plane, the loss is at most that of the leaf.
+with its feeds. The switch trays of a scale-up domain share the domain with all parts of its nodes, and share a rack if
+racks hold whole domains. All pairs of one class have the same effect on the job, so one degraded machine is estimated
+per class. A link and a leaf in different planes together cost a NIC two links if the NIC is connected to that leaf.
+Otherwise, or in the same plane, the loss is at most that of the leaf.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ RANK = {NONE: 0, SLOWS: 1, STOPS: 2}
 class Places:
     """Positions of a job's nodes: for each leaf of a plane its nodes and uplinks, and the number of racks.
 
-    ``same_leaf`` counts the pairs of nodes that share a leaf, each in both orders; ``same_rack`` those that share a
-    rack and no leaf.
+    ``same_leaf`` counts the pairs of nodes that share a leaf, each in both orders; ``same_rack`` counts the pairs that
+    share a rack and no leaf.
     """
 
     nodes: int
@@ -107,7 +107,7 @@ class Shared(NamedTuple):
 
 
 def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Shared]]:
-    """The pairs of classes with what their parts share."""
+    """The pairs of classes, each with the place that their parts share."""
     places = places_of(machine)
     classes = [part for part in machine.classes if part.name in (*IN_NODE, SCALE_UP_SWITCH, *AT_LEAF, *IN_RACK)]
     for one, other in combinations(classes, 2):
@@ -115,7 +115,7 @@ def pairs_of(machine: FailingMachine) -> Iterator[tuple[PartClass, PartClass, Sh
 
 
 def _shared_places(machine: FailingMachine, places: Places, one: PartClass, other: PartClass) -> Iterator[Shared]:
-    """What the parts of two classes share; the classes are in the order of the machine."""
+    """The place that the parts of two classes share; the classes are in the order of the machine."""
     first, second = (_parts_held_by_node(machine, part) for part in (one, other))
     if SCALE_UP_SWITCH in (one.name, other.name):
         trays, part = (one, other) if one.name == SCALE_UP_SWITCH else (other, one)

@@ -127,7 +127,7 @@ def yearly_goodput(machine: FailingMachine, factor: float = 1.0) -> YearlyGoodpu
     """The goodput of a year, and its spread by chance and by the ranges of the rates. Hardware failures are multiplied
     by ``factor``.
 
-    Failures of a year that take more hours than expected are taken to be more in number, not longer.
+    If the failures of a year take more hours than expected, they are assumed to be more in number, not longer.
     """
     if machine.kept is None:
         return None
@@ -159,7 +159,7 @@ def _common_variance(machine: FailingMachine, losses: Mapping[str, YearlyLoss]) 
     """The relative variance of a year's lost hours that results from the uncertainty of the rates: variance over
     squared mean.
 
-    A machine that is worse than others is taken to be worse in all parts together, which gives the widest spread.
+    A machine that is worse than others is assumed to be worse in all parts, which gives the widest spread.
     """
     rates, whole = machine.failures(), sum_of(each.failures * each.mean for each in losses.values())
     known = ((rates[part], loss.failures * loss.mean / whole) for part, loss in losses.items())

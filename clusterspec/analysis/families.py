@@ -1,4 +1,6 @@
-"""Families of causes: what a line leaves open, where no line states a cause, and the measurement that decides."""
+"""Families of causes, for logs without a line that states the cause: the causes that a line leaves open, and the
+measurement that decides.
+"""
 
 from __future__ import annotations
 
@@ -153,26 +155,38 @@ ANYWHERE = {
     ),
     "key": (
         ("invalid-setting", "grep of that key in the file of settings, and in the one that the program's release has"),
-        ("program-error", "the program on one accelerator: the same error is the program's or its settings'"),
+        (
+            "program-error",
+            "the program on one accelerator: with the same error, the program or its settings are the cause",
+        ),
     ),
     "library": (
         ("invalid-setting", "the arguments of the call that the traceback ends with, and the settings they come from"),
-        ("program-error", "the program on one accelerator: the same error is the program's or its settings'"),
+        (
+            "program-error",
+            "the program on one accelerator: with the same error, the program or its settings are the cause",
+        ),
     ),
     "installed": (
         ("library-release", _RELEASE),
-        ("program-error", "the program on one accelerator: the same error is the program's, none is the cluster's"),
-        ("invalid-setting", "the same program with the settings of its own example: none is of the settings"),
+        (
+            "program-error",
+            "the program on one accelerator: with the same error, the program is the cause, else the cluster",
+        ),
+        ("invalid-setting", "the settings of its own example: if the program fails too, they are not the cause"),
     ),
     "computed": (
-        ("program-error", "the program on one accelerator: the same error is the program's, none is the cluster's"),
+        (
+            "program-error",
+            "the program on one accelerator: with the same error, the program is the cause, else the cluster",
+        ),
         ("library-release", _RELEASE),
-        ("invalid-setting", "the same program with the settings of its own example: none is of the settings"),
+        ("invalid-setting", "the settings of its own example: if the program fails too, they are not the cause"),
     ),
     "program": (
         (
             "program-error",
-            "the program on one accelerator: the same error is the program's, none is the cluster's",
+            "the program on one accelerator: with the same error, the program is the cause, else the cluster",
         ),
     ),
     "weights operation": (
@@ -210,7 +224,7 @@ ANYWHERE = {
     "download operation": (
         (
             "outside-server",
-            "curl -I of that server from the node; the proxy, the token, or files that are stored before",
+            "curl -I of that server from the node; a proxy, a token, or files that are downloaded in advance",
         ),
         ("invalid-setting", "the name of the model or of the file, as its page has it"),
     ),
@@ -223,7 +237,10 @@ ANYWHERE = {
         ("program-error", "python -c 'import NAME' for the module of the last frame, on one accelerator"),
     ),
     "asserted": (
-        ("program-error", "the program on one accelerator: the same error is the program's, none is the cluster's"),
+        (
+            "program-error",
+            "the program on one accelerator: with the same error, the program is the cause, else the cluster",
+        ),
         ("library-release", _RELEASE),
     ),
 }

@@ -115,7 +115,7 @@ LOWERED = 0.95
 class FaultFit:
     """A fault whose prediction in B/s is close to the measurement; ``miss`` is their relative difference.
 
-    ``algorithm`` is that of the prediction where another one is predicted to be faster; else empty.
+    ``algorithm`` is the algorithm of the prediction if another one is predicted to be faster; else empty.
     """
 
     fault: FaultModel
@@ -163,8 +163,8 @@ def _lowered_bandwidths(run: PlacedRun, cluster: Cluster) -> Iterator[tuple[floa
     """The predicted bandwidths in B/s at the largest size on a machine with a fault, if the fault lowers them: for the
     fastest algorithm, and by name for each other algorithm that the library may choose.
 
-    The library chooses by a model of its own, which knows no fault: its choice on a faulty machine need not be the
-    fastest. A log that names its algorithm leaves no choice.
+    The library chooses by its own model, which ignores faults: its choice on a faulty machine may not be the fastest.
+    If a log names its algorithm, only that one is possible.
     """
     last = run.largest
     fastest = run.predicted_cost(cluster, last.size)

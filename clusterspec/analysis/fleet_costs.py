@@ -30,9 +30,9 @@ class FleetCosts:
     _alone: dict[str, Cost | None] = field(default_factory=dict)
 
     def of_pool(self, name: str) -> Cost | None:
-        """The cost of a pool: its machine, the energy of its jobs, and that of nodes while no job has them.
+        """The cost of a pool: its machine, the energy of its jobs, and the energy of nodes without a job.
 
-        At nameplates where the nodes of a job are not known.
+        Nameplates apply if the nodes of a job are unknown.
         """
         if name not in self._pools:
             design = self.parts.pools[name].design

@@ -1,4 +1,4 @@
-"""What the buyer of a fleet decides: the amount for all pools, and the gates before a signature."""
+"""The decision of a fleet's buyer: the amount for all pools, and the gates before a signature."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _texts_by_name(gates: Mapping[str, Gate], whole: int) -> list[str]:
 
 
 def _design_gate(report: FleetReport) -> Gate:
-    """The gate of the jobs' designs, and of what the check found in the fleet as a whole."""
+    """The gate of the jobs' designs, and of the findings about the fleet as a whole."""
     gates = {name: design_gate(one) for name, one in report.estimates.items()}
     statuses = [gate.status for gate in gates.values()]
     told = {name: gate for name, gate in gates.items() if gate.status is not GateStatus.MET}

@@ -155,7 +155,7 @@ class Evaluated:
 def options_of_sizes(
     study: Study, goal: Goal, some: Sequence[Place], known: Evaluated | None = None
 ) -> tuple[tuple[JobOption, ...], ...]:
-    """The options of places that differ only in the number of nodes, and so share layout tables.
+    """The options of places that differ only in the number of nodes and therefore share layout tables.
 
     Raises the exception of a part that failed.
     """

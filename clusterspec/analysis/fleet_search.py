@@ -128,7 +128,7 @@ class _Table:
         """The assignments with the lowest value once waits for shared storage are included, lowest first. An assignment
         is None if its waits make a job miss a target.
 
-        Waits only lengthen runs, so that none beyond the last of `best_assignments` that is compared can be better.
+        Waits only lengthen runs, so no assignment after the compared `best_assignments` can be better.
         """
         found: list[tuple[Chosen, Assignment | None]] = []
         last = 0.0
@@ -222,7 +222,7 @@ class _Table:
 
 
 def _optimality_gap(assignment: Assignment, bound: float) -> float:
-    """The share of its objective by which a better assignment could be below, where none is below a bound."""
+    """The share by which the objective of a better assignment could be lower, given a lower bound."""
     return max(0.0, 1 - bound / assignment.objective) if assignment.objective else 0.0
 
 
@@ -260,7 +260,7 @@ def _own_sets(fleet: Fleet) -> Iterator[NodeSet]:
 
 
 def _nodes_taken_by_engines(pool: Pool) -> int:
-    """Nodes of a pool that engines of jobs of other pools have."""
+    """Nodes of a pool that run engines for jobs of other pools."""
     return sum(each.nodes or 0 for each in pool.sets if each.path is not None)
 
 
@@ -309,7 +309,7 @@ def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goa
     }
     total = sum(pool.nodes or 0 for pool in fleet.pools.values())
     wanted = ", ".join(f"{name} {count}" for name, count in least.items())
-    return f"every job fits alone, and not all together on {plural(total, 'node')}: they take at least {wanted} nodes"
+    return f"every job fits alone, but not all together on {plural(total, 'node')}: they need at least {wanted} nodes"
 
 
 def _why_not(name: str, options: Sequence[JobOption], goal: Goal) -> str:

@@ -173,8 +173,8 @@ def _job_use(parts: FleetStudy, job: Job, costs: FleetCosts) -> JobUse:
 def _unit_cost(parts: FleetStudy, job: Job, own: Cost | None, billed: float | None) -> float | None:
     """The cost of one run of a job with its interruptions, or of a million tokens; None if unknown.
 
-    It is the part of the bill for that time, so that the runs of the term cost what the job is billed. A job with
-    engines on several pools has it from its bill on all of them.
+    It is the part of the bill for that time, so all runs of the term together cost as much as the job's bill. A job
+    with engines on several pools has it from its bill on all of them.
     """
     study = parts.jobs.get(job.name)
     if study is None or own is None or billed is None:

@@ -323,7 +323,9 @@ def _checkpoint_bytes(plan: Plan) -> float | None:
 
 
 MOST = 16
-"""The maximum number of stages in a table. Of more stages, the first, the last and evenly spaced ones are shown."""
+"""The maximum number of stages in a table. If there are more stages, the report shows the first, the last and evenly
+spaced ones.
+"""
 
 
 def stage_memory(plan: Plan) -> tuple[StageMemory, ...]:

@@ -1,4 +1,4 @@
-"""What a buyer decides: the amount to sign, and the gates before a signature."""
+"""The decision of a buyer: the amount to sign, and the gates before a signature."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def findings_of_design(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def checked_gate(gate: Gate, findings: Sequence[Finding], buying: ProcurementSpec) -> Gate:
     """The gate, replaced by the worst finding on its subject if that is worse than the gate's own result.
 
-    Notes are not, except that the cost leaves energy out.
+    Notes do not count, except the note that the cost leaves energy out.
     """
     found = [one for one in findings if one.rule in RULES_OF_GATES.get(gate.gate, ())]
     counted = [one for one in found if one.severity is not Severity.NOTE or _leaves_energy_out(one, buying)]

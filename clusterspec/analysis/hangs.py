@@ -63,7 +63,7 @@ SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
 """Causes that an earlier error in the log explains, if there is one."""
 NEXT_STEPS = {
     "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
-    "program-error": "the program on two accelerators of one node: the same error there is the program's",
+    "program-error": "the program on two accelerators of one node: with the same error, the program is the cause",
     "separate-jobs": service_steps.LAUNCHER,
 }
 """The next steps for causes that only catalogued messages name. The next steps of other causes take precedence."""
@@ -128,7 +128,7 @@ def causes_of_a_hang(run: PlacedRun, checks: Sequence[Check]) -> Iterator[Cause]
         for name in ("unreachable-peer", "wrong-interface"):
             yield Cause(name, f"line {line} of the log: {text}{UNSAID}", _INTERFACE, GIVEN)
     for text, line in run.log_lines("bus-error")[:1]:  # NVIDIA/nccl issue 983
-        evidence = f"line {line} of the log: {text}, which is what a write to a full /dev/shm ends with"
+        evidence = f"line {line} of the log: {text}, which is how a write to a full /dev/shm ends"
         yield Cause("shared-memory", evidence, STOPS["shared-memory"][1], STRONG)
     yield from _possible_stops(run)
     yield from _possible_ends(run)
@@ -164,7 +164,7 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
         evidence = f"line {line} of the log: {text}, of the memory of an accelerator"
         yield Cause("gpudirect-refused", evidence, STOPS["gpudirect-refused"][1], STRONG)
     for text, line in run.log_lines("parted")[:1]:  # pytorch/pytorch issue 118369: the program
-        evidence = f"line {line} of the log: {text}; the program or the network holds one back"
+        evidence = f"line {line} of the log: {text}; the program or the network delays one of them"
         yield Cause("ranks-diverge", evidence, STOPS["ranks-diverge"][1], GIVEN)
     for text, line in run.log_lines("waiting")[:1]:  # pytorch/pytorch issue 141069
         call, _, numbers = text.rpartition(" ")
@@ -245,7 +245,7 @@ def explained_symptoms(run: PlacedRun, symptoms: Sequence[Cause]) -> Iterator[Ca
 def suggested_causes(run: PlacedRun) -> Iterator[Cause]:
     """The causes suggested by common words of an error, for a run without a result and without any other known cause.
 
-    Lines with such a reason of the system precede those that tell only what failed.
+    Lines with such a reason come before lines that state only the failed part.
     """
     for each in sorted(run.benchmark.evidence, key=lambda each: not any(words in each.text for words in _REASONS)):
         cause = each.name.removeprefix("suggests ")
@@ -270,7 +270,7 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
             weight = WEAK
         yield Cause("unreachable-peer", f"line {line} of the log: {text}", following, weight)
         if lost:  # openucx/ucx issue 2346
-            evidence = f"line {line} of the log: {text}, as where an Ethernet fabric drops its packets"
+            evidence = f"line {line} of the log: {text}, as when an Ethernet fabric drops its packets"
             yield Cause("packet-loss", evidence, _DROPPED, GIVEN)
         yield from _possible_ends_of_a_connection(run, text, line)
     yield from stated_stops(run)
@@ -381,7 +381,7 @@ def _unlike_nics(run: PlacedRun) -> Iterator[Cause]:
 def _unused_interface(run: PlacedRun) -> str:
     """The value of NCCL_SOCKET_IFNAME, if no line of the log uses an interface that it matches; empty otherwise.
 
-    Published: NVIDIA/nccl issue 1837, where the library goes on with an address that was never set.
+    Published: NVIDIA/nccl issue 1837, where the library continues with an address that was never set.
     """
     used = [text for text, _ in run.log_lines("interface")]
     for text, _ in run.log_lines("environment"):

@@ -19,7 +19,7 @@ HOP = 0.3e-6
 from port to port of InfiniBand, Ethernet takes 0.5 to 1 µs. The latencies of the
 cost model were measured below one leaf."""
 SMALL = 8.0
-"""Bytes of a message that takes the latency alone."""
+"""Bytes of a message whose time is only the latency."""
 START = "launch and library"
 CROSSING = "NICs, cables, first switch"
 LINK = "link"
@@ -61,9 +61,9 @@ def fabric_hops(
 ) -> tuple[PathHop, ...]:
     """The hops of a path over the fabric.
 
-    ``parts`` are an accelerator, its NIC, the switches, and the NIC and the accelerator at the other end. ``rates``
-    are those of the link of a NIC, then of the links above each level: if only this pair sends, and if all send. The
-    time that NICs and cables add is counted at the first switch.
+    ``parts`` are an accelerator, its NIC, the switches, and the NIC and the accelerator at the other end. ``rates`` are
+    the rates of the NIC link, then of the links above each level: if only this pair sends, and if all send. The time
+    that NICs and cables add is counted at the first switch.
     """
     start, rest = times or (None, None)
     switches = parts[2:-2]
@@ -96,7 +96,7 @@ def _slot_share(cluster: Cluster) -> float | None:
 def tapered_rates(alone: float, share: float, tapers: Sequence[float]) -> list[tuple[float, float]]:
     """The rates of the link of a NIC, then of the links above each level; the oversubscriptions of levels multiply.
 
-    ``alone`` is the rate if one pair sends, ``share`` that of each accelerator if all send.
+    ``alone`` is the rate if one pair sends, ``share`` the rate of each accelerator if all send.
 
     >>> tapered_rates(50.0, 50.0, [2.0, 1.0])
     [(50.0, 50.0), (50.0, 25.0), (50.0, 25.0)]

@@ -119,7 +119,7 @@ def memory_interleaving_causes(run: PlacedRun) -> Iterator[Cause]:
     through_host = run.log_lines("no-gdr") if run.uses_network else up.topology == "pcie" or up.domain == 1
     if amd and through_host and len(nodes) <= FEW_NUMA_NODES:
         evidence = (
-            f"line {amd[0][1]} of the log: an AMD host of {plural(len(nodes), 'NUMA node')}, whose CPUs pass data on"
+            f"line {amd[0][1]} of the log: an AMD host with {plural(len(nodes), 'NUMA node')} whose CPUs relay the data"
         )
         following = "lscpu | grep 'NUMA node(s)'; set four NUMA nodes per socket (NPS4) in the firmware, and run again"
         yield Cause("numa-per-socket", evidence, following, STRONG)

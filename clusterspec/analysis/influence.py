@@ -177,7 +177,7 @@ def _relative_change(plan: Plan, assumption: Assumption, against: Any, other: Pl
 def _time_change(plan: Plan, other: Plan) -> float:
     """The relative change of the step time, or for serving of the time per output token.
 
-    An engine that does not fit has no time per output token: what would be left for its cache decides it.
+    An engine that does not fit has no time per output token: that time depends on the memory for its cache.
     """
     if plan.serving is not None and plan.fits and not other.fits:
         return 0.0
@@ -205,7 +205,7 @@ def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
 
 
 def _has_sizes(design: Design, key: str) -> bool:
-    """Whether the choices of a key affect cost only by kind and size. This is so in training only, since engines have
+    """Whether the choices of a key affect cost only by kind and size. This applies only to training, since engines have
     separate rates for each choice.
     """
     return key in SIZES and design.workload is not None and design.workload.kind == "train"
@@ -276,8 +276,8 @@ def _alternative_numbers(key: str, value: float) -> list[Any]:
 
 
 def _earliest_software(design: Design) -> int:
-    """The first year in which software of a design can be from: that of its accelerator, and of the first generation or
-    release of its framework that the catalog has.
+    """The first possible year of the software of a design: the later of the year of its accelerator and the year of the
+    first generation or release of its framework in the catalog.
     """
     cluster, layout, catalog = design.cluster, design.layout, design.catalog
     years = [EARLIEST_SOFTWARE, (cluster.accelerator.year if cluster else None) or EARLIEST_SOFTWARE]

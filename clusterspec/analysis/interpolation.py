@@ -1,7 +1,8 @@
 """Tables of seconds over link rates, and the interpolation in them.
 
 A table is over the scale-up bandwidth and the rate of the NICs, or their ratio: the curve has a kink where another tier
-becomes the slowest. Points are added where the middle of a cell is off. Interpolation is linear in the logarithms.
+becomes the slowest. Points are added where the error in the middle of a cell is large. Interpolation is linear in the
+logarithms.
 """
 
 from __future__ import annotations

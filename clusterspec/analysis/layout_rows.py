@@ -58,7 +58,7 @@ def smallest_layout_row(studied: Studied, section: Section) -> LayoutRow | None:
 
 
 def step_comparisons(picks: Picks[Kept], own: Study | None) -> tuple[Comparison, ...]:
-    """The best layout against the next one, and against that of the spec."""
+    """The best layout compared with the next one, and with the layout of the spec."""
     shown = picks.best_candidates
     if not shown:
         return ()

@@ -59,8 +59,8 @@ class SearchOptions:
     ``min_headroom`` is the share of the memory that the predicted use leaves free. Without it the upper end of the
     range of the use has to fit.
 
-    ``best_only`` leaves out what is shown in addition to the best layouts: the layout of the spec, the front, the
-    placements of reinforcement learning, and separate against shared engines.
+    ``best_only`` omits everything except the best layouts: the layout of the spec, the front, the placements of
+    reinforcement learning, and separate compared with shared engines.
 
     An empty ``objective`` selects the default: the step time of training, the accelerators of a serving plan with
     targets.
@@ -166,7 +166,7 @@ def search(
 def _search_training(
     study: Study, options: SearchOptions, progress: Progress, searched_before: Searched | None
 ) -> SearchReport:
-    """The best layouts of a training job, and what a report compares with them."""
+    """The best layouts of a training job, and the layouts that a report compares with them."""
     options = replace(options, objective=options.objective or "step_time")
     searched = with_a_layout(study)
     job = job_of(searched.design)

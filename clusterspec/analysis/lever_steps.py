@@ -1,4 +1,4 @@
-"""The values of a lever next to that of a design, as they are sold or usual."""
+"""The sold or usual values of a lever next to the value of a design."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ class Lever:
     """A key with numeric values, in SI units (bandwidths in bytes per second per direction).
 
     ``steps`` are the values that are sold or usual, ascending. ``better`` is 1 if a larger value never slows a step
-    down on the same layout, -1 if it never speeds one up. ``whole`` values are counts, which divisibility makes
-    uneven: they are scanned instead of bisected. Of a count with ``every`` any number can be bought. ``removed``
-    are keys that would contradict a new value. ``written`` returns the value of the key in a spec. ``grown_from``
-    is the cluster's number of nodes where the job uses fewer: more than these are bought. ``most`` is the largest value
-    that the design takes, such as the context of its model.
+    down on the same layout, -1 if it never speeds one up. ``whole`` values are counts, which divisibility makes uneven:
+    they are scanned instead of bisected. A count with ``every`` may take any number. ``removed`` are keys that would
+    contradict a new value. ``written`` returns the value of the key in a spec. ``grown_from`` is the cluster's number
+    of nodes where the job uses fewer: more than these are bought. ``most`` is the largest value that the design takes,
+    such as the context of its model.
     """
 
     name: str
@@ -293,7 +293,7 @@ def machine_lever(design: Design) -> Lever:
 
 def lever_of(name: str, design: Design) -> Lever:
     """A lever of a design. `nodes` is the number that the job uses if the spec states fewer than the cluster has. In
-    reinforcement learning it is the number for all roles on all machines, divided as in the spec.
+    reinforcement learning it is the number of nodes for all roles on all machines, divided as in the spec.
     """
     lever, cluster, layout = LEVERS[name], design.cluster, design.layout
     if name == "input_tokens" and design.workload is not None:

@@ -39,10 +39,11 @@ def logs_of_ranks(
     named_log: Callable[[str], tuple[str, Benchmark]] = _log_of_file,
     is_folder: Callable[[str], bool] = os.path.isdir,
 ) -> NamedLogs:
-    """The logs in files and folders, those of runs without a result too, by their names; of a folder, by their paths.
+    """The logs in files and folders by name, logs of runs without a result included; logs of a folder by path.
 
-    ``named_log`` returns the log of a file with its name, ``read`` the bytes of one in a folder. Raises `OSError`, and
-    `FormatError` for a file that is no log and for a folder without one, or what these functions raise.
+    ``named_log`` returns the log of a file with its name, ``read`` the bytes of a file in a folder. Raises `OSError`,
+    and
+    `FormatError` for a file that is no log and for a folder without one, or the exceptions of these functions.
     """
     logs: list[tuple[str, Benchmark]] = []
     skipped: list[tuple[str, str]] = []
@@ -59,7 +60,7 @@ def logs_of_ranks(
 def logs_of_folder(folder: str, read: Reader) -> NamedLogs:
     """The logs in a folder and its subfolders, ordered by path. Their names are paths that begin with ``folder``.
 
-    Raises `FormatError` if it has none, or too many or too large files, and what ``read`` raises.
+    Raises `FormatError` if it has no files, too many or too large files, and the exceptions of ``read``.
     """
     logs: list[tuple[str, Benchmark]] = []
     skipped: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""What limits a training step: the losses from peak to achieved FLOP/s, and the changes that shorten the step most."""
+"""The limits of a training step: the losses from peak to achieved FLOP/s, and the best changes of the step."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The hours that the failures of a year take, as a distribution.
 
-Failures of each class come as a Poisson process, so the hours of a year are a compound Poisson sum. Its distribution is
-computed on a lattice by the recursion of Panjer (ASTIN Bulletin 12, 1981, pages 22 to 26), and from `MANY` failures on
-by the normal limit. Where the rates themselves are uncertain, all of them vary together by a factor with a gamma
+Failures of each class arrive as a Poisson process, so the hours of a year are a compound Poisson sum. Its distribution
+is computed on a lattice by the recursion of Panjer (ASTIN Bulletin 12, 1981, pages 22 to 26), and from `MANY` failures
+on by the normal limit. Where the rates themselves are uncertain, all of them vary together by a factor with a gamma
 distribution: the number of failures is then negative binomial, for which the same recursion holds, and from `MANY`
 failures on the hours are close to a gamma distribution (quantiles by Wilson and Hilferty, PNAS 17, 1931). A failure
 that stops the job takes the restart and, evenly distributed, up to one interval of the checkpoints.

@@ -168,7 +168,9 @@ def _machine_failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> It
 
 
 def _uneven_text(share: SwitchShare, wholes: str) -> str:
-    """The share that the leaves or pods with most links to a failed switch lose, where the others have fewer."""
+    """The share that the leaves or pods with the most links to a failed switch lose, if other leaves or pods have fewer
+    links to it.
+    """
     if share.most == share.fewest:
         return ""
     return f", and {percent(share.most / share.links, 2)} of that of the {wholes} {share.reached}"

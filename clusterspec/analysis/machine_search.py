@@ -286,8 +286,8 @@ def _least_row(
 
 
 def nearest_rows(rows: Sequence[MachineRow]) -> dict[str, MachineRow]:
-    """For each limit, the row that misses only this limit and by the least. It shows what the other limits allow at
-    best.
+    """For each limit, the row that misses only this limit and by the least. It shows the best machine that the other
+    limits allow.
     """
     missing: dict[str, list[MachineRow]] = {}
     for row in rows:

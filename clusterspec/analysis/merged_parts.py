@@ -18,9 +18,9 @@ from clusterspec.studies.fleet_parts import FleetPart, mapping_at
 def merged_into(study: Study, reading: ImportResult) -> Merged:
     """The text of a study's file with an import result merged in; in a file of a fleet, into the part that is studied.
 
-    Measurements of a pool are its own, unless the file states those of all pools. A job has its own `operations`. A
-    pool has them from each of its jobs, or from the file if it is the only pool. A pool without a job has no place for
-    them, so that they are left out. Raises `FormatError` where the measurements of all pools are one list.
+    Measurements of a pool are its own, unless the file states measurements for all pools. A job has its own
+    `operations`. A pool has them from each of its jobs, or from the file if it is the only pool. A pool without a job
+    has no place for them, so they are omitted. Raises `FormatError` where the measurements of all pools are one list.
     """
     if study.fleet_part is not None:
         document, part = study.fleet_part

@@ -24,7 +24,7 @@ def network_choices(
 ) -> tuple[NetworkChoice, ...]:
     """The design's technology and one of the other family, with the same NICs and switch counts.
 
-    Empty if the fabric is neither, is of a cloud, or belongs to the accelerators, and if the platform is not
+    Empty if the fabric is of neither family, is a cloud's, or belongs to the accelerators, and if the platform is not
     sold with the other family.
     """
     cluster = design.cluster

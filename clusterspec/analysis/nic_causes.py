@@ -1,4 +1,4 @@
-"""Causes at one NIC, where it alone fails toward many peers."""
+"""Causes at one NIC, if only this NIC fails toward many peers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PORT = (
 def failing_nics(run: PlacedRun) -> Iterator[Cause]:
     """The port or the device of a NIC that fails toward several peers while no other NIC of its host fails.
 
-    Lost packets are of the port first, errors that the device itself reports of the device.
+    The port is the first cause of lost packets; the device is the first cause of errors that it reports itself.
     """
     for text, line in run.log_lines("failing-nic")[:1]:
         evidence = f"line {line} of the log: {text}"

@@ -1,7 +1,8 @@
-"""What a log leaves open: causes that end in the same lines as one that is only possible, each with its next step.
+"""Open causes of a log: they end in the same lines as a cause that is only possible; each has its next step.
 
 A symptom (a closed connection, a crash, a timeout, an exception without its place) has several causes, and the log of a
-run often shows the symptom alone. The right answer is then the list of what it may be, with the measurement of each.
+run often shows the symptom alone. The right answer is then the list of possible causes, each with the measurement
+that decides it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from clusterspec.results.diagnosis import Cause
 SAME_END = 0.2
 """The weight of a cause that no log line names but that ends in the same lines as a possible cause."""
 _OOM = "dmesg | grep -i -E 'oom|killed process' and free -g on the host of that rank, at that time"
-_PROGRAM = "the program on two accelerators of one node: the same error there is the program's"
+_PROGRAM = "the program on two accelerators of one node: with the same error, the program is the cause"
 _RELEASES = (
     "the release notes and issues of the library that the line names, for its words: the same run with the release "
     "before it or after it"

@@ -1,4 +1,4 @@
-"""Logs of other accelerators than those of the spec: their expected bandwidth is that of another machine."""
+"""Logs of other accelerators than the spec states: their expected bandwidth is from another machine."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _devices_of_others(cluster: Cluster, benchmark: Benchmark, catalog: Catalog 
 
 def other_devices(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> str:
     """Evidence that the log's devices are not those of the spec, with lines and bandwidths. Empty if they match, or if
-    the catalog lacks one of them.
+    the catalog lacks a device.
     """
     own, parts = cluster.accelerator, []
     for entry, printed, name, line in _devices_of_others(cluster, benchmark, catalog)[:MOST_NAMED]:

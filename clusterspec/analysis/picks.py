@@ -95,7 +95,7 @@ class Picks(Generic[K]):
 
     @property
     def best_refused(self) -> Candidate[K] | None:
-        """The first candidate that the rules refuse, where they refuse all; else None."""
+        """The first candidate, if the rules refuse all; else None."""
         return None if self.checked else self._first_refused
 
     def add(self, candidate: Candidate[K]) -> None:
@@ -110,7 +110,7 @@ class Picks(Generic[K]):
     def best_candidates(self) -> list[Candidate[K]]:
         """The candidates to show, sorted by their numbers of errors and warnings, and otherwise in their order.
 
-        Notes do not change the order: what they say of time is part of the predicted step.
+        Notes do not change the order, because the predicted step already includes the time that they report.
         """
         return sorted(self.checked, key=lambda each: each.objection_counts)[: self.top]
 

@@ -21,12 +21,12 @@ def pin_fault(key: str, value: object, *, serves: bool | None = None) -> str:
     >>> pin_fault("tp", 8), pin_fault("tp", 0)
     ('', 'tp takes a whole number from 1, not 0')
     >>> pin_fault("pools", "aggregated", serves=False)
-    'pools fixes no key that a search varies in training'
+    'pools is not a key that a search varies in training'
     """
     if key not in NUMBERS and key not in WORDS:
         return f"{key!r} is not one of the keys {', '.join((*NUMBERS, *WORDS))}"
     if serves is not None and (key not in OF_SERVING if serves else key in OF_SERVING_ALONE):
-        return f"{key} fixes no key that a search varies in {'serving' if serves else 'training'}"
+        return f"{key} is not a key that a search varies in {'serving' if serves else 'training'}"
     if key in WORDS:
         return "" if value in WORDS[key] else f"{key} takes one of {', '.join(WORDS[key])}, not {value!r}"
     whole = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST

@@ -52,9 +52,9 @@ class PlacedRun:
     published: tuple[ReleaseFault, ...] = ()
     """Published faults of this machine's collective library, for all releases."""
     assumed_ranks: bool = False
-    """Whether neither the log nor the caller states the ranks, which are then all of the design."""
+    """Whether neither the log nor the caller states the ranks; the run then counts with all ranks of the design."""
     other_devices: str = ""
-    """What says that the devices that the log prints are not those of the spec; else empty."""
+    """The evidence that the devices in the log are not those of the spec; else empty."""
     other_links: bool = False
     """Whether these devices have a different link bandwidth than those of the spec."""
 

@@ -9,8 +9,8 @@ FEW = 16
 
 
 def sizes(nodes: int, domain: int, stated: Iterable[int] = ()) -> list[int]:
-    """The sizes to try on a pool, in whole domains. A small pool is tried at all sizes. For others they are powers of
-    two, three times powers of two, and what these leave of the pool.
+    """The sizes to try on a pool, in whole domains. A small pool is tried at all sizes. For larger pools, the sizes are
+    powers of two, three times powers of two, and the pool's size minus each of these.
 
     >>> sizes(4, 1), sizes(54, 18)
     ([1, 2, 3, 4], [18, 36, 54])

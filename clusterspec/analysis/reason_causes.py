@@ -1,4 +1,4 @@
-"""Causes that people give as the reason of what a run does, in sentences of the text with its log."""
+"""Causes that people name for the behavior of a run, in sentences of the text with its log."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _OF_SENTENCES = {
     "gpudirect-off": "lsmod | grep nvidia_peermem on every host",
 }
 NEXT_OF_REASONS = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF | _OF_SENTENCES
-"""What to do about each cause that a sentence gives, or that words suggest."""
+"""The next step for each cause that a sentence names, or that words suggest."""
 
 
 def causes_of_reasons(run: PlacedRun) -> Iterator[Cause]:
-    """The causes that sentences give as the reason; those between nodes only for a run on several."""
+    """The causes that sentences give as the reason; causes between nodes only for a run on several nodes."""
     for each in run.benchmark.evidence:
         name, _, certainty = each.name.removeprefix(REASON).partition(" ")
         if each.name.startswith(REASON) and (run.group.nodes > 1 or name not in NOT_ON_ONE_NODE):
@@ -57,5 +57,5 @@ def causes_of_reasons(run: PlacedRun) -> Iterator[Cause]:
 
 
 def next_step(name: str) -> str:
-    """What to do about a cause that a sentence gives."""
+    """The next step for a cause that a sentence names."""
     return NEXT_OF_REASONS[name]

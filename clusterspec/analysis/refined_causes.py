@@ -22,8 +22,9 @@ _DRIVER = (
 def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
     """The causes, weighed by what else is known.
 
-    A system that is not ready is the driver's where no NVLink switch exists (wilicc/gpu-burn issue 133). Memory is
-    short because of other processes where the error lists several that hold it (bghira/SimpleTuner issue 2583).
+    If no NVLink switch exists, the driver is the cause of a system that is not ready (wilicc/gpu-burn issue 133).
+    Memory is short because of other processes if the error lists several that hold memory (bghira/SimpleTuner issue
+    2583).
     """
     switchless = run.cluster.scale_up.topology in _SWITCHLESS
     crowded = bool(run.log_lines("crowded-device"))

@@ -36,9 +36,8 @@ def release_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _logged_releases(run: PlacedRun) -> list[tuple[str, int]]:
-    """The releases that a log names, each with its line: of NCCL, or of ROCm on accelerators of AMD.
-
-    nccl-tests prints NCCL 2.30.5 as 23005.
+    """The releases that a log names, each with its line: NCCL, or ROCm on AMD accelerators. nccl-tests prints NCCL
+    2.30.5 as 23005.
     """
     if run.cluster.accelerator.vendor == "AMD":
         return run.log_lines("rocm-release")

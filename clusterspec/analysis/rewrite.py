@@ -35,7 +35,7 @@ class TextEdit(NamedTuple):
 
 
 def text_with_row(study: Study, row: LayoutRow) -> str:
-    """The text of the spec with the layout of a row, and with its separate engines where it is a serving plan."""
+    """The text of the spec with the layout of a row and, for a serving plan, its separate engines."""
     wanted: dict[Path, Mapping[str, object]] = {LAYOUT: row.layout}
     serving = _serving_section(study, row)
     if serving is not None:
@@ -99,8 +99,8 @@ def text_with_assignment(whole: Study, found: Assignment) -> str:
 
 
 def _placement_changes(written: Mapping[str, object], rl: Mapping[str, object]) -> Changes:
-    """The keys that change the placement of rollout to that of ``rl``. The transfer method for weights is removed if
-    the placement kind changes.
+    """The keys that change the placement of rollout to the placement in ``rl``. The transfer method for weights is
+    removed if the placement kind changes.
     """
     at: Path = ("workload", "rl")
     rollout = mapping_at(rl, ("rollout",))

@@ -85,7 +85,7 @@ def risks_of_purchase(
 
 
 def _delay_risks(kept: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
-    """What failures add to a run of ``run`` days, and what the pauses of planned checkpoints add."""
+    """The time that failures add to a run of ``run`` days, and the time that the pauses of planned checkpoints add."""
     saving = availability(kept.between, kept.restart) * kept.checkpoint / kept.interval
     failing = 1 - kept.goodput - saving
     often = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"

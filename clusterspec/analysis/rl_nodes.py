@@ -34,7 +34,9 @@ class Divisions:
         self._rollouts: Rollouts = {}
 
     def of_nodes(self, nodes: int) -> Iterator[tuple[Study, Changes]]:
-        """The study with each division of ``nodes`` nodes in all, and the keys that a layout search changed."""
+        """The study with each division of a total of ``nodes`` nodes between the roles, and the keys that a layout
+        search changed.
+        """
         if self.best_layouts is None:
             yield from (
                 (self._study_of_split(nodes, split, {}), {}) for split in self._splits(self.study.design, nodes)

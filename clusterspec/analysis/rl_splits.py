@@ -34,9 +34,9 @@ def rl_splits(
 ) -> tuple[RlSplit, ...]:
     """The placements on ``nodes`` nodes (all nodes by default) that fit in memory, fastest first.
 
-    Empty if the design is not reinforcement learning. Other models on separate nodes keep these. The trainer keeps
-    its layout, with dp set by its nodes. Rollout on separate nodes either takes turns with the trainer (staleness 0) or
-    runs ahead of the weights, as far as the spec says but at least one step. Rollout on another machine stays there, on
+    Empty if the design is not reinforcement learning. Other models on separate nodes keep these. The trainer keeps its
+    layout, with dp set by its nodes. Rollout on separate nodes either takes turns with the trainer (staleness 0) or
+    runs ahead of the weights, by the stated number of steps, at least one. Rollout on another machine stays there, on
     the nodes that it has in the spec or fewer. ``rollouts`` caches results for other numbers of nodes of the same job.
     ``layout`` names the layout of the design.
     """
@@ -60,7 +60,7 @@ def splits_of_nodes(
     """The divisions of ``nodes`` nodes in all between trainer and rollout that fit in memory, fastest first.
 
     Placement and staleness are those of the design, and so is the tensor parallelism of the engines unless ``degrees``
-    asks for every degree. The machines grow where they have fewer nodes.
+    asks for every degree. Machines with fewer nodes grow.
     """
     rl = _rl_of(design)
     counts = _rollout_counts_of_job(rl, nodes - _nodes_of_models(rl)) if rl.placement != "colocated" else (0,)
@@ -158,8 +158,8 @@ def _rollout_counts(nodes: int) -> tuple[int, ...]:
 
 
 def _rollout_counts_of_job(rl: Rl, nodes: int) -> tuple[int, ...]:
-    """Numbers of rollout nodes to try: those of `_rollout_counts`; those that leave the trainer 2^n nodes, since its
-    replicas then usually divide a batch; and those that keep the design's number of nodes for a role.
+    """Numbers of rollout nodes to try: the numbers of `_rollout_counts`; numbers with 2^n nodes for the trainer, since
+    its replicas then usually divide a batch; and numbers with the design's number of nodes for a role.
     """
     left = {nodes - 2**power for power in range(nodes.bit_length())} | {nodes - rl.trainer_nodes, rl.rollout_nodes}
     return tuple(sorted({*_rollout_counts(nodes), *(count for count in left if 0 < count < nodes)}))
@@ -209,7 +209,7 @@ def _keys_of_placements(rl: Rl, nodes: int, degrees: Iterable[int]) -> Iterator[
 
 
 def placement_on_nodes(changes: Changes, nodes: int) -> Changes:
-    """The keys of a placement in which the trainer has the nodes that rollout leaves."""
+    """The keys of a placement in which the trainer has the nodes without rollout."""
     own = changes[*RL, "rollout", "nodes"]
     return {**changes, ("layout", "nodes"): nodes - own if isinstance(own, int) else nodes}
 

@@ -35,7 +35,7 @@ SERVICE_CAUSES = (
     ("access-fault", "program-fault", "", STEP_OF["program-fault"], STRONG),
     ("access-fault", "driver-release", ", as with a firmware or a release of ROCm", service_steps.FIRMWARE, WEAK),
     ("no-healthy-device", "stopped-service", ": its plugin has not started", service_steps.PLUGIN, GIVEN),
-    ("no-healthy-device", "accelerator-fault", ", as where it calls them unhealthy", service_steps.HARDWARE, GIVEN),
+    ("no-healthy-device", "accelerator-fault", ", as when it calls them unhealthy", service_steps.HARDWARE, GIVEN),
     ("no-rdma-device", "nic-fault", ", as with a firmware that its driver does not take", STEP_OF["nic-fault"], GIVEN),
     ("no-rdma-device", "wrong-interface", ": the host has no RDMA device", service_steps.RDMA, GIVEN),
     ("contained", "accelerator-fault", UNSAID, service_steps.HARDWARE, GIVEN),
@@ -60,7 +60,7 @@ SERVICE_CAUSES = (
         service_steps.BACKEND,
         GIVEN,
     ),
-    ("unlike-ends", "mixed-releases", ": its two ends are of unlike releases or backends", service_steps.ENDS, GIVEN),
+    ("unlike-ends", "mixed-releases", ": its two ends have unlike releases or backends", service_steps.ENDS, GIVEN),
     ("unlike-ends", "invalid-setting", ", as a backend that two variables name", service_steps.ENDS, GIVEN),
     ("no-collectives", "missing-accelerator", UNSAID, STEP_OF["missing-accelerator"], GIVEN),
 )

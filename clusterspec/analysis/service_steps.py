@@ -81,7 +81,7 @@ LAUNCHER_SETTINGS = (
     "env | grep -E 'SLURM|PMI|OMPI' of that process: unset what another launcher left, or start it by srun"
 )
 """NVIDIA/TensorRT-LLM issue 2286 (SLURM_NODELIST in a shell of a job)."""
-TOOLKITS = "ldconfig -p | grep libcublas, and LD_LIBRARY_PATH of the rank: the one of its own wheel alone"
+TOOLKITS = "ldconfig -p | grep libcublas, and LD_LIBRARY_PATH of the rank: only the library of its own wheel"
 """awslabs/awsome-distributed-training 0edaf152, `3.test_cases/pytorch/deepspeed/qlora/docs/TROUBLESHOOTING.md`."""
 EFA = "fi_info -p efa within every rank's container, the head's, too: all ranks have the device, or none uses it"
 """awslabs/awsome-distributed-training 0edaf152, `3.test_cases/pytorch/verl/hyperpod-eks/rlvr/README.md`."""
@@ -108,8 +108,8 @@ OUTSIDE = (
     "(HF_HUB_OFFLINE=1); the image loaded on the nodes"
 )
 FINITE = (
-    "run that batch again from the last checkpoint on another node: the same value there is of the data, the learning "
-    "rate or the precision; another one is of the accelerator (dcgmi diag -r 3)"
+    "run that batch again from the last checkpoint on another node: with the same value there, the data, the "
+    "learning rate or the precision is the cause; with another, the accelerator (dcgmi diag -r 3)"
 )
 RUNTIME = (
     "nvidia-ctk runtime configure --runtime=docker, and restart docker; install nvidia-container-toolkit where "

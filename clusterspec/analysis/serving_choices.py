@@ -37,7 +37,8 @@ class ServingMachine(NamedTuple):
 def tokens_within_targets(predicted: Predicted, share: float = 1.0) -> float | None:
     """The output tokens per second of a plan with the most requests in flight that meet its targets.
 
-    Without targets those at the load of the spec times ``share``. None if there is no plan, or no load meets them.
+    Without targets, the tokens at the load of the spec times ``share``. None if there is no plan, or no load meets
+    them.
     """
     job, times = serving_job(predicted.design), predicted.serving
     if job is None or times is None:

@@ -56,8 +56,8 @@ def _with_causes_weighed_down(run: PlacedRun, one: Compared, failures: Sequence[
 
 
 def _may_follow(ending: Ending, failure: Ending) -> bool:
-    """Whether the end of other ranks may be a consequence of a failure, since it was not reported before it as far as
-    their times are comparable.
+    """Whether the end of other ranks may follow from a failure: it was not reported earlier, as far as their times are
+    comparable.
     """
     if ending.time is None or failure.time is None or ending.time[0] != failure.time[0]:
         return True

@@ -39,7 +39,7 @@ def socket_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _may_span_nodes(run: PlacedRun) -> bool:
-    """Whether a run that counts as one of a single node may span several nodes: its log names no hosts, and the library
+    """Whether a run that counts as a single-node run may span several nodes: its log names no hosts, and the library
     used sockets although the machine has RDMA.
     """
     fabric = run.cluster.scale_out

@@ -66,7 +66,8 @@ class Probe:
 class Solution:
     """The boundary of a condition.
 
-    ``value`` is the lowest value of the key that meets it (the highest where less is better), None if none does.
+    ``value`` is the lowest value of the key that meets the condition (the highest, if less is better), None if no value
+    does.
     ``catalog_step`` is the nearest sold value that meets it. ``free`` says that every tried value meets it, so the key
     does not limit the design.
     """
@@ -168,7 +169,7 @@ class _Seeker:
     def _first_number_that_meets(self, worst: float, best: float) -> float:
         """The first whole number after ``worst`` that meets the condition, up to ``best``, which does.
 
-        Of a wide interval, the half that holds the boundary is taken until `NEAR` numbers are left.
+        A wide interval is halved around the boundary until `NEAR` numbers are left.
         """
         while abs(best - worst) > NEAR:
             middle = float((worst + best) // 2)

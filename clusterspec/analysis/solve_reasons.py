@@ -21,7 +21,7 @@ READS = ("restore", "loading")
 
 
 def misfit_reason(plan: Plan, best_layout: bool) -> str:
-    """The reason why a fixed layout meets no condition where it does not fit; empty if it fits."""
+    """The reason that a fixed layout meets no condition because it does not fit; empty if it fits."""
     return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
 
 

@@ -13,7 +13,8 @@ PLATEAU = 256 * 1024**2
 """Message size in bytes above which bandwidth dominates the time of a collective on all fabrics with published data."""
 DUPLEX = (0.33, 0.46)
 """Range of measured over stated bandwidth in a scale-up domain if the stated figure sums both directions. Source:
-NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: about 80 % of one direction is reached."""
+NVIDIA/nccl issue 1442, NVIDIA/nccl-tests issue 149: runs reach about 80 % of one direction.
+"""
 
 
 def direction_error(run: PlacedRun) -> Iterator[Cause]:
@@ -34,7 +35,7 @@ def direction_error(run: PlacedRun) -> Iterator[Cause]:
         yield Cause("duplex-misreading", evidence, following, STATED)
     elif last.measured < last.low and DUPLEX[0] <= last.measured / (2 * stated) <= DUPLEX[1]:
         evidence = (
-            f"{percent(last.measured / (2 * stated))} of {display(2 * stated, 'B/s')}, which adds both directions, is "
-            f"{percent(last.measured / stated)} of the {display(stated, 'B/s')} of one"
+            f"{percent(last.measured / (2 * stated))} of {display(2 * stated, 'B/s')}, the sum of both directions, is "
+            f"{percent(last.measured / stated)} of the {display(stated, 'B/s')} of one direction"
         )
         yield Cause("duplex-misreading", evidence, f"clusterspec convert '{2 * stated / 1e9:g} GB/s duplex'", WEAK)

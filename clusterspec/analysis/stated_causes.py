@@ -7,8 +7,8 @@ STATED, STRONG, GIVEN, WEAK = 1.0, 0.7, 0.4, 0.3
 the log's numbers are compatible with it.
 """
 SLOWED = 0.25
-"""The weight, in a run without a result, of a cause that only slows a run. It is lower than that of every cause that
-may stop one.
+"""The weight, in a run without a result, of a cause that only slows a run. It is lower than the weight of every cause
+that may stop a run.
 """
 STOPS = {
     "plugin-mismatch": (

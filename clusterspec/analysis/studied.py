@@ -55,7 +55,7 @@ class Pins:
         return key in self.values
 
     def choices(self, key: str, otherwise: Sequence[object]) -> tuple[object, ...]:
-        """The pinned value alone, else all of ``otherwise``."""
+        """Only the pinned value, else all values of ``otherwise``."""
         return (self.values[key],) if key in self.values else tuple(otherwise)
 
 
@@ -248,7 +248,7 @@ class Studied:
         """The rules that reject a variation as an alternative: those with an error that the spec does not have, or
         those with any error if the layout cannot run or does not fit.
 
-        A quote is for the machine that it was asked for: an error in it rejects no other one.
+        A quote applies only to its own machine, so an error in it rejects no other machine.
         """
         found = frozenset(rule for rule, path in study.error_places if path[:2] not in QUOTED)
         worse = found if study.plan.fits is False or not study.has_figures else found - self.errors

@@ -1,4 +1,4 @@
-"""Causes that a report is suspected of by its words, where nothing in the input decides."""
+"""Causes suspected from the words of a report, if nothing in the input decides."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from clusterspec.logs.worded_causes import HINTED, OF_A_REPORT, SUSPECTED
 from clusterspec.results.diagnosis import Cause
 
 LEADING = 0.44
-"""The weight of the first suspicion of a report: above sentences that are compatible with it, and below what is likely,
-also where the place of the fault supports it."""
+"""The weight of the first suspicion of a report: above sentences that are only compatible with a cause, and below
+likely causes, even if the place of the fault supports it.
+"""
 FOLLOWING = 0.22
-"""The same where lines of programs have possible causes, which come before it."""
+"""The same weight if lines of programs have possible causes, which come before the suspected ones."""
 HINT = 0.25
 """The weight of a first suspicion by few words, which possible causes of lines come before."""
 STEP = 0.01
@@ -62,8 +63,8 @@ number of channels has connected all ranks of a communicator.
 
 
 def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
-    """The causes that the words of a report suggest; none if one of the causes found is likely, and none of a text in
-    which no sentence of a person reports a fault: what the lines of programs leave open stays so.
+    """The causes that the words of a report suggest; none if a found cause is likely, or if no sentence of a person in
+    the text reports a fault: causes that program lines leave open stay open.
     """
     reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
     if not reported or any(each.is_likely for each in found):
@@ -107,8 +108,8 @@ def _impossible_causes(run: PlacedRun) -> frozenset[str]:
 
 
 def _is_of_a_sentence(cause: Cause, told: Collection[int]) -> bool:
-    """Whether the evidence of a cause is a sentence of a person without what was tried or a reason, whose lines are
-    ``told``: it is compatible with other causes, too.
+    """Whether the evidence of a cause is only a sentence of a person, without a trial or a reason (these are on lines
+    ``told``): it is compatible with other causes, too.
     """
     place, _, sentence = cause.evidence.partition(": ")
     number = place.removeprefix("line ").partition(" ")[0]

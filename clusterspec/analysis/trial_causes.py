@@ -1,6 +1,7 @@
-"""Causes by what was tried: a remedy that helped supports the causes that it circumvents, one in vain contradicts them.
+"""Causes from attempted remedies: a remedy that helped supports the causes that it circumvents; a remedy without effect
+contradicts them.
 
-The words are those of the people who report a run (`logs.trials`, `logs.scopes`). A remedy often circumvents several
+The words come from the people who report a run (`logs.trials`, `logs.scopes`). A remedy often circumvents several
 causes: the likelier first, as published threads have them.
 """
 
@@ -29,7 +30,7 @@ _PATHS = next_step("shared-paths")
 _MODULE = "nvidia-modprobe -u -c=0 at boot, before any container: ls -l /dev/nvidia-uvm"
 _GPUDIRECT = "lsmod | grep peermem on every node, and load it at boot (/etc/modules-load.d)"
 OVER_PCIE: _Weighed = (("acs", STRONG), ("iommu-translation", STRONG))
-"""What blocks direct access of accelerators over PCIe (NVIDIA/nccl issue 257, vllm-project/vllm issue 33041)."""
+"""Causes that block direct access of accelerators over PCIe (NVIDIA/nccl issue 257, vllm-project/vllm issue 33041)."""
 HELPING: dict[str, tuple[_Weighed, str]] = {
     "no-own-all-reduce": ((("acs", GIVEN), ("iommu-translation", GIVEN), ("library-release", GIVEN)), _ACS),
     "backend": ((("library-release", STRONG), ("invalid-setting", GIVEN)), _RELEASE),
@@ -147,7 +148,7 @@ SLOW: dict[str, tuple[_Weighed, str]] = {
 """The same of a run that has a result, and is slow."""
 _PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
 _OF_ANY_RUN = frozenset({"device-choice", "binding"})
-"""Remedies that any command may have: a run that fails with them tells nothing."""
+"""Remedies that any command may have: if a run fails with them, nothing follows."""
 _OF_RELEASES = (
     f"{TRIAL}{HELPED} release of ",
     *(f"{REASON}{cause}" for cause in ("library-release", "release-fault", "plugin-mismatch", "driver-release")),
@@ -205,14 +206,16 @@ SCOPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
         _LINKS_FAIL | {"acs", "iommu-translation", "fabric-manager"},
     ),
 }
-"""What the place of a fault supports and contradicts: a run that works on one node and not on several, and so on."""
+"""The causes that the place of a fault supports and contradicts, such as a run that works on one node and not on
+several.
+"""
 RAISED = 0.05
-"""What such a place adds to the weight of a cause that it supports, so that it precedes others of its weight."""
+"""The weight that such a place adds to a cause that it supports, so that it precedes other causes of its weight."""
 
 
 def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
-    """The causes that remedies circumvent which a report says have helped; those between nodes only on a
-    machine of several: how many of them a run is on is often not told.
+    """The causes that successful remedies of a report circumvent. Causes between nodes count only on a machine of
+    several nodes, because reports often omit the number of nodes of a run.
     """
     by_release = any(each.name.startswith(_OF_RELEASES) for each in run.benchmark.evidence)
     for each in run.benchmark.evidence:
@@ -235,8 +238,8 @@ def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
 
 
 def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
-    """The causes that trials and reasons support, before the others; what trials or the place of the fault contradict
-    weighs less, unless a line states it.
+    """The causes that trials and reasons support, before the others; causes that trials or the place of the fault
+    contradict weigh less, unless a line states them.
     """
     supported = [*_without_shared_memory(run, causes_of_trials(run)), *causes_of_reasons(run)]
     helped = {each.name for each in supported}
@@ -246,8 +249,8 @@ def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
 
 
 def _without_shared_memory(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. Without peer access a node sends through shared memory: where that helps, its memory is sound
-    (determined-ai/determined issue 8915, in which either of both settings helped).
+    """The causes. Without peer access a node sends through shared memory: if that helps, its memory is sound
+    (determined-ai/determined issue 8915, in which each of the two settings helped).
     """
     sound = any(each.name == f"{TRIAL}{HELPED} no-peer-access" for each in run.benchmark.evidence)
     for cause in found:
@@ -266,7 +269,7 @@ def _names_in_vain(run: PlacedRun) -> set[str]:
 
 
 def _weighed(cause: Cause, vain: set[str], scopes: list[tuple[frozenset[str], frozenset[str]]]) -> Cause:
-    """A cause with its weight after trials and places; what a line states keeps it."""
+    """A cause with its weight after trials and places; a cause that a line states keeps its weight."""
     if cause.weight >= STATED:
         return cause
     if cause.name in vain or any(cause.name in against for _, against in scopes):

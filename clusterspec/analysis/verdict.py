@@ -334,7 +334,7 @@ def _warning_reasons(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _rule_list(names: Sequence[str], most: int = 6, *, words: bool = False) -> str:
-    """The names of rules; with ``words`` what they report, such as `heads not divisible`."""
+    """The names of rules; with ``words``, the faults that they report, such as `heads not divisible`."""
     each = list(dict.fromkeys(names))
     rest = f" and {plural(len(each) - most, 'more rule')}" if len(each) > most else ""
     shown = [name.replace("-", " ") if words else name for name in each[:most]]
@@ -399,7 +399,7 @@ def _rank_mismatch(design: Design) -> Iterator[str]:
 
 
 def _stated_or_derived_dp(design: Design, cluster: Cluster) -> int:
-    """The dp of the spec, else the one derived from the ranks."""
+    """The dp of the spec, else the dp derived from the ranks."""
     assert design.layout is not None
     layout = design.spec.layout.dp if design.spec.layout else None
     return design.layout.dp if layout is None else layout

@@ -1,6 +1,4 @@
-"""Next steps for causes that lines state in general words: what the words say in addition to the cause decides what to
-do.
-"""
+"""Next steps for causes that lines state in general words; the other words of the line decide the step."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class BrokenEntry(ValueError):
 
 @cache
 def _shipped_entry(file: FilePath, _changed: int) -> RawEntry:
-    """A shipped entry, read once in a process; our tests check those files, so that only the values are read."""
+    """A shipped entry, read once in a process; only its values are read, since our tests check the shipped files."""
     return read_raw_entry(yaml_value(file.read_text("utf-8")))
 
 

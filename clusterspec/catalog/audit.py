@@ -133,7 +133,7 @@ def _switch_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
 def _breakout_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
     """The nearest whole number of parts of each port times the ports, and the ports after breakout.
 
-    They differ where a printed number counts other ports too, and where one is wrong.
+    They differ if a printed number also counts other ports, or if one of them is wrong.
     """
     ports, splits = read.count("ports"), read.count("splits")
     if ports and splits:

@@ -13,9 +13,9 @@ FILE = "checkpoint-formats.csv"
 class CheckpointFormat(NamedTuple):
     """A format in which a framework saves checkpoints.
 
-    ``framework`` is a part of the names of the framework. ``words`` name the format in a text, and ``degrees`` are
-    those of parallelism that may change until it is loaded, both divided by semicolons. ``otherwise`` says what to do
-    for the others. ``read`` is the day on which the source was read.
+    ``framework`` is a part of the names of the framework. ``words`` name the format in a text, and ``degrees`` are the
+    degrees of parallelism that may change before the checkpoint is loaded; semicolons divide both. ``otherwise`` says
+    what to do for the others. ``read`` is the day on which the source was read.
     """
 
     framework: str

@@ -206,14 +206,14 @@ facts:
 
 
 class NewEntry(NamedTuple):
-    """The text of an entry that a program wrote, and what it left open, which the text lists as comments."""
+    """The text of an entry that a program wrote, with comments that list its open facts, and these facts."""
 
     text: str
     left_open: tuple[str, ...] = ()
 
 
 def open_comments(left_open: Sequence[str]) -> Iterator[str]:
-    """The comments of an entry about what a program left open; none without any.
+    """The comments of an entry about facts that a program left open.
 
     >>> list(open_comments(["memory: two figures"]))
     ['#  left open:', '#  memory: two figures']
@@ -228,8 +228,8 @@ def model_entry(
 ) -> NewEntry:
     """A model entry from the sizes of its configuration, by dotted name, such as `latent_attention.kv`.
 
-    ``counts`` are parameters counted from those sizes: assumptions, without biases. ``left_open`` are lines about what
-    the configuration does not decide.
+    ``counts`` are parameters counted from those sizes: assumptions, without biases. ``left_open`` are lines about facts
+    that the configuration does not decide.
     """
     name, vendor, title, url = (
         json.dumps(text, ensure_ascii=False)

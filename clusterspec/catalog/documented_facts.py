@@ -1,7 +1,7 @@
 """Facts of documentation that texts are compared with: the table `documented-facts.csv` of the catalog.
 
-A row has a claim that the documentation refutes, as words that occur in one sentence. It has no numbers: what can be
-decided from keys or by arithmetic has a separate rule.
+A row has a claim that the documentation refutes, as words that occur in one sentence. It has no numbers: a separate
+rule judges statements that keys or arithmetic can decide.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class DocumentedFact(NamedTuple):
     that something is not so, `either` where the words alone make the claim; a negation inside a word of the claim, such
     as `without draining`, denies nothing. ``unless`` has words with which the
     sentence says something else. ``where`` has conditions of the design, such as `vendor=nvidia|amd kind=serve`.
-    ``fact`` is what the documentation at ``source`` says, ``severity`` that of the finding.
+    ``fact`` is what the documentation at ``source`` says, ``severity`` the severity of the finding.
     """
 
     id: str
@@ -78,7 +78,7 @@ def _with_words(groups: str, lists: dict[str, str]) -> str:
 def within(fact: DocumentedFact, folded: str) -> DocumentedFact | None:
     """A fact reduced to the words whose letters occur in a lower-case text; None if a group has no such word.
 
-    Patterns of a few words are compiled in a tenth of the time that those of all words of a group take.
+    A pattern of a few words compiles in a tenth of the time of a pattern of all words of a group.
     """
     groups = []
     for group in fact.claim.split(" & "):

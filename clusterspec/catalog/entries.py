@@ -30,8 +30,8 @@ class PoweredPart(Entry):
 
     ``power`` is its largest sustained power in watts, else the typical one; ``power_typical`` the power at work that
     its maker prints; ``power_idle`` that without work, as measured; ``power_lowest`` the lowest limit of a part that is
-    sold with a range of limits; ``power_includes`` what they count (``module``, ``card``, ``processor``, ``end``; of
-    systems ``accelerators``, ``host``, ``nics``, ``optics``, ``fans``, ``conversion``, ``switches``).
+    sold with a range of limits; ``power_includes`` the parts that they count (``module``, ``card``, ``processor``,
+    ``end``; of systems ``accelerators``, ``host``, ``nics``, ``optics``, ``fans``, ``conversion``, ``switches``).
     ``power_unpublished`` says that no figure is known, for a reason that the entry states.
     """
 
@@ -59,8 +59,8 @@ class Accelerator(PoweredPart):
     if it is not PCIe; ``unpublished_peaks`` the supported precisions without a published peak;
     ``peer_to_peer`` says whether two in one node read each other's memory directly, ``gpudirect_rdma`` says whether
     adapters read it (both None if unknown);
-    ``kernels`` the table of measured kernels that applies; ``memory_printed`` the memory as the vendor prints it, where
-    the device reports another.
+    ``kernels`` the table of measured kernels that applies; ``memory_printed`` the memory as the vendor prints it, if
+    the device reports another size.
     """
 
     ranks_per_accelerator: int = 1
@@ -134,13 +134,12 @@ class Interconnect(Entry):
     ``plugins`` the collective plugins, most common first; ``protocols`` the supported NCCL
     protocols, empty for all; ``algorithms`` the algorithms that its settings allow for an all-reduce, empty for all;
     ``single_vendor`` says whether switches and NICs have to be the vendor's, ``overlapped_latency`` says whether
-    latency overlaps with transmission, ``overlapped_rings`` whether that of
-    whole chunks does in rings over more than two islands; ``mtu`` is the largest payload of a packet in bytes, or the
-    largest frame of Ethernet; ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud
-    schedules, None if that is the whole torus. ``rdma_priorities`` are those that its driver gives to RDMA packets,
-    the first to data; empty if a host chooses them. ``on_accelerator`` says whether its ports are on the
-    accelerator, so that no adapter brings it to accelerators of other vendors. ``replaced_by`` is the id of what its
-    maker sells in its place.
+    latency overlaps with transmission, ``overlapped_rings`` whether the latency of whole chunks overlaps in rings over
+    more than two islands; ``mtu`` is the largest payload of a packet in bytes, or the largest frame of Ethernet;
+    ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud schedules, None if that is the
+    whole torus. ``rdma_priorities`` are the priorities that its driver gives to RDMA packets, the first to data; empty
+    if a host chooses them. ``on_accelerator`` says whether its ports are on the accelerator, so that no adapter brings
+    it to accelerators of other vendors. ``replaced_by`` is the id of the part that its maker sells instead.
     """
 
     scope: str = ""
@@ -342,7 +341,7 @@ class Platform(PoweredPart):
     """Number of power supplies of a node, or of power shelves of a rack sold whole; each has ``supply_power`` watts."""
     supply_power: Figure | None = None
     supply_units: int | None = None
-    """Rack units of a power shelf; ``switch_tray_units`` those of a switch tray."""
+    """Rack units of a power shelf; ``switch_tray_units`` the units of a switch tray."""
     gpudirect_rdma: bool | None = None
     mtu: Figure | None = None
     """Bytes of the largest packet that the provider's network carries."""

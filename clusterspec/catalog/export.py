@@ -26,8 +26,8 @@ from clusterspec.units.symbols import printed_capacity
 class CatalogRow:
     """The summary of an entry.
 
-    ``headline`` has its main figures as written; ``year`` is that of first shipment, or None; ``aliases`` are the other
-    names by which it is sold, its part numbers, and the repository of a model's checkpoint.
+    ``headline`` has its main figures as written; ``year`` is the year of first shipment, or None; ``aliases`` are the
+    other names by which it is sold, its part numbers, and the repository of a model's checkpoint.
     """
 
     kind: str

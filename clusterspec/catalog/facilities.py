@@ -36,8 +36,8 @@ class StorageSystem(PoweredPart):
 class Cdu(PoweredPart):
     """A cooling distribution unit.
 
-    ``capacity`` are the watts of heat that it takes up where the loops differ by ``approach`` kelvin, ``flow`` the
-    liters of coolant a minute that its pumps move; ``power`` is what the unit itself draws.
+    ``capacity`` are the watts of heat that it transfers if the loops differ by ``approach`` kelvin, ``flow`` the liters
+    of coolant a minute that its pumps move; ``power`` is what the unit itself draws.
     """
 
     capacity: Figure | None = None

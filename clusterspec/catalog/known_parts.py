@@ -1,7 +1,7 @@
-"""Parts that are known by name alone: the table `known-parts.csv` of the catalog.
+"""Parts that are known only by name: the table `known-parts.csv` of the catalog.
 
-A row has what a source states of a part, and which figures no source states. It is no entry: nothing is estimated from
-it. A part with the figures of a design is an entry.
+A row has the facts that a source states about a part, and the figures that no source states. It is no entry: nothing is
+estimated from it. A part with the figures of a design is an entry.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ FILE = "known-parts.csv"
 class KnownPart(NamedTuple):
     """A part without an entry.
 
-    ``states`` is what the source says of it, ``unknown`` the figures that no source that was read states. ``status``
-    and ``year`` are as announced or sold; the year is empty if no source names one. ``aliases`` are divided by
-    semicolons. ``read`` is the day on which the source was read.
+    ``states`` is what the source says about it, ``unknown`` the figures that no source states. ``status`` and ``year``
+    are as announced or sold; the year is empty if no source names one. ``aliases`` are divided by semicolons. ``read``
+    is the day on which the source was read.
     """
 
     kind: str

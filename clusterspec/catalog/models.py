@@ -72,8 +72,8 @@ class SparseAttention:
 class CompressedAttention:
     """Attention to compressed key-value entries, as in DeepSeek-V4.
 
-    Queries are compressed to ``q``; keys and values are one vector of the head dimension, of which
-    ``rope`` is rotary. The output goes through ``output_groups`` groups of rank ``output_rank``.
+    Queries are compressed to ``q``. Keys and values are one vector of the head dimension; its last ``rope`` elements
+    are rotary. The output goes through ``output_groups`` groups of rank ``output_rank``.
     ``light_layers`` keep one entry for every ``light_ratio`` tokens and choose among them by index;
     ``heavy_layers`` keep one for every ``heavy_ratio`` tokens and attend to all. Every layer also
     attends to the last ``window`` tokens.
@@ -141,11 +141,11 @@ class Block:
 class Model(Entry):
     """A language model. Counts are plain integers; widths in elements; ``parameters`` as published.
 
-    ``heads`` to ``value_head_dim`` belong to layers with full attention. ``stated_attention_layers``
-    is None if all layers without linear attention have softmax attention, ``stated_ffn_layers`` if all
-    layers have a feed-forward network. ``wide_layers`` counts the layers at the start and at the end that multiply in
-    16 bits where others do in fewer. ``predicted`` further layers of multi-token prediction are trained with it, none
-    in an entry. ``parameters`` includes multi-token prediction modules if
+    ``heads`` to ``value_head_dim`` belong to layers with full attention. ``stated_attention_layers`` is None if all
+    layers without linear attention have softmax attention, ``stated_ffn_layers`` if all layers have a feed-forward
+    network. ``wide_layers`` counts the layers at the start and at the end that multiply in 16 bits although the others
+    use fewer bits. ``predicted`` further layers of multi-token prediction are trained with it, none in an entry.
+    ``parameters`` includes multi-token prediction modules if
     ``parameters_with_prediction``, and the ``encoder_parameters``, which the entry does not describe.
     """
 
@@ -170,7 +170,7 @@ class Model(Entry):
     uncut_shared_experts: bool = False
     """Whether tensor parallelism leaves the shared experts of the fp8 checkpoint unsharded."""
     norm_across_heads: bool = False
-    """Queries and keys are normalized over all heads together, not each head by itself."""
+    """Queries and keys are normalized over all heads together, not per head."""
     latent_q: int = 0
     latent_kv: int = 0
     latent_rope: int = 0
@@ -205,7 +205,7 @@ class Model(Entry):
     repository: str = ""
     """The Hugging Face repository of the weights, as organization/name; empty if unknown."""
     license: str = ""
-    """The license of the weights, by its SPDX id where it has one; empty if unknown."""
+    """The license of the weights, by its SPDX id if it has one; empty if unknown."""
     checkpoint_precision: str | None = None
     """The precision of the published weights; None for 16 bits, or if unknown."""
     checkpoint_expert_precision: str | None = None

@@ -32,7 +32,7 @@ COLUMNS = (
 of the source; ``not`` has rejected readings.
 """
 MONEY = {"market.price": "USD", "market.rent": "USD/h"}
-"""Units of prices, which are ranges: of a part, and of an accelerator for an hour."""
+"""Units of price ranges: for a part, and for an hour of an accelerator."""
 
 DOCUMENT, QUOTED, UNRECORDED, ASSUMED, UNSTATED = "document", "copy", "copy without address", "assumed", ""
 """How a figure is known: read at its source, in a copy with an address, or in a copy without one; or assumed with a

@@ -13,10 +13,10 @@ FILE = "purchase-terms.csv"
 class PurchaseTerms(NamedTuple):
     """The terms of one kind of purchase.
 
-    ``provider`` is what ids of its platforms begin with. ``words`` name it in a text, and ``noun`` are words for it in
-    a further sentence, both divided by semicolons. ``cancels`` is `never`, `window` (within so many ``days`` of the
-    purchase, up to so many ``dollars`` an hour) or `limit` (up to so many ``dollars`` in twelve months). ``read`` is
-    the day on which the source was read.
+    ``provider`` is the beginning of the ids of its platforms. ``words`` name it in a text, and ``noun`` are words for
+    it in a further sentence, both divided by semicolons. ``cancels`` is `never`, `window` (within so many ``days`` of
+    the purchase, up to so many ``dollars`` an hour) or `limit` (up to so many ``dollars`` in twelve months). ``read``
+    is the day on which the source was read.
     """
 
     name: str

@@ -333,7 +333,7 @@ class FactReader:
         return found
 
     def peak(self, name: str) -> Peak | None:
-        """A fact that is a dense peak by itself, without a sparse one."""
+        """A fact that states only a dense peak, without a sparse one."""
         fact = self._fact(name)
         quantity = self._read_quantity(fact, fact.value, "peak") if fact else None
         return Peak.dense(quantity.dense, self._fact_origin(fact)) if fact and quantity else None

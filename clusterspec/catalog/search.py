@@ -68,10 +68,10 @@ def entries_with_words(catalog: Catalog, text: str) -> Found:
     """The entries and parts that have all words of a text. Those whose names have the words come before those that only
     mention them.
 
-    The kinds of what is called so come first. A rate matches in either spelling (800G, 800 Gb/s), and the name of
-    software with a release, the software; the name of a server finds its boards, and of a slice of TPUs, its chip.
-    Where nothing has all words, those for what a part is (rack, instance) are left out, and lengths are those that an
-    optical part or a cable has to reach. Parts without an entry are found without the size in which they are ordered.
+    The kinds of the entries with that name come first. A rate matches in either spelling (800G, 800 Gb/s), and the name
+    of software with a release, the software; the name of a server finds its boards, and of a slice of TPUs, its chip.
+    If nothing has all words, words for the kind of a part (rack, instance) are ignored, and a length is the minimum
+    reach of an optical part or a cable. Parts without an entry are found without the size in which they are ordered.
 
     >>> found = entries_with_words(Catalog.open(), "H20")
     >>> found.rows[0].id, entries_with_words(Catalog.open(), "Vulcano 800G").rows[0].id

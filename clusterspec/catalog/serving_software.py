@@ -81,7 +81,7 @@ class ServingSoftware:
     """
     separate_kernels: Mapping[str, int] = field(default_factory=dict)
     """The number of kernels between the GEMMs of a layer that later releases fuse: in layers with ``latent`` attention,
-    possibly ``on`` an architecture; those with ``latent experts`` are in addition, for models with latent attention.
+    possibly ``on`` an architecture; the kernels of ``latent experts`` are added for models with latent attention.
     """
     uncaptured: frozenset[str] = frozenset()
     """The models for which decode kernels are launched one by one unless a spec states otherwise: with ``latent``

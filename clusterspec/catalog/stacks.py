@@ -33,26 +33,26 @@ class Spread:
 class FrameworkMemory:
     """How one generation of a framework uses memory.
 
-    ``logits``: bytes for each logit that the loss keeps at once. ``context``: bytes of one process other than what
-    the allocator counts. ``fragmentation``: reserved over allocated memory, less one. ``expandable``: segments of the
+    ``logits``: bytes for each logit that the loss keeps at once. ``context``: bytes of one process that the allocator
+    does not count. ``fragmentation``: reserved over allocated memory, less one. ``expandable``: segments of the
     allocator expand, or it uses one arena, so that it caches little free memory.
-    ``gradients``: by precision of the matrix work, the precision of gradients where the spec states none.
+    ``gradients``: for each precision of the GEMMs, the precision of gradients if the spec states none.
     ``sharded_master``: the weights themselves are the master weights, and 16-bit copies are gathered unit by
     unit. ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
     ``accumulators``: bf16 gradients are kept in addition to the fp32 buffers that they are summed in.
     ``offloads_gradients``: sharded gradients lie in host memory where the optimizer states do. ``placeholders``: one
     layer's weight gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
     ``quantized_inputs``: products in fp8 and fp4 keep their inputs in that precision. ``cuts_residual``: tensor
-    parallelism cuts the residual stream without sequence parallelism. ``pipeline_copies``: a stage's inputs and
-    outputs are kept for each micro-batch in flight. ``outputs_kept``: copies of every micro-batch's logits on the
-    last stage. ``buckets``: numbers in the 16-bit buffers that gather gradients and weights. ``communicators``
-    in addition to one for each axis and one of all ranks. ``late_gradients``: without accumulation, gradients take the
-    place of the activations that they are computed from. ``whole_logits``: tensor-parallel ranks gather the
-    logits before the loss. ``unfused``: norms and gates run operation by operation, and keep what each of these reads.
-    ``may_be_plain``: whether they do, and how the loss is computed, is not known where the spec states neither.
+    parallelism cuts the residual stream without sequence parallelism. ``pipeline_copies``: a stage's inputs and outputs
+    are kept for each micro-batch in flight. ``outputs_kept``: copies of every micro-batch's logits on the last stage.
+    ``buckets``: numbers in the 16-bit buffers that gather gradients and weights. ``communicators`` in addition to one
+    for each axis and one of all ranks. ``late_gradients``: without accumulation, gradients take the place of the
+    activations that they are computed from. ``whole_logits``: tensor-parallel ranks gather the logits before the loss.
+    ``unfused``: norms and gates run operation by operation, and the input of each operation is kept.
+    ``may_be_plain``: if the spec states neither, it is unknown whether they do, and how the loss is computed.
     ``widens_logits``: a loss that runs operation by operation works on a copy of the logits in fp32.
     ``gathered_inputs``: GEMMs keep the sequence that tensor-parallel ranks gather for them.
-    ``offloads_selective``: what selective recomputation saves goes to host memory.
+    ``offloads_selective``: tensors that selective recomputation saves go to host memory.
 
     Of full sharding: ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
     that stay gathered; ``reduced`` bytes of one gradient in the reduction; ``sub_group`` gradients of a rank are
@@ -97,7 +97,7 @@ class FrameworkMemory:
         return replace(self, may_keep_in_pipelines=may_keep, kept_in_pipelines=keep)
 
     def gradient_precision(self, work: str) -> str:
-        """The precision of gradients where the matrix work runs in ``work`` and the spec states none."""
+        """The precision of gradients if GEMMs run in ``work`` and the spec states none."""
         return self.gradients.get(work, "fp32")
 
 
@@ -113,10 +113,11 @@ last one.
 class Stack(Entry):
     """A generation of training or serving software: a framework with its libraries and kernels, from ``year`` on.
 
-    ``selective`` names what selective recomputation recomputes; ``saved_exchanges`` the models whose exchange of tokens
-    between experts it saves: ``all``, or those with ``shared-experts``. ``hides`` names the communication that it
-    overlaps with computation (``shards``: data parallelism of sharded weights, ``replicas``: data parallelism between
-    shard groups), ``may_hide`` the communication that it may overlap. ``dispatcher`` is the default token dispatcher,
+    ``selective`` names the modules that selective recomputation recomputes; ``saved_exchanges`` the models whose
+    exchange of tokens between experts it saves: ``all``, or those with ``shared-experts``. ``hides`` names the
+    communication that it overlaps with computation (``shards``: data parallelism of sharded weights, ``replicas``: data
+    parallelism between shard groups), ``may_hide`` the communication that it may overlap. ``dispatcher`` is the default
+    token dispatcher,
     ``rack_dispatcher`` the default on machines whose scale-up domain spans nodes. ``releases`` are the described
     releases, oldest first. ``full_sharding`` names the stack whose fully sharded implementation it uses if it has none.
     ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one, ``all_reduces`` the
@@ -124,13 +125,12 @@ class Stack(Entry):
     year of its attention kernels if later than ``year``, ``attention_library`` the library that has them, where
     accelerators have figures of it. ``compiled``: the host does not launch kernels one by one. ``separate_matrices``:
     queries, keys, values and the halves of a gated network have matrices, and adapters, of their own;
-    ``adapter_precision`` is the one in which adapters are kept, empty if it is not known.
-    ``serving`` has the defaults of serving software, None for training software. ``fully_sharded`` is the memory of
-    layouts that shard weights, if another stack supplies it; it is set when the software of a layout is resolved, as
-    are ``fused``, whether the kernels between GEMMs are fused (None: as usual), ``fused_update``, whether Adam updates
-    weights in one kernel and not operation by operation, ``fused_experts``, whether GEMMs of
-    experts in 8 or 4 bits convert what they write, ``captured``, whether captured graphs launch them, and
-    ``loss``, how the loss is computed (None: as usual).
+    ``adapter_precision`` is the precision in which adapters are stored, empty if unknown.
+    ``serving`` has the defaults of serving software, None for training software. Six fields are set when the software
+    of a layout is resolved. ``fully_sharded`` is the memory of layouts that shard weights, if another stack supplies
+    it. ``fused`` says whether the kernels between GEMMs are fused (None: as usual), ``fused_update`` whether Adam
+    updates weights in one kernel, ``fused_experts`` whether expert GEMMs in 8 or 4 bits quantize their outputs,
+    ``captured`` whether captured graphs launch them, and ``loss`` how the loss is computed (None: as usual).
     """
 
     year: int = 0
@@ -187,7 +187,9 @@ class Stack(Entry):
         return sharding in SHARDS_GRADIENTS and self.memory_of(sharding).may_keep_in_pipelines
 
     def of_most_memory(self, sharding: str) -> Stack | None:
-        """The variant of the software that uses the most memory; None if entry and spec leave only one variant."""
+        """The variant of the software that uses the most memory; None if, by entry and spec, only one variant is
+        possible.
+        """
         plain = replace(self, fused=bool(self.fused), loss=self.loss or "plain") if self.may_be_plain else self
         found = plain.with_pipelines(keep=True) if self.may_keep_gradients(sharding) else plain
         return None if found is self else found

@@ -236,11 +236,12 @@ OF_SUFFIX_IN_GITLAB = OF_SUFFIX | {".json": "gitlab"}
 
 
 Pair = tuple[str, str | None]
-"""A format, and the file that it goes to (None: standard output)."""
+"""A format, and the file to which it is written (None: standard output)."""
 
 
 def format_pairs(args: argparse.Namespace) -> list[Pair]:
-    """Pairs of format and output: the nth ``--format`` goes to the nth ``--output``, the last one to standard output.
+    """Pairs of format and output: the nth ``--format`` is written to the nth ``--output``, the last one to standard
+    output.
 
     Raises `UsageFault` if two formats would share standard output, or outputs have no format.
     """

@@ -1,4 +1,4 @@
-"""Findings that a check repairs or leaves aside: ``--fix``, ``--unsafe-fixes`` and ``--diff``, and baselines."""
+"""Findings that a check repairs or ignores: ``--fix``, ``--unsafe-fixes`` and ``--diff``, and baselines."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def fixed_files(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, g
 
 
 def applicable_findings(one: Checked, unsafe: bool) -> list[Finding]:
-    """The findings whose fixes apply and edit the checked file alone: safe fixes, and suggestions if requested."""
+    """The findings whose fixes apply and edit only the checked file: safe fixes, and suggestions if requested."""
     return [
         finding
         for finding in one.findings

@@ -276,7 +276,7 @@ def path(text: str) -> str:
 
 
 def same_file(one: str, other: str) -> bool:
-    """Whether two names are of one file that exists."""
+    """Whether two names refer to the same existing file."""
     try:
         return os.path.samefile(one, other)  # noqa: PTH121
     except (OSError, ValueError):

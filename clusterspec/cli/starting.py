@@ -299,8 +299,8 @@ def _spec_rank(study: Study) -> tuple[int, int, float]:
     number, the nodes and the warnings, since more nodes do not fix errors of the machine. For a plan that does not
     fit, it contains the memory in bytes.
 
-    The rules are not asked about a plan that does not fit, since that alone is an error. Findings that no layout avoids
-    do not count.
+    The rules do not run for a plan that does not fit, since that is already an error. Findings that no layout avoids do
+    not count.
     """
     if study.plan.fits is False:
         return UNFIT, 0, study.plan.memory_bytes or 0.0
@@ -329,8 +329,8 @@ def _layouts_on_nodes(
 ) -> Iterator[Attempt]:
     """Candidate layouts on some nodes, with the lowest degrees first, whose ranks hold their share of the model.
 
-    Stages begin where tp fills a node, as far as a power of two does (`node & -node` is the largest that divides it),
-    and on accelerators that PCIe joins, over which tp is slow, from the start.
+    Pipeline stages are added once tp fills a node, or the largest power of two that divides it (`node & -node`). On
+    accelerators joined by PCIe, over which tp is slow, they are added from the start.
     """
     each = chip.ranks_per_accelerator if chip else 1
     node = (platform.accelerators_per_node or 1) * each

@@ -86,7 +86,7 @@ def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, pl
 
     Cables follow the row and cross rows at the switches; `RISE` is added at both ends. The switches are in the middle
     of the middle row, at its end, in one of the racks, or in a separate row next to the others. A separate row serves
-    all ``hall`` racks of the hall, and stands in the middle of their rows where that is nearer than next to all of
+    all ``hall`` racks of the hall. It stands in the middle of their rows if this place is nearer than a place next to
     them.
 
     >>> run_length(8, 8, 0.6, 3.0, "middle-of-row"), run_length(8, 8, 0.6, 3.0, "end-of-row")
@@ -106,8 +106,8 @@ def run_length(racks: int, per_row: int, rack_pitch: float, row_pitch: float, pl
 def racks_of_leaf(cluster: Cluster, nodes_per_rack: int, down_ports: int) -> int:
     """The most racks that share a leaf, as the cabling list connects their nodes.
 
-    Leaves take the nodes one after another: whole nodes in a rail fabric, else ports, so that the links of a node may
-    end on two leaves. Racks and leaves end at different nodes.
+    The nodes fill the leaves one after another. A rail fabric assigns whole nodes; other fabrics assign ports, so the
+    links of a node may end on two leaves. Racks and leaves end at different nodes.
     """
     out = cluster.scale_out
     ports = 1 if out is None or out.topology in RAIL_TOPOLOGIES else out.nics_per_node

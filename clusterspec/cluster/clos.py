@@ -135,7 +135,7 @@ def evening_switch_count(switches: int, links: int, ports: int, below: int) -> i
 
 
 def clos_in_pods(leaves: int, leaf: Ports, ports: int, ratio: float, leaves_of_pod: int) -> FoldedClos:
-    """Pods of a given size below one row of as many cores as the links need."""
+    """Pods of a given size below one row of cores; the number of cores follows from the links."""
     spine = Ports.from_ratio(ports, ratio)
     pods = parts_needed(leaves, leaves_of_pod)
     spines = even_switch_count(parts_needed(leaves_of_pod * leaf.up, spine.down), leaf.up)
@@ -160,9 +160,9 @@ def cables_between(links: int, lower: int, upper: int, carried: int) -> tuple[in
     """Number of cables for ``links`` links between ``lower`` switches and the ``upper`` switches above each of them,
     and whether some cables are divided. A cable carries up to ``carried`` links.
 
-    Links spread as evenly as possible over the switches of the row, and those of one over the switches above. Two
-    switches with at least a cable of links have cables of their own, the last of which may carry fewer. Where they have
-    fewer, a port of one is divided to several others.
+    Links spread as evenly as possible over the switches of the row; the links of one switch spread likewise over the
+    switches above. If at least as many links as a cable carries join two switches, they have separate cables; the last
+    may carry fewer links. If two switches are joined by fewer links, a port of one is split to several others.
 
     >>> cables_between(430, 10, 4, 2), cables_between(256, 8, 4, 2), cables_between(64, 8, 8, 2)
     ((230, False), (128, False), (32, True))

@@ -87,8 +87,8 @@ def domain_overhead(cluster: Cluster) -> float:
 def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
     """Nodes that the job uses: the stated number, else all nodes in whole domains, else all nodes.
 
-    A number above the cluster's is used as stated; a rule reports it. Where the nodes used in every domain, spare nodes
-    included, are as many as the cluster's nodes, the spare nodes are those held back in the domains.
+    A number above the cluster's is used as stated; a rule reports it. If the used and spare nodes of all domains add up
+    to the nodes of the cluster, the spare nodes are the ones held back in the domains.
     """
     if section.nodes is not None:
         return section.nodes
@@ -103,7 +103,7 @@ def job_nodes(section: LayoutSpec, cluster: Cluster) -> int:
 
 
 def nodes_per_domain(section: LayoutSpec, cluster: Cluster) -> int | None:
-    """Nodes used in each domain, where that is fewer than it has; else None."""
+    """Nodes used in each domain, if fewer than all; else None."""
     used, there = section.nodes_per_domain, nodes_of_domain(cluster)
     return used if used is not None and used < there else None
 
@@ -238,8 +238,8 @@ def _virtual_stage_layers(per_rank: tuple[int, ...], virtual_stages: int) -> lis
 
 
 def even_stages(layers: int, stages: int) -> tuple[int, ...]:
-    """Layers of each stage, divided as evenly as possible. Shorter stages are put last first, where the output head is,
-    then first, where the embedding is, as in Llama 3 (arXiv:2407.21783, section 3.3.2).
+    """Layers of each stage, divided as evenly as possible. The last stage, with the output head, is shortened first;
+    then the first stage, with the embedding, as in Llama 3 (arXiv:2407.21783, section 3.3.2).
 
     >>> even_stages(126, 16)
     (7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7)
@@ -278,7 +278,9 @@ def resolve_overlap(
 
 
 def usual_overlap(schedule: str | None, sharding: str, stack: Stack | None) -> dict[str, tuple[bool, str]]:
-    """Whether the communication of ep, dp and pp overlaps where the spec does not say, and the reason to assume so."""
+    """Whether the communication of ep, dp and pp overlaps if the spec does not say so, with the reason of the
+    assumption.
+    """
     paired = (True, "what the schedule is for (DeepSeek-V3, arXiv 2412.19437, 3.2.1)") if schedule == PAIRED else None
     return {
         "ep": paired or (False, "dispatch and combine wait for the experts"),
@@ -389,7 +391,7 @@ def own_accelerators(design: Design) -> int | None:
 
 
 def idle_nodes(design: Design) -> int | None:
-    """Nodes of the machine on which the job runs nothing, without spares; None without a layout."""
+    """Nodes of the machine without work from the job, spares excluded; None without a layout."""
     used = own_accelerators(design)
     if used is None or design.cluster is None:
         return None

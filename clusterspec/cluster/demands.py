@@ -175,8 +175,8 @@ _SHARDED = {"none": "unsharded"}
 def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> frozenset[str]:
     """The uses that search does not vary, by the machine, the workload and the settings of the layout.
 
-    The method of context parallelism and the dispatcher count where the spec states them: software may use others than
-    those assumed.
+    The method of context parallelism and the dispatcher count only if the spec states them: software may use others
+    than the assumed ones.
     """
     fabric = cluster.scale_out
     family = fabric.technology.family if fabric is not None and layout.nodes > 1 else ""
@@ -265,7 +265,7 @@ def recomputation_uses(recompute: str | tuple[str, ...]) -> Iterator[str]:
 
 
 OF_STAGES = ("interleaved", "1f1b")
-"""The schedules for which the number of virtual stages decides which one runs."""
+"""The schedules among which the number of virtual stages selects the one that runs."""
 
 
 def layout_uses(numbers: LayoutNumbers, demands: Demands) -> frozenset[str]:
@@ -303,7 +303,7 @@ def design_uses(design: Design) -> frozenset[str]:
 
 
 def _stated_reduction(design: Design) -> frozenset[str]:
-    """The use of reduction in the switches of a domain, where the spec asks for it."""
+    """The use of reduction in the switches of a domain, if the spec requests it."""
     written, tests = design.spec.cluster, design.spec.acceptance or ()
     up = written.scale_up if written is not None else None
     asked = up is not None and up.in_network_reduction is True

@@ -125,7 +125,7 @@ class NoFabric:
     """The result in place of a fabric if the customer builds none, or if the fabric cannot be counted; ``why`` is the
     reason.
 
-    ``needed`` says that the customer builds one with unknown parts.
+    ``needed`` says that the customer builds a fabric of unknown parts.
     """
 
     why: str
@@ -143,8 +143,8 @@ def counted_fabric(design: Design) -> Fabric | None:
 def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
     """Counts the switch fabric of a cluster, with spare nodes and extra endpoints cabled.
 
-    ``written`` is the section of the spec: it states the links per cable, and what was ordered. Fewer leaves than the
-    rails have apart are counted with rails that share them.
+    ``written`` is the section of the spec: it states the links per cable, and what was ordered. If there are fewer
+    leaves than separate rails need, rails share them.
     """
     scale_out = cluster.scale_out
     if cluster.all_nodes == 1:
@@ -237,8 +237,9 @@ def _cables_of_pairs(
     """Cables between the switches of one plane, by level.
 
     A leaf leads to the spines of its pod, or of its rail where rails have trees of their own; a spine to the cores of
-    its group. With each number is whether some cables are divided. Absent are levels of which the spec states the links
-    of a cable, which may be a trunk, and those of `levels`, whose switches are counted without saying which are joined.
+    its group. Each number has a flag: whether some cables are divided. Two kinds of levels are absent: those whose
+    links per cable the spec states, because such a cable may be a trunk, and those of `levels`, because these count
+    switches without stating which are joined.
     """
     if scale_out.levels:
         return {}
@@ -267,7 +268,7 @@ def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -
 
     A port below the rate of its cage is one part of a breakout cable. A NIC with several planes takes one cable per
     port, and unsplit ports connect switches, as in published counts of dual-plane designs. Ports on accelerators that
-    share a cage of the node share its cable, as far as one port of the switch takes them.
+    share a cage of the node share its cable, up to the number that one switch port takes.
     """
     rate = scale_out.nic_bandwidth.value / scale_out.planes
     at_node = max(1, scale_out.planes // min(scale_out.planes, _connectors_per_nic(scale_out)))

@@ -58,7 +58,7 @@ class Pool:
 
     @property
     def idle_nodes(self) -> int | None:
-        """The nodes that no job has; None if the number of nodes, or that of a job, is not known."""
+        """The nodes that no job has; None if the number of nodes of the pool or of a job is unknown."""
         if self.nodes is None or any(each.nodes is None for each in self.sets):
             return None
         return max(0, self.nodes - self.promised_nodes)
@@ -66,7 +66,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Job:
-    """One job of a fleet. ``design`` covers the job by itself on its part of the pool; None if it cannot be made."""
+    """One job of a fleet. ``design`` covers only this job on its part of the pool; None if it cannot be made."""
 
     name: str
     spec: JobSpec
@@ -284,7 +284,7 @@ def nodes_of_job(name: str, job: JobSpec, sets: tuple[NodeSet, ...]) -> int | No
 
 
 def nodes_path(fleet: Fleet, job: str) -> Path:
-    """The key that states the nodes of a job; the job itself where none does."""
+    """The key that states the nodes of a job; the job itself if no key does."""
     spec = fleet.jobs[job].spec
     if spec.nodes is not None:
         return ("jobs", job, "nodes")
@@ -292,7 +292,7 @@ def nodes_path(fleet: Fleet, job: str) -> Path:
 
 
 def set_path(fleet: Fleet, nodes: NodeSet) -> Path:
-    """The key that states the nodes of a node set; the job or engines themselves where none does."""
+    """The key that states the nodes of a node set; the job or engines themselves if no key does."""
     if nodes.path is None:
         return nodes_path(fleet, nodes.jobs[0])
     role = nodes.path[-1]

@@ -41,9 +41,10 @@ MOST_COUNTED = 100_000
 class Crossing:
     """The groups of one axis on a block of a switch level, the index ``level`` of `fabric_levels`.
 
-    ``block`` is the ranks of a block. ``groups`` is the most groups with members on one block and also on others, None
-    where it is not counted: the blocks divide groups of several runs in different ways. ``members`` is the ranks of
-    such a group on the block, at most: the block has the more traffic to others, the more its groups are divided.
+    ``block`` is the ranks of a block. ``groups`` is the largest number of groups with members on one block and also on
+    other blocks. It is None if it is not counted, because the blocks divide groups of several runs in different ways.
+    ``members`` is the ranks of such a group on the block, at most: the block has the more traffic to others, the more
+    its groups are divided.
     """
 
     level: int
@@ -60,12 +61,12 @@ class Placement:
     or more domains, ``first_straddling`` the ranks of the first such group (at most 16). ``domains`` …
     ``ranks_per_node`` describe the worst group: the first in the most nodes among those in the most domains.
     ``ranks_per_domain`` and ``ranks_per_node`` are its members in its fullest domain and node, ``least_in_domain`` and
-    ``least_in_node`` those in the emptier of its outermost domains and nodes, ``accelerators`` the
-    most packages it has in one domain. ``stride`` is the distance between neighbors, in ranks. ``groups_per_node`` is
-    the number of groups of this axis that have members on one node and also on others, and so share its NICs at the
-    same time: 0 if no group leaves its node. ``crossings`` are the switch levels that some group crosses (where a job
-    uses part of each domain and a level divides domains, its blocks are assumed to
-    shrink in proportion). ``rail_aligned`` says whether all members have the same local rank.
+    ``least_in_node`` its members in the emptier of its outermost domains and nodes, ``accelerators`` the most packages
+    it has in one domain. ``stride`` is the distance between neighbors, in ranks. ``groups_per_node`` is the number of
+    groups of this axis that have members on one node and also on others, and so share its NICs at the same time: 0 if
+    no group leaves its node. ``crossings`` are the switch levels that some group crosses (where a job uses part of each
+    domain and a level divides domains, its blocks are assumed to shrink in proportion). ``rail_aligned`` says whether
+    all members have the same local rank.
     """
 
     axis: str
@@ -230,8 +231,8 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
 def _crossing(level: int, group: Runs, others: Runs, block: int) -> Crossing:
     """The groups that cross a level; ``members`` follows from the ranks of a block, which these groups share.
 
-    In an all-to-all r of n ranks send r (n − r) parts to the others. This is concave and grows up to n / 2, so that
-    groups with at most ``block`` members together send the most where each has the mean.
+    In an all-to-all, r of n ranks send r (n − r) parts to the others. This is concave and grows up to r = n / 2, so
+    groups with at most ``block`` members together send the most if each has the mean number of members.
     """
     ranks = member_count(group)
     if not others:

@@ -29,8 +29,8 @@ class _Row:
 def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
     """Counts one plane level by level; ``ports`` belong to a switch whose level states none.
 
-    None if the ports of some level, or the nodes of a block of one below the last, are not known. A last level of
-    several blocks has a row of switches above it.
+    None if the ports of some level, or the nodes of a block below the last level, are unknown. A last level of several
+    blocks has a row of switches above it.
     """
     fabric = cluster.scale_out
     assert fabric is not None
@@ -51,7 +51,7 @@ def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
 
 
 def _levels_to_one_block(levels: tuple[Level, ...], nodes: int) -> tuple[Level, ...]:
-    """The levels up to the first whose block holds all nodes, with one more above the last where none does."""
+    """The levels up to the first whose block holds all nodes; if no block does, with one more level above the last."""
     whole = next((index for index, level in enumerate(levels) if level.nodes and level.nodes >= nodes), len(levels))
     levels = levels[: whole + 1]
     last = levels[-1]

@@ -130,7 +130,7 @@ class ScaleOut:
     collective_library: str | None = None
     """Name and release, as written; None where the spec states none."""
     optics: tuple[tuple[str, tuple[Optics, ...]], ...] = ()
-    """Modules or cables by level, each from the lower to the upper end; one where both ends have the same."""
+    """Modules or cables by level, each from the lower to the upper end; only one if both ends have the same."""
 
     @property
     def node_bandwidth(self) -> float:
@@ -212,8 +212,9 @@ class Trainable:
     """Low-rank adapters of rank ``rank`` added to frozen weights.
 
     ``method`` is ``lora``, or ``qlora`` where the frozen matrices are stored in 4 bits; ``modules`` are those that have
-    adapters: ``attention``, ``ffn`` (dense networks and shared experts) and ``experts``. ``precision`` is the one in
-    which adapters are kept (None: as usual for the framework); with ``autocast`` they multiply in 16 bits in any case.
+    adapters: ``attention``, ``ffn`` (dense networks and shared experts) and ``experts``. ``precision`` is the precision
+    in which adapters are stored (None: as usual for the framework); with ``autocast`` they multiply in 16 bits in any
+    case.
     """
 
     method: str
@@ -261,9 +262,9 @@ class Workload:
     without attention between them; None where a sequence is one document.
     """
     fill: float = 1.0
-    """The share of each sequence that holds tokens, on average: packed samples fill it in part."""
+    """The mean share of each sequence that holds tokens: packed samples fill it only in part."""
     residual_precision: str | None = None
-    """The precision of the hidden states between blocks; None where it is that of the activations."""
+    """The precision of the hidden states between blocks; None if it equals that of the activations."""
     rl: Rl | None = None
     """Reinforcement learning, else None. The other values then describe its trainer."""
 
@@ -274,7 +275,7 @@ class Workload:
 
     @property
     def tokens_of_step(self) -> float:
-        """Tokens by which an optimizer step comes nearer to ``tokens``, the end of the run.
+        """Tokens that an optimizer step contributes to ``tokens``, the length of the run.
 
         Reinforcement learning counts each sample once, without the padding of packed sequences and however many epochs
         train on it.

@@ -44,7 +44,7 @@ class SwitchCount:
     least_leaf_spine: int
     how: Mapping[str, str]
     pods: int = 1
-    """Groups of leaves and spines below one row of cores; 1 where there is no such row."""
+    """Groups of leaves and spines below one row of cores; 1 without such a row."""
 
 
 class OrderedParts(NamedTuple):
@@ -93,8 +93,9 @@ class _Demand:
         return ceiling((self.endpoints - self.fabric.extra_endpoints) / self.leaf_ratio - 1e-9)
 
     def leaves(self, down: int) -> int:
-        """Leaves with a given number of down ports; in a rail fabric one per rail for each block of nodes, unless fewer
-        are ordered, so that rails share leaves: several whole rails where no switch connects the leaves.
+        """Leaves with a given number of down ports. A rail fabric has one leaf per rail for each block of nodes, unless
+        fewer are ordered; rails then share leaves, and each leaf has several whole rails if no switch connects the
+        leaves.
         """
         apart = self._separate_leaves(down)
         return min(apart, max(self.least_leaves(down), self.ordered.leaves or apart))
@@ -117,8 +118,8 @@ class _Demand:
         return max(self._shared_leaves(down), parts_needed(self.endpoints, down))
 
     def _shared_leaves(self, down: int) -> int:
-        """Number of leaves if each leaf serves as many whole rails as its ports allow; a rail with several leaves
-        shares none.
+        """Number of leaves if each leaf serves as many whole rails as its ports allow; a rail that needs several leaves
+        shares none of them.
         """
         of_rail = self.nodes * self.nics_of_rail
         if of_rail > down:
@@ -168,7 +169,7 @@ def count_plane(cluster: Cluster, ports: int, ordered: OrderedParts) -> SwitchCo
 
 
 def _demand_count(demand: _Demand) -> SwitchCount:
-    """The count of one plane, or of one rail of it."""
+    """The switch count of one plane, or of one rail of a plane."""
     tiers = _tier_count_of_demand(demand)
     if tiers == 1:
         return _single_tier_count(demand)
@@ -323,11 +324,11 @@ def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedC
 def fabric_levels(cluster: Cluster) -> tuple[Level, ...]:
     """The levels of the scale-out fabric from the leaf upward, each with the nodes under one block of it.
 
-    The levels come from `levels` if the spec has it. Else the level is the pod, if the spec states that the
+    The levels come from `levels` if the spec has this key. Else the level is the pod, if the spec states that the
     oversubscription is above it. Else there is one level per ratio, and a leaf has as many nodes as its ports allow. A
     level with an unknown number of nodes is assumed to be crossed by all traffic that crosses the level below it. A
-    fabric of one tier, or of cables alone, has no level to cross, and one of n tiers has n - 1; the bill of materials
-    counts the same (`fabric_plane`).
+    fabric of n tiers has n - 1 levels to cross; a fabric of cables only has none. The bill of materials counts the same
+    way (`fabric_plane`).
     """
     fabric = cluster.scale_out
     if fabric is None:

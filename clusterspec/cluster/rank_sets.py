@@ -156,8 +156,8 @@ def evaluated_runs(runs: Runs, block: int) -> int:
 
 
 def divides_groups_alike(group: Runs, others: Runs, block: int) -> bool:
-    """Whether blocks of this size end where some digit (or a whole part of one) ends, so that every group is divided in
-    the same way. ``group`` and ``others`` together enumerate all ranks.
+    """Whether blocks of this size end at the end of a digit (or of a whole part of a digit), so that every group is
+    divided in the same way. ``group`` and ``others`` together enumerate all ranks.
 
     >>> divides_groups_alike(((8, 1),), ((9, 8),), 72), divides_groups_alike(((16, 1),), ((9, 16),), 72)
     (True, False)

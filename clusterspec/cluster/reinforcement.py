@@ -235,7 +235,7 @@ def trainer_section(
 
 
 def _batch_problem(rl: Rl, samples: int, packed: int, stated: int) -> Problem:
-    """A `global_batch` that is neither the samples of a minibatch nor the sequences that they are packed into."""
+    """A `global_batch` that equals neither the samples of a minibatch nor the number of their packed sequences."""
     own = f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples:,} samples"
     own += f", packed into {plural(packed, 'sequence')}" if packed != samples else ""
     message = f"{own}, and `global_batch` is {stated:,}"

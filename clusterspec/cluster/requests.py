@@ -62,8 +62,8 @@ NORMAL_99 = 2.3263478740408408
 class Session(NamedTuple):
     """Conversations of ``turns`` requests, with ``think_time`` seconds on average from an answer to the next one.
 
-    A prompt has ``growth`` tokens more than the one before, its answer included. The first has ``first`` tokens, of
-    which all sessions share ``shared_prefix``.
+    A prompt has ``growth`` tokens more than the one before, its answer included. The first prompt has ``first`` tokens;
+    all sessions share ``shared_prefix`` of these.
     """
 
     turns: int
@@ -177,8 +177,8 @@ class Serving:
     request starts only if the cache can hold it to its end. A fraction that nobody wrote rises from the default,
     ``raised_from``, where the requests need it. ``prefill`` and ``decode`` are set where they run on separate engines.
     Requests of an open load arrive with the coefficient of variation ``arrival_cv`` of the times between them, or as in
-    the file ``trace``. Lengths that vary
-    have ``input_lengths`` and ``output_lengths``, of which ``input_tokens`` and ``output_tokens`` are the means.
+    the file ``trace``. Varying lengths are ``input_lengths`` and ``output_lengths``; ``input_tokens`` and
+    ``output_tokens`` are their means.
     """
 
     input_tokens: int

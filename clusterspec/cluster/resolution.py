@@ -101,8 +101,8 @@ class Lookup:
         return self._find("accelerator", Accelerator, name, path)
 
     def interconnect(self, name: str, path: Path, usual: str = "") -> Interconnect | None:
-        """An interconnect. One with a scope that the key does not take (such as a scale-up one as technology) is
-        rejected.
+        """An interconnect. An entry with a scope that the key does not accept (such as scale-up for a fabric
+        technology) is rejected.
 
         ``usual`` is the interconnect of the accelerator, for the help about an unknown name.
         """

@@ -109,7 +109,9 @@ def _fabric_technology(sources: _FabricSources) -> Interconnect | None:
 
 
 def _usual_technology(parts: Parts) -> str:
-    """The technology that the platform, else the accelerator, comes with, as a clause; empty if neither says."""
+    """The technology that is sold with the platform, else with the accelerator, as a clause; empty if neither states
+    one.
+    """
     if parts.platform is not None and parts.platform.technologies:
         return f"{parts.platform.id} has `{parts.platform.technologies[0]}`"
     return f"{parts.accelerator.id} has `{parts.accelerator.scale_out}`" if parts.accelerator.scale_out else ""
@@ -148,7 +150,7 @@ def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
 
 
 def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether all stated parts support a technology, and its line rate, if it has one, equals that of the
+    """Whether all stated parts support a technology, and its line rate, if it has one, equals the line rate of the
     stated NICs.
     """
     technology, rate = sources.parts.lookup.named_entry("interconnect", name), _stated_rate(sources)
@@ -160,7 +162,7 @@ def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ..
 
 
 def _stated_rate(sources: _FabricSources) -> Bandwidth | None:
-    """The line rate of one NIC as written, else that of the NIC that the spec names."""
+    """The line rate of one NIC as written, else the rate of the NIC that the spec names."""
     if sources.section.nic_bandwidth is not None:
         return written_bandwidth(sources.section.nic_bandwidth, f"{KEY}.nic_bandwidth")
     return nic_rate(sources.nic) if sources.section.nic else None
@@ -380,7 +382,7 @@ def _collective_plugin(sources: _FabricSources, technology: Interconnect) -> str
 
 
 PLUGINS_OF_VENDORS = {"AMD": "aws-ofi-rccl", "AWS": "neuron", "Intel": "hccl"}
-"""The plugins that serve the collective library of one vendor alone."""
+"""The plugins that serve only the collective library of one vendor."""
 WITH_PLUGINS = frozenset({"", "NVIDIA", "AMD", "AWS"})
 """Vendors whose collective libraries use libfabric through a plugin. Intel's oneCCL calls libfabric directly."""
 REDUCING_PLUGIN = "nccl-rdma-sharp"

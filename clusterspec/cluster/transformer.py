@@ -181,7 +181,7 @@ def described_model(written: ModelSpec, log: ResolutionLog) -> Model | None:
 
 
 def assumed_gate(hidden: int, ffn: int) -> tuple[bool, str]:
-    """Whether a feed-forward network of a width has a gate where nothing says, and the reason.
+    """Whether a feed-forward network of a width has a gate if nothing states it, and the reason.
 
     >>> assumed_gate(4096, 14336), assumed_gate(4096, 16384)[0]
     ((True, 'ffn_hidden is not 4 × hidden'), False)

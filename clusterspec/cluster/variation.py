@@ -46,8 +46,8 @@ class NoSuchKeyError(ValueError):
 
 
 def layout_changes(changes: Mapping[str, object]) -> dict[Path, object]:
-    """Changes to keys of the layout, without the keys that follow from a changed one: dp, and the layers of stages, or
-    all that describes a pipeline where there is none.
+    """Changes to keys of the layout, without the keys that follow from a changed one: dp and the layers of stages, or,
+    without a pipeline, all keys that describe one.
 
     >>> layout_changes({"pp": 4})
     {('layout', 'pp'): 4, ('layout', 'dp'): None, ('layout', 'stage_layers'): None}

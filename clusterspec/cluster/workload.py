@@ -238,8 +238,8 @@ def _precisions(
 
 
 def _multiplication_precision(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
-    """The precision to which engines round activations for weights stored in ``kept``; None if activations stay in 16
-    bits.
+    """The precision to which engines round activations if weights are stored in ``kept``; None if activations stay in
+    16 bits.
 
     AMD's own mxfp4 checkpoints also round activations to mxfp4 (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).
     Models published in mxfp4 use it for experts only, with activations in 16 bits.

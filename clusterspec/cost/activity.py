@@ -3,7 +3,7 @@
 The constants of the power are fitted to two sources: the power logs of MLPerf Training 4.0 (immersed nodes of eight
 H100: GPT-3 on 64 nodes, Llama 2 70B LoRA on 1, 8 and 64), and of MLPerf Inference 4.1 (air-cooled nodes of eight H200
 under caps); the idle power also to Inference 5.1. `tests/accuracy/power.csv` has the rows of these sources and of the
-held-out ones.
+held-out sources.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _assumed_range(name: str, values: tuple[float, float, float], why: str) -> t
 
 
 AT_PRODUCTS = _assumed_range(
-    "at_products", (0.93, 1.0, 1.0), f"accelerators in matrix products reach their power limit; {SMC}: 7.0 to 7.3 kW"
+    "at_products", (0.93, 1.0, 1.0), f"accelerators that run GEMMs reach their power limit; {SMC}: 7.0 to 7.3 kW"
 )
 ML_ENERGY = (
     "237 serving runs of vLLM on H100 and B200 (ML.ENERGY leaderboard 3.0, github.com/ml-energy/leaderboard 0cd52da, "
@@ -99,7 +99,8 @@ AT_MEMORY = _assumed_range(
 AT_ARITHMETIC = _assumed_range(
     "at_arithmetic",
     (0.5, 1.0, 2.0),
-    f"what memory-bound kernels draw in addition at the whole matrix peak; {ML_ENERGY}: batches of 8 draw 0.6 to 0.75 "
+    f"additional draw of memory-bound kernels if they also reached the matrix peak; {ML_ENERGY}: batches of 8 draw "
+    "0.6 to 0.75 "
     "of the limit, of 500 up to 0.98",
 )
 AT_HOST = _assumed_range(

@@ -108,7 +108,7 @@ class MachineFailures(NamedTuple):
     """The failures of a machine: the classes of its parts, and the failures per year of each class with a known rate.
 
     ``stated`` is the seconds between failures of the job as the spec states them. ``uncounted`` says why the parts of
-    the fabric are not counted, empty where they are.
+    the fabric are not counted; it is empty if they are.
     """
 
     machine: BuiltMachine

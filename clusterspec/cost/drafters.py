@@ -1,4 +1,4 @@
-"""Weights and cache of what drafts tokens: modules of multi-token prediction, layers of EAGLE, heads of Medusa."""
+"""Weights and cache for drafting tokens: modules of multi-token prediction, layers of EAGLE, heads of Medusa."""
 
 from __future__ import annotations
 

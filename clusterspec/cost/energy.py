@@ -98,7 +98,7 @@ def carbon_of(
 ) -> Term | None:
     """The carbon of an energy in kg of CO2 equivalent with its range; None without a stated intensity.
 
-    No intensity is assumed: those of grids differ fiftyfold.
+    No intensity is assumed: the intensities of grids differ fiftyfold.
     """
     carbon = operations.carbon if operations else None
     if carbon is None or carbon.intensity is None:
@@ -128,7 +128,7 @@ def _energy_term(
 
 
 def parts_power(name: str, count: float, each: Figure) -> Term:
-    """The power of ``count`` equal parts in watts; ``each`` is the power of one, as stated or from the catalog."""
+    """The power of ``count`` equal parts in watts. ``each``: the power of one switch, stated or from the catalog."""
     number = Figure(float(count), "1", Computed(f"{name.replace('_', ' ')} installed"))
     return computed_term(name, power_of_parts, "W", (("count", number), ("watts_each", each)))
 
@@ -172,7 +172,7 @@ class Supply:
 def supply(cluster: Cluster, section: ClusterSpec | None, hall: Term | None = None, switches: float = 0.0) -> Supply:
     """The power, the feeds and the heat of racks, rows and the hall of a machine.
 
-    ``hall`` is the power of all parts at nameplates; the fabric's switches draw ``switches`` watts of it.
+    ``hall`` is the power of all parts at nameplates, including ``switches`` watts of the fabric's switches.
     """
     power = section.power if section else None
     whole = (heat_of("hall", without_switches(hall, switches), cluster, power, switches=switches),) if hall else ()

@@ -28,48 +28,48 @@ UNKNOWN_SPREAD = assumed_figure(
     "uncertainty",
     "step",
     0.25,
-    "half-width of the range of a step, relative, where no published run was made with a generation of software",
+    "relative half-width of the range of a step for a software generation without published runs",
 )
 BY_YEAR = assumed_figure(
     "uncertainty",
     "release",
     1.25,
-    "range of a step where only the year of the software is known over that where its release is known: of five"
-    " pairs of published runs with one description and one year, three agree within 3 % and two differ by 33 % and"
+    "range of a step if only the year of the software is known, over the range if its release is known: of five "
+    "pairs of published runs with one description and one year, three agree within 3 % and two differ by 33 % and"
     " 90 %",
 )
 STRAGGLERS = assumed_figure(
     "uncertainty",
     "stragglers",
     1.5,
-    "half-width of the time lost to stragglers, over its prediction: published series over growing numbers of nodes"
-    " lose between nothing (NVIDIA's DGX Cloud recipes) and three times the prediction (InternLM, MegaScale's"
+    "half-width of the time lost to stragglers, over its prediction: published scaling series lose between nothing "
+    "(NVIDIA's DGX Cloud recipes) and three times the prediction (InternLM, MegaScale's"
     " baseline)",
 )
 HOST = assumed_figure(
     "uncertainty",
     "host",
     2.5,
-    "slowest and fastest host time of a launch over the predicted one, since processors, releases of PyTorch and"
-    " the Python around it differ: the smallest factor, in steps of a half, with which the range contains three in"
-    " four of those published runs of the fitted side that three times the host time slows by 2 %, each source with"
-    " one weight (six in ten without it)",
+    "factor between the slowest or fastest host time of a launch and the predicted one; processors, releases of "
+    "PyTorch and Python code differ. It is the smallest factor, in steps of a half, with which the range contains "
+    "three in four fitted runs that a threefold host time slows by 2 %, all sources with equal weight (six in ten "
+    "without the factor)",
 )
 UNSEEN_KIND = assumed_figure(
     "uncertainty",
     "unseen.kind",
     0.07,
-    "half-width that the range of a step gains where no run of this precision and framework is published on the"
-    " accelerator: added in quadrature to the error of runs left out by fifths, it makes the range contain nine in"
-    " ten runs of each accelerator, precision and framework that is left out of the fit",
+    "half-width added in quadrature to the range of a step if no run with this precision and framework on the "
+    "accelerator is published: with it, the range contains nine in ten runs of each combination of accelerator, "
+    "precision and framework when the fit excludes that combination",
 )
 UNSEEN_PART = assumed_figure(
     "uncertainty",
     "unseen.part",
     0.42,
-    "half-width that the range of a step gains where nobody has measured what the accelerator sustains: it makes"
-    " the range contain nine in ten runs if each family of accelerators is left out of the fit and predicted"
-    " without any figure of its own",
+    "half-width added to the range of a step if no measurement of the accelerator is published: with it, the range "
+    "contains nine in ten runs of each accelerator family when the fit excludes the family and the prediction uses "
+    "none of its figures",
 )
 RUN_TO_RUN = assumed_figure(
     "uncertainty",
@@ -82,10 +82,10 @@ OTHER_LAYOUT = assumed_figure(
     "uncertainty",
     "other.layout",
     0.14,
-    "half-width that the range of a step gains where the measured step of another layout or size sets the rate of"
-    " products: of 1,354 pairs of published runs of one source and accelerator, with the step of the one measured,"
-    " four in five steps of the other lie within 16 % (10 % without it), and of 584 pairs of sources that no constant"
-    " saw, within 26 % (18 %); in quadrature these add 12 % and 18 %, and 12 % and 15 % without experts",
+    "half-width added to the range of a step if the measured step of another layout or size sets the rate of GEMMs. "
+    "In 1,354 pairs of published runs of one source and accelerator, one of them as the measured step, four in five "
+    "steps of the other lie within 16 % (10 % without the measurement); in 584 pairs of sources that no constant "
+    "was fitted to, within 26 % (18 %). In quadrature these add 12 % and 18 %, and 12 % and 15 % without experts",
 )
 _HIGHEST = "the highest model FLOPs utilization of the published training runs, of {} in {} bits (docs/accuracy.md, {})"
 HIGHEST_MFU = {
@@ -147,9 +147,9 @@ def evidence_figures(design: Design) -> tuple[tuple[str, Figure], ...]:
     """The half-widths, with their keys, that are added to the step's range because few runs on the accelerator are
     published.
 
-    A part of which nothing is measured has `UNSEEN_PART` alone. Others have their own figure, which falls with the
-    number of sources whose runs used the chip, and `UNSEEN_KIND` where none of these is of this precision and
-    framework. Empty where nothing is trained.
+    A part without any measurement has only `UNSEEN_PART`. Other parts have their own figure, which falls with the
+    number of sources with runs on the chip, and `UNSEEN_KIND` if none of these runs has this precision and framework.
+    Empty where nothing is trained.
     """
     name, cluster = mfu_figure_name(design), design.cluster
     if name is None or cluster is None:
@@ -166,12 +166,12 @@ def step_range(
 
     It combines independent uncertainties: the errors of published runs with this software release (``spread``, and
     ``spread.experts`` where the model routes tokens), what is ``unseen`` of the accelerator, and the uncertainty of
-    exposed communication. The range is the same factor up and down, so it extends further up in seconds, but for what
-    a slower and a faster host would change: the device hides launches until the host takes longer than the kernels.
+    exposed communication. The range is the same factor up and down, so it extends further up in seconds. The effect of
+    a slower or faster host is added separately: the device hides launches until the host takes longer than the kernels.
     ``release_known`` says whether the spec states the release of the software: published runs are grouped by year, and
     releases of one year differ. ``ahead`` is the predicted utilization over the highest that is published: the range
-    reaches down to the published one. If it is not known whether the software overlaps some communication, the low end
-    assumes that it hides as much as the computation covers.
+    reaches down to the published one. If it is unknown whether the software overlaps some communication, the low end
+    assumes that computation hides as much of it as it can.
     """
     found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
     spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
@@ -189,7 +189,7 @@ def host_spread(record: StepRecord) -> tuple[float, float]:
 def step_of_host(record: StepRecord, pace: float) -> float:
     """Seconds of the step if every launch took the host ``pace`` times as long, except collectives of a measured time.
 
-    Where the kernels of a pass take longer, they hide it. The idle time of a pipeline grows with its passes.
+    If the kernels of a pass take longer, they hide the launches. The idle time of a pipeline grows with its passes.
     """
     software, times = record.software, record.times
     gained = sum_of(
@@ -202,8 +202,8 @@ def step_of_host(record: StepRecord, pace: float) -> float:
 
 
 def _launch_seconds(phase: PhaseTime, software: SoftwareBehavior, pace: float) -> float:
-    """Seconds that launching adds to a pass where it takes the host ``pace`` times as long, but for collectives whose
-    time was measured.
+    """Seconds that launches add to a pass if they take the host ``pace`` times as long, except collectives with a
+    measured time.
     """
     measured = phase.collectives if "launch.collective" in software.stack.achievable else 0.0
     others = phase.launches - measured, phase.collectives - measured, phase.expert_launches, phase.shards

@@ -23,7 +23,7 @@ def expert_transfers(
     If tensor parallelism shards the experts, its ranks gather the received tokens and scatter the results; without
     expert parallelism they gather each token once and copy it locally (Megatron-LM, core/transformer/moe, whose default
     dispatcher is "allgather"). ``domains`` is the number of scale-up domains of a group, and ``overlap_window`` the
-    seconds of computation in the pass, of another micro-batch where a framework can overlap this.
+    seconds of computation in the pass, or in a pass of another micro-batch if a framework can overlap both.
     """
     model = shard.model
     copies = shard.rows * copies_per_token(shard, dispatcher, domains) * routing.imbalance
@@ -55,7 +55,8 @@ def expert_transfers(
 
 def _kernel_copies(shard: Shard, routing: Routing, dispatcher: Dispatcher, domains: int) -> tuple[float, float]:
     """The copies of tokens that the kernels of a dispatcher send inside one scale-up domain, and those that they
-    forward in each domain after the fabric; both 0 for an all-to-all. A router may limit the domains, and so the ranks.
+    forward in each domain after the fabric; both 0 for an all-to-all. A router may limit the domains that one token
+    reaches, and so the ranks.
     """
     if dispatcher.kind == "all-to-all":
         return 0.0, 0.0

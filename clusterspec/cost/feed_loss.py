@@ -61,8 +61,9 @@ def _supplies_of_accelerators(cluster: Cluster, power: PowerSpec) -> Supplies | 
 def feed_loss(cluster: Cluster, power: PowerSpec) -> FeedLoss | None:
     """The effect of one lost feed of ``N+1`` or ``2N`` on nodes whose supplies are spread evenly over the feeds.
 
-    None if the supplies or the power of an accelerator are not known. Of a node of unknown power the accelerators
-    alone count: None if the supplies that are left carry these, as nobody knows what the rest of the node draws.
+    None if the supplies or the power of an accelerator are not known. For a node of unknown power, only the
+    accelerators count: None if the remaining supplies carry the accelerators, because the draw of the rest of the node
+    is unknown.
     """
     own, found = cluster.accelerator_cap or cluster.accelerator.power, supplies_of(cluster, power)
     least = _supplies_of_accelerators(cluster, power) if found is None else None

@@ -16,8 +16,8 @@ UPDATE_SHARE = assumed_figure(
     GROUP,
     "update.share",
     0.25,
-    "share of the bandwidth of host memory that Adam on processors reaches: 10e9 weights in 2.6 s on two processors"
-    " with 256 GB/s are half of it (ZeRO-Offload, arXiv:2101.06840, table 4), and an update of 18e9 weights a node of"
+    "share of the host memory bandwidth that Adam reaches on CPUs: 10e9 weights in 2.6 s on two processors with 256 "
+    "GB/s take half of it (ZeRO-Offload, arXiv:2101.06840, table 4), and an update of 18e9 weights a node of"
     " A100 that took 10 s with DeepSpeed is a seventh (deepspeedai/DeepSpeed issue 6834)",
 )
 SOCKETS = {

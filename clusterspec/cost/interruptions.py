@@ -1,4 +1,4 @@
-"""Interruptions of a training job by failures and checkpoints, and the goodput that they leave."""
+"""Interruptions of a training job by failures and checkpoints, and the remaining goodput."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ HOT_RESTART = Figure(
     "s",
     Assumed(
         "operations.restart_time",
-        "2 minutes with a hot spare: its software runs, so that only groups are joined again and states loaded; by"
-        " judgment, no published figure holds for all jobs",
+        "2 minutes with a hot spare: its software runs already, so the job only rebuilds its groups and loads "
+        "states; by judgment, no published figure holds for all jobs",
     ),
 )
 CHECKPOINT_TIME = Figure(
@@ -182,8 +182,8 @@ class Recovery(NamedTuple):
     """How a job runs again after a failure.
 
     ``restart`` is the time until it runs on a standby node, or again once its nodes are repaired, ``repair`` until a
-    failed part is replaced, ``noticed`` the seconds until a failure is noticed. ``alone`` says that the spec states a
-    restart time and neither a spare nor a repair time, so that the restart time counts for a failed node.
+    failed part is replaced, ``noticed`` the seconds until a failure is noticed. ``alone`` means that the spec states a
+    restart time but neither spares nor a repair time, so the restart time also covers the repair of a failed node.
     """
 
     standbys: Standbys
@@ -224,7 +224,7 @@ class Recovery(NamedTuple):
         return 0.0 if part.restarts else self.share_without_standby(part.nodes, part.held)
 
     def seconds_of(self, part: PartClass, repair: float) -> float:
-        """Seconds of the job from the failure of a part that stops it until it runs again, with a repair time of
+        """Seconds from the failure of a part that stops the job until the job runs again, with a repair time of
         ``repair`` seconds.
         """
         return self.noticed + self.restart.value if part.restarts else self.seconds(part.nodes, part.held, repair)

@@ -52,7 +52,7 @@ class TransferTime:
 
     @property
     def collectives(self) -> float:
-        """The calls that the host launches by themselves: what runs inside products is launched with them."""
+        """The calls that the host launches separately: kernels inside GEMMs are launched with them."""
         return self.transfer.calls * (1.0 - self.pipelined)
 
 
@@ -60,9 +60,9 @@ class TransferTime:
 class PhaseTime:
     """One pass over a part of the model: its kernels with their seconds, its transfers, and kernel launches.
 
-    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts what the host launches, ``collectives``
-    those of them that are collectives, ``expert_launches`` the launches of single experts, ``shards`` the gathers and
-    reductions of sharded weights; ``launch`` is the launch overhead in seconds.
+    ``device`` sums the kernels, ``exposed`` the transfers; ``launches`` counts all launches of the host,
+    ``collectives`` the collectives among them, ``expert_launches`` the launches of single experts, ``shards`` the
+    gathers and reductions of sharded weights; ``launch`` is the launch overhead in seconds.
     """
 
     kernels: tuple[tuple[Kernel, float], ...]
@@ -109,15 +109,16 @@ HELD_UNITS = assumed_figure(
     "schedules",
     "interference.units",
     0.4,
-    "part of `interference` that traffic between nodes costs at any rate: 16 channels of NCCL hold 16 of the 108 to 132"
+    "share of `interference` that traffic between nodes causes at any rate: 16 channels of NCCL hold 16 of the 108 "
+    "to 132"
     " compute units of an A100 or H100, 0.12 to 0.15 of the device of 0.34",
 ).value
 FULL_RATE = assumed_figure(
     "schedules",
     "interference.rate",
     200e9,
-    "rate of all NICs of a node, eight of 200 Gb/s, from which traffic between nodes costs the whole"
-    " `interference`; the part that does not come from compute units is memory traffic, which grows with the rate",
+    "combined NIC rate of a node, eight of 200 Gb/s, from which traffic between nodes causes the whole "
+    "`interference`; the share beyond that of compute units is memory traffic, which grows with the rate",
     "B/s",
 ).value
 
@@ -126,7 +127,7 @@ def interference_share(cluster: Cluster) -> float:
     """The factor on `interference` for collectives between nodes: 1 if the NICs of a node have `FULL_RATE` or more,
     less below. It depends on the NICs' total bandwidth, not on their number.
 
-    1 on one node or one scale-up domain, whose traffic takes no NIC, and where no NICs are known.
+    It is 1 on one node or one scale-up domain, whose traffic uses no NIC, and if no NICs are known.
     """
     out = cluster.scale_out
     if out is None or cluster.nodes == 1 or not out.nics_per_node or nodes_of_domain(cluster) >= cluster.nodes:
@@ -262,8 +263,8 @@ class PhaseTimer:
     def launch_seconds(
         self, kernels: PassKernels, exposed: float, calls: float, collectives: float, shards: float = 0.0
     ) -> float:
-        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` transfers, of which the host
-        launches ``collectives`` by themselves, and with ``shards`` gathers and reductions of sharded weights.
+        """Seconds that launching adds to a pass with ``exposed`` seconds of ``calls`` transfers and with ``shards``
+        gathers and reductions of sharded weights; the host launches ``collectives`` of the transfers separately.
         """
         launches = kernels.launches + calls
         host = self.software.host_seconds(launches, collectives, kernels.expert_launches, shards)

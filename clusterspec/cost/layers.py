@@ -80,7 +80,7 @@ def model_layers(model: Model) -> tuple[Layer, ...]:
 
 
 def _evenly_spread(some: int, every: int) -> tuple[bool, ...]:
-    """For each of ``every`` positions: whether it has one of ``some`` evenly spread items. Items are at the ends of
+    """For each of ``every`` positions: whether one of ``some`` evenly spread items is there. Items are at the ends of
     periods.
     """
     turns = [(place + 1) * some // every for place in range(every)]
@@ -273,8 +273,9 @@ def micro_batches_in_flight(
 ) -> tuple[float, ...]:
     """The highest number of micro-batches whose activations pipeline stage ``stage`` holds, for each chunk.
 
-    1F1B holds as many as there are stages from this one on; GPipe holds all; zero-bubble as many as the first stage of
-    1F1B (ZB-H1, arXiv 2401.10241); DualPipe those of both directions (arXiv 2412.19437, table 2).
+    1F1B holds as many as the number of stages from this one to the last; GPipe holds all; zero-bubble holds as many as
+    the first stage of 1F1B (ZB-H1, arXiv 2401.10241); DualPipe holds the micro-batches of both directions (arXiv
+    2412.19437, table 2).
     """
     if layout.pp == 1:
         return (1.0,) * len(chunks)

@@ -38,7 +38,8 @@ class MeasuredSize:
 
 @dataclass(frozen=True)
 class Measurement:
-    """One entry of `measured:`; ``rows`` in ascending size. A value is ``None`` where neither entry nor log states it.
+    """One entry of `measured:`; ``rows`` in ascending size. A value is ``None`` if neither the entry nor the log states
+    it.
 
     ``at`` is the key that holds the figure; ``wrong`` the number of wrong results in the log.
     """
@@ -208,8 +209,8 @@ BROKEN = assumed_figure(
     "calibration",
     "broken",
     0.9,
-    "share of the expected bandwidth below which the network is assumed to slow a group that spans islands (cables,"
-    " rails, settings); above it, the bound of the prediction is assumed",
+    "share of the expected bandwidth below which the network is assumed to limit a group that spans islands "
+    "(cables, rails, settings); above it, the limit of the prediction is assumed",
 )
 MOST_PARTS = 6
 """The maximum number of algorithms that are slowed down one after another, until none is predicted to be faster than
@@ -259,8 +260,8 @@ BEYOND_LINKS = assumed_figure(
     "collective",
     "beyond_links",
     1.1,
-    "measured over the largest possible bandwidth, above which a figure is no measurement of these links: logs round,"
-    " and rates are stated with or without the coding of the line",
+    "highest plausible ratio of measured to largest possible bandwidth; a higher figure is from other links. Logs "
+    "round, and rates are stated with or without line coding",
 )
 
 
@@ -349,7 +350,7 @@ class _ShareSearch:
         return self._with_share(cluster, part, cost.tier, high)
 
     def _calibrated_part(self, cost: CollectiveCost) -> str:
-        """The share to calibrate: that of the bottleneck, or that of the network if the result is so low that a fault
+        """The share to calibrate: the share of the bottleneck, or of the network if the result is so low that a fault
         is assumed.
         """
         if cost.tier == "scale-out" and (cost.bound_by.startswith(cost.tier) or self.busbw < BROKEN.value * cost.busbw):

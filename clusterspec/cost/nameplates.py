@@ -26,11 +26,11 @@ El Capitan drew 29.6 MW in HPL on 11,136 nodes of four MI300A of 550 W, network 
 (https://top500.org/system/180307).
 """
 SUPERCHIP_WHY = (
-    "the modules, which hold the processors, plus 0.1 to 0.4 of their power for the rest of the node: El Capitan drew"
+    "the power of the modules, processors included, plus 0.1 to 0.4 of it for the rest of the node: El Capitan drew"
     " 0.21 in HPL, network included; state the power of your server"
 )
 WHY = (
-    "the accelerators plus 0.4 to 1.1 of their power for the rest of the node: DGX systems of seven generations are"
+    "the power of the accelerators plus 0.4 to 1.1 of it for the rest of the node: DGX systems of seven generations are"
     " rated at 0.46 to 1.08, an HGX H100 measured 0.50; state the power of your server"
 )
 
@@ -42,9 +42,9 @@ class PowerDraw:
     """The power of each part of the machine at full load in watts; None if unknown.
 
     ``nodes`` and ``switches`` are the installed numbers, including spares. ``node_range`` is the range of a node whose
-    power is assumed. ``domain_overhead`` is what a rack-scale domain draws in addition to its nodes. ``racks`` is None
-    if neither `cluster.power.nodes_per_rack` nor a rack-scale platform states one; racks with only switches are not
-    counted.
+    power is assumed. ``domain_overhead`` is the power of a rack-scale domain in addition to its nodes. ``racks`` is
+    None if neither `cluster.power.nodes_per_rack` nor a rack-scale platform states one; racks with only switches are
+    not counted.
     """
 
     node: Figure | None
@@ -146,7 +146,7 @@ def node_nameplates(cluster: Cluster) -> tuple[Figure, Figure, Figure] | None:
     why = SUPERCHIP_WHY if has_processors(cluster) else WHY
     if cluster.accelerator.power_lowest and not cluster.accelerator_cap:
         why += (
-            "; a site limits these modules to between their lowest and highest power (`cluster.power.accelerator_cap`)"
+            "; sites limit these modules to a power between their lowest and highest (`cluster.power.accelerator_cap`)"
         )
     ends = (Figure(value, "W", Assumed("cluster.power.node", why)) for value in (low, (low + high) / 2, high))
     least, middle, most = ends

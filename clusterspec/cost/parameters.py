@@ -255,7 +255,7 @@ class Share:
     adapter_unit: float = 0.0
 
     def trained_share(self, workload: Workload) -> Share:
-        """The weights that training changes: all of them, or the adapters alone."""
+        """The weights that training changes: all weights, or only the adapters."""
         if workload.trainable is None:
             return self
         return Share(

@@ -39,9 +39,9 @@ class PartClass:
     if no rate is known. ``used`` of ``count`` parts carry the job. ``lost`` is the share of the bandwidth of ``tier``
     that a failure takes: of the NICs (``nic``), of the uplinks of a leaf (``leaf``) or of a pod (``pod``), of a
     scale-up domain (`SCALE_UP`), of the power of the accelerators (``power``), or the share of the engines of a serving
-    plan (``engine``); 1 stops the job. ``nodes`` are those of the job that depend on the part, ``held`` those of the
-    whole machine, spare and idle ones included. ``restarts`` says that the job restarts before it runs with what is
-    left.
+    plan (``engine``); 1 stops the job. ``nodes`` counts the nodes of the job that depend on the part, ``held`` those of
+    the whole machine, spare and idle ones included. ``restarts`` says that the job restarts before it runs on the
+    remaining nodes.
     """
 
     name: str
@@ -197,7 +197,7 @@ def _fabric_classes(machine: BuiltMachine, out: ScaleOut) -> Iterator[PartClass]
         yield from _edge_classes(machine, machine.fabric)
         yield from _tree_classes(machine, machine.fabric)
     else:
-        why = "its parts are not counted, so each failure is taken to stop the job"
+        why = "its parts are not counted, so each failure counts as one that stops the job"
         yield PartClass("network", None, 1, "network", 1.0, "", 1, 1, why)
 
 
@@ -270,8 +270,8 @@ def _most_nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int:
 def _nodes_at_leaf(machine: BuiltMachine, fabric: Fabric) -> int | None:
     """The most nodes with a NIC on the same leaf; None if the fabric has no levels.
 
-    A leaf takes whole nodes where there are leaves enough for that, as the drawing of the fabric shows. Otherwise nodes
-    fill leaves in order, and some have their NICs at two.
+    A leaf takes whole nodes if there are enough leaves, as the drawing of the fabric shows. Otherwise nodes fill leaves
+    in order, and some have their NICs at two.
     """
     out, whole = machine.cluster.scale_out, machine.levels[0].nodes if machine.levels else None
     assert out is not None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.term import MemoryUse, Term
 
 TIE = 0.01
-"""Relative difference in time below which layouts count as tied, by judgment: repeated runs differ as much."""
+"""Relative difference in time below which layouts count as tied, by judgment: repeated runs differ by as much."""
 
 
 class WholeStep(NamedTuple):
@@ -120,7 +120,7 @@ class Plan:
         """The range in bytes that should contain published peaks.
 
         A serving engine gives the cache all memory that weights and activations leave free. If those need more, the
-        cache shrinks, at most to the size of one request.
+        cache shrinks, but never below the size of one request.
         """
         found = self.memory.range if self.memory else None
         if found is None:
@@ -215,7 +215,9 @@ class Plan:
 
     @property
     def whole_step(self) -> WholeStep:
-        """A step of the job: in reinforcement learning of all roles, where ``step`` is the update of one minibatch."""
+        """A step of the job: in reinforcement learning the step of all roles, while ``step`` is the update of one
+        minibatch.
+        """
         if not self.is_update:
             return WholeStep(self.step_seconds, self.mfu, self.tokens_per_second_per_accelerator)
         found = self.rl

@@ -51,9 +51,9 @@ ENDS = (0, 1, 2)
 class Drawn:
     """The power of a machine in watts, and its energy in joules, without cooling and conversion of the facility.
 
-    ``busy`` is with the planned work on the accelerators that have ranks, while the others idle, ``idle`` without work,
-    ``peak`` the nameplates of all parts. ``swings`` are those of each step and of a stop. ``per_token`` is None without
-    a throughput, ``of_run`` without a number of tokens.
+    ``busy`` is the power with the planned work on the accelerators that have ranks, while all other accelerators idle;
+    ``idle`` the power without work; ``peak`` the nameplates of all parts. ``swings`` are the changes of power in each
+    step and at a stop. ``per_token`` is None without a throughput, ``of_run`` without a number of tokens.
     """
 
     busy: Term | None
@@ -112,8 +112,8 @@ def _term_values(terms: dict[str, Term | None]) -> dict[str, object]:
 def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None, whole: bool = False) -> Drawn | None:
     """The power of the machine of a plan; None if its cluster, or the power of its accelerator, is not known.
 
-    ``run`` is the duration of the run in seconds, interruptions included. Of a job of a fleet, power and energy are
-    those of its own nodes, unless the ``whole`` machine is asked for, whose other nodes then idle.
+    ``run`` is the duration of the run in seconds, interruptions included. For a job of a fleet, power and energy count
+    only its own nodes. With ``whole`` they count the whole machine, whose other nodes then idle.
     """
     design = plan.design
     cluster, written = design.cluster, design.spec.cluster.power if design.spec.cluster else None
@@ -330,7 +330,7 @@ class _Machine:
         middle = [each[1] for each in used]
         found = [(origin.key, figure, origin.why) for figure in middle if isinstance(origin := figure.origin, Assumed)]
         if (clock := capped_clock(self.cluster)) is not None:
-            why = f"products slow down as the root of the power above idle; {MAXQ}: within 4 % at 350 to 500 W"
+            why = f"GEMMs slow down as the square root of the power above idle; {MAXQ}: within 4 % at 350 to 500 W"
             found.append(("rate under cluster.power.accelerator_cap", clock, why))
         cooling, why = node_cooling(self.cluster, self.written)
         if why:

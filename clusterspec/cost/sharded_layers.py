@@ -36,7 +36,7 @@ class ShardedPasses(NamedTuple):
     """How often every micro-batch gathers the weights of a layer, before the forward and before the backward pass, and
     reduces their gradients. Recomputation uses the weights that the backward pass needs.
 
-    Where ``by_matrix``, the framework gathers each matrix by itself, and reduces gradients of many layers at once.
+    With ``by_matrix``, the framework gathers each matrix separately and reduces the gradients of many layers at once.
     """
 
     gathers: float = 0.0
@@ -46,7 +46,7 @@ class ShardedPasses(NamedTuple):
 
     @classmethod
     def of(cls, layout: Layout, stack: Stack, by_matrix: bool) -> ShardedPasses:
-        """The passes of a layout; what happens once in a step does not count."""
+        """The passes of a layout; work that is done once per step does not count."""
         if not communicates_by_layer(layout, stack):
             return cls()
         gathered = 0.0 if gathers_once(layout, stack) else 1.0
@@ -54,7 +54,7 @@ class ShardedPasses(NamedTuple):
         return cls(gathered, float(layout.sharding in FULLY), reduced, by_matrix)
 
     def launched(self, model: Model, layer: Layer) -> tuple[float, float]:
-        """What the host launches in the forward and in the backward pass of a layer."""
+        """The launches of the host in the forward and in the backward pass of a layer."""
         each = layer_matrices(model, layer) if self.by_matrix else 1.0
         return each * self.gathers, each * self.gathers_again + self.reductions
 
@@ -73,7 +73,7 @@ def layer_matrices(model: Model, layer: Layer) -> float:
 
 
 def _mixing_matrices(model: Model, mixer: Mixer) -> float:
-    """Those before and after the core; a recurrence has one on each side."""
+    """The matrices before and after the core; a recurrence has one on each side."""
     if mixer is Mixer.NONE:
         return 0.0
     if mixer is Mixer.LINEAR:

@@ -20,11 +20,12 @@ ONE_NODE = 1
 class Standbys(NamedTuple):
     """The nodes of a machine that run nothing of a job.
 
-    ``total`` are spare nodes and idle ones. ``inside`` of them stand in each scale-up domain of the job, of which it
-    uses ``used`` nodes; ``in_last`` more in the last of these, of which it uses ``last``; ``outside`` in other domains,
-    of ``domain`` nodes each. ``bound`` says that groups of the job need the scale-up links between nodes, ``provided``
-    that a provider replaces single nodes, or that the spec leaves open whether spare ones do. The job has ``job`` of
-    the machine's ``nodes``.
+    ``total`` are spare nodes and idle ones. ``inside`` is the number of standby nodes in each scale-up domain of the
+    job, which uses ``used`` nodes of the domain; ``in_last`` is the additional number in its last domain, of which the
+    job uses ``last`` nodes;
+    ``outside`` in other domains, of ``domain`` nodes each. ``bound`` says that groups of the job need the scale-up
+    links between nodes, ``provided`` that a provider replaces single nodes, or that the spec leaves open whether spare
+    ones do. The job has ``job`` of the machine's ``nodes``.
     """
 
     total: int
@@ -127,7 +128,7 @@ def standby_nodes(design: Design) -> int:
 def leaves_spares_open(design: Design) -> bool:
     """Whether the spec leaves open if a spare node exists: it states no number of spare nodes, and no node is idle.
 
-    A job that shrinks goes on without the failed node, so that none is assumed to stand by.
+    A job that shrinks continues without the failed node, so no standby node is assumed.
     """
     written, operations = design.spec.cluster, design.spec.operations
     stated = written is None or written.spare_nodes is not None or (operations is not None and operations.shrinks)

@@ -114,10 +114,10 @@ class ReplicaWork(NamedTuple):
 class ReplicaOverlap(NamedTuple):
     """The data-parallel communication that may overlap with computation.
 
-    ``hides`` says whether any of it may overlap, ``hides_across`` says whether the reductions between shard groups may
-    overlap. ``gathers_again`` says whether the backward pass gathers the weights again; ``interference`` is the share
-    of the device that overlapped communication occupies. With ``reduces_once`` only the last micro-batch of a step
-    reduces the gradients of the layers, with ``gathers_once`` only the first one gathers their weights.
+    ``hides`` says whether any of the traffic may overlap, ``hides_across`` whether the reductions between shard groups
+    may. ``gathers_again`` says whether the backward pass gathers the weights again; ``interference`` is the share of
+    the device that overlapped communication occupies. With ``reduces_once`` only the last micro-batch of a step reduces
+    the gradients of the layers, with ``gathers_once`` only the first one gathers their weights.
     """
 
     hides: bool
@@ -154,7 +154,7 @@ def layer_by_layer_exposures(
     """Layer-by-layer communication: the next layer's weights are gathered during this layer, and its gradients are
     reduced during the next.
 
-    Traffic outside the layers, and that of the first and the last layer of a step, overlaps with nothing.
+    Traffic outside the layers, and traffic of the first and the last layer of a step, overlaps with nothing.
     """
     layers = larger(1.0, work.layers)
     many, again, once = work.micro_batches * layers, overlap.gathers_again, overlap.reduces_once
@@ -243,8 +243,8 @@ class HostUpdate(NamedTuple):
     """The optimizer update of the offloaded share, computed by the host's processors.
 
     Gradients of ``gradient_bytes`` cross a bus of ``bandwidth`` B/s, behind the backward pass of every micro-batch
-    where ``copies_behind_backward``, else after the last. Then ``update_bytes`` are read and written for each weight in
-    host memory, of which a rank has ``memory`` B/s and the update reaches a ``share``, and ``weight_bytes`` go back.
+    where ``copies_behind_backward``, else after the last. Then the update reads and writes ``update_bytes`` for each
+    weight in host memory, at a ``share`` of the rank's ``memory`` B/s, and ``weight_bytes`` return to the accelerator.
     """
 
     gradient_bytes: float

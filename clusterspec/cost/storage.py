@@ -77,7 +77,7 @@ class StorageUse:
 
 
 def storage_use(plan: Plan) -> StorageUse | None:
-    """The transfers between the job of a plan and its storage system; None if the spec states no bandwidth of it."""
+    """The transfers between the job of a plan and its storage system; None if the spec does not state its bandwidth."""
     design, parameters, data = plan.design, plan.parameters, data_reads(plan)
     networks = _usable_networks(design)
     alone = StorageUse(data=data, assumptions=data.assumptions) if data is not None else None
@@ -143,7 +143,7 @@ def _usable_networks(design: Design) -> NetworksSpec | None:
 
 
 def _stated_bandwidth(store: NetworkSpec | None) -> Quantity | None:
-    """The bandwidth of the storage system, where it is stated and not zero."""
+    """The bandwidth of the storage system, if it is stated and not zero."""
     bandwidth = store.bandwidth if store is not None else None
     return bandwidth if bandwidth is not None and bandwidth.per_direction > 0 else None
 

@@ -1,4 +1,4 @@
-"""How fast and how far the power of a machine falls and rises: in each step, and where its job stops."""
+"""How fast and how far the power of a machine falls and rises: in each step, and when its job stops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Swings(NamedTuple):
 
 
 def swings(step: Term, used: float, busy: tuple[Term, Term, Term], idle: tuple[Term, Term, Term]) -> Swings:
-    """The swings of a job on ``used`` nodes, each of which draws ``busy`` or ``idle`` (low, middle, high)."""
+    """The swings of a job on ``used`` nodes; each node draws ``busy`` or ``idle`` (low, middle, high)."""
     fall = ranged_term(*(_fall_term(used, at_work, without) for at_work, without in zip(busy, idle, strict=True)))
     low, high = (step.value if end is None else end for end in (step.low, step.high))
     fast, usual, slow = RISE

@@ -12,8 +12,8 @@ from clusterspec.records import NamedTuple
 
 class SwitchShare(NamedTuple):
     """The number of uplinks, out of the ``links`` of a leaf or pod over all planes, that end at one switch of the level
-    above: ``most`` for the leaves or pods with the most, ``fewest`` for the others. They differ if uplinks do not
-    spread evenly.
+    above: ``most`` applies to the leaves or pods with the most links, ``fewest`` to the others. They differ if uplinks
+    do not spread evenly.
     """
 
     links: float

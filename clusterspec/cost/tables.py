@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LANES = 16
 USUAL_SLOT = 4
-"""PCI Express generation where neither the spec nor the catalog states one."""
+"""PCI Express generation if neither the spec nor the catalog states one."""
 
 
 EMBEDDING, HEAD, JOIN = "embedding", "head", "join"
@@ -92,10 +92,9 @@ def share_of_chunks(workload: Workload, layout: Layout, chunks: tuple[Chunk, ...
 class Tables:
     """Sub-results that many layouts of one job share.
 
-    ``parts`` belong to the model: each kind of layer, dense networks before experts, then embedding and head, and
-    the joins before layers of multi-token prediction. Of
-    ``near``, the tables of another design, they share what is equal: process groups, weights, and the work and times of
-    kernels.
+    ``parts`` belong to the model: each kind of layer, dense networks before experts, then embedding and head, and the
+    joins before layers of multi-token prediction. They share equal objects with ``near``, the tables of another design:
+    process groups, weights, and the work and times of kernels.
     """
 
     def __init__(

@@ -83,8 +83,8 @@ class Term:
 
 
 def _transfer_label(name: str) -> str:
-    """The label of a transfer in a pass. Its name is composed of the pass, the part of the model, the axis, what is
-    sent and the collective. Empty for other names.
+    """The label of a transfer in a pass. Its name combines the pass, the part of the model, the axis, the purpose of
+    the transfer and the collective. Empty for other names.
     """
     phase, _, rest = name.partition("_")
     transfer, _, number = rest.rpartition("_")
@@ -113,7 +113,7 @@ class MemoryUse:
     """Bytes on the fullest accelerator, all its ranks together; each part a term.
 
     ``capacity`` is that accelerator's memory, None if not known. ``elsewhere`` is the accelerator if it belongs to
-    prefill engines on another pool. ``kept`` are bytes that the allocator may hold for no tensor, and gives back where
+    prefill engines on another pool. ``kept`` are bytes that the allocator may hold without a tensor and returns when
     memory is short. ``error`` is the half-width in bytes that the range gains because published peaks differ from their
     prediction by more than its parts do. Published peaks should lie in ``range``.
     """

@@ -44,7 +44,7 @@ from clusterspec.standard import recent, sum_of
 def design_tables(design: Design, near: Tables | None = None) -> Tables | None:
     """The tables of a design; None if an input of its time is missing, or the workload is not training.
 
-    They share what is equal with ``near``, tables of another design.
+    They share equal objects with ``near``, the tables of another design.
     """
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or layout.stack is None:
@@ -232,7 +232,7 @@ class LayoutTiming:
         )
 
     def replica_transfers(self, share: Share) -> ReplicaGroups:
-        """The data-parallel transfers of the slowest stage: of one layer where they run layer by layer."""
+        """The data-parallel transfers of the slowest stage, or of one layer if they run layer by layer."""
         layout, workload = self.layout, self.workload
         if workload.trainable is not None:
             return self._adapter_transfers(share)
@@ -252,7 +252,8 @@ class LayoutTiming:
     def _adapter_transfers(self, share: Share) -> ReplicaGroups:
         """The data-parallel transfers of adapters and of frozen weights.
 
-        Gradients are those of adapters. Frozen weights are gathered where full sharding cuts them, as they are stored.
+        Gradients are those of adapters. Frozen weights are gathered in their stored precision if full sharding divides
+        them.
         """
         layout, workload = self.layout, self.workload
         layers = larger(1, share.units) if self.layer_by_layer else 1
@@ -355,9 +356,9 @@ def update_traffic(
 ) -> float:
     """Bytes that one parameter's update reads and writes.
 
-    Moments and master copy are read and written, the gradient is read twice (once for its norm),
-    the parameter is written, and read where there is no master copy. Adam that is not ``fused`` reads and writes
-    what each of its operations needs.
+    Moments and master copy are read and written, the gradient is read twice (once for its norm), the parameter is
+    written, and also read if there is no master copy. Without ``fused``, Adam reads and writes the operands of each of
+    its operations.
 
     >>> update_traffic("adam", "fp32", "fp32", "fp32", "bf16")
     34.0
@@ -373,7 +374,9 @@ def update_traffic(
 
 
 def update_bytes(workload: Workload, layout: Layout, *, fused: bool = False) -> float:
-    """Bytes that the update of one weight reads and writes; ``fused`` where it is known to be one operation."""
+    """Bytes that the update of one weight reads and writes; ``fused`` is true if the update is known to be one
+    operation.
+    """
     return update_traffic(
         workload.optimizer,
         layout.master_precision,

@@ -25,9 +25,9 @@ class Transfer:
     """``calls`` collectives of ``size`` bytes each (as nccl-tests counts bytes) on the groups of one axis.
 
     ``overlap_window`` is the seconds of computation that each call may overlap with, 0 for none; ``hidden_by_default``
-    says that a framework overlaps the call without any setting. ``purpose`` names what is sent, where the axis has
-    several such collectives; ``copies`` of tokens are sent one by one by kernels of a dispatcher, which forward
-    ``forwarded`` bytes inside scale-up domains after they crossed the fabric.
+    says that a framework overlaps the call without any setting. ``purpose`` names the transferred data if the axis has
+    several such collectives; Kernels of a dispatcher send ``copies`` of tokens individually, and forward ``forwarded``
+    bytes inside scale-up domains after these crossed the fabric.
     """
 
     axis: str
@@ -45,8 +45,8 @@ COPY_RATE = assumed_figure(
     "exchange",
     "copies",
     85e6,
-    "copies of tokens in a second that the kernels of a dispatcher send, or add up, inside a scale-up domain, whatever"
-    " their width: the fitted runs have their lowest errors from 70 to 100 million. By count 71 million: DeepEP sends"
+    "token copies per second that the kernels of a dispatcher send or sum inside a scale-up domain, at any width: "
+    "the fitted runs have their lowest errors from 70 to 100 million. By count it is 71 million: DeepEP sends"
     " 14,900 of 4 kB in 0.28 ms on 24 units of B200 (4,096 tokens, 8 of 128 experts on 4 ranks; a tuning report), and"
     " Megatron Bridge 0.5 runs HybridEP on 32 (scripts/performance/utils/overrides.py)",
     "1/s",
@@ -57,8 +57,8 @@ FORWARD_RATE = assumed_figure(
     "exchange",
     "forwarded",
     140e9,
-    "bytes in a second that each rank receives inside its scale-up domain from the kernels of a dispatcher that crosses"
-    " domains: on two nodes 134 to 145 GB/s on H200 with NICs of 400 Gb/s (DeepEP, issue 493) and 136 to 149 GB/s on"
+    "bytes per second that each rank receives inside its scale-up domain from a dispatcher that crosses domains: on "
+    "two nodes 134 to 145 GB/s on H200 with NICs of 400 Gb/s (DeepEP, issue 493) and 136 to 149 GB/s on"
     " B300 with 800 Gb/s (issue 590), in 16 bits, dispatch and combine; faster links do not help the kernels",
     "B/s",
 )
@@ -130,7 +130,7 @@ def activation_bytes(shard: Shard) -> float:
 def repeated_share(transfer: Transfer, layout: Layout, network: FeedForward, shared_experts: bool) -> float:
     """The share of a layer's forward transfer that recomputation repeats, because it belongs to recomputed modules.
 
-    ``network`` is that of the layer, ``shared_experts`` whether the model has some.
+    ``network`` is the feed-forward network of the layer, ``shared_experts`` whether the model has shared experts.
     """
     recompute, stack = layout.recompute, layout.stack
     if recompute == "full":
@@ -246,7 +246,7 @@ def _state_transfers(shard: Shard, method: str, gradient: bool) -> tuple[Transfe
 def _key_value_width(shard: Shard) -> float:
     """Elements of keys and values for one token on one rank.
 
-    With an index, all heads read the latents themselves, and the keys of the index come with them (Megatron-LM,
+    With an index, each head reads the latents directly, and the index keys are sent with them (Megatron-LM,
     core/transformer/experimental_attention_variant). Compressed attention has one entry for several tokens.
     """
     model = shard.model

@@ -18,8 +18,8 @@ WRAPPED = 60
 def joined_comments(comments: Iterable[Comment]) -> list[str]:
     """The texts of comments in order.
 
-    A line on its own below another one, in the same column, is a part of it where the sentence of that one is not at
-    its end, and the line begins with no capital letter or the one before has at least `WRAPPED` characters.
+    A comment line in the same column continues the comment line above it if that line does not end a sentence, and
+    either this line starts without a capital letter or that line has at least `WRAPPED` characters.
 
     >>> lines = ["# A month of 30 days allows", "# 43 minutes.", "# Two sites", "# - one engine"]
     >>> joined_comments(Comment("a", number, 1, text, True) for number, text in enumerate(lines))

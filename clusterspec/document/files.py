@@ -164,7 +164,7 @@ def spec_paths(
 
 
 def _may_be_checked(name: str, included: Included) -> bool:
-    """Whether a file may be a spec, which may have any suffix where it is named, or is an included text."""
+    """Whether a file may be a spec (with any suffix if it is named explicitly) or is an included text."""
     return not name.lower().endswith(TEXTS) or included(name)
 
 

@@ -249,8 +249,8 @@ def _mappings_with_key(fault: ValidationError, key: str, value: Any) -> list[str
     """The first two mappings of the schema that have a key with such a value, for use in a sentence; the nearest first.
 
     A scalar of another type means something else: the number in `procurement.prices.accelerator: 30000` is not the
-    accelerator of `cluster`. A mapping where a scalar belongs (`nics: {per_node: 8}`) is another form of the same, and
-    so is any value of a key that a mapping inside this one has.
+    accelerator of `cluster`. Two such forms are a mapping in place of a scalar (`nics: {per_node: 8}`), and a value
+    under a key that belongs to a mapping inside this one.
     """
     homes = sorted(
         conforms.mappings_with_key(fault.schema, key),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 EDITOR_COMMENT = "yaml-language-server:"
-"""What a comment holds that names the schema for editors."""
+"""The content of a comment that names the schema for editors."""
 
 # Decoding of bytes to text that is safe to parse, and conversion of offsets to positions
 

@@ -1,4 +1,4 @@
-"""The words of names in specs and in other programs, and what two names share."""
+"""The words of names in specs and in other programs, and the words that two names share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that frameworks, schedulers, inventories and people use for what a spec states by another key."""
+"""Names that frameworks, schedulers, inventories and people use for keys of a spec."""
 
 from __future__ import annotations
 

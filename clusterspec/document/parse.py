@@ -277,8 +277,8 @@ def parse(source: Source, most: int = MAX_NODES, *, merges: bool = False) -> tup
     values.
 
     A byte order mark is dropped and does not count as a column. ``extends`` is not resolved. With ``merges``, the merge
-    key ``<<`` is a key like others, and of a key that is given twice the last value holds (PyYAML, hjson and JSON in
-    Python); without, both are problems.
+    key ``<<`` is an ordinary key, and the last value of a duplicate key applies (PyYAML, hjson and JSON in Python);
+    without ``merges``, both are problems.
     """
     if source.text.startswith("\ufeff"):
         source = Source(source.name, source.text[1:])

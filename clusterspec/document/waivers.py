@@ -25,7 +25,7 @@ FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the d
 
 @dataclass(frozen=True)
 class Waiver:
-    """A waiver: the rules it suppresses, where, and until when.
+    """A waiver: the rules that it suppresses, its place, and its last day.
 
     ``line`` is the line it applies to (None: the whole file); it is valid through the day ``until``.
     """

@@ -176,7 +176,7 @@ def _single_runs(
             points = tuple((point.size, point.seconds, point.busbw) for point in each.points)
             origin = first.setdefault((each.collective, each.ranks, points), number)
             if origin != number:
-                unused.append((log, f"its figures are those of {logs[origin][0]}: one run counts once"))
+                unused.append((log, f"it repeats the figures of {logs[origin][0]}, and one run counts once"))
             elif wrong := _contradicting_line(each):
                 unused.append((log, f"line {wrong}: the bus bandwidth does not follow from the size and the time"))
             else:

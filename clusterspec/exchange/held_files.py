@@ -89,7 +89,7 @@ def _reason_unread(file: InputFile, name: str, texts: int) -> str:
     found = (first for first, _ in _documents_named(file.text, name))
     tests = (branches.get(first, 0) for first in found)
     test = next((each for each in tests if each), 0)
-    return f"written only if the test on line {test} is true, which the script alone does not decide" if test else ""
+    return f"written only if the test on line {test} is true, and the script does not decide that" if test else ""
 
 
 def machine_with_launch(file: InputFile, found: ImportResult, kinds: Sequence[ImportFormat]) -> ImportResult:
@@ -224,8 +224,8 @@ _OF_POD = re.compile(r"(?:nvidia|amd|habana|intel)\.(?:com|ai)/\S{1,40}[\"']?[ \
 
 
 def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
-    """A result with notes on slices of accelerators and on requests that were not used, and a note if the accelerators
-    of a node are only those of a pod, as fewer are requested than usual nodes have.
+    """A result with notes on slices of accelerators and on unused requests, and a note if the accelerators of a node
+    are only those of a pod because the pod requests fewer than usual nodes have.
     """
     value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
     told = value or any("accelerators" in part.what or part.what.startswith("layout.nodes") for part in found.unknown)

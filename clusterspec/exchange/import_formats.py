@@ -60,7 +60,7 @@ class ImportFormat:
         return cast("Callable[[InputFile], bool]", self._function_of_verb("matches"))(file)
 
     def read(self, file: InputFile) -> ImportResult:
-        """The content of a file. Raises `FormatError` if it is of another format or too large."""
+        """The content of a file. Raises `FormatError` if it has another format or is too large."""
         if len(file.data) > self.largest << 20:
             raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
         file, reader = without_tracker(file), _log_reader(self.name)

@@ -31,7 +31,7 @@ class Counted(NamedTuple):
 
 
 class JobRequest(NamedTuple):
-    """The nodes of a job, the accelerators of each, those of the job, and what the request leaves open, with reasons
+    """The nodes of a job, the accelerators of each node and of the job, and what the request leaves open, with reasons
     and lines.
     """
 
@@ -163,9 +163,7 @@ def _accelerators_of_nodes(chunks: Sequence[_Chunk], place: set[str]) -> list[in
 
 
 def _with_those_of_job(found: JobRequest, named: dict[str, _Resource]) -> JobRequest:
-    """A request with the accelerators that it asks for the job as a whole, which are those of its node if it has
-    one.
-    """
+    """A request with the accelerators of the whole job, which are those of its node if it has only one."""
     stated = next((named[name] for name in _OF_JOB if name in named), None)
     if stated is None or not stated.value.isdecimal():
         return found

@@ -84,8 +84,8 @@ class ShellInput(ShellTests):
         self.asked: set[str] = set()
 
     def fill(self, node: Node, words: Sequence[str]) -> None:
-        """Set what a command fills from its input. Words that come from another file or command are unknown
-        arguments.
+        """Set the variables that a command fills from its input. Words that come from another file or command are
+        unknown arguments.
         """
         array, names = filled_names(words)
         given, line = here_text(node), self.line(node)
@@ -119,8 +119,8 @@ class ShellInput(ShellTests):
                 self.variables[name] = [Segment(*text) if decided else Segment(f"${{{name}}}", line, self.branch)]
 
     def with_unknown_words(self, parts: Segments) -> Segments:
-        """The parts of a value to which a script adds words. Words read from elsewhere become unknown arguments, unless
-        they are the value of an option.
+        """The parts of a value, with the words that a script adds. Words read from elsewhere become unknown arguments,
+        unless they are the value of an option.
         """
         texts = [" " if each is BREAK else each.text for each in parts]
         found: Segments = []

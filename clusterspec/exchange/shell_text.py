@@ -220,8 +220,8 @@ _KEPT_BY = frozenset({"pipeline", "function_definition", "command_substitution",
 def is_printed(node: Node, *, called: bool = False) -> bool:
     """Whether a here-document is only printed on the terminal (``cat <<EOF``), not written, piped or passed on.
 
-    One in a function may be passed on by who calls it, unless the function is ``called`` where nothing takes what it
-    prints.
+    A caller may use the output of a function, so a here-document in one does not count, unless the function is
+    ``called`` where nothing uses its output.
     """
     body, around = node.child_by_field_name("body"), node.parent
     if body is None or text_of(body).strip() != "cat":

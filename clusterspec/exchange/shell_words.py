@@ -83,7 +83,7 @@ class Expansion:
 
     ``branch`` is the line of the innermost undecided test around a statement, else 0; ``around`` has the lines of all
     such tests. The script starts ``offset`` lines into its file. ``left_unset`` are variables that a branch sets which
-    is not taken; ``given_alone`` those that only an argument of the script sets.
+    is not taken; ``given_alone`` the variables that only an argument of the script sets.
     """
 
     def __init__(self) -> None:
@@ -332,7 +332,7 @@ def joined_word(parts: Segments, line: int = 0) -> Word:
 def words_of(parts: Sequence[Segment | None], around: Sequence[int] = ()) -> tuple[Word, ...]:
     """The words that parts form. Parts between breaks form one word, unless it is split at unquoted blanks.
 
-    The branch of a word is that of its first part, ignoring tests around the whole command.
+    The branch of a word is the branch of its first part, ignoring tests around the whole command.
     """
     found: list[Word] = []
     text, line, branch = "", 0, 0

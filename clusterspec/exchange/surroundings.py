@@ -109,7 +109,7 @@ def _with_stages_of_engine(file: InputFile, found: ImportResult) -> ImportResult
     if len(sizes) == 1 and len(layers) == stages and all(each.isdecimal() for each in layers):
         builder.set("layout.stage_layers", [int(each) for each in layers], line)
     else:
-        why = "differing" if len(sizes) > 1 else f"not as many numbers as the launch has stages ({stages})"
+        why = "differing" if len(sizes) > 1 else f"the launch has another number of stages ({stages})"
         builder.unknown(f"{stated[0]['name']}: {excerpt(' and '.join(sorted(sizes)))}", why, line)
     return combined_result([found, builder.reading()])
 
@@ -196,8 +196,8 @@ def _with_directives(kind: str, file: InputFile, found: ImportResult) -> ImportR
 
 
 def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with the nodes and accelerators that its script requests from another scheduler; what they leave open
-    is listed.
+    """A launch with the nodes and accelerators that its script requests from another scheduler; numbers without a value
+    are listed.
     """
     if not _OTHER_SCHEDULER.search(file.text):
         return found
@@ -247,7 +247,9 @@ def _with_requested_accelerators(file: InputFile, found: ImportResult) -> Import
 def _set_nodes(
     file: InputFile, found: ImportResult, stated: tuple[str, int], accelerators: int | None, builder: ImportBuilder
 ) -> None:
-    """Set the nodes of a launch that states none to those of its job, or list them if it may run on some of them."""
+    """Set the nodes of a launch that states none to the nodes of its job, or list them if the launch may run on only
+    some of them.
+    """
     open_nodes = any(each.what.startswith("layout.nodes") for each in found.unknown)
     if open_nodes or found.value(("layout", "nodes")) is not None:
         return

@@ -42,8 +42,8 @@ def here_documents(text: str) -> Iterator[tuple[int, str, bool]]:
 def document_within(
     file: InputFile, matches: Callable[[InputFile], bool], read: Callable[[InputFile], object]
 ) -> InputFile | None:
-    """The document of a page or script that a format matches and can read, with its line numbers. If it can read none,
-    the first that it matches; None if it matches none.
+    """The document of a page or script that a format matches and can read, with its line numbers. If it can read none
+    of them, the first that it matches; None if it matches none.
 
     Raises `SeveralParts` if there are several and none is chosen.
     """

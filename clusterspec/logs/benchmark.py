@@ -90,7 +90,7 @@ class Series:
 
     ``device`` is the name of the accelerators as the log prints it, ``buses`` are their bus addresses in a node.
     ``jobs`` counts the copies of the benchmark that ran side by side, each alone, and ``hosts`` the hosts that print
-    lines of a run whose nodes no line states, 0 if unknown.
+    lines of a run if no line states its nodes, 0 if unknown.
     """
 
     collective: str | None
@@ -126,8 +126,8 @@ class Series:
 class PairTable:
     """Bandwidths between pairs of accelerators of a node in B/s, without the diagonal.
 
-    ``both_ways`` is set if the figures sum both directions, ``opposed`` if they are of one direction while the other
-    is copied too.
+    ``both_ways`` is set if the figures sum both directions, ``opposed`` if they are for one direction while data also
+    moves in the other.
     """
 
     name: str
@@ -171,7 +171,7 @@ class Benchmark:
     left_out: int = 0
     """The lines that were not searched for statements, as of a log with too many different ones."""
     devices: tuple[Evidence, ...] = ()
-    """The names of devices that a log prints, each after their number, 0 where it is not told."""
+    """The number and the names of devices that a log prints; the number is 0 if it is not stated."""
 
     @property
     def reason_without_series(self) -> str:

@@ -1,9 +1,9 @@
 """Lines of compilers, assemblers and what starts them: a toolkit, its headers or its parts are missing or of another
 release.
 
-The form of each is that of the tool, whatever program is built: GCC and Clang (`FILE:LINE:COLUMN: fatal error:`),
-CMake (`CMake Error at`), ptxas of CUDA. Threads: deepspeedai/DeepSpeed issues 2772 and 3223, NVIDIA/TensorRT-LLM issue
-1716, triton-lang/triton issues 5929 and 7263, woct0rdho/triton-windows issue 49.
+Each line has the form of its tool, whatever program is built: GCC and Clang (`FILE:LINE:COLUMN: fatal error:`), CMake
+(`CMake Error at`), ptxas of CUDA. Threads: deepspeedai/DeepSpeed issues 2772 and 3223, NVIDIA/TensorRT-LLM issue 1716,
+triton-lang/triton issues 5929 and 7263, woct0rdho/triton-windows issue 49.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Messages that name their cause by themselves: `messages.csv`, `exceptions.csv`, `xids.csv` and `sxids.csv` of the
 catalog.
 
-A row of the first has words of a warning of a communication library, the cause that it tells, how much it tells, and
-the line of the library's source that prints it. Words stand for the whole warning; an asterisk between them is text
-that differs. A row of the second has the same of an exception that the Python code of a framework raises. A row of the
-third has the number of an error of NVIDIA's driver, an Xid, in place of the words, and a row of the fourth that of an
-error of a switch of NVLink, an SXid.
+A row of the first has the words of a warning of a communication library, its cause, the weight of the warning, and the
+line of the library's source that prints it. Words stand for the whole warning; an asterisk between them is text that
+differs. A row of the second has the same of an exception that the Python code of a framework raises. A row of the third
+has the number of an error of NVIDIA's driver, an Xid, in place of the words, and a row of the fourth that of an error
+of a switch of NVLink, an SXid.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ EXCEPTIONS = "exceptions.csv"
 XIDS = "xids.csv"
 SXIDS = "sxids.csv"
 WEIGHTS = ("states", "shows", "may")
-"""How much a message tells of its cause, the most first."""
+"""How strongly a message points to its cause, the strongest first."""
 MESSAGE = "message "
 """What the names of these statements begin with; the cause and a word of `WEIGHTS` follow."""
 _XID = "NVRM: Xid .{1,40}: "
 _SXID = r"\bSXid \(PCI:.{1,40}: "
 _OTHER_XIDS = ("14", "45", "106", "107", *map(str, range(144, 151)), "162", "163", "174")
-"""Xids that tell no cause by their number."""
+"""Xids whose number does not identify a cause."""
 
 
 class Message(NamedTuple):
-    """A warning of a library, or an exception that a framework raises (``raised``): its words, its cause, how much the
-    words tell of the cause (one of `WEIGHTS`), and the address of the line that prints it (``source``).
+    """A warning of a library, or an exception that a framework raises (``raised``): its words, its cause, the weight of
+    the words (one of `WEIGHTS`), and the address of the line that prints it (``source``).
     """
 
     library: str
@@ -75,9 +75,9 @@ def _rows_of(name: str, *, raised: bool) -> tuple[Message, ...]:
 
 
 class Xid(NamedTuple):
-    """An error of NVIDIA's driver or of a switch: its number (``code``), its cause, how much the number tells of the
-    cause (one of `WEIGHTS`), the address of the list that explains it (``source``), and what to do at once (``action``,
-    empty where it depends).
+    """An error of NVIDIA's driver or of a switch: its number (``code``), its cause, the weight of the number (one of
+    `WEIGHTS`), the address of the list that explains it (``source``), and what to do at once (``action``, empty where
+    it depends).
     """
 
     code: str
@@ -107,10 +107,11 @@ def hardware_xids() -> frozenset[str]:
 
 
 def xid_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The statements and patterns of the Xids of each cause; one that the catalog does not list may be of the hardware.
+    """The statements and patterns of the Xids of each cause; the cause of an Xid that the catalog does not list may be
+    the hardware.
 
     145 to 150 state by a word whether they are fatal; 45 and 174 follow another error, 14, 106 and 107 are tests, and
-    162 and 163 tell that power is smoothed (NVIDIA/open-gpu-kernel-modules df1c9a3d, `nverror.h`).
+    162 and 163 report smoothing of power (NVIDIA/open-gpu-kernel-modules df1c9a3d, `nverror.h`).
     """
     yield from _patterns_of_numbers(xids(), _XID)
     listed = "|".join((*(each.code for each in xids()), *_OTHER_XIDS))

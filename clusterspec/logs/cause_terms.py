@@ -135,7 +135,7 @@ class Found(NamedTuple):
 
 
 def plain_word(word: str) -> str:
-    """A word in small letters without its ending, or the word that stands for those of its meaning.
+    """A lowercase word without its ending, or the word that represents its synonyms.
 
     >>> plain_word("hanging"), plain_word("GPUs"), plain_word("upgraded"), plain_word("4090s")
     ('hang', 'gpu', 'upgrade', '4090')
@@ -203,7 +203,7 @@ def _term(cause: str, role: str, text: str) -> Term:
 
 @cache
 def _places_by_word() -> dict[str, tuple[int, ...]]:
-    """The places of terms, each by the word of it that the fewest terms have."""
+    """The positions of terms, indexed by the rarest word of each term."""
     counts = Counter(word for each in terms() for word in each.words)
     found: dict[str, list[int]] = {}
     for place, each in enumerate(terms()):
@@ -232,7 +232,7 @@ def _weight(term: Term, rarity: float) -> float:
 
 
 def terms_in(text: str) -> tuple[Found, ...]:
-    """The terms of causes that the clauses of a text have, each where it is first; of a long text its ends are read."""
+    """The terms of causes in the clauses of a text, each at its first place; only the ends of a long text are read."""
     found: dict[int, Found] = {}
     seen = set[frozenset[str]]()
     for number, clause, written in _clauses(text):

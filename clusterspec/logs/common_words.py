@@ -1,6 +1,6 @@
 """Common words of the errors of any program, and the cause that each suggests where no known line states one.
 
-Words of the system are those of `strerror` of the C library, those of clusters the reasons of events of Kubernetes.
+Words of the system are from `strerror` of the C library, words of clusters from the reasons of Kubernetes events.
 """
 
 from __future__ import annotations
@@ -381,7 +381,7 @@ SYSTEM_ERRORS = (
     *("has an invalid value", "command not found", "No route to host", "ernel panic", "soft lockup", "stalls on CPU"),
     *("does not match the current device", "Direct firmware load for ", "unrecognized option '--", " Caused by: "),
 )
-"""Words of errors of the system that tell of an error by themselves."""
+"""Words of errors of the system that are enough to show an error."""
 EVENTS = (
     *("Failed to pull image", "MountVolume", "attach or mount volumes", "rejected by pids", "Preempted "),
     *(

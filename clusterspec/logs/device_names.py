@@ -15,8 +15,8 @@ _DEVICE = re.compile(
     r"|\bdevice_name=([A-Za-z][\w.-]{1,79})\.json",
     re.MULTILINE,
 )
-"""Names of devices: in the list of nccl-tests and rccl-tests (`src/common.cu`), in that of `nvidia-smi -L`, and in the
-names of files that vLLM and SGLang look for (`fused_moe.py`, `get_config_file_name`).
+"""Names of devices: in the lists of nccl-tests and rccl-tests (`src/common.cu`) and `nvidia-smi -L`, and in the names
+of files that vLLM and SGLang look for (`fused_moe.py`, `get_config_file_name`).
 """
 _NAMES = ("Rank ", "UUID: ", "device_name=")
 MOST_DEVICES = 200_000
@@ -24,7 +24,7 @@ MOST_DEVICES = 200_000
 
 
 def device_statements(text: str) -> Iterator[Evidence]:
-    """The names of the devices that a log prints: their number (0 if it is not told), the name, the first line."""
+    """The names of the devices that a log prints: their number (0 if it is not stated), the name, the first line."""
     if not any(word in text for word in _NAMES):
         return
     found: dict[str, set[tuple[str, str]]] = {}

@@ -2,8 +2,8 @@
 
 The words of TensorRT-LLM are those of `cpp/tensorrt_llm` (NVIDIA/TensorRT-LLM, `batch_manager/kvCacheManager.cpp`,
 `plugins/*/*.cpp`, read on 2026-11-26), those of the kubelet of `pkg/kubelet/eviction/eviction_manager.go` and
-`kuberuntime` (kubernetes/kubernetes). Lines above which a thread stands were not found in a source: their words are
-those of that thread.
+`kuberuntime` (kubernetes/kubernetes). Lines below the name of a thread were not found in a source; their words are from
+that thread.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ COLLAPSE = 0.5
 def starved_engine(text: str) -> tuple[str, int] | None:
     """A fall of the generation throughput while requests wait for a full KV cache, with its first line.
 
-    None if the throughput holds: a full cache with waiting requests is what a benchmark without a limit has.
+    None if the throughput holds: a benchmark without a limit also has a full cache and waiting requests.
     """
     if "KV cache usage" not in text and "Decode batch" not in text:
         return None

@@ -1,4 +1,4 @@
-"""Lines by which any program tells of an error, in the forms that log writers, interpreters and kernels give them."""
+"""Lines in which any program reports an error, in the forms of log writers, interpreters and kernels."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ WORDS = (
         "failed with error",
     ),
 )
-"""Words of which a line of an error has at least one."""
+"""Words: a line that reports an error has at least one of them."""
 _QUOTED = re.compile(
     r"^\s*(?:#|//|\*|[-+] |>|\"(?!(?:level|severity)\"))|^(?!(?:\[rank[0-9]{1,7}\]: ?)?"
     r"(?:[A-Z]\w{2,40}Error|[a-z_][\w.]{0,80}\.[A-Z]\w{2,60}): |error: [A-Z])[^`]{0,1000}`"
@@ -90,7 +90,7 @@ def _is_of_no_run(line: str) -> bool:
 
 
 def first_error(text: str) -> tuple[str, int] | None:
-    """The first line that tells of an error and its number; None if no line does.
+    """The first line that reports an error, and its number; None if no line does.
 
     >>> first_error("step 1\\n[rank0]: ValueError: a bad shape\\n")
     ('[rank0]: ValueError: a bad shape', 2)

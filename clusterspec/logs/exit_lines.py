@@ -2,7 +2,7 @@
 
 A shell returns 126 for a program that it may not execute, 127 for one that it does not find, and 128 + N for one that
 signal N ended (POSIX.1-2024, Shell & Utilities, 2.8.2); Python's subprocess and torchrun state signal N as -N. Codes
-below 126 are the program's own, and tell no cause.
+below 126 are chosen by the program, and identify no cause.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CRASHES = r"(?:Segmentation fault|Aborted|Illegal instruction|Floating point ex
 
 
 def _signal_end_pattern(numbers: str) -> re.Pattern[str]:
-    """Lines by which a process ended with one of these signals, other than those of Open MPI."""
+    """Lines that report a process ended by one of these signals, other than those of Open MPI."""
     return re.compile(
         rf"((?:shut ?down|terminated|died|ended|stopped|aborted|crashed) (?:with|by|on|from|due to|because of) "
         rf"(?:a )?signal:? (?:{numbers})\b.{{0,60}})"

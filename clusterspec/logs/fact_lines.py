@@ -1,5 +1,5 @@
-"""Lines by which tools and people state a fact of a machine: a module that is not loaded, a copy that arrives wrong,
-memory that may not be shared.
+"""Lines by which tools and people state a fact of a machine: a module that is not loaded, a copy that arrives with
+errors, memory that may not be shared.
 """
 
 from __future__ import annotations

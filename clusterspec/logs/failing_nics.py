@@ -34,8 +34,8 @@ Failures = dict[tuple[str, str], dict[str, int]]
 
 
 def failing_nic(text: str) -> tuple[str, int] | None:
-    """The NIC that fails toward at least `FEWEST` peers alone of its host, with the first line; None if none does, or
-    if NICs of several hosts do, as where a switch fails.
+    """The only NIC of its host that fails toward at least `FEWEST` peers, with the first line; None if none does, or if
+    NICs of several hosts do, as where a switch fails.
 
     >>> failing_nic("\\n".join(
     ...     f"n1:7:8 [0] NCCL WARN NET/IB: Got completion from peer 10.0.0.{n}<9> with status=12 hca mlx5_3"

@@ -66,7 +66,7 @@ RUNTIME_ERRORS = {
 
 
 def _runtime_error(*names: str) -> re.Pattern[str]:
-    """Lines with one of these errors, in which its name is not that of a function or a class of a program."""
+    """Lines with one of these errors, unless its name is that of a function or a class of a program."""
     return re.compile(r"\b((?:cudaError|hipError|HIP_ERROR_|CUDA_ERROR_)(?:" + "|".join(names) + r"))\b")
 
 

@@ -46,7 +46,7 @@ _OF_A_PEER = frozenset(
         f"{MESSAGE}unreachable-peer may",
     }
 )
-"""Statements that a rank makes of a peer that ended, or that the network kept away."""
+"""Statements of a rank about a peer that ended, or that the network made unreachable."""
 _PREFIXES = (
     r"^\s*\[(?:rank|default|Rank )([0-9]{1,7})\]:?",  # PyTorch, torchrun --role
     r"^[^\[\]]{0,40}\[[0-9]{1,7},([0-9]{1,7})\]<std(?:out|err)>:",  # mpirun --tag-output
@@ -68,7 +68,7 @@ _EXCEPTION = re.compile(
     r"^\s{0,2}(?:(?:ERROR|CRITICAL) [^\]]{1,80}\] )?"
     r"((?:[A-Za-z_]\w{0,40}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception)(?:: \S.{0,400})?|Exception: \S.{0,400})$"
 )
-"""An exception as Python prints it, also after what the log writer of vLLM puts before it, and in torchrun's report."""
+"""An exception as Python prints it, also after the prefix of vLLM's log writer, and in torchrun's report."""
 _FOLLOWS = re.compile(
     r"Dist\w{0,20}Error|NCCL|nccl|HCCL|[Gg]loo|[Hh]orovod|[Tt]ime(?:d )?-?[Oo]ut|[Ww]atchdog|[Ss]ocket|[Cc]onnection"
     r"|[Bb]roken pipe|[Rr]endezvous|ChildFailed|CalledProcess|SignalException|ProcessExited|ProcessRaised|EOFError"
@@ -79,7 +79,7 @@ _FOLLOWS = re.compile(
 LINES_BEFORE = 200
 """Lines before a failure in which its time is looked for."""
 _UNTOLD = re.compile(r"family (?!timeout|remote).*|message \S+ may|empty-table")
-"""Names of statements that alone tell of no end."""
+"""Names of statements that do not report an end by themselves."""
 MOST_EXCEPTIONS = 1_000
 """Exceptions of ranks that are kept."""
 MOST_TRIED = 20_000
@@ -102,7 +102,7 @@ class Said(NamedTuple):
 
 class Ending(NamedTuple):
     """How the run of a log ended: the line of the first failure of its own ranks, or, where it has none (``own`` is
-    False), the first line that tells of the end of others; and the time, None where no line tells it.
+    False), the first line that reports the end of other ranks; and the time, None if no line states it.
     """
 
     own: bool
@@ -157,7 +157,9 @@ _ROOT = "Root Cause (first observed failure):"
 
 
 def observed_failures(text: str) -> tuple[Observed | None, tuple[Observed, ...]]:
-    """The process that torchrun saw fail first, and the others that it lists; None without its report."""
+    """The process that failed first according to torchrun, and the other processes that it lists; None without its
+    report.
+    """
     at = text.find(_ROOT)
     if at < 0:
         return None, ()
@@ -184,11 +186,11 @@ class Told(NamedTuple):
 
 
 def first_failures(text: str, stated: Stated, told: Told | None = None) -> Iterator[tuple[str, str, int]]:
-    """What the lines of a log tell of the order of its failures, as further statements with their lines: which of the
-    lines of ``stated`` only follow from the failure of another rank, and the exception of the rank that failed first.
+    """The order of the failures in a log, as further statements with their lines: which of the lines of ``stated`` only
+    follow from the failure of another rank, and the exception of the rank that failed first.
 
-    Yields nothing where no line of ``stated`` can be a consequence, nor any of two failures the first. ``told`` is
-    what `failure_statements` returns of both.
+    Yields nothing if no line of ``stated`` can be a consequence, and no failure can be the first of two. ``told`` is
+    the result of `failure_statements` for both.
     """
     root, others = observed_failures(text)
     ends = any(name in OF_THE_END or name in _OF_A_PEER for name, _, _ in stated)
@@ -218,10 +220,10 @@ def first_failures(text: str, stated: Stated, told: Told | None = None) -> Itera
 
 
 def ending_of(text: str, stated: Stated, told: Told | None = None) -> Ending | None:
-    """How the run of a log ended by its statements; None if none tells of a failure or of the end of other ranks.
+    """How the run of a log ended by its statements; None if no line reports a failure or the end of other ranks.
 
-    A failure without a time has that of the last line before it with one, among `LINES_BEFORE`. ``told`` is what
-    `failure_statements` returns of the text and its first statements: only those that were added are looked up.
+    A failure without a time gets the time of the nearest earlier line with one, within `LINES_BEFORE` lines. ``told``
+    is the result of `failure_statements` for the text and its first statements: only added statements are looked up.
     """
     if all(_UNTOLD.fullmatch(name) for name, _, _ in stated):
         return None
@@ -290,7 +292,7 @@ def failure_statements(text: str, stated: Stated) -> Told:
 
 
 def _with_statements(text: str, stated: Stated, told: Told) -> Told:
-    """What a log tells by ``stated``, of whose statements ``told`` has the first ones."""
+    """The failures that ``stated`` shows; ``told`` has its first statements."""
     known = {each.line: each for each in (*told.raised, *told.said)}
     had = {(each.name, each.line) for each in told.said}
     added = [each for each in stated if (each[0], each[2]) not in had]
@@ -307,8 +309,8 @@ def _with_statements(text: str, stated: Stated, told: Told) -> Told:
 
 
 def _first_failures(failures: list[Said], root: Observed | None) -> list[Said]:
-    """The failures of the rank that failed first: the one that torchrun observed first, else the earliest where every
-    line has a time of one form, else all.
+    """The failures of the rank that failed first: the failure that torchrun observed first, else the earliest if all
+    lines have times of one form, else all.
     """
     if root is not None and (own := [each for each in failures if each.rank == root.rank]):
         return own
@@ -321,9 +323,11 @@ def _first_failures(failures: list[Said], root: Observed | None) -> list[Said]:
 
 
 def _follows_failure(each: Said, failure: Said) -> bool:
-    """Whether a line of the end of others, or of a peer, is of another rank than a failure, and not before it.
+    """Whether a line about the end of other ranks, or about a peer, comes from another rank than a failure, and not
+    before it.
 
-    A line that names no rank follows if it is of an end; one of a peer only if its time says so.
+    A line that names no rank only follows from a failure if it reports an end; a line about a peer does so only if its
+    time shows it.
     """
     after = _is_after(each.time, failure.time)
     if after is False:
@@ -348,7 +352,7 @@ _TAKEN_DOWN = re.compile(r"exit ?code\s{0,3}: ?-6\b|exitcode: -6\b|SIGABRT|[Ss]i
 _OF_WATCHDOGS = frozenset({"dump", "waiting", "parted", "family timeout", "consistency"})
 _OF_CANCELS = frozenset({"signal", "time-limit", "job-ended"})
 _BY_LIMITS = frozenset({"time-limit", "job-ended"})
-"""Those by which the scheduler ends every process of a job, whatever prints its end."""
+"""Lines of a scheduler that ends every process of a job, whichever program prints the end."""
 _OF_PROCESSES = frozenset({"killed", "crash", "worker-ended", "worker-lost"})
 """Statements of the end of a process without its reason."""
 

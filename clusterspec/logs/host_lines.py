@@ -1,8 +1,8 @@
-"""Lines of the kernel and of the services of a host: what their words tell of a run.
+"""Lines of the kernel and of the services of a host: what they mean for a run.
 
-A log of a healthy host is full of words of errors: options that a kernel lacks, units that end, users that cannot log
-in. The common words of `common_words` are those of programs. In a line of the kernel they count where the kernel is
-their source, and in a line of a service that no run depends on, nowhere.
+A log of a healthy host has many words of errors: options that a kernel lacks, units that end, users that cannot log in.
+The words of `common_words` are written by programs. In a kernel line they count only if the kernel is their source; in
+a line of a service that no run depends on, they do not count.
 """
 
 from __future__ import annotations

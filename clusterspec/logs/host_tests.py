@@ -100,7 +100,7 @@ def read_iperf(text: str) -> Benchmark:
             listed.append(Listed(shown, str(stated)[:40], _line_of_word(text, f'"{key}"')))
     if retransmits := _finite_number(_mapping_within(end, "sum_sent").get("retransmits")):
         listed.append(Listed("retransmits", f"{retransmits:.0f}", _line_of_word(text, '"retransmits"')))
-    why = "sockets between two hosts: no bandwidth of RDMA or of accelerators, so none of `measured:`"
+    why = "sockets between two hosts: not a bandwidth of RDMA or of accelerators, so not for `measured:`"
     return Benchmark(IPERF_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
 
 
@@ -128,7 +128,7 @@ def read_fio(text: str) -> Benchmark:
             listed += _job_rates(job, text, number if len(jobs or []) > 1 else 0)
     if not listed:
         raise NotALogError("holds no job of fio that read or wrote")
-    why = "of one host: what the storage system sustains in all has to be stated (cluster.networks.storage)"
+    why = "of one host: state the total that the storage system sustains (cluster.networks.storage)"
     return Benchmark(FIO_TOOL, listed=tuple(listed), remarks=((why, listed[0].line),))
 
 

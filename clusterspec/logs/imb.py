@@ -2,7 +2,7 @@
 
 Format: intel/mpi-benchmarks 46e8757a (2021.11), src_c/IMB_output.c, ``IMB_display_times`` and ``IMB_print_header``,
 read 2026-11-25. A megabyte is 10^6 bytes in the releases 2018.0 to 2021.11 (``MEGA = 1.0 / 1e6``); older ones are not
-in the repository, so rates are computed from sizes and times. The time of a collective is that of its slowest rank,
+in the repository, so rates are computed from sizes and times. The time of a collective is the time of its slowest rank,
 ``t_max``. PingPong prints half of the time of a round trip (``scale_time = 0.5``, IMB_parse_name_mpi1.c).
 """
 
@@ -36,8 +36,8 @@ _COLLECTIVES = {
     "Bcast": ("broadcast", False),
     "Reduce_scatter": ("reduce-scatter", True),
 }
-"""Collectives by their names, and whether ``#bytes`` are those of the part of one rank (IMB_allgather.c,
-IMB_alltoall.c; IMB_reduce_scatter.c from 2019, where ``reccnt[i] = size / s_size``; releases before, and builds of
+"""Collectives by their names, and whether ``#bytes`` counts the part of one rank (IMB_allgather.c, IMB_alltoall.c;
+IMB_reduce_scatter.c from 2019, where ``reccnt[i] = size / s_size``; releases before, and builds of
 ``IMB2018``, whose heading is 2018, divide the size by the ranks)."""
 
 
@@ -48,7 +48,7 @@ HEADING = 8_000
 @dataclass(frozen=True)
 class _Run:
     """A run of several tables: the line and the number of its release (a year from 2017 on, 0 if it is not printed),
-    whether its buffers are those of accelerators, and its launch.
+    whether its buffers are in accelerator memory, and its launch.
     """
 
     line: int
@@ -73,8 +73,8 @@ def is_imb(head: str) -> bool:
 
 
 def read_imb(text: str) -> Benchmark:
-    """The bandwidth of each table. Collectives in host memory are listed, as are copies in that of one node; benchmarks
-    of other traffic are passed over with a remark. Raises `NotALogError` if there is nothing else.
+    """The bandwidth of each table. Collectives in host memory are listed, and so are copies in the memory of one node;
+    benchmarks of other traffic are skipped with a remark. Raises `NotALogError` if there is nothing else.
     """
     lines = text.split("\n")
     series: list[Series] = []
@@ -139,7 +139,7 @@ def _runs_of(text: str) -> list[_Run]:
 
 
 def _traffic_of(table: _Table) -> tuple[str, bool, str]:
-    """The collective of a table and whether its sizes are those of a part, or why it is passed over."""
+    """The collective of a table and whether its sizes count one rank's part, or the reason to skip it."""
     if table.name in _TWO and table.processes == 2:
         return "send-recv", False, ""
     if table.name not in _COLLECTIVES:

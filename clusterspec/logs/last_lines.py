@@ -26,7 +26,7 @@ _OF_COMMUNICATOR = re.compile(
     r"|threadThresholds|Launch mode \w|[0-9]{1,4} coll channels|Using [0-9]{1,4} threads|New proxy|CC Off"
     r"|\w{0,24} ?comm 0x\w{1,16} .{0,160}- Init (?:START|COMPLETE))"
 )
-"""A line that NCCL or RCCL prints of a communicator that it makes or has made, and that goes on (`src/init.cc`,
+"""A line without an error that NCCL or RCCL prints about a communicator, during or after its setup (`src/init.cc`,
 `src/graph/connect.cc`, `src/transport.cc`, `src/enqueue.cc`)."""
 _READY = re.compile(
     r"\bInit COMPLETE\b|\bLaunch mode \w|\bConnected all (?:rings|trees)\b|\b[0-9]{1,4} coll channels\b"
@@ -48,7 +48,7 @@ PHASES = (
     ),
     ("loading", r"\b[Ll]oading\b.{0,40}\b(?:checkpoint|safetensors|weights|shards|dataset)"),
 )
-"""Families of causes of a run that hangs in a phase, and the last line that tells the phase.
+"""Families of causes of a run that hangs in a phase, and the last line that identifies the phase.
 
 Threads: NVIDIA/Megatron-LM issues 82 and 1050 (the lock of a build that was ended before).
 """
@@ -65,7 +65,7 @@ _RAISED = re.compile(
     r"|\w{1,40}\.[\w.]{0,80}\.[A-Z]\w{1,60}: \S)"
 )
 _FROM = "The above exception was the direct cause of "
-"""What Python prints between an exception and one that was raised from it."""
+"""The text that Python prints between an exception and another that was raised from it."""
 REPORTS = re.compile(
     r"\b(?:[Ss]ee|[Cc]heck) (?:the )?(?:root cause|stack ?trace|logs?) above|\bEngine core initialization failed"
     r"|remote process exit(?:ed|ing)|Broken ?[Pp]ipe|\bConnection(?:Reset|Closed|Aborted)\w{0,12}|Watchdog caught"
@@ -75,7 +75,7 @@ REPORTS = re.compile(
 _ASSERTED = re.compile(r"\bAssertion (?:failed\b|[`'‘].{1,200}?['’] failed)|\bASSERT(?:ION)? FAILED\b")
 """What programs written in C and C++ print of a condition that they expect of themselves."""
 MOST_FRAMES = 400
-"""Lines above an exception in which the one that it reports is looked for."""
+"""Number of lines above an exception that are searched for the exception that it reports."""
 
 
 def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
@@ -120,7 +120,7 @@ def _warns_of_an_error(line: str) -> bool:
 
 
 def _has_connected(lines: list[str]) -> bool:
-    """Whether ranks are connected by a line of the library, and no warning of it tells of an error."""
+    """Whether a line of the library says that ranks are connected, and none of its warnings reports an error."""
     ready = any(_READY.search(line[:LONGEST]) for line in lines[-MOST_LINES:] if "CCL INFO" in line)
     return ready and not any(map(_warns_of_an_error, lines[-MOST_LINES:]))
 

@@ -60,7 +60,7 @@ _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "sets_per_node": ("-r", "--rs_per_host"),
     },
 }
-"""The options of launchers by what they state; `_MPI` is that of every ``mpirun`` and ``mpiexec``."""
+"""The options of launchers by what they state; `_MPI` matches every ``mpirun`` and ``mpiexec``."""
 
 
 def launches_in(text: str, program: re.Pattern[str]) -> list[Launch]:
@@ -96,7 +96,7 @@ def placements_in(text: str) -> list[Launch]:
 
 
 def nodes_launched(text: str) -> int:
-    """The nodes on which the launches of a text start one program; 0 for none, or several that differ.
+    """The nodes on which the launches of a text start one program; 0 without a launch, or with several that differ.
 
     >>> nodes_launched("$ srun -w node1,node2 -n 2 osu_bcast\\n")
     2
@@ -187,7 +187,7 @@ def _ranks_and_nodes(stated: dict[str, str]) -> tuple[int | None, int | None]:
 
 
 def _filled_hosts(hosts: str, ranks: int) -> int | None:
-    """The nodes that ranks fill of a list of hosts: one host, or as many hosts as ranks; None for other lists."""
+    """The number of nodes that ranks fill in a list of hosts: one host, or one host per rank; None for other lists."""
     names = [host.partition(":") for host in hosts.split(",") if host]
     if not names or any("$" in name or "[" in name or name.startswith("@") for name, _, _ in names):
         return None

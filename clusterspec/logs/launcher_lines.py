@@ -48,7 +48,7 @@ _WORDS = (
     "noticed that process|would result in|detected an attempt|MPI_INIT has failed|usually indicates"
 )
 LAUNCHER_WORDS = tuple(_WORDS.split("|"))
-"""Words of which the first line of a message, or the second, has at least one."""
+"""Words: the first or second line of a message has at least one of them."""
 _RULE = re.compile(r"^\s*-{20,200}\s*$")
 LINES = 6
 """Lines of a message that are joined."""

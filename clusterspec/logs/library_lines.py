@@ -1,4 +1,5 @@
-"""Warnings of collective, network and kernel libraries that tell what a run lacks, each by the words of its source.
+"""Warnings of collective, network and kernel libraries about something that a run lacks, each in the words of its
+source.
 
 Sources, by commit: NVIDIA/nccl 5067397c (`src`), ROCm/rccl 0cbce2a7 (`src`), aws/aws-ofi-nccl 2daf7d30 (`src`),
 NVIDIA/nvshmem 2d7d25f (`src/modules/transport`), openucx/ucx 9466d104 (`src/uct`, `src/ucp`), linux-rdma/perftest
@@ -13,12 +14,13 @@ from clusterspec.logs.status_texts import STATUS_PATTERNS
 
 _AS_WIDE = "|".join(rf"x{width} link at \S{{1,20}} \(capable of .{{1,40}} x{width} link" for width in (4, 8, 16))
 _RESTING = rf"\bpci [0-9a-f:.]{{7,16}}: .{{1,60}}limited by 2\.5 GT/s PCIe (?:{_AS_WIDE})"
-"""What the bus states, before it has a driver, of a link as wide as its ends at its first speed: a device at rest."""
+"""What the bus prints, before a driver is loaded, about a link at full width and its initial speed: a device at rest.
+"""
 _ONLY_SOCKETS = (
     r"network devices? '\w{1,20}:[0-9]{1,3}'.{0,300} not available, please use one or more of: "
     r"'[^']{1,40}'\(tcp\)(?:, '[^']{1,40}'\(tcp\)){0,40}(?!,)"
 )
-"""Ports of RDMA devices that were asked for, of which a UCX lists none: its interfaces are all of TCP."""
+"""Requested ports of RDMA devices, none of which UCX lists: all of its interfaces are TCP."""
 LIBRARY_PATTERNS = (
     # NVIDIA/nccl 5067397c, src/include/checks.h: a call that the library itself made. NVIDIA/TensorRT-LLM issue 4238
     (

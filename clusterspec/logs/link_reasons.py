@@ -2,7 +2,7 @@
 
 The words are those of the kernel's link states (ethtool, `netlink/settings.c`) and of the status opcodes of NVIDIA's
 ports (Mellanox/mstflint, `reg_access_ext` `pddr_monitor_opcode`; NVIDIA DOCA, `doca_telemetry_phy`). A host may have
-ports without a cable on purpose, so that the reason alone is never certain.
+ports without a cable on purpose, so the reason by itself is never certain.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ REASONS = (
         r" [Ee]xceeded.{0,50}|serdes (?:uphy|ophy) fatal.{0,16}",
     ),
 )
-"""Causes, each with how much a reason tells of it, and the reasons."""
+"""Causes, each with the weight of a reason for it, and the reasons."""
 
 
 def link_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:

@@ -1,7 +1,8 @@
-"""The messages of the catalog that a text may contain, and those that a line does, however many the catalog lists.
+"""The messages of the catalog that a text may contain, and those that a line contains, found in a time that hardly
+depends on the size of the catalog.
 
-A text is cut into its words once. A message can only be in a text that has each of its inner words, so that nearly all
-messages are ruled out by a look into a set; only those that are left are searched for.
+A text is cut into its words once. A text can contain a message only if it has each of the message's inner words, so set
+lookups exclude nearly all messages; only the rest are searched for.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from clusterspec.records import NamedTuple
 
 _WORD = re.compile(r"\w{3,60}")
 FEW = 100
-"""Entries that are searched for one by one."""
+"""Maximum number of entries that are searched for separately."""
 WIDEST_GAP = 120
 """Characters that may stand where the words of a message have an asterisk."""
 AFTER = 80
 """Characters after the words of a message that are shown."""
 _MAY_BE_ERROR = ("rror", "xception", "ERROR", "FATAL", "atal", "Exit", "Failure", "Interrupt", "[E ", "CRITICAL")
-"""Words of which a line has at least one that shows an exception."""
+"""Words: a line that shows an exception has at least one of them."""
 _OUTLIVED = ("WARN", "Warning:", "INFO", "DEBUG")
-"""Words of lines by which a program goes on."""
+"""Words of lines after which a program continues."""
 
 
 class Entry(NamedTuple):
-    """A message with its words cut at the asterisks (``parts``), the longest of them, and the words that stand whole
-    in every text with it, as they are (``whole``) and with zeros in place of digits (``inner``).
+    """A message: its text split at the asterisks (``parts``), the longest part, and the words that every text with the
+    message contains in full, as written (``whole``) and with zeros in place of digits (``inner``).
     """
 
     message: Message
@@ -42,7 +43,7 @@ class Entry(NamedTuple):
 
 @cache
 def entries() -> tuple[Entry, ...]:
-    """The messages of the catalog with what a search needs of them."""
+    """The messages of the catalog, prepared for a search."""
     return tuple(map(_entry, listed_messages()))
 
 
@@ -55,7 +56,7 @@ def _entry(message: Message) -> Entry:
 
 
 def _is_name(parts: tuple[str, ...]) -> bool:
-    """Whether a message is one word, such as the name of a status, which stands whole in a line.
+    """Whether a message is one word, such as the name of a status; a line contains it as a whole word.
 
     >>> _is_name(("NVML_ERROR_IN_USE",)), _is_name(("in use",))
     (True, False)
@@ -93,7 +94,7 @@ def possible_entries(parts_of_forms: Iterable[str]) -> tuple[int, ...]:
 
 @cache
 def _places_by_inner_word() -> dict[str, tuple[int, ...]]:
-    """Every entry by the one of its inner words that the fewest messages have; by an empty word where it has none."""
+    """Every entry by the rarest of its inner words; by an empty word if it has none."""
     counts = Counter(word for each in entries() for word in each.inner)
     found: dict[str, list[int]] = {"": []}
     for place, each in enumerate(entries()):
@@ -102,7 +103,7 @@ def _places_by_inner_word() -> dict[str, tuple[int, ...]]:
 
 
 def places_by_word(places: Iterable[int]) -> dict[str, tuple[int, ...]]:
-    """Entries by the one of their words that the fewest messages of the catalog have."""
+    """Entries by the rarest of their words in the catalog."""
     found: dict[str, list[int]] = {}
     for place in places:
         words = entries()[place].whole
@@ -125,8 +126,8 @@ def entries_of_line(line: str, by_word: dict[str, tuple[int, ...]]) -> list[int]
 def statement_of_entry(entry: Entry, line: str) -> tuple[str, str] | None:
     """The statement that a line makes with a message, and its text; None if the message is not in it.
 
-    An exception of Python is a statement on a line of an error alone; on others of which the program may go on it
-    tells as little as a message that may have the cause.
+    A Python exception is a statement only on a line that reports an error. On a line after which the program may
+    continue, it weighs as little as a message that may have the cause.
     """
     if _is_name(entry.parts) and entry.parts[0] not in _WORD.findall(line):
         return None
@@ -143,7 +144,7 @@ def statement_of_entry(entry: Entry, line: str) -> tuple[str, str] | None:
 def _text_with(parts: tuple[str, ...], line: str) -> str | None:
     """The text of a message in a line and what follows it; None if a part is missing or too far from the one before.
 
-    Each part is looked for once after each place of the first one, so that the time is linear in the line.
+    Each part is searched once after each position of the first part, so the time is linear in the length of the line.
 
     >>> _text_with(("rank ", " differs"), "a rank 3 differs.")
     'rank 3 differs.'

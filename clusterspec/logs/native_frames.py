@@ -1,7 +1,7 @@
 """Stacks of native code that a debugger or a signal handler prints of a process that crashed.
 
-The frames next to the crash name the library or the file in which it happened. A stack of a process that waits tells
-nothing of a crash, and is not read as one.
+The frames next to the crash name the library or the file in which it happened. A stack of a waiting process says
+nothing about a crash, and is not read as one.
 """
 
 from __future__ import annotations

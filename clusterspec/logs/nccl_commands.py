@@ -23,7 +23,8 @@ LONGEST = 4_000
 def ranks_of_command(text: str) -> int | None:
     """The ranks that a command states which starts one process; None for none, or several that differ.
 
-    A command of a launcher (``mpirun``) is left out: how many of its processes belong to one run, only the build tells.
+    A command of a launcher (``mpirun``) is left out: how many of its processes belong to one run, which depends on the
+    build.
 
     >>> ranks_of_command("./build/sendrecv_perf -b 128M -e 1G -f 2 -g 8\\n")
     8

@@ -136,8 +136,8 @@ _REST = re.compile(
 
 
 def lines_with_whole_rows(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a log without those of the library, each with its number; the parts of a row between which the
-    library printed (NCCL_DEBUG_SUBSYS=COLL or TUNING) are one line.
+    """The lines of a log without lines of the library, each with its number. If the library printed within a row
+    (NCCL_DEBUG_SUBSYS=COLL or TUNING), the parts of the row form one line.
 
     >>> told = "h:1:1 [0] NCCL INFO AllReduce: 8 Bytes\\n"
     >>> list(lines_with_whole_rows(f"8 2 float sum -1{told}  5.0  0.00  0.00  0{told} 4.0  0.00  0.00  0"))

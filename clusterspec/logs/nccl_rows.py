@@ -71,7 +71,7 @@ class LogRow:
     root: str = ""
     wrong: tuple[str, ...] = ()
     rounding: float = PRINTED
-    """B/s by which the bandwidths may be rounded, by the decimals with which they are printed."""
+    """B/s by which the bandwidths may be rounded, from their printed decimals."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def log_of_rows(text: str, lines: tuple[LogRow, ...], start: int) -> NcclLog:
 
 SMALLEST_FACTOR = 0.5
 """The smallest factor of bus bandwidth to algorithm bandwidth of two ranks or more: (n - 1) / n of 2 (nccl-tests,
-doc/PERFORMANCE.md). Of one rank, which sends nothing, the factor of a collective is 0.
+doc/PERFORMANCE.md). For one rank, which sends nothing, the factor of a collective is 0.
 """
 
 
@@ -151,7 +151,7 @@ def _rows_of_one_rank(lines: tuple[LogRow, ...]) -> bool:
 
 
 def _printed_side_by_side(lines: tuple[LogRow, ...]) -> int:
-    """The copies of a benchmark whose rows stand among each other: the most rows of one size that follow each other.
+    """The number of copies of a benchmark whose rows are interleaved: the most consecutive rows of one size.
 
     A sweep of one size alone repeats it too (``-b`` is ``-e``, with cycles): it counts as one job.
     """
@@ -184,7 +184,7 @@ def _concluded_test(text: str) -> str:
 
 
 def _named_tests(text: str) -> tuple[str, ...]:
-    """The tests that a text before a table names, or the one that it says has started last."""
+    """The tests that a text before a table names, or the test that started last according to it."""
     text = (_STARTED.findall(text) or [text])[-1]
     return tuple(dict.fromkeys([*(NAMES[found] for found in _TEST.findall(text)), *_OTHERS.findall(text)]))
 
@@ -270,7 +270,7 @@ def _check_consistency(line: LogRow) -> None:
 def _check_factor(rows: tuple[LogRow, ...]) -> None:
     """Raises `NotALogError` unless busbw is the same multiple of algbw in all rows of a table.
 
-    The multiple follows from the collective and its ranks alone (NVIDIA/nccl-tests, doc/PERFORMANCE.md).
+    The multiple follows only from the collective and its ranks (NVIDIA/nccl-tests, doc/PERFORMANCE.md).
     """
     best = max(rows, key=lambda row: row.algbw, default=None)
     if best is None or best.algbw <= 0 or best.busbw <= 0:
@@ -317,8 +317,8 @@ def hosts_of_lines(text: str) -> int:
 
 
 _ALONE = pattern(r"^This test requires exactly two processes$", re.MULTILINE)
-"""What rank 0 of a test of one pair prints where its job has another number of ranks; NVSHMEM's, which every rank
-prints, end with a space.
+"""The line that rank 0 prints if a test of one pair has another number of ranks; NVSHMEM's, which every rank prints,
+end with a space.
 """
 
 
@@ -372,7 +372,7 @@ def log_tables(text: str) -> list[tuple[str, tuple[LogRow, ...], int]]:
 
 
 def _begins_another_run(rows: list[LogRow], row: LogRow) -> bool:
-    """Whether a row without a heading is of another run: its size falls, and it repeats no sweep line by line."""
+    """Whether a row without a heading belongs to another run: its size falls, and it repeats no sweep line by line."""
     if _is_of_one_rank(row) and _is_of_one_rank(rows[-1]):
         return False  # jobs of one rank print among each other, in any order
     return row.size < rows[-1].size and (row.size != rows[0].size or row.number > rows[-1].number + 1)

@@ -350,7 +350,7 @@ OBJECTS = (
 )
 """Causes, objects and what happened to them, the more specific before the more common."""
 PLACE = r"\S{0,200}\.(?:c|cc|cpp|cu|h|hpp|py|go|rs):[0-9]{1,6}\b\]?|File \"[^\"]{1,400}\", line [0-9]{1,6}"
-"""The line of a source that an error names, which tells of no object."""
+"""The line of a source that an error names; it identifies no object."""
 OF_A_PROGRAM = (
     r"\b(?:Type|Key|Index|Attribute|Name|UnboundLocal|Recursion|ZeroDivision|Overflow|UnicodeDecode"
     r"|UnicodeEncode|Syntax"

@@ -1,6 +1,6 @@
 """OSU micro-benchmarks: the bandwidth between two ranks, and the latency of collectives.
 
-A collective prints neither its ranks nor its nodes: the command that launched it does, where the log holds it.
+A collective prints neither its ranks nor its nodes; its launch command states them, if the log holds it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _COLLECTIVES = {
     "all-to-all personalized exchange": ("all-to-all", "osu_alltoall", True),
     "broadcast": ("broadcast", "osu_bcast", False),
 }
-"""Collectives by their names in headings: our name, the program, and whether a size is that of one rank's part
+"""Collectives by their names in headings: our name, the program, and whether a size counts one rank's part
 (osu_allgather.c sends it from each rank, and osu_reduce_scatter.c divides it by the ranks: yqin/osu-micro-benchmarks
-b7fc8c57, c/mpi/collective/blocking, read 2026-11-25; osu_alltoall.c as recalled)."""
+b7fc8c57, c/mpi/collective/blocking, read 2026-11-25; osu_alltoall.c as recalled).
+"""
 
 
 def is_osu_test(head: str) -> bool:
@@ -65,7 +66,8 @@ class _Found:
 
 
 def read_osu_test(text: str) -> Benchmark:
-    """The bandwidth between two ranks, per direction, and that of collectives whose ranks a launch line states.
+    """The bandwidth between two ranks, per direction, and the bandwidth of collectives whose ranks a launch line
+    states.
 
     A megabyte is 10^6 bytes (osu_bw.c divides by 1e6). Collectives in host memory are listed; those without ranks,
     other latencies, and sums over pairs of ranks are passed over with a remark. Raises `NotALogError` if there is
@@ -167,8 +169,8 @@ def listed_collective(series: Series) -> Listed:
 
 
 def _has_host_buffer(lines: Sequence[str], test: _Test) -> bool:
-    """Whether a test copies from or to host memory as well as that of an accelerator, as its head prints, or the
-    command between it and the test before.
+    """Whether a test copies between host and accelerator memory, according to its head or the command between it and
+    the previous test.
     """
     if where := _BUFFERS.search("\n".join(lines[test.start : test.end][:8])):
         return "HOST" in where.groups()

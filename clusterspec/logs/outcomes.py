@@ -1,4 +1,4 @@
-"""What a sentence says came of something that was tried: it helped, or it was in vain."""
+"""The outcome that a sentence reports for something that was tried: it helped, or it did not."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ GAIN = re.compile(
 )
 """Two rates, the second after a change."""
 GAINED = 1.3
-"""How many times the rate before the one after a remedy has to be."""
+"""Minimum ratio of the rate after a remedy to the rate before it."""
 
 
 def in_small_letters(*patterns: re.Pattern[str]) -> tuple[re.Pattern[str], ...]:

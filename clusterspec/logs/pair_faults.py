@@ -24,12 +24,13 @@ MOST_TITLES, MOST_ROWS = 64, 600
 SLOWER = 0.7
 """Share of the bandwidth without peer access below which peer access is at fault: direct copies are the faster ones."""
 STALLED = 1_000.0
-"""Microseconds of a copy of a few bytes with peer access above which it does not get through: a sound one takes 1 to
-30, one that the IOMMU translates or access control redirects to nowhere 49,000 and more (NVIDIA/nccl issue 1285)."""
+"""Microseconds above which a copy of a few bytes with peer access does not arrive: a sound copy takes 1 to 30; a copy
+that the IOMMU translates, or that access control redirects to nowhere, takes 49,000 and more (NVIDIA/nccl issue 1285).
+"""
 APART = 0.6
-"""Share of the median pair below which all pairs of one accelerator have to be before it is called slower."""
+"""Share of the median pair: an accelerator is called slower if all its pairs are below it."""
 FEWEST = 4
-"""Accelerators from which one is compared with the others."""
+"""Smallest number of accelerators at which one is compared with the others."""
 
 
 OF_PAIRS = frozenset({"slow-peer-access", "stalled-peer-access", "slow-device", "slowest-pair"})
@@ -37,7 +38,7 @@ OF_PAIRS = frozenset({"slow-peer-access", "stalled-peer-access", "slow-device", 
 
 
 class Matrix(NamedTuple):
-    """A matrix: its title in parts, the line of it, and its rows, None where no figure is."""
+    """A matrix: its title in parts, its line, and its rows, with None for missing figures."""
 
     kind: str
     enabled: bool
@@ -123,11 +124,12 @@ def _stalled_copies(found: tuple[Matrix, ...]) -> Iterator[tuple[str, str, int]]
 
 
 def _slow_accelerator(matrix: Matrix) -> str:
-    """The accelerator whose pairs are all slower than the median of the others; empty if there is none, or several.
+    """The only accelerator whose pairs are all slower than the median of the other pairs; empty if there is none or
+    more than one.
 
     >>> rows = tuple(tuple(20.0 if 3 in (a, b) else 200.0 for b in range(4)) for a in range(4))
     >>> _slow_accelerator(Matrix("", True, False, 1, rows))
-    'all pairs of accelerator 3 reach at most 20 GB/s, the median of the others is 200'
+    'all pairs of accelerator 3 reach at most 20 GB/s; the median of the other pairs is 200'
     """
     slow = []
     for device in range(len(matrix.rows)) if len(matrix.rows) >= FEWEST else ():
@@ -135,5 +137,5 @@ def _slow_accelerator(matrix: Matrix) -> str:
         others = [rate for row, column, rate in matrix.pairs() if device not in (row, column)]
         if own and others and max(own) < APART * median(others):
             shown = f"all pairs of accelerator {device} reach at most {max(own):g} GB/s"
-            slow.append(f"{shown}, the median of the others is {median(others):g}")
+            slow.append(f"{shown}; the median of the other pairs is {median(others):g}")
     return slow[0] if len(slow) == 1 else ""

@@ -1,4 +1,4 @@
-"""Lines of containers, services of devices, kernels and communication libraries about what they lack, by their words.
+"""Lines of containers, services of devices, kernels and communication libraries about something that they lack.
 
 Sources, by commit: NVIDIA/nvidia-container-toolkit, kubernetes-sigs device plugins, NVIDIA Fabric Manager 570, the
 drivers of NVIDIA (`NVRM`), habanalabs and mlx5 in Linux 6.8, NVIDIA/nvshmem 2d7d25f (`src`), deepseek-ai/DeepEP

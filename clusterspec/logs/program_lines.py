@@ -15,7 +15,7 @@ from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.platform_lines import PLATFORM_PATTERNS
 
 _HOLDERS = r"(?:Process [0-9]{1,9} has [0-9.]{1,9} GiB memory in use\. ?){2}"
-"""Two processes of which PyTorch says that they hold memory of the device; in a container one may be its own."""
+"""Two processes that hold memory of the device according to PyTorch; in a container, one may be the program itself."""
 PROGRAM_PATTERNS = (
     # vLLM before V1 (vllm/core/scheduler.py), SGLang (python/sglang/srt/managers/scheduler.py; until 0.4 other words)
     (
@@ -169,7 +169,7 @@ _PATTERNS = (
     *FACT_PATTERNS,
 )
 OF_DEVICES = ("power-cap", "resting-link")
-"""What tools of a device print of its clocks and links, which may be as they are at work or at rest."""
+"""What device tools print about clocks and links, which may show the device at work or at rest."""
 STATING = frozenset(
     {
         "cache-starved",

@@ -23,7 +23,7 @@ _CALLED = re.compile(
 )
 """NCCL and RCCL with NCCL_DEBUG_SUBSYS=COLL, src/enqueue.cc: a collective that a rank begins."""
 _EQUAL = frozenset({"ALLREDUCE", "BROADCAST", "REDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"})
-"""Collectives to which every rank brings as many elements; others may exchange unequal parts."""
+"""Collectives in which every rank has equally many elements; in others, the parts may be unequal."""
 MOST_SHOWN = 3
 """Collectives of a divergence that its text names."""
 
@@ -82,8 +82,8 @@ def waiting_ranks(text: str) -> tuple[str, int] | None:
 
 
 def _awaited_collectives(text: str, *, whole: bool = False, sized: bool = False) -> Iterator[Calls]:
-    """The collective that each rank's watchdog names, by group; with ``whole`` of the group of all ranks alone, with
-    ``sized`` with its elements where they must be equal.
+    """The collective that each rank's watchdog names, by group. With ``whole``, only the group of all ranks counts;
+    with ``sized``, the number of elements is included if it must be equal.
 
     Releases before group names are ambiguous if a rank waits in two collectives, or if its number in the group differs
     from its number in the job.
@@ -101,7 +101,9 @@ def _awaited_collectives(text: str, *, whole: bool = False, sized: bool = False)
 
 
 MOST_REPORTS = 20_000
-"""Reports of watchdogs that are read: of each rank the first tells which collective it waits for."""
+"""Maximum number of watchdog reports that are read: the first report of each rank names the collective that it waits
+for.
+"""
 
 
 @recent(1)
@@ -171,7 +173,7 @@ def renamed_address(text: str) -> tuple[str, int] | None:
     """An address that a program was given, with the host name to which it connects instead, and the line; None without
     one.
 
-    PyTorch looks the name of the address up, and connects to what the name resolves to (pytorch/pytorch issue 85300).
+    PyTorch looks up the name of the address, and connects to the result (pytorch/pytorch issue 85300).
     """
     if "any network address of" not in text:
         return None
@@ -192,8 +194,8 @@ TRACED = 6_000
 def store_wait(text: str) -> tuple[str, int] | None:
     """The wait for a key of PyTorch's store after the ranks had met, with its line; None without one.
 
-    The store had been reached (pytorch/pytorch, `torch/csrc/distributed/c10d/Utils.hpp`, `recvBytes`), so that another
-    rank set no key in time. Threads: meta-pytorch/data issue 659, rwth-i6/returnn issue 1621.
+    The store had been reached (pytorch/pytorch, `torch/csrc/distributed/c10d/Utils.hpp`, `recvBytes`), so another rank
+    set no key in time. Threads: meta-pytorch/data issue 659, rwth-i6/returnn issue 1621.
     """
     match = _STORE_TIMEOUT.search(text) if "Socket Timeout" in text else None
     if match is None:

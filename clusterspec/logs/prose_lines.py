@@ -1,6 +1,7 @@
-"""The lines of a report that people wrote: those without the marks of what a program prints.
+"""The lines of a report that people wrote: lines without marks of program output.
 
-Of a very long report the first and the last lines are read: people write above and below the logs that they paste.
+Only the first and the last lines of a very long report are read, since people write above and below the logs that they
+paste.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _DIGITS = str.maketrans("123456789", "000000000")
 
 def prose_lines(text: str) -> list[tuple[int, str]]:
     """The lines of people, and rows of tables, each with its number; of lines that differ only in their digits the
-    first. Of more than `MOST_FORMS` and of more than `MOST_PROSE` the first and the last are read.
+    first. If there are more than `MOST_FORMS` or `MOST_PROSE`, the first and the last are read.
 
     >>> prose_lines("It hangs with 8 GPUs.\\nnode1: ERROR at step 7\\nIt hangs with 4 GPUs.")
     [(1, 'It hangs with 8 GPUs.')]

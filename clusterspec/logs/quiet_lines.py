@@ -1,4 +1,6 @@
-"""Lines with words of errors that tell of none: what a program outlives, sentences about errors, starts of hosts."""
+"""Lines with words of errors that report no error: faults that a program survives, sentences about errors, starts of
+hosts.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ _HINT = re.compile(
 )
 """Words of a sentence about an error that did not happen, or that a text describes."""
 _RECOVERED = re.compile(r"\b[Ff]alling back to\b")
-"""What a program does in place of what failed."""
+"""What a program does instead, after something failed."""
 _CERTAIN = re.compile(r"\w(?:Error|Exception)\b|\bERROR\b|\bFATAL\b")
-"""Names by which a line reports one that did."""
+"""Names that show that a line reports an error that did happen."""
 _HARMLESS = re.compile(
     r"\befa .{1,60}Failed to process command DEREG_MR\b.{0,60}err -22\b|module verification failed: signature"
     r"|_OSC evaluation|\bDOE: \[|[Hh]ardware error from APEI|Unable to register cu\w{2,6} factory"
@@ -36,13 +38,13 @@ _HARMLESS = re.compile(
     r"|nthreads cannot be larger than environment variable \"NUMEXPR_MAX_THREADS\""
 )
 """Errors that their own documents call harmless, or that a host or a program prints at each start: memory of a process
-that ended is given back twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not signed
+that ended is returned twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not signed
 (kernel/module/signing.c), features that the firmware does not offer, the heading above the severity of an event
-(drivers/acpi/apei/ghes.c), libraries that TensorFlow finds registered (xla, stream_executor), kinds of memory for
-which a host has no library (libfabric, `src/hmem.c`), what a provider does not offer, a checkpoint that only the
-disk has or that a first start does not have yet (Megatron-LM, `wandb_utils.py`,
-`megatron/post_training/checkpointing.py`), a form of weights that a hub does not have (vLLM, `transformers_utils`),
-and threads beyond a limit that is then taken (pydata/numexpr, `numexpr/utils.py`).
+(drivers/acpi/apei/ghes.c), libraries that are already registered in TensorFlow (xla, stream_executor), kinds of memory
+for which a host has no library (libfabric, `src/hmem.c`), features that a provider does not offer, a checkpoint that is
+only on disk or does not exist before the first start (Megatron-LM, `wandb_utils.py`,
+`megatron/post_training/checkpointing.py`), a format of weights that a hub does not have (vLLM, `transformers_utils`),
+and more threads than a limit, which then applies (pydata/numexpr, `numexpr/utils.py`).
 """
 
 
@@ -51,7 +53,7 @@ _RAISES = re.compile(r"^(?:.{0,120}?\s)?raise \w[\w.]{1,60}\(f[\"'][^{]{0,400}\{
 
 
 def is_outlived(line: str) -> bool:
-    """Whether a run outlives what a library warns of.
+    """Whether a run survives the fault in a library's warning.
 
     >>> is_outlived("NCCL WARN Call to connect failed, retrying"), is_outlived("NCCL WARN Call to connect failed")
     (True, False)
@@ -69,7 +71,7 @@ def is_harmless(line: str) -> bool:
 
 
 def is_quiet(line: str) -> bool:
-    """Whether a line with a word of an error tells of none, or of one that a program outlives.
+    """Whether a line with a word of an error reports no error, or one that a program survives.
 
     >>> is_quiet("INFO: 0 errors"), is_quiet("you may encounter an out-of-memory error"), is_quiet("OSError: disk")
     (True, True, False)

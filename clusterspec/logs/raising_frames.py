@@ -27,8 +27,8 @@ _MODEL = re.compile(r"/(?:models?|modeling)/\S{1,80}\.py$|/modeling_\w{1,60}\.py
 """Files of libraries with the code of one model."""
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/")
 _REFUSAL = re.compile(r"(?:^|[\s:])(?:Value|Assertion|NotImplemented)Error(?::|$)")
-"""Exceptions by which an installed library refuses what it is given. Threads: QwenLM/Qwen pull 833, verl-project/verl
-issue 3296, huggingface/accelerate issue 1840.
+"""Exceptions with which an installed library refuses its input. Threads: QwenLM/Qwen pull 833, verl-project/verl issue
+3296, huggingface/accelerate issue 1840.
 """
 _COMPUTED = re.compile(
     r"\b(?:Index|ZeroDivision|Overflow)Error\b|\b[Tt]ensors?\b|\bshapes?\b|\bsizes? of\b|\bdimensions?\b"
@@ -40,8 +40,8 @@ MISUSE = re.compile(
     r"|\bRuntimeError: .{0,160}(?:\b[Ss]hapes?\b|\bscalar type\b|\binplace operation|\bsame device\b|\bdtype\b"
     r"|\bgrad(?:_fn|ient computation)?\b|\bon the expected device\b|\bsize of tensor\b|\b[Dd]imension\b|\bautograd\b)"
 )
-"""Exceptions of Python and of PyTorch about how a program uses names, types and arrays, which tell of themselves that
-they are of a program, also where its traceback is missing (docs.python.org, "Built-in Exceptions").
+"""Exceptions of Python and of PyTorch about how a program uses names, types and arrays, which show an error of the
+program even without its traceback (docs.python.org, "Built-in Exceptions").
 """
 _SIGNATURE = re.compile(
     r"\bTypeError: .{0,200}\b(?:missing [0-9]+ required|takes (?:from )?[0-9]+ |unexpected keyword)"
@@ -78,7 +78,7 @@ _OPERATIONS = (
     ("start", r"/subprocess\.py$", r""),
     ("import", r"/(?:site|dist)-packages/", r"<module>"),
 )
-"""What a program was doing, and the file and the function of the frame that tells it; an empty pattern is any."""
+"""What a program was doing, and the file and the function of the frame that shows it; an empty pattern matches any."""
 _COMPILED = tuple((family, re.compile(file), re.compile(function)) for family, file, function in _OPERATIONS)
 OPERATIONS = tuple(dict.fromkeys(f"{family} operation" for family, _, _ in _OPERATIONS))
 """The families of what a program was doing."""
@@ -87,7 +87,7 @@ LONGEST = 1_000
 
 
 def family_of_frame(lines: list[str], number: int) -> str:
-    """The family of an exception in a line by the frame that raised it, else by those of its callers.
+    """The family of an exception in a line, from the frame that raised it, else from the frames of its callers.
 
     >>> family_of_frame(['  File "/a/site-packages/b/models/c.py", line 7, in load_weights', "KeyError: 'd.w13'"], 2)
     'weights operation'
@@ -113,8 +113,8 @@ def family_of_frame(lines: list[str], number: int) -> str:
 
 
 def _operation_of(frames: list[tuple[str, str]], *, looked_up: bool) -> str:
-    """The operation that the innermost frame tells that tells one; empty if none does. The code of a model tells one
-    only of a name that it looked up.
+    """The operation that the innermost possible frame shows; empty if no frame shows one. The code of a model shows one
+    only if it looked up a name.
     """
     for file, name in frames:
         for family, of_file, of_function in _COMPILED:

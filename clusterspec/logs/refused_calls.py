@@ -1,9 +1,9 @@
 """Calls that the system refuses: what a line of any program was doing, and the error of the system that it names.
 
-A program words its errors as it likes, but the name of the call and the text of the error are those of the libraries
-below it (strerror of the C library, `ibv_*` of rdma-core, `fi_*` of libfabric, the CUDA and HIP runtimes). The pair
-says more than either: registration of memory fails with ENOMEM where a limit is reached, and with EFAULT where a NIC
-does not reach the memory of an accelerator.
+Programs word their errors freely, but the name of the call and the text of the error come from the libraries below
+(strerror of the C library, `ibv_*` of rdma-core, `fi_*` of libfabric, the CUDA and HIP runtimes). The pair says more
+than either: registration of memory fails with ENOMEM where a limit is reached, and with EFAULT where a NIC does not
+reach the memory of an accelerator.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NUMBERS = {
     **{"ENOSPC": 28, "EOPNOTSUPP": 95, "EAFNOSUPPORT": 97, "EADDRINUSE": 98, "EADDRNOTAVAIL": 99, "ENETUNREACH": 101},
     **{"ECONNABORTED": 103, "ETIMEDOUT": 110, "ECONNREFUSED": 111, "EHOSTUNREACH": 113, "EREMOTEIO": 121},
 }
-"""Their numbers on Linux, by which alone some programs name them (`include/uapi/asm-generic/errno.h`)."""
+"""Their numbers on Linux; some programs print only these (`include/uapi/asm-generic/errno.h`)."""
 
 
 def _words_of(error: str, texts: str) -> str:
@@ -109,12 +109,12 @@ TELLING = {
     "bind": ("EADDRINUSE", "EADDRNOTAVAIL"),
     "connect": ("bridge", "EAFNOSUPPORT"),
 }
-"""The errors of each call that tell a cause."""
+"""The errors of each call that identify a cause."""
 _BRIDGE = re.compile(
     r"\bfe80::[0-9a-fA-F:]{1,40}|\b(?:172\.17\.[0-9]{1,3}|169\.254\.[0-9]{1,3}|192\.168\.122)\.[0-9]{1,3}\b"
     r"|\b172\.(?:1[89]|2[0-9]|3[01])\.0\.1\b"
 )
-"""Addresses that every host has for itself: the default bridges of Docker and libvirt, the first address of Docker's
+"""Addresses that every host uses internally: the default bridges of Docker and libvirt, the first address of Docker's
 further bridges (172.18.0.0/16 to 172.31.0.0/16; gpustack/gpustack issue 2275), and those of the link alone.
 """
 _ERROR = re.compile("|".join(f"(?P<{name}>{words})" for name, words in ERRORS.items()))
@@ -155,7 +155,7 @@ CALL_WORDS = (
         "RC: -22",
     ),
 )
-"""Words of which a line has at least one if it may be a refused call."""
+"""Words: a line that may be a refused call has at least one of them."""
 
 
 def refused_call(line: str) -> tuple[str, str] | None:

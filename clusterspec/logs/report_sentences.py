@@ -1,4 +1,4 @@
-"""Sentences that people write in a text with a log, and those that report a run that hangs."""
+"""Sentences that people write in a text with a log, and the sentences among them that report a hanging run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_LINES = 4_000
 NARROWEST, WIDEST = 12, 1_200
 """Characters of a line of a report."""
 FEWEST_WORDS = 2
-"""Words of a sentence, those of paths, options and settings aside."""
+"""Words of a sentence, without those of paths, options and settings."""
 FEWEST_CHARACTERS = 4
 """Chinese characters of a sentence."""
 _LOGGED = re.compile(
@@ -26,7 +26,7 @@ _LOGGED = re.compile(
     r"|: (?:Connection (?:timed out|refused|reset)|No route to host|Operation not permitted|Permission denied"
     r"|No such file or directory|Network is unreachable|Name or service not known)\b"
 )
-"""How lines of logs begin, or what they have."""
+"""Beginnings and other marks of lines of logs."""
 _WORD = re.compile(r"(?<![\w./=-])[A-Za-z][a-z']{1,20}(?![\w/=(-])")
 _SET = re.compile(r"\b[A-Z][A-Z0-9_]{5,40} ?= ?\S")
 """A setting, to which one word is enough for a sentence."""
@@ -43,13 +43,13 @@ _MODAL = re.compile(
     r"|it)\b",
     re.IGNORECASE,
 )
-"""Words of advice, of a question, or of what was not tried."""
+"""Words of advice, of a question, or of something that was not tried."""
 _OF_A_FAULT = re.compile(
     r"\bwhy (?:is|are|do|does|did|am|can)\b|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
     r"(?:fix|solve|resolve|avoid|get rid|deal|overcome)\b",
     re.IGNORECASE,
 )
-"""Words of a question about a fault that there is."""
+"""Words of a question about an existing fault."""
 _SOLVED = re.compile(
     r"\b(?:fix(?:es|ed)?|solv(?:es?|ed|ing)|resolv(?:es?|ed|ing)|workaround|work(?:s|ed)? around|solution|(?:goes"
     r"|went|go) away"

@@ -1,10 +1,11 @@
 """The part of a library or of the kernel that reports an error: what its errors are about, whatever their words.
 
-Libraries print the source file of a warning, and the kernel the driver. Of a warning that no known line states, the
-part tells at least the subject. Sources, by commit: NVIDIA/nccl 5067397c, ROCm/rccl 0cbce2a7, aws/aws-ofi-nccl
-2daf7d30, NVIDIA/nvshmem 2d7d25f, openucx/ucx 9466d104, ofiwg/libfabric af8ddbe9 (`src/log.c`), ai-dynamo/nixl 8770b655,
-kvcache-ai/Mooncake 3b5a5941, ROCm/rocm-systems 1b1610fc (`projects/clr`), kubernetes-sigs/dra-driver-nvidia-gpu
-95932046, NVIDIA/k8s-device-plugin 1b826acc, pytorch/gloo, pytorch/pytorch, vllm-project/vllm.
+Libraries print the source file of a warning, and the kernel the driver. If no known line matches a warning, the part
+that prints it at least shows the subject. Sources, by commit: NVIDIA/nccl 5067397c, ROCm/rccl 0cbce2a7,
+aws/aws-ofi-nccl 2daf7d30, NVIDIA/nvshmem 2d7d25f, openucx/ucx 9466d104, ofiwg/libfabric af8ddbe9 (`src/log.c`),
+ai-dynamo/nixl 8770b655, kvcache-ai/Mooncake 3b5a5941, ROCm/rocm-systems 1b1610fc (`projects/clr`),
+kubernetes-sigs/dra-driver-nvidia-gpu 95932046, NVIDIA/k8s-device-plugin 1b826acc, pytorch/gloo, pytorch/pytorch,
+vllm-project/vllm.
 """
 
 from __future__ import annotations

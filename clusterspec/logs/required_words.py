@@ -1,4 +1,4 @@
-"""Words that every match of a regular expression contains, so that a search can pass over lines without them."""
+"""Words that every match of a regular expression contains, so that a search can skip lines without them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 Words = frozenset[str]
-"""Words of which a text has at least one; none where nothing is known."""
+"""Words: a matching text has at least one of them; none if nothing is known."""
 UNKNOWN: Words = frozenset()
 SHORTEST = 3
 """Characters of a word that is worth a search."""
@@ -38,7 +38,7 @@ def required_words(pattern: re.Pattern[str]) -> Words:
 
 
 def _words_of_sequence(parts: Iterable[Any]) -> Words:
-    """The words of parts that follow one another: those of the part whose words are longest."""
+    """The words of consecutive parts: the words of the part whose words are longest."""
     return max(_candidates(parts), key=_selectivity, default=UNKNOWN)
 
 
@@ -48,7 +48,7 @@ def _selectivity(words: Words) -> tuple[int, int]:
 
 
 def _candidates(parts: Iterable[Any]) -> Iterator[Words]:
-    """The words of every part alone; letters that follow one another are one word."""
+    """The words of each part separately; consecutive letters form one word."""
     run: list[str] = []
     for kind, value in parts:
         if str(kind) == "LITERAL":

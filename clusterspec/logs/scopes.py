@@ -1,4 +1,4 @@
-"""Where a report says that a run works and where it fails: on one node, with one accelerator, on some nodes alone."""
+"""Where a report says that a run works and where it fails: on one node, with one accelerator, or only on some nodes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Ranks of one communicator that start on one device of one host, as NCCL and RCCL print their start.
 
-The library refuses them, and the warning that says so is in the log of one rank alone (NVIDIA/nccl 5067397c,
-`src/init.cc`: `initTransportsRank`). Each rank's own start names its device, so that a log without the warning shows
-it, too. A communicator that completes is one that may share devices, as with multi-instance partitions.
+The library refuses them, and its warning is only in the log of one rank (NVIDIA/nccl 5067397c,
+`src/init.cc`: `initTransportsRank`). The start of each rank names its device, so a log without the warning shows the
+conflict, too. If a communicator completes, its ranks may share devices, as with multi-instance partitions.
 """
 
 from __future__ import annotations

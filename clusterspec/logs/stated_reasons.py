@@ -16,7 +16,7 @@ from clusterspec.logs.text_lines import shown_line
 REASON = "reason "
 """How the names of these statements begin; the cause, and whether it is sure, follow."""
 SURE, SEEN, GUESSED = "sure", "seen", "guessed"
-"""How sure a sentence is: of a reason, of a fact without a word of a reason, of a guess."""
+"""The certainty of a sentence that states a reason, a fact without a word for a reason, or a guess."""
 MOST = 40
 """Sentences with a reason that are read."""
 _BECAUSE = re.compile(

@@ -1,4 +1,4 @@
-"""The statements of a log: those of its single lines, each found by words that its pattern requires, and those of
+"""The statements of a log: statements of single lines, each found by words that its pattern requires, and statements of
 several lines together.
 """
 
@@ -78,7 +78,8 @@ _QUOTED = re.compile(r"\bLast error:\s*$")
 """What PyTorch prints on the line before the library's last warning, which it quotes without its prefix."""
 _DIGITS = re.compile(r"[0-9]+")
 _OF_NO_FAULT = (" sshd[", "NCCL DIAG [OK]")
-"""Words of lines that tell of no run: who tries to log in on a host, and what a diagnosis of NCCL finds in order."""
+"""Words of lines that do not concern a run: attempts to log in on a host, and checks that a diagnosis of NCCL passed.
+"""
 MOST_FORMS = 50_000
 """Different lines that are remembered, digits aside."""
 WIDEST = 8_000
@@ -96,10 +97,12 @@ MOST_CONTINUED = 200
 MOST_OPEN = 10_000
 """Lines that may go on with the next one."""
 MOST_TRIED = 10_000
-"""Different lines with one word that are searched for its patterns; later ones repeat what the first ones state."""
+"""Number of different lines with one word that are searched for its patterns; later lines only repeat the first ones.
+"""
 Words = dict[str, tuple[int, ...]]
-"""Words, each with the places of the patterns that require it or another word next to it. The messages of the catalog
-have the places after the patterns."""
+"""Words, each with the positions of the patterns that require it or an alternative to it. The messages of the catalog
+have the places after the patterns.
+"""
 
 
 @cache
@@ -152,7 +155,7 @@ def _words_by_triple() -> dict[str, tuple[tuple[str, str, frozenset[str]], ...]]
 def required_words_in(forms: str) -> set[str]:
     """The words that patterns require whose forms are in a text.
 
-    The text is searched for those alone whose triples it has all: a search for each of the words takes ten times as
+    The text is searched only for words whose character triples it all has; a search for every word takes ten times as
     long on large logs.
     """
     present, known = _character_triples(forms), _words_by_triple()
@@ -206,7 +209,7 @@ def line_statements(text: str) -> Iterator[Stated]:
 
 
 def _statements_of_lines(text: str, search: Search) -> Iterator[Stated]:
-    """The statements of single lines. A word that `MOST_TRIED` of them have is taken out of the words."""
+    """The statements of single lines. A word that occurs in `MOST_TRIED` of the lines is removed from the words."""
     words, seen, same = search.words, set[str](), set[str]()
     tried = dict.fromkeys(words, 0)
     before = ""
@@ -276,7 +279,7 @@ def _shown_groups(match: re.Match[str]) -> str:
 
 
 def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
-    """The statements of lines that are wrapped, as far as neither of their parts makes one."""
+    """The statements of wrapped lines, if neither part is a statement by itself."""
     joined = opened = 0
     for number, (line, following) in enumerate(pairwise(lines_of(text)), 1):
         raised = "FileNotFoundError" in following and _FILE_CALL.search(line[:LONGEST])

@@ -1,4 +1,4 @@
-"""Values over the steps of a training log: losses that stay NaN or infinite, and times that go to waiting for data."""
+"""Values over the steps of a training log: losses that stay NaN or infinite, and times spent waiting for data."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def lasting_non_finite(text: str) -> tuple[str, int] | None:
 _SECONDS = r":? {1,4}([0-9]{1,7}(?:\.[0-9]{1,9})?)s?(?![\w.:-])"
 _STEP_TIME = re.compile(rf"(?<![\w.-])(?:[Tt]ime|Batch \(t\)){_SECONDS}")
 _DATA_TIME = re.compile(rf"(?<![\w.-])[Dd]ata(?:_time| \(t\))?{_SECONDS}")
-"""The time of a step and the part of it for which the step waited for its data, as training programs print them.
+"""The time of a step and the part in which it waited for data, as training programs print them.
 
 pytorch/examples (imagenet/main.py) and pytorch-image-models (train.py): "Time 0.2 (0.2) Data 0.1 (0.1)"; torchvision
 (references/detection/utils.py) and MMEngine (runner/log_processor.py): "time: 0.2  data: 0.1", "time: 0.2, data_time:
@@ -59,9 +59,11 @@ pytorch/examples (imagenet/main.py) and pytorch-image-models (train.py): "Time 0
 MOST_STEPS = 2_000
 """Steps that are read."""
 FEWEST_WAITS = 2
-"""Waits below which a log tells nothing: one may be of an evaluation or a checkpoint (mlfoundations/open_clip 703)."""
+"""Number of waits below which a log shows nothing: a wait may be an evaluation or a checkpoint (mlfoundations/open_clip
+703).
+"""
 LATE = 3
-"""Steps of the later half below which a log tells nothing: the first ones wait for workers to start."""
+"""Number of steps in the later half below which a log shows nothing: the first steps wait for workers to start."""
 WAITING = 0.5
 """Share of a step's time, and share of the steps, from which they wait for their data."""
 LONGEST = 1_000
@@ -73,7 +75,7 @@ def waiting_for_data(text: str) -> tuple[str, int] | None:
     a few wait for half of the time of all, as loaders of several workers make them; with its line. None otherwise.
 
     >>> waiting_for_data("\\n".join(f"time: {0.25 + late}  data: {0.25 + late}" for late in (0, 0, 0, 8, 8, 8)))
-    ('8.25 s of the 8.25 s of a step go to waiting for data, as in 3 of the last 3 steps', 6)
+    ('8.25 s of a step of 8.25 s are spent waiting for data, as in 3 of the last 3 steps', 6)
     >>> waiting_for_data("\\n".join("time: 0.3  data: 0.1" for _ in range(9)))
     """
     start = text.find("\n", max(0, len(text) - AT_END)) + 1 if len(text) > AT_END else 0
@@ -91,11 +93,11 @@ def waiting_for_data(text: str) -> tuple[str, int] | None:
         return None
     step, wait, line = waiting[-1]
     of = f"{len(waiting)} of the last {len(later)} steps"
-    return f"{wait:g} s of the {step:g} s of a step go to waiting for data, as in {of}", before + line
+    return f"{wait:g} s of a step of {step:g} s are spent waiting for data, as in {of}", before + line
 
 
 def _steps_with_data(text: str) -> Iterator[tuple[float, float, int]]:
-    """The time of each step of a text, the part of it that went to waiting for data, and its line."""
+    """The time of each step of a text, the part spent waiting for data, and its line."""
     for number, line in enumerate(lines_of(text), 1):
         step = _STEP_TIME.search(line, 0, LONGEST) if "ata" in line else None
         data = _DATA_TIME.search(line, 0, LONGEST) if step else None

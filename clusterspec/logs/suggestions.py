@@ -28,7 +28,7 @@ _ERROR = re.compile(
     r"|: (?:unbound variable|parameter (?:null or )?not set)\s{0,8}$"
     r"|\bwhat\(\): {1,4}\S"  # the text of an exception of C++ that nothing catches (libstdc++, vterminate.cc)
 )
-"""Words by which a line tells of an error."""
+"""Words by which a line reports an error."""
 _OF_ERRORS = (
     "rror",
     "xception: ",
@@ -65,7 +65,8 @@ _KERNEL = re.compile(
 """A line of the kernel about a device that does not answer, or that its driver does not take."""
 _OF_KERNEL = ("imeout", "ime-out", "imed out", "imed-out", "hung", "not respond", "unsupported", "not supported")
 _OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES, *_OF_KERNEL)
-"""The same, those of what libraries print before their errors, errors that need no such word, and those of kernels."""
+"""The same, with words that libraries print before their errors, errors that need no such word, and words of kernels.
+"""
 _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} WARN\b|\bUCX {1,4}(?:ERROR|FATAL)\b")
 """What libraries print before each of their errors, which they call warnings."""
 _SETTING = re.compile(r"\b(?:NCCL|RCCL|UCX|NVSHMEM|OMPI_MCA|HSA|FI)_[A-Z_]{3,40}\b")
@@ -90,7 +91,8 @@ FAMILIES = (
 watchdog of PyTorch (`ProcessGroupNCCL.cpp`) and the statuses of XLA and gRPC (abseil-cpp, `absl/status/status.h`).
 """
 OF_OTHERS = ("remote", "timeout", "unavailable")
-"""Families of what a rank prints when another one ended; the exception of that rank may be in the same log."""
+"""Families of messages that a rank prints after another one ended; the exception of that rank may be in the same log.
+"""
 _COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
 _FAMILY_WORDS: tuple[str, ...] = (
     "system error",
@@ -107,10 +109,11 @@ _FAMILY_WORDS: tuple[str, ...] = (
     "RpcError: ",
     "status: ",
 )
-"""Words of which a text has at least one if a line of it states a family."""
+"""Words: a text with a line of a family has at least one of them."""
 _NO_PLUGIN = ("Could not find: libnccl-net.so", "NET/Plugin : No plugin found", "NET/Plugin: No plugin found")
 _PLUGIN = ("NCCL INFO Plugin Path : ", "NCCL INFO NET/Plugin: Loaded net plugin ")
-"""What a rank prints that finds no plugin of the network, and one that loads it (NCCL, `src/plugin/plugin_open.cc`)."""
+"""The lines of a rank that finds no network plugin, and of a rank that loads one (NCCL, `src/plugin/plugin_open.cc`).
+"""
 OF_EXCEPTIONS = frozenset(
     {
         f"family {each}"
@@ -153,7 +156,7 @@ MOST_UNLISTED = 500
 
 
 def _tells_error(line: str) -> bool:
-    """Whether a line tells of an error that ends a program; a search for a word is faster than one for a pattern."""
+    """Whether a line reports an error that ends a program; a search for a word is faster than one for a pattern."""
     if ("WARN" in line or "UCX" in line) and _LOUD.search(line):
         return not is_outlived(line)
     told = any(word in line for word in _BY_THEMSELVES)
@@ -167,7 +170,7 @@ def _tells_error(line: str) -> bool:
 def suggested_causes(text: str) -> Iterator[tuple[str, str, int]]:
     """The causes that each different line of an error suggests, with the line: the first line of each cause.
 
-    Its words tell more than the part that reports it.
+    Its words are more specific than the part that reports it.
     """
     present = [word for word in _OF_LINES if word in text]
     seen: set[str] = set()
@@ -214,7 +217,7 @@ _REFUSAL = re.compile(
     r"|conflicting|mutually|malformed|incorrect|more than once)\b"
 )
 _NOTE = re.compile(r"\bNOTE\b|\bNote\b|\bINFO\b|WARN")
-"""Words by which such a message refuses, without one of an error, and by which it is only a note."""
+"""Words of a refusal without a word for an error, and words that make such a message only a note."""
 MOST_BLOCKS = 50
 """Such messages that are read."""
 
@@ -231,8 +234,7 @@ def _causes_of_words(line: str) -> tuple[str, ...]:
     """The cause of the common words of an error, or the causes of the part that reports it.
 
     Programs put what failed before the reason, with a colon between them: "pull of image a failed: lookup of b: no such
-    host". Of two matches with a colon between them, the later one is thus the cause, unless the words after the colon
-    are of a hint.
+    host". If a colon separates two matches, the later match is the cause, unless the words after the colon are a hint.
 
     >>> _causes_of_words("Unable to initialize backend 'tpu': libtpu.so: cannot open shared object file")
     ('library-release',)
@@ -253,7 +255,7 @@ def _causes_of_words(line: str) -> tuple[str, ...]:
 
 
 def _causes_of_object(line: str) -> tuple[str, ...]:
-    """The causes of an object and what happened to it in a line of an error; none if it has no such pair.
+    """The causes from an object and its fault in a line that reports an error; none without such a pair.
 
     >>> _causes_of_object("error: file system /scratch is offline")
     ('storage-fault',)

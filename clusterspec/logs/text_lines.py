@@ -7,7 +7,7 @@ from collections.abc import Iterator
 LONGEST_SHOWN = 160
 """Characters of a line that are shown as evidence."""
 AT_ONCE = 200_000
-"""Characters of a text whose lines are listed at once, which is faster than one by one."""
+"""Largest number of characters of a text whose lines are listed at once, which is faster than iterating."""
 CUT = "…"
 """What stands for the rest of a line that is not shown."""
 
@@ -53,9 +53,9 @@ _AS_ZERO = bytes.maketrans(b"123456789abcdef", b"000000000000000")
 
 
 def with_digits_as_zero(text: str) -> str:
-    """A text in which decimal and hexadecimal digits, small letters alone, are zeros: lines of ranks, steps and
-    addresses are then equal. Bytes are translated, since characters take many times as long where one is not of
-    ASCII.
+    """A text with zeros in place of decimal digits and lowercase hexadecimal digits, so that lines that differ only in
+    ranks, steps and addresses are equal. Bytes are translated, since characters take many times as long if one of them
+    is not ASCII.
 
     >>> with_digits_as_zero("rank 12 at 0x7f: é")
     'r0nk 00 0t 0x00: é'
@@ -80,10 +80,10 @@ _OF_ERRORS = (
 
 
 def searched_part(text: str) -> tuple[str, int]:
-    """A log as far as it is searched, and how many of its lines are not, repeated ones aside. Lines that are not
-    searched are empty, so that others keep their numbers.
+    """The searched part of a log, and the number of lines that are not searched, without repeated ones. Lines that are
+    not searched are empty, so the other lines keep their numbers.
 
-    The time of a search is that of the lines that differ, and no log of a run has as many as its size allows.
+    The time of a search depends on the lines that differ, and no log of a run has as many of them as its size allows.
 
     >>> searched_part("step 1\\nstep 2")
     ('step 1\\nstep 2', 0)
@@ -97,7 +97,9 @@ def searched_part(text: str) -> tuple[str, int]:
 
 
 def _lines_between(text: str) -> tuple[str, int]:
-    """The lines of a text that are searched, the others empty, and how many others differ from those before them."""
+    """The lines of a text with only the searched ones filled, and the number of other lines that differ from those
+    before them.
+    """
     present = [word for word in _OF_ERRORS if word in text]
     forms: set[str] = set()
     parts: list[str] = []

@@ -73,7 +73,7 @@ _OF_A_STOP = re.compile(
 _STEP = re.compile(r"\b(?:step|iteration)\b[ :=]{0,8}[0-9]{1,9}\b[^\n]{0,400}loss\b|'loss': [0-9]", re.IGNORECASE)
 """A step of training, with its loss."""
 STEPS = 3
-"""Steps by which a run has outlived the warnings before them."""
+"""Number of steps after which a run has survived the warnings before them."""
 _WARNED = re.compile(
     r"^(?:\[rank[0-9]{1,7}\]:? ?)?(?:WARNING:[ \w]|\[W[0-9]{3,4} [0-9:.]{8,20} socket\.cpp:)"
     r"[^\n]{0,400}(?:\w(?:Error|Exception)\b|\bfailed\b|\bcannot be retrieved\b)"
@@ -126,7 +126,7 @@ def ended_well(text: str) -> bool:
 
 
 def lists_changes(text: str) -> bool:
-    """Whether a text is a list of changes of a program, whose items tell of errors that were fixed.
+    """Whether a text is a list of changes of a program; its items report errors that were fixed.
 
     >>> item = "* slurmctld - Fix a crash\\n"
     >>> lists_changes(item * 10), lists_changes("error: crash\\n" * 90 + item * 10)

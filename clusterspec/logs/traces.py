@@ -97,7 +97,9 @@ FORMATS = (
     Columns("time", "input_tokens", "output_tokens", "session"),
     Columns("Timestamp", "Request tokens", "Response tokens", "Session ID"),
 )
-"""This program's columns, and those of BurstGPT (github.com/HPMLL/BurstGPT), whose failed requests have no answer."""
+"""The columns of this program, and the columns of BurstGPT (github.com/HPMLL/BurstGPT), whose failed requests have no
+answer.
+"""
 
 
 def trace_path(name: str, folder: Path) -> Path:
@@ -112,7 +114,7 @@ def trace_path(name: str, folder: Path) -> Path:
 
 
 def trace_summary(path: Path) -> TraceSummary:
-    """The rate and the lengths of the first `MOST_SUMMARIZED` requests of a trace; a CSV file may have lengths alone.
+    """The rate and the lengths of the first `MOST_SUMMARIZED` requests of a trace; a CSV file may have only lengths.
 
     A file that has not changed is read once. Raises `TraceFault` for a trace that cannot be read.
     """

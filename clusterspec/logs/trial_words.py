@@ -1,7 +1,7 @@
 """What people try against a fault, by the words in which they report it: settings, options, services and parts.
 
 Each name stands for one thing that was changed. `logs.trials` finds these in sentences that report an outcome, and
-`analysis.trial_causes` has what an outcome says of the causes.
+`analysis.trial_causes` has the causes that an outcome supports or excludes.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ FAULTS: tuple[tuple[str, str], ...] = (
     ("node", r"\b(?:bad|faulty|broken|defective) (?:nodes?|hosts?|machines?)\b"),
     ("clocks", r"\bthrottl\w{2,4}\b"),
 )
-"""What people blame in other words than those of a remedy."""
+"""What people blame, in words that do not name a remedy."""
 BLAMABLE = frozenset(
     {
         *("peer-memory", "interface", "gid", "mtu", "domain-service", "locked-memory", "open-files", "privileges"),
@@ -192,7 +192,7 @@ USES = (
     r"\b(?:us(?:es?|ed|ing)|with|on|to|in|sett?(?:ing)?|export(?:ed|ing)?|add(?:ed|ing)?|pass(?:ed|ing)|version|release"
     rf"|before|until|{OFF})\b"
 )
-"""Words between an outcome and what it came of."""
+"""Words between an outcome and the change that led to it."""
 TOOLS = (
     r"\b(?:ib_\w{1,20}|\w{1,30}_perf|osu_\w{1,30}|perftest|nccl-tests|rccl-tests|iperf3?|ping|nvidia-smi|rocm-smi"
     r"|nvbandwidth|ucx_perftest|ucx_info|fi_\w{1,20}|telnet|nc|ibv_\w{1,30})\b"

@@ -1,6 +1,6 @@
-"""What a report says that was tried, and what came of it: the words of people around a log.
+"""What people report around a log: what was tried, and the outcome.
 
-A sentence such as "with NCCL_P2P_DISABLE=1 it works" tells more of a cause than most lines of a log. Sentences that
+A sentence such as "with NCCL_P2P_DISABLE=1 it works" says more about a cause than most lines of a log. Sentences that
 advise, ask or suppose report nothing, and lines that programs print are not read.
 """
 
@@ -24,7 +24,7 @@ MOST_WORDS = 240
 LONGEST_LIST = 12
 """Lines below one with an outcome that are read as its list."""
 SHORT = 40
-"""Characters of a sentence that says no more than that something is solved: the next one tells by what."""
+"""Length in characters of a sentence that only says that something is solved; the next sentence says how."""
 MOST_LINES = 2_000
 """Lines with the words of an outcome that are read."""
 _SUPPOSED = re.compile(
@@ -44,7 +44,7 @@ _IF_DONE = re.compile(
     r"(?! (?:for|on) (?:you|your)\b)",
     re.IGNORECASE,
 )
-"""A condition that a writer has met: of what the run does, in the present, not of what it would do."""
+"""A condition that holds for the writer: it describes what the run does, in the present tense, not what it would do."""
 _IF_SET = re.compile(r"\W{0,4}(?:when|once|after|as soon as|if) (?:I|we|one)\b", re.IGNORECASE)
 """The beginning of a clause whose outcome follows."""
 _CLAUSE = re.compile(
@@ -82,7 +82,7 @@ _EVEN = re.compile(
     r"(?:\w{1,12} ){0,3}[`'\"]?$",
     re.IGNORECASE,
 )
-"""Words before a remedy of a run that fails with it, too; without them its own words are of the error."""
+"""Words before a remedy with which the run also fails; without them, the words of the remedy belong to the error."""
 _SINCE = re.compile(
     r"\b(?:since|after|when|once) (?:\w{1,12} ){0,6}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
     r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
@@ -98,13 +98,13 @@ _DONE = re.compile(
     r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall|swap|replace)\b|\b(?:pip3?|apt(?:-get)?) install\b",
     re.IGNORECASE,
 )
-"""Words of a remedy that is told as what to do."""
+"""Words of a remedy that is given as an instruction."""
 _BLAMED = re.compile(
     r"\b(?:is|are|was|were|seems?(?: to be)?) (?:causing|the (?:cause|culprit|reason)|to blame)\b"
     r"|\bcauses? (?:an? |the |our )?(?:\w{1,12} )?(?:hangs?|deadlocks?|crash\w{0,2}|fail\w{0,5}|errors?|slow)",
     re.IGNORECASE,
 )
-"""Words after what a fault is due to."""
+"""Words after the cause of a fault."""
 _TELLS_ITSELF = re.compile(r"\b(?:bisect|regression|incompatib|only (?:appear|reproduc))", re.IGNORECASE)
 """Words of such a fault itself."""
 _BOTH = re.compile(
@@ -112,7 +112,7 @@ _BOTH = re.compile(
     rf".{{0,20}}\bnot (?:on|with|in) .{{0,20}}?{VERSION}",
     re.IGNORECASE,
 )
-"""Two releases, of which the first works and the second does not."""
+"""Two releases: the first works, the second does not."""
 _CELL_GOOD = re.compile(
     r"^\W{0,4}(?:works|passes|passed|pass|fixed|fixes|ok|okay|stable|clean|success)\b|✅", re.IGNORECASE
 )
@@ -143,7 +143,7 @@ _TELLING = in_small_letters(GOOD, BAD, WORSE, _BLAMED, _SINCE)
 
 
 class Trial(NamedTuple):
-    """What was tried (``remedy``, a name of `trial_words`), what came of it (``outcome``), and the words of it."""
+    """What was tried (``remedy``, a name of `trial_words`), its ``outcome``, and the words."""
 
     remedy: str
     outcome: str
@@ -175,8 +175,8 @@ def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _differing_release(told: Sequence[tuple[int, str]]) -> tuple[str, str, int] | None:
-    """The line with the good one of two releases of a package, as pip has them, of which lines say that one works and
-    the other does not; None without any.
+    """The line with the working one of two releases of a package, in pip's form, if lines say that one works and the
+    other does not; None without any.
 
     >>> _differing_release([(1, "Works: ucx==1.3 with torch==2"), (2, "Does not work: ucx==1.4 with torch==2")])
     ('trial helped release of library', 'Works: ucx==1.3 with torch==2', 1)
@@ -194,7 +194,7 @@ def _differing_release(told: Sequence[tuple[int, str]]) -> tuple[str, str, int] 
 
 
 def _trials_of_lines(text: str, told: Sequence[tuple[int, str]]) -> Iterator[tuple[str, str, int]]:
-    """The trials of the lines of a report, then releases of which one line says that it works and another that not."""
+    """The trials of the lines of a report, then releases that work in one line and not in another."""
     lines: list[str] = []
     given = set[str]()
     releases: dict[str, dict[str, tuple[str, str, int]]] = {}
@@ -216,7 +216,7 @@ def _trials_of_lines(text: str, told: Sequence[tuple[int, str]]) -> Iterator[tup
 
 
 def _neighboring_trials(line: str, number: int, lines: Sequence[str]) -> Iterator[Trial]:
-    """The trials of the lines around one with an outcome alone: the advice that it answers, or the list below it."""
+    """The trials around a line that states only an outcome: the advice that it answers, or the list below it."""
     if _ANSWER.search(line):
         above = next((each.strip() for each in reversed(lines[max(number - 4, 0) : number - 1]) if each.strip()), "")
         yield from _trials_of_clause(f"{above} works") if len(above) < MOST_WORDS else ()
@@ -225,7 +225,7 @@ def _neighboring_trials(line: str, number: int, lines: Sequence[str]) -> Iterato
 
 
 def _releases_of_line(line: str) -> Iterator[tuple[str, str, str]]:
-    """The parts and releases of a line that says of one release whether a run works with it.
+    """The parts and releases in a line that states whether a run works with one release.
 
     >>> list(_releases_of_line("NCCL 2.28.9 + aws-ofi-nccl deadlocks")), list(_releases_of_line("NCCL 2.27.7 works"))
     ([('library', '2.28.9', 'vain')], [('library', '2.27.7', 'helped')])
@@ -254,8 +254,8 @@ def _trials_below(head: str, following: Sequence[str]) -> Iterator[Trial]:
 
 
 def report_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of prose with the words of an outcome, each with its number. Of more than `MOST_LINES` the first and
-    the last are read.
+    """The lines of prose with the words of an outcome, each with its number. If there are more than `MOST_LINES`, the
+    first and the last are read.
     """
     found = [each for each in prose_lines(text) if _has_an_outcome(each[1])]
     if len(found) > MOST_LINES:
@@ -264,12 +264,12 @@ def report_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _plain(line: str) -> str:
-    """A line without marks of bold words and of what it puts in between."""
+    """A line without marks of bold text and without dashes around asides."""
     return _ASIDE.sub(r" \1 ", line.replace("**", ""))
 
 
 def _has_an_outcome(line: str) -> bool:
-    """Whether a line is a row of a table, or has words of an outcome, of what is blamed, or two rates."""
+    """Whether a line is a row of a table, or has words of an outcome or of a blamed part, or two rates."""
     plain = _plain(line)
     folded = plain.casefold()
     told = blames(folded) or any(words.search(folded) for words in _TELLING) or GAIN.search(plain) is not None
@@ -277,7 +277,7 @@ def _has_an_outcome(line: str) -> bool:
 
 
 def trials_of_line(line: str) -> Iterator[Trial]:
-    """The trials that the clauses of a line report; a clause without an outcome has that of the next one."""
+    """The trials that the clauses of a line report; a clause without an outcome takes that of the next clause."""
     if (both := _BOTH.search(line)) and len(line) <= MOST_WORDS and not _is_supposed(line):
         part = next((name for name, words in _PARTS if words.search(both[0])), "library")
         yield Trial(f"release of {part}", HELPED, line.strip())
@@ -301,7 +301,7 @@ def trials_of_line(line: str) -> Iterator[Trial]:
 
 
 def _trials_of_row(line: str) -> Iterator[Trial]:
-    """The trials of a row of a table: what was tried, and in the last cell what came of it.
+    """The trials of a row of a table: what was tried, and the outcome in the last cell.
 
     >>> [(each.remedy, each.outcome) for each in _trials_of_row("| `NCCL_MNNVL_ENABLE=0` | 48 ranks | **passes** |")]
     [('domain-service', 'helped')]
@@ -332,8 +332,8 @@ def _is_supposed(clause: str) -> bool:
 
 
 def _trials_of_clause(clause: str, told: str = "") -> Iterator[Trial]:
-    """The remedies that a clause names, each with its outcome, which may be told before; without it the run fails, or
-    with it.
+    """The remedies that a clause names, each with its outcome, which may come first: whether the run fails without the
+    remedy or with it.
     """
     if blamed := tuple(blamed_things(clause)):
         yield from (Trial(name, HELPED, clause) for name in blamed)
@@ -355,7 +355,7 @@ def _trials_of_clause(clause: str, told: str = "") -> Iterator[Trial]:
 
 
 def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
-    """The part of which a clause says that another release changed the outcome; empty if it says none of it.
+    """The part whose release changed the outcome according to a clause; empty if the clause names none.
 
     >>> _changed_part("NCCL 2.18 works and 2.19 hangs", "helped", worse=True)
     'library'

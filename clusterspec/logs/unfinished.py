@@ -52,14 +52,14 @@ _OF_MARKS = (
     *("NCCL", "RCCL", "CCOM", "ncclInvalidUsage", "Test CUDA failure", "Test HIP failure", "Using devices", "Gloo"),
     *("Watchdog", "WARN", "uncorrectable", "NVRM"),
 )
-"""Words of which a text with such a line has at least one: a search for them is faster."""
+"""Words: a text with such a line has at least one of them, and a search for words is faster."""
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _DEVICE = re.compile(r"^#\s+Rank\s+[0-9]{1,7}\s.{1,200}\bdevice\b")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
 TOOL = "a run without a result"
 _TOLD = STATING | {OWN_EXCEPTION}
 _TELLING = ("suggests ", "family ", MESSAGE, f"{TRIAL}{HELPED} ")
-"""How the names of other statements begin that tell what an error may be of."""
+"""Prefixes of the names of other statements that say what an error may concern."""
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
 """The same of messages of the catalog: a program reports that another process ended."""
 
@@ -67,10 +67,10 @@ _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "
 def read_unfinished(text: str) -> Benchmark | None:
     """What a run printed before it hung or stopped: a series without sizes.
 
-    None if the run states its success, or if no collective library wrote the text and no line tells of an error. An
+    None if the run states its success, or if no collective library wrote the text and no line reports an error. An
     error that is of none of the known causes is kept as `error`.
 
-    The ranks are those in the list of devices, else those of the largest communicator.
+    The ranks come from the list of devices, else from the largest communicator.
     """
     if ended_well(text) or lists_changes(text):
         return None
@@ -116,7 +116,7 @@ def read_unfinished(text: str) -> Benchmark | None:
 
 
 def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:
-    """The statements, those of lines that follow from the failure of another rank last, and what says so of a line;
+    """The statements, with those that follow from the failure of another rank last and the evidence for each of these;
     and the same statements with the ranks and times of their lines.
     """
     stated = [(each.name, each.text, each.line) for each in evidence]

@@ -1,4 +1,4 @@
-"""Causes that a report is suspected of by its words, where none of its lines decides: the causes whose terms it has.
+"""Causes suspected from the words of a report if none of its lines decides: the causes whose terms it has.
 
 The score of a cause is the sum of the weights of its terms (`cause_terms.weights`) in the text, each next one counting
 less, minus a share of the heaviest term that a clause denies. No cause is named below a threshold; those whose score is
@@ -24,7 +24,7 @@ FEWEST = 4.0
 LEAST = 2.4
 """The score from which causes are named where none has `FEWEST`: one term that few causes have."""
 NEAR = 0.6
-"""The share of the best score from which other causes are named with it."""
+"""The share of the best score from which other causes are also named."""
 MOST = 4
 """Causes that are named."""
 SHOWN = 4
@@ -36,7 +36,7 @@ OF_LAUNCH = 0.5
 OF_DENIAL = 0.5
 """The share of the largest denied term that is taken from the score."""
 SPECIFIC = 3
-"""Words of a symptom that may name a cause by itself, as fewer do not."""
+"""Least number of words of a symptom that may name a cause by itself."""
 
 
 class Worded(NamedTuple):

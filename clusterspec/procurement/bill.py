@@ -38,7 +38,7 @@ def network_items(cluster: Cluster, written: NetworksSpec | None) -> Iterator[It
 
 
 LANES = {"QSFP-DD": 8, "OSFP": 8}
-"""Lanes of a cage, of which each may be a port of its own; 4 in the other forms (QSFP)."""
+"""Lanes of a cage; each may be a separate port. The other forms (QSFP) have 4."""
 
 
 def ports_at(switch: Switch, rate: float) -> int | None:
@@ -292,7 +292,7 @@ def _module_derivation(tier: str, count: int, named: Mapping[str, LevelOptics]) 
 
 
 def _other_items(cluster: Cluster, written: ClusterSpec, procurement: ProcurementSpec | None) -> Iterator[Item | str]:
-    """Items for other networks, storage and racks; for rented machines storage alone, where it has a price."""
+    """Items for other networks, storage and racks; for rented machines only storage, if it has a price."""
     store = written.networks.storage if written.networks else None
     prices = (procurement.prices if procurement else None) or {}
     if cluster.cloud:

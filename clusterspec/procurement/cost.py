@@ -54,7 +54,7 @@ class YearlyCost:
 
 
 class UseCost(NamedTuple):
-    """The cost of a million tokens and of one run where a machine is at work for a ``share`` of its term."""
+    """The cost of a million tokens and of one run if a machine is at work for a ``share`` of its term."""
 
     share: float
     stated: bool
@@ -73,11 +73,12 @@ class Cost:
 
     ``total`` is over the term, or the purchase alone where ``years`` is None. ``per_million_tokens`` counts the tokens
     of training, or the output tokens of a serving plan at its load. The job uses ``accelerators_used`` of
-    ``accelerators``; `per_run` and `per_million_tokens` carry the total with the idle ones, or in a fleet, where other
-    jobs may have the other nodes, the share of ``charged_accelerators``. ``by_kind`` divides the cost of a serving plan
-    among computed input, cached input and output tokens. ``of_day`` has the cost of a day whose load the spec states:
-    with engines that follow it, with all engines at all hours, and of a million output tokens in the first case;
-    ``of_hours`` of the engines of each hour. ``missing`` names what the total leaves out.
+    ``accelerators``; `per_run` and `per_million_tokens` include the cost of idle nodes; in a fleet, where other jobs
+    may have these nodes, they include only the share of ``charged_accelerators``. ``by_kind`` divides the cost of a
+    serving plan among computed input, cached input and output tokens. ``of_day`` has the cost of a day whose load the
+    spec states: with engines that follow it, with all engines at all hours, and of a million output tokens in the first
+    case;
+    ``of_hours`` of the engines of each hour. ``missing`` names what the total omits.
     """
 
     currency: str
@@ -108,7 +109,7 @@ class Cost:
     share: float | None = None
     """The share of the term for which a job of a fleet has its nodes; None for a job with nodes in several pools."""
     has_other_jobs: bool = False
-    """Whether the total is that of a pool of a fleet, of which other jobs or idle nodes are a part."""
+    """Whether the total is that of a pool of a fleet and includes other jobs or idle nodes."""
 
     @property
     def billed(self) -> tuple[float, float] | None:
@@ -120,7 +121,7 @@ class Cost:
 
     @property
     def of_machine(self) -> bool:
-        """Whether the total has the price of the machine, or its rent, and not its operation alone."""
+        """Whether the total includes the price or the rent of the machine, and not only its operation."""
         return self.total is not None and not OF_MACHINE.isdisjoint(part.name for part in self.total.parts)
 
     @property
@@ -144,8 +145,8 @@ class Cost:
 
     @property
     def per_week(self) -> float | None:
-        """The total divided by the weeks of the term, used or not, which is what a week of delay costs. None for a term
-        shorter than a week.
+        """The total divided by the weeks of the term, used or not, which is the cost of a week of delay. None for a
+        term shorter than a week.
         """
         if self.total is None or not self.years or hours_of_years(self.years) < HOURS_OF_WEEK:
             return None
@@ -343,7 +344,9 @@ def _cost_of_million_tokens(second: Term | None, plan: Plan | None, share: Term 
 
 
 def _cost_of_million_output_tokens(second: Term | None, times: ServingTimes) -> Term | None:
-    """The cost of a million output tokens. Interruptions are ignored: a failed engine does not stop the others."""
+    """The cost of a million output tokens. Interruptions are ignored, since a failed engine does not stop the other
+    engines.
+    """
     if second is None or times.output_tokens_per_second <= 0:
         return None
     rate = Figure(times.output_tokens_per_second, "1/s", Computed("concurrency * output_tokens / latency"))

@@ -31,7 +31,7 @@ class HourCost(NamedTuple):
 
 def costs_of_day(inputs: Inputs, whole: Term | None, plan: Plan | None) -> tuple[Term, ...]:
     """The cost of the accelerator-hours of a day: as engines follow its load, with all engines at all hours, and of a
-    million output tokens in the first case. Accelerators that do not run engines are taken to be used otherwise.
+    million output tokens in the first case. Accelerators without an engine are assumed to do other work.
     """
     day = plan.day if plan is not None else None
     if whole is None or not inputs.years or day is None:

@@ -1,4 +1,5 @@
-"""Growth of a machine in phases: what each phase installs, and what the first phase reserves for the last.
+"""Growth of a machine in phases: the parts that each phase installs, and the parts that the first phase reserves for
+the last.
 
 A machine grows without recabling if every phase is a part of the last one: leaves are added with their nodes, and the
 switches above them are installed in the first phase, with free ports for later leaves.

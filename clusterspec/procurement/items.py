@@ -16,8 +16,8 @@ PRICED_AS = {"spare_node": "node"}
 class Item:
     """A part with its quantity and the derivation of that.
 
-    ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is in ``currency``: of
-    `procurement.prices`, else of the lines of the quote (``quoted``), else None. ``assumed`` describes the properties
+    ``kind`` is a key of `procurement.prices`, or one of `PRICED_AS`. ``unit_price`` is in ``currency``: from
+    `procurement.prices`, else from the lines of the quote (``quoted``), else None. ``assumed`` describes the properties
     that the spec does not state. A ``rented`` part is paid by the month, not bought; the price of the nodes has an
     ``included`` one.
     """

@@ -28,7 +28,7 @@ from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern, recent
 
 SEVERAL_NICS = 4
-"""Minimum NICs of a node at which cables as many as all fabric NICs are taken for cables of the fabric."""
+"""Minimum NICs of a node from which cables in the number of all fabric NICs count as cables of the fabric."""
 FAR_BELOW = 0.5
 """Fraction of a node's price below which another line labeled as a node is not a node of the machine."""
 _BUNDLE = pattern(r"\b(?:shuffles?|trunks?|harness(?:es)?|octopus|fan-?outs?)\b")
@@ -76,7 +76,9 @@ _NODES = pattern(
     r"(?<![\w.-])(\d{1,4}) ?(?:[x×] ?)?(?:(?:nvidia|amd|supermicro|dell|hpe|lenovo|asus|gigabyte|poweredge|proliant|"
     r"thinksystem|cray) ){0,3}(?:(?:servers?|nodes?|systems?|trays?|dgx|hgx)\b|(?:sys|as|ars|esc|xe|xd|sr)-?\d{3,4})"
 )
-"""A number of nodes in a text: before their name or a server's order code, with names of makers between them."""
+"""A number of nodes in a text: it stands before the word for nodes or the order code of a server, possibly with names
+of makers in between.
+"""
 _RACK = pattern(r"\bnvl ?(?:36|72|144|576)\b|\brack[- ]scale\b|\bhelios\b")
 _SITE = {
     "storage": pattern(
@@ -121,7 +123,7 @@ class Offered:
 
     @property
     def is_periodic(self) -> bool:
-        """Whether the line offers the use of a part for a time: its price is that of a month, or of another period."""
+        """Whether the line offers the use of a part for a time: its price is for a month or another period."""
         return self.kind != "other" and self.counts_periods
 
     @property

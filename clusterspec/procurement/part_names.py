@@ -133,16 +133,16 @@ _MANAGEMENT_SWITCH = pattern(r"\bsn2201\b")
 _TIGHT_COMMA = pattern(r"(?<=[^\W\d_]),(?=\d)")
 """A comma between a word and a figure, as lists of East Asia write it: no decimal mark."""
 _GLOSS = pattern(r"([^\x00-\u024f]) ?\(([a-z ]+)\)")
-"""An English word in parentheses after one in another script, which it translates: `サポート (support)`."""
+"""An English word in parentheses that translates the word before it from another script: `サポート (support)`."""
 _SPARE_PARTS = pattern(
     r"\b(?:field[- ]replaceable|frus?|spare[- ]parts?|spare (?:psus?|power|fans?|boards?|drives?|nvme|dimms?|güç))\b"
 )
 _SPARE_LINE = pattern(r"spare ?:")
-"""A line of a stock of spare parts: what follows is a part of the machine that it names."""
+"""A line of a stock of spare parts: the text after it names a part of the machine."""
 _MAINS = pattern(r"\bc(?:13|14|15|19|20|21)\b")
-"""Connectors of IEC 60320: those of power cords and of power distribution."""
+"""Connectors of IEC 60320, for power cords and power distribution."""
 _LIST_OF_PLACES = pattern(r"\(\d[^)]{0,120}\)")
-"""What a line counts in parentheses, such as `(8 nodes + file server)`: the places of its parts."""
+"""Counts in parentheses in a line, such as `(8 nodes + file server)`: the places of its parts."""
 LICENSED_PER_ACCELERATOR = pattern(r"\b(?:nvidia ai enterprise|nvaie|ai enterprise)\b")
 """Software that its vendor licenses by the accelerator."""
 _OTHER_HOURS = r"heures?|stunden?|horas?|or[ae]|u(?:ur|ren)"

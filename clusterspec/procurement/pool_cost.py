@@ -1,4 +1,4 @@
-"""The cost of a pool of a fleet: its machine, the energy of its jobs, and that of the nodes while no job has them."""
+"""The cost of a pool of a fleet: its machine, the energy of its jobs, and the energy of nodes without a job."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def job_cost_in_pool(own: Cost, pool: Cost | None, share: float | None, wait: fl
     jobs.
 
     The job has its nodes for a ``share`` of the term; None if it has nodes of other pools as well. ``wait`` is the
-    factor by which it waits for a storage system: its run lasts and costs as much more.
+    factor by which waiting for a storage system lengthens its run and raises its cost.
     """
     run, each = (_longer_term(term, wait) for term in (own.run, own.per_run))
     others = share != 1 or own.charged_accelerators < own.accelerators

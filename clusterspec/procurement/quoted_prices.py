@@ -1,4 +1,4 @@
-"""The prices that a quote states: of a unit of each kind of part."""
+"""The prices that a quote states per unit of each kind of part."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ def quoted_unit_prices(
 ) -> Mapping[str, tuple[float, float]]:
     """The lowest and highest unit price of each kind of part that a quote sells by the unit.
 
-    ``needed`` are the parts of the bill by kind: the price of one lot is no price of each of several. Where the lines
-    of a kind have different prices and as many units as the bill, both are the mean, so that the sum is the quote's.
+    ``needed`` are the parts of the bill by kind: the price of one lot is not a unit price if the bill needs several
+    units. Where the lines of a kind have different prices and as many units as the bill, both are the mean, so that the
+    sum is the quote's.
     """
     found: dict[str, tuple[float, float]] = {}
     sums: dict[str, tuple[float, float]] = {}

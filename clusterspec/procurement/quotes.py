@@ -69,10 +69,10 @@ def parts_with_terms(parts: Iterable[QuotedPart], procurement: ProcurementSpec) 
 def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     """Nodes and parts of the network in a bill, by kind, counted as the quote counts them.
 
-    Switches are one kind where a line of the quote does not name their tier.
-    Cables with fixed ends need no transceivers, and servers that are described with NICs no further ones. A cable whose
-    ends have the ports of two links each is one piece, so a quote of cables with ends may have half as many as links,
-    and one of fibers and cables with ends so many fewer.
+    Switches are one kind where a line of the quote does not name their tier. Cables with fixed ends need no
+    transceivers, and servers that are described with NICs no further ones. A cable whose ends carry two links each is
+    one piece. A quote of cables with fixed ends may therefore have half as many cables as links, and a quote that also
+    has fibers accordingly fewer than links.
     """
     counted = quantities_by_kind(bill.items)
     needed = {kind: count for kind, count in counted.items() if kind == "node" or kind in NETWORKED}
@@ -99,9 +99,10 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
 class QuotedPart:
     """A kind of part in the bill, in the quote or in both.
 
-    ``needed`` is None for what the bill does not hold, ``quoted`` for what the quote does not. ``price`` is the sum of
-    the quoted lines, ``missing`` the value of the units that are not quoted, at the unit price of the quote or of the
-    spec, before discount and tax unless `parts_with_terms` made it; None if neither has a price. ``state`` is one of
+    ``needed`` is None for parts that the bill does not contain, ``quoted`` for parts that the quote does not contain.
+    ``price`` is the sum of the quoted lines, ``missing`` the value of the units that are not quoted, at the unit price
+    of the quote or of the spec, before discount and tax unless `parts_with_terms` made it; None if neither has a price.
+    ``state`` is one of
 
     - ``quoted``, ``surplus``, ``short`` or ``missing``, for nodes and parts of the network;
     - ``in place``: the quote extends a machine, and the other units may be there;
@@ -281,7 +282,7 @@ def joined_bill(machines: Machines) -> Bill:
 def quoted_parts_of_pools(machines: Machines, quote: tuple[QuoteLine, ...], catalog: Catalog) -> tuple[QuotedPart, ...]:
     """Every kind of part of the bills of all pools and of the quote; empty without a quote.
 
-    Nodes of unlike accelerators are apart where each line for nodes names one of these accelerators.
+    Nodes of unlike accelerators are separate if each line for nodes names one of these accelerators.
     """
     if not machines or not quote:
         return ()
@@ -334,7 +335,9 @@ def lines_with_texts(quote: Sequence[QuoteLine], cluster: Cluster) -> list[tuple
 
 
 def lines_by_end(lines: Sequence[Offered]) -> tuple[list[Offered], list[Offered]] | None:
-    """The lines of modules for the nodes, and those for the switches; None where a line does not name one end."""
+    """The lines of modules for the nodes, and the lines of modules for the switches; None where a line does not name
+    one end.
+    """
     switches = [line for line in lines if _OF_SWITCHES.search(plain_part(line.line)) is not None]
     nodes = [line for line in lines if _OF_NODES.search(plain_part(line.line)) is not None]
     if len(switches) + len(nodes) != len(lines) or any(line in nodes for line in switches):

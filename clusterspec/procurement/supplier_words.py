@@ -122,7 +122,7 @@ storage: speicher
 node: knoten
 rack: schrank kast kasten skåp schränke
 """
-"""The ends of compounds, which name what the whole word means."""
+"""The ends of compounds, which carry the meaning of the whole word."""
 _SCRIPTS = """
 gpu hours: gpu时 gpu時 gpu小时 gpu小時 gpu時間 gpu시간
 24x7: 24時間365日 24时间365天 24小时365天 7x24小时 365일24시간
@@ -305,7 +305,7 @@ _DATE_IN_FIGURES = re.compile(r"(?<![\d./])([0-3]?\d)(?:\. ?([01]?\d)\. ?|/([01]
 
 
 def _iso_date_of_figures(match: re.Match[str]) -> str:
-    """A date in figures as ISO 8601 writes it; one that is in no calendar stays.
+    """A numeric date in ISO 8601; a date that no calendar has is unchanged.
 
     >>> [_iso_date_of_figures(each) for each in _DATE_IN_FIGURES.finditer("31. 12. 2026, 8/1/2027, 1.13.2027")]
     ['2026-12-31', '2027-01-08', '1.13.2027']

@@ -132,7 +132,7 @@ def _count_of_equal_parts(sentence: Sentence, at: int) -> float:
 
 
 def _is_per_part(sentence: Sentence, at: int) -> bool:
-    """Whether a quantity is per part, and so not a total."""
+    """Whether a quantity is an amount per part and therefore not a total."""
     return sentence.scope(at) not in (None, FigureScope.NODE, FigureScope.SUM) or sentence.has_meaning(
         at, Hint.BISECTION
     )

@@ -1,4 +1,4 @@
-"""The values that a claim may state for a catalog figure, and likely errors of a wrong bandwidth."""
+"""The values that a claim may state for a catalog figure, and the likely errors behind a wrong bandwidth."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _scope_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[Likely
             yield LikelyError("lanes-counted-as-nics", own, "the rate of one lane of a port")
         elif fact.reduced_rate:
             yield LikelyError(
-                "nic-rate-off-technology", own, "a port with half its lanes, or one of the generation before"
+                "nic-rate-off-technology", own, "a port with half its lanes, or of the previous generation"
             )
         elif fact.misprint or (claim.scope is not None and fact.what and fact.scope is not claim.scope):
             yield LikelyError(SCOPE, own, f"the figure of {fact.what}")

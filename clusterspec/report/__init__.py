@@ -1,7 +1,7 @@
 """Writers: one result as text, JSON, SARIF, HTML or PDF.
 
-The front holds what writers of text for terminals share: escaping, color, wrapping, tables, bars, and readings of
-quantities.
+This module holds the functions that all writers of terminal text use: escaping, color, wrapping, tables, bars, and
+readings of quantities.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def latency_text(figures: Mapping[str, Any], name: str) -> str:
 class LatencyRow(NamedTuple):
     """A latency: its name, its value in seconds with a range, its target, and its field in ``estimate.serving``.
 
-    ``queue_grows``: the value is that of full engines, and requests wait in a queue without end before it.
+    ``queue_grows``: the value is that of full engines, without the time in the endlessly growing queue before them.
     """
 
     title: str
@@ -162,7 +162,7 @@ def _target_field(load: Serving, target: Target | None) -> str:
 
 
 def _expert_rows(times: ServingTimes) -> Iterator[ServingRow]:
-    """The tokens on the fullest rank at the stated expert load, and what would balance them."""
+    """The tokens on the fullest rank at the stated expert load, and the change that would balance them."""
     use = times.experts
     if use is None:
         return
@@ -187,7 +187,7 @@ HOURS = ("hours", "requests/s", "engines", "accelerators", "utilization", "first
 
 
 def day_rows(day: DayPlan) -> Iterator[tuple[str, ...]]:
-    """The rows of the hours of a day, for `HOURS`: the load as a share of what the engines of that hour sustain, and
+    """The rows of the hours of a day, for `HOURS`: the load as a share of the capacity of that hour's engines, and
     median latencies; for the first token also the 99th percentile.
     """
     for each in day.hours:
@@ -360,7 +360,9 @@ def heading_line(text: str, ink: Ink) -> str:
 
 
 def losses_text(losses: Sequence[Loss], mfu: float | None, ink: Ink) -> str:
-    """The losses from the peak of the accelerators to MFU, each as time of a step and as share of the peak."""
+    """The losses from the peak of the accelerators down to the MFU, each as a time of the step and as a share of the
+    peak.
+    """
     rows = [("  peak of the accelerators", "", "100 %", "")]
     rows += [
         (

@@ -74,8 +74,8 @@ def placed_terms(report: EstimateReport) -> Iterator[PlacedTerm]:
 def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses: Sequence[Loss] = ()) -> str | None:
     """The explanation of a printed name, with formula, inputs and their origins; None for an unknown name.
 
-    Of parts of several figures that have the name, all are explained, each with what it is a part of; such a part is
-    also found by the name of a whole before its own, such as ``prefill dense``. An axis (``tp``) stands for all its
+    If parts of several figures have the name, all are explained, each with the figure that it belongs to. The name of
+    the figure before that of the part, such as ``prefill dense``, selects one. An axis (``tp``) stands for all its
     communication, and a row such as ``energy`` for all terms that it shows. That of MFU ends with the ``losses`` below
     the peak.
     """

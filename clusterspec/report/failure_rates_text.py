@@ -13,7 +13,7 @@ SHOWN = 8
 
 
 def failure_rates_text(report: FailureRates, ink: Ink = PLAIN) -> str:
-    """A row for each kind of part, then what was not decided, and the effect on the goodput."""
+    """A row for each kind of part, then the open points, and the effect on the goodput."""
     heads = ("part", "failures", "parts", "part-years", "per part and year", "at 90 % between")
     rows = [
         (

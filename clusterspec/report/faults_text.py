@@ -18,7 +18,7 @@ ROUNDED = 100
 
 
 def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
-    """A row for each class of parts, with counts, hours and money per year; the goodput; what was assumed, by key."""
+    """A row for each class of parts, with counts, hours and money per year; the goodput; the assumptions, by key."""
     notes = "".join(paragraph(line, ink) for line in (*result_sentences(report), *_assumed_keys(report)))
     if not report.rows:
         return notes

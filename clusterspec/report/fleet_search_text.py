@@ -37,7 +37,7 @@ def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
 
 def _title(report: FleetSearchReport, assignment: Assignment, number: int) -> str:
     name = "Best" if number == 1 else f"Number {number}"
-    gap = f"; a better one is at most {percent(assignment.gap, 2)} below" if assignment.gap else ""
+    gap = f"; a better assignment is at most {percent(assignment.gap, 2)} lower" if assignment.gap else ""
     searched = all(option.why != UNSEARCHED for option in report.options)
     proven = "; proven" if number == 1 and not assignment.gap and searched else ""
     runs = any(option.elapsed is not None for option in assignment.jobs.values())
@@ -136,9 +136,9 @@ def _unsearched_text(report: FleetSearchReport) -> list[str]:
         for (job, pool), some in least.items()
     ]
     return [
-        f"Not searched: {', '.join(told)}. They can be in an assignment as good as"
-        " those shown only if their nodes are more than 5 % more efficient than those of the best size searched;"
-        " --all-choices searches them too."
+        f"Not searched: {', '.join(told)}. An assignment with one of them equals those"
+        " shown only if its nodes are over 5 % more efficient than at the best searched size;"
+        " --all-choices searches them, too."
     ]
 
 

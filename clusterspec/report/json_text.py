@@ -29,7 +29,7 @@ def json_text(value: Any, indent: int | None = 2) -> str:
 
 
 def indented_json(value: Any, indent: str, line: str = "\n") -> str:
-    """What ``json.dumps`` returns for the same indent, with characters beyond ASCII as they are.
+    """The result of ``json.dumps`` for the same indent, with characters beyond ASCII as they are.
 
     ``line`` is the line end and the indentation of the line on which the value begins.
 

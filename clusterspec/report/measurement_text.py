@@ -125,7 +125,7 @@ def diagnosis_text(report: DiagnosisReport, ink: Ink = PLAIN) -> str:
 
 
 MOST_NAMED = 3
-"""Logs with the same reason not to be compared that a text names."""
+"""Maximum number of logs with the same reason against a comparison that a text names."""
 
 
 def _first_names(logs: Sequence[str]) -> str:
@@ -296,7 +296,10 @@ def _changed_lines(report: AcceptanceReport, ink: Ink) -> list[str]:
     ):
         names = ", ".join(name for name, drift in changes.items() if drift is not None and (drift < 0) == worse)
         if names:
-            than = f"{'slower' if worse else 'faster'} than before, by more than two runs of one machine differ"
+            than = (
+                f"{'slower' if worse else 'faster'} than before, by more than the difference between two runs of "
+                "one machine"
+            )
             found += wrapped_lines(f"{names}: {than} ({percent(REPEATS, 2)}): {means}.", ink.measure)
     return found
 

@@ -22,7 +22,7 @@ def power_rows(report: EstimateReport) -> Iterator[Row | None]:
 
 
 def power_row(report: EstimateReport) -> Row | None:
-    """The power of the machine under load with its range, and idle; idle alone without planned work."""
+    """The power of the machine under load with its range, and idle; without planned work only the idle power."""
     drawn = report.drawn
     if drawn is None:
         return None

@@ -266,9 +266,9 @@ def _later_ties_text(report: SearchReport) -> str:
 
 
 def _order_text(report: SearchReport) -> str:
-    """The reason why a layout is listed before a faster one that it is not tied with; empty if there is no such case.
+    """The reason why a layout is listed before a faster one without a tie; empty if there is no such case.
 
-    Of ties, the one with less memory is first.
+    Among ties, the layout with less memory is first.
     """
     times = {number: row.step_time for number, row in enumerate(report.layouts, 1) if row.step_time is not None}
     if report.objective != "step_time" or 1 not in times:
@@ -303,7 +303,7 @@ def _faster_front_texts(report: SearchReport) -> Iterator[str]:
         less = percent(1 - fastest.step_time / best.step_time, 2)
         yield (
             f"The first layout of the front takes {less} less time than the best one above, and has findings of "
-            f"`check` that the best one has not: {', '.join(rules)}."
+            f"`check` that the best one lacks: {', '.join(rules)}."
         )
 
 

@@ -105,7 +105,7 @@ def _verdict_text(holds: bool, errors: Sequence[str], misfit: str) -> str:
 
 
 def _metric_text(report: SolveReport, metric: float | None, digits: int) -> str:
-    """A metric with its unit; a condition without a limit holds or does not."""
+    """A metric with its unit; a condition without a limit either holds or not."""
     if metric is None:
         return "–"
     return metric_text(metric, report.metric_unit, digits) if report.metric_unit else ("yes" if metric else "no")
@@ -141,7 +141,7 @@ def _answer_text(report: SolveReport) -> str:
 
 
 def _missing_nodes_sentence(report: SolveReport, value: float) -> str:
-    """A sentence where a job of a fleet takes more nodes than the other jobs leave it; empty if they suffice."""
+    """A sentence if a job of a fleet takes more nodes than the other jobs leave it; empty if the nodes suffice."""
     missing = round(value) - report.available if report.available is not None else 0
     if missing <= 0:
         return ""
@@ -179,7 +179,10 @@ def _growth_sentence(report: SolveReport) -> str:
     machine = report.machine
     if report.path[:1] != ("layout",) or machine is None or not any(value > machine for value, *_ in report.probes):
         return ""
-    return f" Up to {plural(machine, 'node')}, the other nodes of the cluster are idle; above, it grows with the job."
+    return (
+        f" Up to {plural(machine, 'node')}, the other nodes of the cluster are idle; above that, the cluster grows "
+        "with the job."
+    )
 
 
 def _roles_sentence(report: SolveReport) -> str:

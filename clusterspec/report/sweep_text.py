@@ -67,9 +67,7 @@ def engines_text(row: LayoutRow) -> str:
 
 
 def sides_text(sides: Mapping[str, Any]) -> str:
-    """The engines of each side and the pool that they name, without the name of the side where there is ``both``
-    alone.
-    """
+    """The engines of each side and their pool; the name of the side is omitted if there is only ``both``."""
     names = {side: f"{side} on {degrees['pool']}" if degrees.get("pool") else side for side, degrees in sides.items()}
     shown = ((names[side], _engine_text(degrees, degrees.get("replicas", 1))) for side, degrees in sides.items())
     return " + ".join(text if name == "both" else f"{text} {name}" for name, text in shown)
@@ -148,7 +146,10 @@ def _counting_note(report: SearchReport, ink: Ink) -> str:
     if not partly and not (priced and len({plan["accelerators"] for plan in plans}) > 1):
         return ""
     what = "accelerators of a node" if partly else "accelerators"
-    counted = f"throughput counts those in use{', the cost of tokens all that the job has' if priced else ''}"
+    counted = (
+        "throughput counts the accelerators in "
+        f"use{', the cost of tokens all accelerators of the job' if priced else ''}"
+    )
     note = f"Some plans leave {what} idle; {counted}."
     return ink.paint("dim", "\n".join(wrapped_lines(note, ink.measure, "  ", "  "))) + "\n"
 
@@ -227,7 +228,7 @@ Column = tuple[str, Callable[[SweepRow], str]]
 
 
 def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
-    """One line per point: axes, results, and the layout in short; below, what is the same at several points."""
+    """One line per point: axes, results, and the layout in short; below, the values that several points share."""
     names = list(rows[0].axes) if rows else []
     columns: list[Column] = [(name.rpartition(".")[2], _axis_cell(name)) for name in names]
     columns += _serving_columns() if any(row.serving for row in rows) else _training_columns()
@@ -249,7 +250,7 @@ def sweep_as_text(rows: list[SweepRow], ink: Ink = PLAIN) -> str:
 
 
 def _shared_text(cell: Callable[[SweepRow], str], rows: Sequence[SweepRow]) -> str:
-    """The text that all of several points have in a column; empty where they differ, or one of them has an error."""
+    """The text that several points share in a column; empty if they differ or one of them has an error."""
     texts = {cell(row) for row in rows}
     return texts.pop() if len(rows) > 1 and len(texts) == 1 and not any(row.why for row in rows) else ""
 

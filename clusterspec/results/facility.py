@@ -50,7 +50,7 @@ class Facility:
     """Kilograms of CO2 equivalent of ``energy_of_year``; None without that or without a stated intensity."""
 
     air_flow: float | None = None
-    """m³/s of air for the heat of the hall to air at a rise of `AIR_RISE`; None where that heat is not known."""
+    """m³/s of air for the heat of the hall to air at a rise of `AIR_RISE`; None if that heat is unknown."""
     liquid_flow: float | None = None
     """m³/s of water for the heat of the hall to liquid at a rise of `LIQUID_RISE`."""
     node_units: int | None = None

@@ -70,9 +70,10 @@ class PairRow:
     """The failures of two parts of different classes at the same time; an unknown figure is None.
 
     ``count`` pairs share a node, leaf or rack (``shared``) and nothing closer; ``planes`` says of links whether they
-    are in one plane, empty elsewhere. ``failures`` is how often a year one of a pair fails while the other is repaired.
-    ``worse`` says whether both do more to the job than either alone. ``step_time`` applies to the degraded machine in
-    seconds, None while the job stands still. ``hours`` and ``cost`` are lost in a year.
+    are in one plane, empty elsewhere. ``failures`` is the number of times per year that one of a pair fails while the
+    other is under repair.
+    ``worse`` says whether both failures together affect the job more than either alone. ``step_time`` applies to the
+    degraded machine in seconds, None while the job stands still. ``hours`` and ``cost`` are lost in a year.
     """
 
     parts: tuple[str, str]
@@ -119,8 +120,8 @@ class YearlyCost(NamedTuple):
 
     @classmethod
     def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float = 0.0, *, used: float = 1.0) -> YearlyCost:
-        """The yearly cost from the goodput, the cost of one hour of the job, the hours of a year by which steps are
-        ``slowed``, and the share of the time in which the machine is ``used``.
+        """The yearly cost from the goodput, the cost of one hour of the job, the hours that slower steps take in a year
+        (``slowed``), and the share of the time in which the machine is ``used``.
         """
         from clusterspec.quantity import HOUR, YEAR
 
@@ -159,8 +160,8 @@ def _stock_json(stock: Stock) -> Json:
 
 @dataclass(frozen=True)
 class FaultsReport(Result):
-    """The failures of single parts by class. ``step_time`` in seconds is that of the whole machine, ``hour`` the cost
-    of an hour of the job; None if they cannot be computed.
+    """The failures of single parts by class. ``step_time`` is the step of the whole machine in seconds, ``hour`` the
+    cost of an hour of the job; None if they cannot be computed.
 
     ``repairs`` has, by part, the number in repair at the same time that is not exceeded in 95 % of the time.
     """
@@ -176,7 +177,7 @@ class FaultsReport(Result):
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
     pairs: tuple[PairRow, ...] | None = None
-    """The failures of two parts at once; None where they were not asked for."""
+    """The failures of two parts at once; None if they were not requested."""
     first_year: FirstYear | None = None
     """None where the spec states no early failures, or without a job."""
     stock: Stock | None = None

@@ -101,7 +101,7 @@ class LinkUse:
 class FleetReport(Result):
     """The results of one command for all jobs of a fleet, and its pools.
 
-    ``reports`` are those of jobs, and of pools where a command counts machines (``bom``); ``costs`` are by job.
+    ``reports`` are the reports of jobs, or of pools if a command counts machines (``bom``); ``costs`` are by job.
     """
 
     tool: Tool
@@ -231,7 +231,7 @@ def _use_figures(use: PoolUse | None) -> Json:
 
 
 def _acceptance_json(machine: FullReport) -> Json:
-    """The planned tests of a pool, and those that the spec demands."""
+    """The planned tests of a pool, and the tests that the spec demands."""
     return machine.to_json()["acceptance"]  # type: ignore[no-any-return]
 
 

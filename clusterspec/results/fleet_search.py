@@ -16,8 +16,8 @@ UNSEARCHED = "not searched"
 class JobOption:
     """The best layout of a job on some nodes of a pool.
 
-    ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have the nodes. ``cost`` is that
-    of a run of training, or of the nodes of a serving plan over the term, in the currency of the spec; ``energy`` in
+    ``elapsed`` is the time of its run in seconds with the pauses in which other jobs have the nodes. ``cost`` is the
+    cost of a training run, or of the nodes of a serving plan over the term, in the currency of the spec; ``energy`` in
     joules of IT power at full load likewise. ``missed`` are the targets that it misses, with both figures; ``why`` is
     the reason where there is no layout.
     """
@@ -68,8 +68,8 @@ class JobOption:
 
 @dataclass(frozen=True)
 class Assignment:
-    """One option for every job. ``objective`` is the minimized sum. ``gap`` bounds the share by which a better
-    assignment could be lower; 0 if there is none.
+    """One option for every job. ``objective`` is the minimized sum. ``gap`` bounds the share by which the objective of
+    a better assignment could be lower; 0 if none is better.
     """
 
     jobs: Mapping[str, JobOption]

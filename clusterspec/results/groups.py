@@ -53,7 +53,7 @@ class SizedCollective:
 
 @dataclass(frozen=True)
 class Launch:
-    """The file with which the framework of a design starts it; ``omitted`` is what the format cannot express."""
+    """The file with which the framework of a design starts it; ``omitted`` lists what the format cannot express."""
 
     kind: str
     text: str

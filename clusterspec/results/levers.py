@@ -47,7 +47,7 @@ class SolveReport(Result):
     why: str = ""
     """The reason why no value was found. With ``free``, the statement that no value changes the spec's metric."""
     disaggregated: Json | None = None
-    """The separate engines of a serving plan that was searched for; they belong to `workload.serving`."""
+    """The separate engines of a serving plan that the search found; they belong to `workload.serving`."""
     searched: bool = False
     """Whether ``layout`` is the best one at the value."""
     metric: str | None = None
@@ -67,7 +67,7 @@ class SolveReport(Result):
     present_roles: Mapping[str, int] = field(default_factory=dict)
     """The nodes of each role in the spec."""
     role_pools: Mapping[str, str] = field(default_factory=dict)
-    """The pool of each role, where they are on several."""
+    """The pool of each role, if they are on several pools."""
     rollout_tp: int | None = None
     """The tensor parallelism of the engines of rollout at the value, where it was searched."""
     available: int | None = None
@@ -120,7 +120,7 @@ class LeverRow:
     """One lever moved by one step.
 
     ``effect`` is the relative change of the time for a token, or, where the queue of the spec's serving plan grows
-    without end, of its output tokens per second. ``queue_grows`` is that of the moved plan.
+    without end, of its output tokens per second. ``queue_grows`` applies to the moved plan.
     """
 
     key: str

@@ -131,8 +131,8 @@ class PathClass:
 @dataclass(frozen=True)
 class Pod:
     """The topology of a machine: groups of ``block`` nodes under one leaf, and the classes of pairs from the domain
-    outward. A pair belongs to the first class whose ``nodes`` include both of its nodes. ``shape`` is that of a torus
-    domain.
+    outward. A pair belongs to the first class whose ``nodes`` include both of its nodes. ``shape`` is the shape of a
+    torus domain.
     """
 
     nodes: int
@@ -158,7 +158,7 @@ class Tier:
     ``line_rate`` is nominal (memory: reads plus writes). ``predicted`` applies to long messages when all accelerators
     send: an all-gather in a domain, else send-recv; ``measured`` the same with measurements. ``latency`` applies to one
     short message between two accelerators, and ``crossover`` the size of one that takes twice as long. ``fall`` is the
-    ratio of the line rate to that of the next outer tier.
+    ratio of the line rate to the line rate of the next outer tier.
     """
 
     name: str
@@ -262,8 +262,8 @@ class LayoutCell:
 
 @dataclass(frozen=True)
 class LayoutGrid:
-    """The cells by tp and pp; ``capacity`` is the memory of an accelerator in bytes, of which recommended layouts leave
-    the share ``reserve`` free.
+    """The cells by tp and pp; ``capacity`` is the memory of an accelerator in bytes, and recommended layouts leave the
+    share ``reserve`` of it free.
     """
 
     tp: tuple[int, ...]
@@ -279,9 +279,9 @@ class LayoutGrid:
 @dataclass(frozen=True)
 class Reliability:
     """Seconds between failures, between checkpoints, per checkpoint and per restart, each with its origin; ``goodput``
-    is the fraction of productive time. ``curve`` is goodput over the checkpoint interval, and ``best_interval`` the one
-    with the least lost time by Young's approximation. ``checkpoint_bytes`` is the size of one, None if a part of the
-    model is trained.
+    is the fraction of productive time. ``curve`` is goodput over the checkpoint interval, and ``best_interval`` the
+    interval with the least lost time by Young's approximation. ``checkpoint_bytes`` is the size of one checkpoint, None
+    if only a part of the model is trained.
     """
 
     between: float
@@ -307,7 +307,8 @@ class Reliability:
 class LongestSequence:
     """The longest sequence in ``tokens`` that fits in memory with the layout, in multiples of ``step``.
 
-    ``model`` is the longest of the model, where that ends the trials; ``reached`` says that the longest one tried fits.
+    ``model`` is the longest sequence of the model, if that ends the trials; ``reached`` says that the longest one tried
+    fits.
     """
 
     tokens: int

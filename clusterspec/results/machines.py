@@ -13,10 +13,10 @@ class MachineRow:
 
     ``spec`` is the platform or the file of the candidate, ``cluster`` the section of a spec that holds it. ``elapsed``
     is the time of the run in seconds without interruptions, ``run`` with them. ``cost`` is that over the term, or of
-    the purchase where no term is stated, None if the nodes have no price; ``per_run`` that of a run or of a million
-    output tokens, in the currency of the spec; ``unpriced`` are the parts that they leave out. ``power`` is IT power at
-    full load in watts. ``missed`` are the limits that the machine misses, with both figures; ``why`` is the reason
-    where there is no layout.
+    the purchase where no term is stated, None if the nodes have no price; ``per_run`` the cost of a run or of a million
+    output tokens, in the currency of the spec; ``unpriced`` are the parts that these costs leave out. ``power`` is IT
+    power at full load in watts. ``missed`` are the limits that the machine misses, with both figures; ``why`` is the
+    reason where there is no layout.
     """
 
     spec: str
@@ -69,8 +69,8 @@ class MachinesReport(Result):
     """The machines that were compared: those that miss nothing first, the cheapest first.
 
     ``best`` has the row of the ``cheapest``, ``fastest`` and ``leanest`` (least power) machine that misses nothing;
-    ``pareto`` the rows with less cost, time or power than any other that is no worse in the rest. Where no machine
-    meets all limits, ``nearest`` has for each limit the row that misses it alone, by the least.
+    ``pareto`` the rows with less cost, time or power than any other that is no worse in the rest. If no machine meets
+    all limits, ``nearest`` has, for each limit, the row that misses only this limit by the least.
     """
 
     tool: Tool

@@ -14,8 +14,9 @@ Section = Mapping[str, object]
 @dataclass(frozen=True)
 class LayoutRow:
     """One layout that search found. ``step_time`` in seconds, ``memory`` in bytes on the fullest accelerator, ``cost``
-    of a run in the currency of the spec. ``low`` and ``high`` are the uncertainty range of the step time. ``tied``
-    where its step time is that of the best within the tolerance of ties."""
+    of a run in the currency of the spec. ``low`` and ``high`` are the uncertainty range of the step time. ``tied`` is
+    true if its step time equals the best within the tolerance of ties.
+    """
 
     layout: Section
     step_time: float | None
@@ -103,8 +104,8 @@ class Comparison:
 class RlSplit:
     """A placement of reinforcement learning: nodes of each role, tensor parallelism of the engines, and the step.
 
-    ``idle`` has the share of the step in which the accelerators of a role wait. ``layout`` is that of the trainer: of
-    the ``spec``, or the ``best`` that a search found.
+    ``idle`` has the share of the step in which the accelerators of a role wait. ``layout`` says which layout the
+    trainer has: the one of the ``spec``, or the ``best`` that a search found.
     """
 
     placement: str
@@ -124,7 +125,7 @@ class RlSplit:
 @dataclass(frozen=True)
 class SeparationSide:
     """The best plan with one kind of engine, or with separate ones. ``value`` is in output tokens per second and
-    accelerator, at the highest concurrency within the targets, or at the load where there are none. ``excess`` is the
+    accelerator, at the highest concurrency within the targets, or, without targets, at the load. ``excess`` is the
     largest ratio of a latency to its target, at least 1. ``prefill_share`` is the share of time of engines of one kind
     for prompts, or the utilization of separate prefill engines.
     """
@@ -192,14 +193,14 @@ class SearchReport(Result):
     """The best layouts of a job.
 
     ``evaluated`` layouts were timed. ``fitting`` of them fit at the upper end of their memory range, ``may_fit`` more
-    as predicted (serving plans: ``fitting`` meet the targets, or hold the load where there are none). ``refused`` were
+    as predicted (serving plans: ``fitting`` meet the targets, or, without targets, hold the load). ``refused`` were
     dropped because a rule, counted in ``refused_by``, finds an error in them. ``why`` gives the reason where there is
-    no layout. ``smallest`` is the layout with the least memory where none fits, or the plan closest to the targets.
-    ``first_refused`` is the best layout that fits, where rules find an error in every one that was checked.
-    ``unsure`` where no layout fits at the upper end of its range, so that those shown may not fit. ``incomplete`` where
-    the spec lacks what it takes. ``unsearched`` are keys of which only the default was tried, since the framework
-    leaves them to the user. ``fewer_nodes`` is the best layout on part of the nodes, where its step is shorter than on
-    all of them.
+    no layout. ``smallest`` is the layout with the least memory if none fits, or the plan closest to the targets.
+    ``first_refused`` is the best layout that fits, if rules find an error in every checked layout.
+    ``unsure`` is true if no layout fits at the upper end of its range, so the layouts shown may not fit. ``incomplete``
+    is true if the spec lacks required keys. ``unsearched`` are keys that were tried only at their default, since the
+    framework leaves them to the user. ``fewer_nodes`` is the best layout on part of the nodes, where its step is
+    shorter than on all of them.
     """
 
     tool: Tool
@@ -232,7 +233,7 @@ class SearchReport(Result):
 
     @property
     def aim(self) -> str:
-        """A verb phrase, in the plural, for what ``fitting`` plans do."""
+        """A verb phrase, in the plural, about ``fitting`` plans."""
         rows = (*self.layouts, *self.pareto, *(row for row in (self.present, self.smallest) if row is not None))
         return (
             "meet the targets at the load"

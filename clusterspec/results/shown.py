@@ -166,7 +166,7 @@ def _figure_name(name: str) -> str:
 
 
 def _table_html(name: str, rows: Sequence[Mapping[str, Any]], *, opened: bool = False) -> str:
-    """A table below its name; ``opened`` shows it at once if it is short, where a result has no other figures."""
+    """A table below its name; ``opened`` shows it at once if it is short and the result has no other figures."""
     columns = list(dict.fromkeys(key for row in rows for key in row if key != "unit"))[:MOST_COLUMNS]
     head = "".join(f"<th>{escape(_figure_name(key))}</th>" for key in columns)
     body = "".join(

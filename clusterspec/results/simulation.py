@@ -118,13 +118,13 @@ class SimulatedHours(NamedTuple):
 
 @dataclass(frozen=True)
 class SimulationReport(Result):
-    """What the requests of a serving plan experience. Times in seconds.
+    """The results of the requests of a serving plan. Times in seconds.
 
-    ``tpot`` is a request's mean time per token after the first, ``itl`` each single gap between tokens (None if
-    answers have one token). ``requests`` are simulated, of which the first ``warm_up`` and the last ``cool_down``
-    do not count. ``goodput`` is the share of requests within the targets, None without targets. ``saturation`` is
-    the highest rate of requests per second that the plan sustains. ``queue_share`` is the share of the times to the
-    first token that requests wait: for their prompt to be computed, and for a place in a separate decode engine.
+    ``tpot`` is a request's mean time per token after the first, ``itl`` each single gap between tokens (None if answers
+    have one token). ``requests`` are simulated; the first ``warm_up`` and the last ``cool_down`` of them do not count.
+    ``goodput`` is the share of requests within the targets, None without targets. ``saturation`` is the highest rate of
+    requests per second that the plan sustains. ``queue_share`` is the share of the times to the first token that
+    requests wait: for their prompt to be computed, and for a place in a separate decode engine.
     ``cache_sizes`` has the hit rates of a trace by the size of a cache. ``expected`` are the time to first token and
     the time per output token of the formulas. ``day`` has the hours of the day that the spec states.
     """

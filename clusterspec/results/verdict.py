@@ -148,11 +148,11 @@ class Choice:
     ``kind`` is ``design``, ``option`` (another spec), ``size`` (this machine with other nodes) or ``plan`` (this
     machine with the ``engines``, or of a training job the ``settings`` of the layout, that a search found). ``amount``
     is its price, or its rent over the term, at the prices of its spec; ``work`` is the time of the run in seconds, or
-    the most output tokens a second within the targets, at the load of the spec where there are none. ``holds_load`` is
-    false where a serving machine misses its targets at that load. ``errors`` are the rules that refuse the machine,
+    the highest output tokens per second within the targets (without targets, at the load of the spec). ``holds_load``
+    is false where a serving machine misses its targets at that load. ``errors`` are the rules that refuse the machine,
     whatever the purchase lacks; ``surely_fits`` is false where memory may be exceeded within the range of its
-    prediction. ``rent`` is the term of a rent as written, empty for a purchase; amounts with different ones do not
-    compare. ``per_million`` is the cost of a million tokens that carry the whole machine over the term, None without a
+    prediction. ``rent`` is the term of a rent as written, empty for a purchase; amounts with different terms cannot be
+    compared. ``per_million`` is the cost of a million tokens that carry the whole machine over the term, None without a
     term. ``over_budget`` is true where even the low end of the amount exceeds the budget of its spec.
     """
 
@@ -178,11 +178,11 @@ class Choice:
 class Choices:
     """The machines among which a buyer chooses, the design first, in one currency.
 
-    ``unit`` is that of their ``work``: ``s`` for a run, of which less is better, or ``1/s``. ``recommended`` is the
-    number of the one that surely fits, without errors and within its budget, whose tokens cost least, or that does the
-    most work for its price where no term is known; not that of a size that does less work in a time or costs more than
-    a design that is itself such a one. ``load`` is what a serving plan is asked for, in output tokens per second; None
-    if that is not a rate.
+    ``unit`` is that of their ``work``: ``s`` for the time of a run (less is better), or ``1/s``. ``recommended`` is the
+    number of the choice with the lowest cost per token (without a term, the most work for its price) among those that
+    surely fit, have no errors and are within their budget. If the design itself is such a choice, a size that does less
+    work in a time or costs more is not recommended. ``load`` is the requested rate of a serving plan in output tokens
+    per second; None if that is not a rate.
     """
 
     unit: str
@@ -221,9 +221,9 @@ class PurchaseDay:
 class Purchase:
     """The decision on a purchase or a rent.
 
-    ``amount`` is what is signed: the total of the ``quote``, else the sum of the ``prices`` of the spec or the ``rent``
-    over its term, named by ``basis``. ``expected`` is the cost at the prices of the spec, with their range. With a
-    quote, it and what the ``parts`` lack have the discount and the tax of the quote, as ``terms`` says.
+    ``amount`` is the amount to sign: the total of the ``quote``, else the sum of the ``prices`` of the spec or the
+    ``rent`` over its term, named by ``basis``. ``expected`` is the cost at the prices of the spec, with their range.
+    With a quote, the quote and the missing ``parts`` have the discount and the tax of the quote, as ``terms`` says.
     """
 
     amount: Money | None

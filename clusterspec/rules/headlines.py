@@ -137,7 +137,7 @@ def _peak_headlines(facts: Facts, path: Path, text: str) -> Iterator[Headline]:
 def _other_peak_readings(
     groups: Iterable[tuple[int, str]], peaks: Mapping[str, float], read_as: Sequence[Quantity]
 ) -> list[str]:
-    """Other meanings of a peak: of one accelerator in another precision, else of a node, else of a domain."""
+    """Other meanings of a peak: one accelerator in another precision, else a node, else a domain."""
     for count, whose in groups:
         found = []
         for quantity in read_as:

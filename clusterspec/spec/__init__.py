@@ -344,8 +344,8 @@ def _fault_with_usual_unit(fault: UnitFault, written: str, node: Schema) -> Unit
     """The fault, with the example of the key in its advice. For a bare number the advice has the unit that was most
     probably omitted.
 
-    It is the unit of the key's example (ms for a time per token), or for a time of seconds ms where that is much nearer
-    to the example: with `ttft: 2 s`, a bare 500 means ms and a bare 3 seconds.
+    It is the unit of the key's example (ms for a time per token). If the example is in seconds, it is ms if that brings
+    the number much nearer to the example: with `ttft: 2 s`, a bare 500 means ms and a bare 3 means seconds.
     """
     example = str(next(iter(node.get("examples", ())), ""))
     usual = pattern(r"([\d.]+) (\S+)").fullmatch(example)

@@ -1,4 +1,4 @@
-"""The keys of a spec as its JSON Schema describes them: what each takes, and what it means."""
+"""The keys of a spec as its JSON Schema describes them: the values and the meaning of each."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class Study:
     loading: tuple[Problem, ...] = ()
     """The problems of the texts, and of the logs of measurements."""
     reading: tuple[Problem, ...] = ()
-    """The problems of keys and values; ``problems`` also has those of the catalog lookup."""
+    """The problems of keys and values; ``problems`` also has the problems of the catalog lookup."""
     failures: list[tuple[str, Exception]] = field(default_factory=list, compare=False, repr=False)
     """The parts of results that could not be computed because of an internal error, with the exception."""
     fleet_part: tuple[Document, FleetPart] | None = None
@@ -112,7 +112,7 @@ class Study:
     is_variation: bool = False
     """Whether keys differ from the text. The text's description may then state other numbers."""
     advises: bool = True
-    """Whether findings have their remedies, some of which take estimates of changed layouts."""
+    """Whether findings have their remedies; some remedies need estimates of changed layouts."""
 
     @cached_property
     def fleet(self) -> FleetStudy | None:
@@ -325,7 +325,7 @@ class Study:
 
     @property
     def remarks(self) -> str:
-        """What the text of the spec, or of its fleet, says outside its keys: its description and its comments."""
+        """The text of the spec, or of its fleet, outside its keys: its description and its comments."""
         whole = self.fleet_part[0] if self.fleet_part else self.document
         return whole.remarks if whole is not None else ""
 

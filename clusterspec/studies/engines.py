@@ -3,7 +3,7 @@
 A spec of reinforcement learning describes two layouts: the trainer's in `layout`, and the engines' in
 `workload.rl.rollout`. A serving plan with separate engines describes two as well: the prefill engines, and the decode
 engines, whose layout is `layout`. Whether an engine can start (heads that divide, weights that fit, formats that the
-accelerator executes) is what the rules of serving plans say about a plan with that layout.
+accelerator executes) is decided by the rules of serving plans, for a plan with that layout.
 """
 
 from __future__ import annotations

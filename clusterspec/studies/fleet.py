@@ -192,7 +192,7 @@ class FleetStudy:
         return all(any((one.rule, one.path) == same for one in each.problems_in_file) for each in studies)
 
     def _fleet_problems(self) -> tuple[list[Problem], Exception | None]:
-        """The problems of the rules about the fleet as a whole, and the exception of one that failed."""
+        """The problems of the rules about the whole fleet, and the exception of a failed rule."""
         from clusterspec import rules
 
         facts = self.study.facts()

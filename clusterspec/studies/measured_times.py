@@ -177,8 +177,8 @@ def _measured_rate(time: Callable[[float], float | None], seconds: float, kernel
 def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple[float | None, str | None]:
     """The rate, relative to the catalog's, at which a job takes some seconds, with the range of times that can be set.
 
-    ``time`` gives the seconds at a rate. The rate is None for seconds outside of the range, and so is the range where
-    there is no time.
+    ``time`` gives the seconds at a rate. The rate is None for seconds outside of the range, and the range is None
+    without a time.
     """
     longest, shortest = time(LEAST), time(MOST)
     if longest is None or shortest is None:

@@ -48,7 +48,7 @@ def calibrated_by_logs(
     spec: Spec, design: Design, folder: FilePath, *, steps: bool = True
 ) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
     """The design with measurements in place of catalog efficiencies; log paths are relative to ``folder``. Without
-    ``steps``, measured steps are those of another job.
+    ``steps``, measured steps belong to another job.
     """
     if not spec.measured:
         return design, (), []

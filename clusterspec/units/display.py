@@ -100,7 +100,7 @@ def display_bits(bytes_per_second: float, digits: int = 3) -> str:
 
 @dataclass(frozen=True)
 class BandwidthReadings:
-    """One bandwidth as bytes and as bits, in one direction and as the sum of both."""
+    """One bandwidth in bytes and in bits, per direction and as the sum of both directions."""
 
     one_way: str
     one_way_bits: str

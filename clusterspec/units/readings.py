@@ -175,7 +175,7 @@ def _bits_and_bytes(text: str, rest: str, spelling: str) -> Iterator[tuple[str, 
 
 
 def _bandwidth_rows(quantity: Quantity) -> Iterator[_Row]:
-    """Rows per direction and of both, in the same units, so that each unit is one column."""
+    """Rows for one direction and for both, in the same units, so that each unit is one column."""
     one_way, ways = quantity.per_direction, (("per direction", 1), ("duplex", 2))
     fitting = [
         _fitting_symbol(count * one_way, "B/s", base, prefixes)

@@ -127,7 +127,7 @@ _TIME_WORDS |= {word: word for word in ("day", "week", "month", "year")}
 
 
 def is_line_rate(spelling: str) -> bool:
-    """Whether a spelling names a rate of Ethernet, which is that of one direction by its standard.
+    """Whether a spelling names an Ethernet rate, which its standard defines per direction.
 
     >>> is_line_rate("GbE"), is_line_rate("Gb/s")
     (True, False)

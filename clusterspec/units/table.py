@@ -1,4 +1,4 @@
-"""What each unit is in SI: written by `make docs` from the pint registry, not by hand.
+"""The SI value of each unit: written by `make docs` from the pint registry, not by hand.
 
 ``symbol: (SI unit, numerator, denominator)``; a value in the symbol times the numerator over the
 denominator is the value in the SI unit. ``b`` is the bit and ``B`` the byte.

@@ -175,13 +175,13 @@ def test_a_failure_of_one_part_of_a_node_repeats_until_its_repair() -> None:
     events = ((1.0, "gpu", "n1"), again, (3.0, "gpu", "n1"), *other)
     report, _ = analysis.failure_rates_of(study, [log_of(*events)], period=DAYS * 86_400.0)
     assert (row_of(report, "accelerator").failures, row_of(report, "nic").failures) == (3, 1)
-    assert "Not counted: 1 repetition of a failure within 2 days, the time of repair." in report.notes
+    assert "Not counted: 1 repetition of a failure within 2 days, the repair time." in report.notes
 
 
 def test_notes_say_how_links_and_nodes_that_no_spec_counts_are_taken() -> None:
     report = rates_of((1, "cable", "n1"), *((2, "gpu", f"n{at}") for at in range(19)))
     assert report.notes == (
-        "The logs name 19 nodes and 18 are counted: state those observed by --nodes.",
+        "The logs name 19 nodes, but 18 are counted: state the number of observed nodes by --nodes.",
         "A failed link counts as its cable, as logs seldom say whether the cable or a module failed.",
     )
     assert not rates_of(*((2, "gpu", f"n{at}") for at in range(18))).notes

@@ -269,7 +269,7 @@ def test_the_evidence_of_a_duplex_figure_has_shares_of_both_figures() -> None:
     assert stated.next == "write `bandwidth: 600 GB/s duplex` under cluster.scale_up"
     summed = next(ALWAYS[2](run_of((DOUBLED.replace("STATED", "100"), 8, [], [(1024, 0.7)], ""))))
     told = summed.evidence.replace("\xa0", " ")
-    assert told == "35 % of 200 GB/s, which adds both directions, is 70 % of the 100 GB/s of one"
+    assert told == "35 % of 200 GB/s, the sum of both directions, is 70 % of the 100 GB/s of one direction"
     assert summed.next == "clusterspec convert '200 GB/s duplex'"
 
 

@@ -194,7 +194,7 @@ def test_an_assignment_that_does_not_fit_says_how_many_nodes_its_jobs_take() -> 
     )
     more = short + f"  again: {{pool: old, nodes: 1, {WORK}, layout: {{framework: megatron-core, tp: 2}}}}\n"
     found = searched(more, Goal())
-    assert found.why == "every job fits alone, and not all together on 1 node: they take at least long 1, again 1 nodes"
+    assert found.why == "every job fits alone, but not all together on 1 node: they need at least long 1, again 1 nodes"
 
 
 def test_a_job_that_needs_two_nodes_fits_alone_although_one_node_is_too_few() -> None:
@@ -210,5 +210,5 @@ def test_a_job_that_needs_two_nodes_fits_alone_although_one_node_is_too_few() ->
 
     found = fleet_search(study(more), Goal(every=True), evaluate)
     assert found.why == (
-        "every job fits alone, and not all together on 3 nodes: they take at least long 2, again 2 nodes"
+        "every job fits alone, but not all together on 3 nodes: they need at least long 2, again 2 nodes"
     )

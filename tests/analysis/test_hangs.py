@@ -373,7 +373,7 @@ def test_few_ranks_that_do_not_wait_hold_back_the_others(waiting: range, those: 
             "after ranks connected with",
             GIVEN,
         ),
-        ("[h:1] Signal: Bus error (7)", SHARED, "which is what a write to a full /dev/shm ends with", STRONG),
+        ("[h:1] Signal: Bus error (7)", SHARED, "which is how a write to a full /dev/shm ends", STRONG),
         (DIRECT, "acs", "over PCIe, and no result after it", STRONG),
         (DIRECT, "iommu-translation", "over PCIe, and no result after it", STRONG),
     ],

@@ -175,7 +175,7 @@ ALIKE, UNLIKE = [Arrival(0.0, 5, 5)] * 3, [Arrival(0.0, 5, 5), Arrival(0.0, 6, 5
         (Traffic(ALIKE, 2, 0, ""), None, 0, ("equally long",)),
         (Traffic(ALIKE, None, 0, ""), None, 0, ()),
         (Traffic(UNLIKE, 3, 0, ""), None, 0, ()),
-        (Traffic(UNLIKE, 4, 0, ""), None, 0, ("fewer requests than are to be in flight",)),
+        (Traffic(UNLIKE, 4, 0, ""), None, 0, ("fewer requests than the concurrency",)),
         (Traffic(UNLIKE, None, 1, "", full_after=1), None, 0, ()),
         (Traffic(UNLIKE, None, 1, "", full_after=2), None, 0, ("`--requests 4` is enough",)),
         (Traffic(UNLIKE, None, 0, "", full_after=2), None, 0, ()),

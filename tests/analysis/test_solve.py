@@ -375,7 +375,7 @@ def test_a_condition_on_a_fleet_counts_the_other_pools_and_the_pauses_of_a_job()
         assert found.value == nodes
     alone = fleet_study("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n")
     for one, fleet in ((pool, None), (alone, whole), (alone, None)):
-        with pytest.raises(ConditionFault, match="covers all pools of a fleet"):
+        with pytest.raises(ConditionFault, match="counts all pools of a fleet"):
             solve(one, "nodes", "fleet_cost<=1", whole=fleet)
 
 
@@ -527,7 +527,7 @@ def test_nodes_of_a_job_on_a_part_of_its_cluster_are_those_of_the_job() -> None:
         assert watts == pytest.approx(power_of(max(12, int(used)), int(used)), rel=1e-6), used
     text = solve_as_text(found)
     assert " of the job (the design has 8 of 12 nodes for it)" in " ".join(text.split())
-    assert "above, it grows with the job" in " ".join(text.split())
+    assert "above that, the cluster grows with the job" in " ".join(text.split())
     assert found.to_json()["path"] == "layout.nodes"
 
 

@@ -74,7 +74,7 @@ CITED: dict[str, dict[str, float]] = {
         **{"tree over ring": 0.92, "tree LL over tree": 1 / 3.8, "tree LL128 in one node": 7 / 9},
         **{"LL between two nodes": 22.5e9, "LL between more nodes": 19e9, "NVLS latency": 25e-6},
         **{"NVLS tree hop": 20.9e-6, "CollNet latency": 31e-6, "posting a message": 1e-6, "torus hop": 1e-6},
-        "longest part of LL in an all-to-all": 16384,
+        "largest part of a message that an all-to-all sends by LL": 16384,
     },
 }
 """Constants as their sources state them, read there: no fit changes one."""

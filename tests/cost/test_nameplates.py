@@ -91,4 +91,4 @@ def test_a_limit_of_the_site_is_mentioned_where_modules_have_a_range_and_no_cap_
     assert found is not None
     low, middle, high = found
     assert middle.value == pytest.approx((low.value + high.value) / 2) and low.value < high.value
-    assert [("a site limits these modules" in str(each.origin)) for each in found] == [told] * 3
+    assert [("sites limit these modules" in str(each.origin)) for each in found] == [told] * 3

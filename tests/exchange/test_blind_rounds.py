@@ -214,7 +214,7 @@ ROLES = "training:\n  overrides:\n    actor_rollout_ref:\n      rollout:\n      
         (FIREWALL, "no machine"),
         (
             '{"model_type": "clip_text_model", "hidden_size": 8, "num_hidden_layers": 2}',
-            "a spec describes text decoders",
+            "a spec describes only text decoders",
         ),
         ("ClusterName=a\nNodeName=n[1-32] CPUs=1\nPartitionName=p Nodes=ALL\n", "no node with accelerators"),
     ],
@@ -272,7 +272,7 @@ ray job submit -- python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node
         ),
         ("--advantage-estimator grpo --num-steps-per-rollout 2", {"minibatches": 2}, "no reference model"),
         ("--advantage-estimator ppo --use-opd --global-batch-size 48", {"algorithm": "ppo"}, "a teacher judges"),
-        ("--sglang-dp-size 2 --rollout-max-response-len 512", {"prompts_per_step": 32}, "of several degrees"),
+        ("--sglang-dp-size 2 --rollout-max-response-len 512", {"prompts_per_step": 32}, "several degrees"),
         ("--sglang-mem-fraction-static 0.7", {"rollout.memory_fraction": 0.7, "rollout.framework": "sglang"}, ""),
         ("--sglang-mem-fraction-static ${MEM}", {"rollout.framework": "sglang"}, "no share between 0 and 1"),
     ],

@@ -64,4 +64,4 @@ def test_replicas_that_another_object_scales_are_not_stated() -> None:
     scaled = role("prefill", "", 1).replace("      spec:\n", "      scaling: {mode: External}\n      spec:\n", 1)
     reading = plan(scaled, role("decode", "", 1))
     assert engines(reading, "prefill") == (None, 1)
-    assert "layout.nodes: its replicas are no count" in unknown(reading)
+    assert "layout.nodes: its replicas are not a number" in unknown(reading)

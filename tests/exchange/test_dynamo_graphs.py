@@ -113,7 +113,7 @@ spec:
 def test_replicas_that_are_no_count_leave_the_nodes_open() -> None:
     reading = read(graph(worker("--model, a/b", replicas="'{{ .Values.replicas }}'")))
     assert "layout.nodes" not in given(reading)
-    assert "the replicas of an engine are no count" in unknown(reading)
+    assert "the replicas of an engine are not a number" in unknown(reading)
 
 
 def test_workers_that_are_no_part_of_the_plan_are_listed_with_the_reason() -> None:

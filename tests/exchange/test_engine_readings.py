@@ -55,7 +55,7 @@ def test_prompts_are_held_for_the_stated_steps_or_those_of_the_program_where_the
 def test_a_draft_that_no_method_has_is_listed_and_a_tree_sets_no_tokens() -> None:
     assert "speculative decoding by suffix" in unknown(read(CONFIG.replace("METHOD", "suffix")))
     tree = read("sglang serve --model-path x/y --speculative-algorithm NGRAM --speculative-num-draft-tokens 4")
-    assert "drafts are a tree" in unknown(tree)
+    assert "drafts form a tree" in unknown(tree)
     assert "workload.serving.speculative.tokens" not in given(tree)
 
 

@@ -263,7 +263,7 @@ def test_torchtitan_is_a_python_function() -> None:
 @pytest.mark.parametrize(
     ("share", "written", "told"),
     [
-        ("1", True, "optimizer states alone in host memory"),  # torchtitan moves parameters and gradients as well
+        ("1", True, "only optimizer states in host memory"),  # torchtitan moves parameters and gradients as well
         ("0.5", False, "offloading of a share"),
         ("0", False, ""),
     ],

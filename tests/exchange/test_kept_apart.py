@@ -377,7 +377,7 @@ def test_steps_of_a_job_that_start_one_engine_are_one_launch() -> None:
     ],
 )
 def test_a_conversion_is_named_as_no_training(launch: str) -> None:
-    assert "converts a checkpoint: what it states is not a layout of training" in unknown(read(launch))
+    assert "converts a checkpoint: it does not state a layout of training" in unknown(read(launch))
 
 
 def test_overrides_after_the_path_of_llama_factory_are_read_where_a_variable_names_the_configuration() -> None:

@@ -74,7 +74,10 @@ def test_a_value_reaches_the_spec(text: str, values: dict[str, Any]) -> None:
     "text, part",
     [
         (f"{VERL}5", "fsdp_size: 5"),
-        (f"python {TRAINER} --mm_tunable_parts mm_mlp_adapter", "mm_tunable_parts: mm_mlp_adapter: trains these parts"),
+        (
+            f"python {TRAINER} --mm_tunable_parts mm_mlp_adapter",
+            "mm_tunable_parts: mm_mlp_adapter: trains only these parts",
+        ),
         (f"{FACTORY}flash_attn: xformers", "flash_attn: xformers"),
         (
             f"export CUDA_VISIBLE_DEVICES=0,1\nCUDA_VISIBLE_DEVICES=0 python {TRAINER}",
@@ -275,7 +278,7 @@ STAGES = "tensor_model_parallel_size: 1\npipeline_model_parallel_size: 1\nmicro_
         (f"{SWIFT}attn_impl: eager", {"workload.attention": "plain"}, ""),
         (f"{SWIFT}attn_impl: sdpa", {"workload.attention": None}, ""),
         (f"{SWIFT}use_flash_attention_2: true", {"workload.attention": "flash-2"}, ""),
-        (f"{ACCELERATE}mixed_precision: 'no'", {"workload.precision": None}, "mixed_precision: no: products keep"),
+        (f"{ACCELERATE}mixed_precision: 'no'", {"workload.precision": None}, "mixed_precision: no: GEMMs keep"),
         (f"{STAGES}precision: 16", {"workload.precision": "fp16"}, ""),
         (
             "Name=gpu File=/dev/nvidia[0-3] Cores=0-31\nName=gpu File=/dev/nvidia[4-7] Cores=32-63\n",

@@ -159,7 +159,7 @@ def test_a_stated_multiple_rounds_the_width_of_a_gated_network() -> None:
 def test_another_network_of_modalities_is_listed() -> None:
     reading = read(written(network(variant="coca")))
     assert not [name for name in given(reading) if name.startswith("workload.model")]
-    assert "model coca: no decoder of text alone" in unknown(reading)
+    assert "model coca: not only a text decoder" in unknown(reading)
 
 
 def test_a_pipeline_of_modalities_has_micro_batches_of_its_own() -> None:

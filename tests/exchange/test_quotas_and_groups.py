@@ -94,7 +94,7 @@ def test_cliques_that_grow_by_load_and_sets_without_replicas_leave_counts_open()
     assert given(grows) == {"cluster.accelerators_per_node": 8}
     absent = read(CLIQUES.replace("spec:\n  replicas: 2\n", "spec:\n", 1))
     assert "replicas" not in counts(absent)
-    assert "replicas: its replicas are no count" in unknown(absent)
+    assert "replicas: its replicas are not a number" in unknown(absent)
 
 
 def test_quotas_are_counted_and_are_no_machine() -> None:

@@ -242,7 +242,7 @@ def test_stages_of_an_engine_are_those_that_its_variable_states() -> None:
         reading = read(launch.format(line))
         assert "layout.stage_layers" not in given(reading) and "PARTITION" not in unknown(reading), line
     for line, told in (
-        ("export VLLM_PP_LAYER_PARTITION=20,20,24\n", "not as many numbers as the launch has stages (2)"),
+        ("export VLLM_PP_LAYER_PARTITION=20,20,24\n", "the launch has another number of stages (2)"),
         ("export VLLM_PP_LAYER_PARTITION=$SPLIT\n", "VLLM_PP_LAYER_PARTITION: $SPLIT"),
         ("export VLLM_PP_LAYER_PARTITION=24,40\nexport VLLM_PP_LAYER_PARTITION=32,32\n", "24,40 and 32,32: differing"),
     ):

@@ -148,4 +148,4 @@ def test_pods_that_wait_for_a_launch_are_no_nodes_of_one(copies: int, args: str,
     reading = read(DEPLOYMENT.format(copies=copies, args=args))
     assert given(reading).get("layout.nodes") == nodes
     assert given(reading)[PER_NODE] == 4
-    assert ("its pods wait, and what is started in them" in unknown(reading)) == (nodes is None)
+    assert ("its pods wait: the commands started in them" in unknown(reading)) == (nodes is None)

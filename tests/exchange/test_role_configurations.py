@@ -80,7 +80,7 @@ NEMO_RL = """\
     [
         ("false", "8", ("split", 5, 3), ""),  # of 8 nodes, the engines have 3
         ("true", "8", ("colocated", 8, None), ""),
-        ("false", "2", (None, None, None), "does not state the nodes of both"),
+        ("false", "2", (None, None, None), "does not state the nodes of engines and trainer"),
         ("null", "8", (None, None, None), "share the nodes of the trainer"),
     ],
 )
@@ -143,7 +143,7 @@ JOB_SET = """\
 def test_a_job_states_the_accelerators_of_a_node_where_its_nodes_are_a_variable() -> None:
     reading = read(JOB_SET.format("$NODES", "{nvidia.com/gpu: 8}"))
     assert given(reading) == {"cluster.accelerators_per_node": 8}
-    assert "layout.nodes: its replicas are no count" in unknown(reading)
+    assert "layout.nodes: its replicas are not a number" in unknown(reading)
     assert "accelerators of a container is a variable" in unknown(
         read(JOB_SET.format(2, '{nvidia.com/gpu: "${GPUS}"}'))
     )

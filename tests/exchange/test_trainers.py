@@ -586,7 +586,7 @@ def test_a_configuration_of_deepspeed_is_read_without_the_launch_as_well() -> No
 def test_encoders_of_images_and_training_of_their_projector_are_listed() -> None:
     tower = "--vision_tower openai/clip-vit-large-patch14-336 "
     text = unknown(read(TRAINER + tower + "--tune_mm_mlp_adapter True"))
-    assert "images pass an encoder" in text and "trains the projector alone" in text
+    assert "images pass an encoder" in text and "trains only the projector" in text
     assert "trains the projector alone" not in unknown(read(TRAINER + tower + "--tune_mm_mlp_adapter False"))
 
 
@@ -661,7 +661,7 @@ def test_a_base_model_alone_is_no_configuration_of_axolotl() -> None:
 
 
 def test_training_of_a_prefix_is_listed() -> None:
-    assert "trains a prefix" in unknown(read(TRAINER + "--pre_seq_len 128 --quantization_bit 4"))
+    assert "trains only a prefix" in unknown(read(TRAINER + "--pre_seq_len 128 --quantization_bit 4"))
 
 
 @pytest.mark.parametrize(

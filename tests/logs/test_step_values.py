@@ -80,7 +80,7 @@ def test_steps_of_which_half_of_the_later_ones_wait_half_of_their_time_wait_for_
     early, fast, slow = (8.0, 7.9), (0.2, 0.09), (0.2, 0.1)
     text = waits(form, *[early] * 4, slow, fast, slow, fast)
     assert waiting_for_data(text) == (
-        "0.1 s of the 0.2 s of a step go to waiting for data, as in 2 of the last 4 steps",
+        "0.1 s of a step of 0.2 s are spent waiting for data, as in 2 of the last 4 steps",
         7,
     )
     assert waiting_for_data(waits(form, *[early] * 4, slow, fast, fast, fast)) is None
@@ -91,7 +91,7 @@ def test_a_few_long_waits_count_where_they_take_half_of_the_time() -> None:
     round_of_workers = [(15.0, 14.0), *[(0.9, 0.01)] * 5]
     text = waits(FORMS[3], *round_of_workers * 4)
     assert waiting_for_data(text) == (
-        "14 s of the 15 s of a step go to waiting for data, as in 2 of the last 12 steps",
+        "14 s of a step of 15 s are spent waiting for data, as in 2 of the last 12 steps",
         19,
     )
     assert waiting_for_data(waits(FORMS[3], *round_of_workers * 2)) is None  # one wait may be of an evaluation

@@ -184,7 +184,7 @@ def test_a_faster_layout_than_the_best_one_is_printed_with_what_check_finds_only
     text = flat(search_text.search_as_text(replace(report(best, present=fast), pareto=(fast, best)), WIDE))
     assert (
         "The first layout of the front takes 5 % less time than the best one above, and has findings of `check` that "
-        "the best one has not: tight-memory."
+        "the best one lacks: tight-memory."
     ) in text
     assert text.endswith("takes 1.9 s a step; the best one found takes 2 s, without tight-memory.")
     for other in (replace(fast, findings=best.findings), replace(fast, step_time=2.1)):
@@ -287,7 +287,7 @@ def test_the_plan_of_the_spec_is_set_against_the_best(change: dict[str, float], 
 
 def test_idle_accelerators_are_noted_and_the_nearest_plan_is_named() -> None:
     idle = replace(PLAN, serving=SERVED | {"idle": 2})
-    counted = "throughput counts those in use, the cost of tokens all that the job has."
+    counted = "throughput counts the accelerators in use, the cost of tokens all accelerators of the job."
     text = flat(sweep_text.serving_search_as_text(report(idle, objective="cost"), WIDE))
     assert f"leave accelerators of a node idle; {counted}" in text
     fewer = replace(PLAN, serving=SERVED | {"accelerators": SERVED["accelerators"] - 8})

@@ -120,7 +120,7 @@ def test_an_acceptance_lists_and_counts_its_tests() -> None:
         "two 1,000.0 990.0 fail not measured below",
         "three 50.0 not run not measured no log",
     ]
-    changed = "than before, by more than two runs of one machine differ (5.7 %):"
+    changed = "than before, by more than the difference between two runs of one machine (5.7 %):"
     said = f"one: faster {changed} something was repaired or changed."
     assert said in " ".join(found)
     slower = lines(measurement_text.acceptance_as_text(replace(earlier, earlier={"one": 120e9, "two": 1e12}), WIDE))

@@ -270,7 +270,7 @@ def test_assignments_stand_with_their_value_and_how_far_a_better_one_may_be() ->
     text = lines(fleet_search_text(report, WIDE))
     assert text[:14] == [
         "x: 4 choices of job, pool and nodes compared.",
-        "Best by cost: 5,700 USD; a better one is at most 2 % below",
+        "Best by cost: 5,700 USD; a better assignment is at most 2 % lower",
         "job pool nodes layout time run cost",
         "train a 8 tp 4 ? 2 s 24 h 5,000 USD",
         "chat b 1,200 tp 8 1 s / 50 ms – 700 USD",

@@ -183,7 +183,7 @@ def test_tests_cover_the_tiers_that_exist(cluster: str, nodes: list[int], wanted
         # 18 nodes of 4 are a domain of 72; 36 nodes are 144 ranks, beyond which there are none
         (
             [36],
-            "no acceptance test uses a domain of 72 ranks alone: the test over 144 ranks crosses",
+            "no acceptance test uses a domain of 72 ranks alone: the test over 144 ranks also crosses",
             "the 72 ranks",
         ),
         (

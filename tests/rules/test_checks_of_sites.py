@@ -55,8 +55,8 @@ DAMP = "The hall has 26 °C at 60 % humidity."
         ("The coolant has 1 °C. The hall has 20 °C at 0 % humidity.", LIQUID, PARTS, ""),
         ("The coolant has 17 °C. The hall has 26 °C, the room 28 °C at 60 % humidity.", LIQUID, PARTS, ""),
         # 30 kW at sea level, within 1 %
-        ("Nominal 30 kW, 24 kW at this altitude.", "rack_limit: 30 kW", PARTS, "is 24 kW at this site"),
-        ("Nominal 30 kW, 24 kW at this altitude.", "rack_limit: 30.2 kW", PARTS, "30.2 kW is the capacity elsewhere"),
+        ("Nominal 30 kW, 24 kW at this altitude.", "rack_limit: 30 kW", PARTS, "have 24 kW at this site"),
+        ("Nominal 30 kW, 24 kW at this altitude.", "rack_limit: 30.2 kW", PARTS, "30.2 kW is the nominal capacity"),
         ("Nominal 30 kW, 24 kW at this altitude.", "rack_limit: 30.5 kW", PARTS, ""),
         ("Nominal 30 kW, 24 kW at this altitude.", "rack_limit: 24 kW", PARTS, ""),
         ("Nominal 30 kW, 24 kW.", "rack_limit: 30 kW", PARTS, ""),
@@ -67,7 +67,7 @@ DAMP = "The hall has 26 °C at 60 % humidity."
             "It moves 1 MW at 25 °C. It moves 800 kW at 32 °C. Our water has 32 °C.",
             "cdus: {count: 1, capacity: 1 MW}",
             PARTS,
-            "it is 800 kW at",
+            "have 800 kW at this site",
         ),
         (
             "It moves 1 MW at 25 °C. It moves 800 kW at 32 °C. Our water has 25 °C.",

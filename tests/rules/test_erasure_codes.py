@@ -11,10 +11,10 @@ from tests.effort import each
     [
         # ten fragments on ten servers: one on each, and two may fail
         (Stripes(8, 2, 1, apart=True, spread=True, lost=2), 10, ""),
-        (Stripes(8, 2, 1, apart=True, spread=True, lost=2), 9, "takes 10"),
+        (Stripes(8, 2, 1, apart=True, spread=True, lost=2), 9, "needs 10 nodes"),
         (Stripes(8, 2, 1, apart=False, spread=True, lost=2), 9, "survives the loss of 1 node, not of 2"),
         (Stripes(8, 2, 1, apart=False, spread=True, lost=1), 5, ""),
-        (Stripes(8, 1, 1, apart=False, spread=True, lost=0), 6, "takes more than the 1 of parity"),
+        (Stripes(8, 1, 1, apart=False, spread=True, lost=0), 6, "exceeds the parity of 1"),
         (Stripes(8, 1, 1, apart=False, spread=False, lost=0), 6, ""),  # nothing says that it runs across servers
         (Stripes(20, 4, 2, apart=False, spread=True, lost=2), 24, ""),
         (Stripes(20, 4, 2, apart=False, spread=True, lost=3), 24, "survives the loss of 2 nodes, not of 3"),

@@ -268,7 +268,7 @@ def test_notes_say_what_the_rows_omit(operations: str, spares: int, told: list[s
 @each(
     ("cluster", "operations", "told"),
     [
-        ("platform: dgx-h100, nodes: 4", "burn_in: 72 h", "another node is taken to replace a failed one"),
+        ("platform: dgx-h100, nodes: 4", "burn_in: 72 h", "assume that another node replaces a failed one"),
         ("platform: dgx-h100, nodes: 4, spare_nodes: 0", "burn_in: 72 h", "No standby node can replace a failed one"),
         ("platform: dgx-h100, nodes: 4", "restart_time: 9 min", "the stated `operations.restart_time` counts"),
         (
@@ -276,7 +276,7 @@ def test_notes_say_what_the_rows_omit(operations: str, spares: int, told: list[s
             "restart_time: 9 min, repair_time: 6 h",
             "No standby node can replace a failed one: the job waits 6 h for the repair",
         ),
-        ("platform: aws-p5-48xlarge, nodes: 4", "burn_in: 72 h", "the provider is taken to replace a failed node"),
+        ("platform: aws-p5-48xlarge, nodes: 4", "burn_in: 72 h", "assume that the provider replaces a failed node"),
         ("platform: dgx-h100, nodes: 4, spare_nodes: 1", "burn_in: 72 h", ""),
     ],
 )
@@ -284,7 +284,7 @@ def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, opera
     work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512}\nlayout: {tp: 8}\n"
     text = f"clusterspec: 1\ncluster: {{{cluster}}}\n{work}operations: {{{operations}}}\n"
     notes = " ".join(FailingMachine(study_text(text, SETTINGS).design, 10.0, 8e9).notes())
-    known = ("No standby node", "restart_time` counts", "the provider is taken", "another node is taken")
+    known = ("No standby node", "restart_time` counts", "that the provider replaces", "that another node replaces")
     assert [words for words in known if words in notes] == [words for words in known if words in told]
     assert told in notes
 
@@ -299,7 +299,7 @@ def test_a_note_says_who_replaces_a_node_without_a_spare_one(cluster: str, opera
             (6, 1, 6),
             [
                 "failures of 1 of 2 nodes and 2 of 8 other accelerators that run no engine",
-                "again on 1 node that runs no",
+                "again on 1 node without an engine",
             ],
         ),
         ("nodes: 4, spare_nodes: 0", "tp: 1, dp: 1", (1, 1, 1), ["3 of 4 nodes and 7 of 8 other", "again on 3 nodes"]),

@@ -246,7 +246,7 @@ RENT = "space in racks, 4 racks x 36 months"
                 remarks="Erasure coding 23+1, two fragments on each server.",
             ),
             "quoted-store-unfit",
-            "a code of 23+1 lays 2 fragments on one of them",
+            "a code of 23+1 places 2 fragments on one node",
         ),
         (
             purchase(
@@ -485,7 +485,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(line("storage node, 12 x 15 TB NVMe", 9), remarks="Code 8+2, each fragment on another node."),
             "quoted-store-unfit",
-            "is quoted for 9 nodes, and a code of 8+2 with each part on another node takes 10",
+            "is quoted for 9 nodes, and a code of 8+2 with each fragment on another node needs 10 nodes",
         ),
         (
             purchase(line("storage node, 12 x 15 TB NVMe", 10), remarks="Code 8+2, each fragment on another node."),

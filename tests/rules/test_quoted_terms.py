@@ -301,7 +301,7 @@ OF_LEASE = "Anschaffungswert 2.800.000 EUR, Zins 0,45 % im Monat, Restwert 420.0
         (
             {"line": "power, B-feed, 40 kW", "remarks": "the second feed is included in the price of the rack"},
             "quote-pays-twice",
-            "by the description the second feed is in another price",
+            "according to the description another price includes the second feed",
         ),
         ({"line": "power, B-feed, 40 kW", "remarks": "the second feed is charged as the first"}, "", ""),
         ({"line": "Wartung (TEUR)", "price": 1200}, "", ""),

@@ -13,30 +13,31 @@ Made by `make docs` from the registries of formats; the examples are run.
 
 ## Import
 
-`clusterspec import KIND FILE…` prints a file of an infrastructure repository as a spec; with the KIND `auto` the format
-is detected. Every value has the file and line it comes from. Data without a key in the spec are printed as counts;
-unknown and ambiguous data are listed as unknown, never guessed.
+`clusterspec import KIND FILE…` reads files of an infrastructure repository and prints them as a spec. With the KIND
+`auto`, it detects the format. Every value names its file and line. Data without a key in the spec appear as counts.
+Unknown and ambiguous data are listed as unknown, never guessed.
 
-- `--into SPEC` inserts what is read into a spec and keeps its layout and comments. A value that the spec states
-  otherwise is kept, and both are shown. If it is a value of the model, the batch or the layout, and the file has
-  others that the spec lacks, the two are of different runs: nothing is written, unless `--keep` asks for it.
+- `--into SPEC` inserts the result into a spec and keeps the formatting and comments of the spec. Where the spec states
+  another value, it keeps its own, and the output shows both. If the two differ in the model, the batch or the layout,
+  and the file has further such values that the spec lacks, they describe different runs: nothing is written without
+  `--keep`.
 - `--part N` chooses one of several tables, matrices, recipes or topologies in a file. A file with tables of different
-  machines, or with the output of several tools, is not read until one is chosen.
-- `--format json` prints `spec`, `provenance`, `counts`, `unknown` and `missing`: a launch names no machine.
+  machines, or with the output of several tools, needs this option.
+- `--format json` prints `spec`, `provenance`, `counts`, `unknown` and `missing` (the keys that a spec needs and the
+  file cannot state: a launch script names no machine).
 
-Exit status: 0 where something was read, 2 with one line where the file cannot be read as what it was taken for. XML
-with document types or entities, archives that unpack to more than 32 MiB, and files above the size given here are
-refused.
+Exit status 0 means that something was read, 2 that the file cannot be read in this format; one line tells why. XML with
+document types or entities, archives that unpack to more than 32 MiB, and files above the size in the table are refused.
 """
 LIMITS = """
 ### Limits for the health checks of a site
 
-`superbench`, `cvs`, `azure-nhc`, `nvcre`, `aicr` and `health-scanner` write the limits that the design implies where
-these tools look for them: the figures of `acceptance:`, or, where the spec states none, the slow end of the predicted
-range. A tool that passes 90 % or 95 % of its figure gets the limit divided by that share, so that a machine fails below
-the limit itself. Limits behind which there is no measurement (such as those of NICs of 800 Gb/s) say so in the file and
-on standard error. The writers follow the parsers of these public sources, compared again on 2026-11-23 (the commits of
-the first three and the last are the newest that could be fetched):
+`superbench`, `cvs`, `azure-nhc`, `nvcre`, `aicr` and `health-scanner` write the limits of a design into the files that
+these tools read. The limits are the figures of `acceptance:`, or the low end of the predicted range if the spec states
+none. Some tools pass a machine at 90 % or 95 % of their figure. They get the limit divided by that share, so a machine
+fails below the limit itself. Limits without a measurement behind them (such as those of 800 Gb/s NICs) say so in the
+file and on standard error. The writers follow the parsers of these public sources, compared again on 2026-11-23 (the
+commits of the first three and the last are the newest that could be fetched):
 
 | kind | source | commit | files |
 | --- | --- | --- | --- |
@@ -47,25 +48,25 @@ the first three and the last are the newest that could be fetched):
 | `aicr` | NVIDIA/aicr | 028a5a86 | `validators/performance/nccl_all_reduce_bw_constraint.go` (checks by criteria) |
 | `health-scanner` | GoogleCloudPlatform/cluster-health-scanner | 81c525d8 | `src/nccl_healthcheck/nccl_startup.py` |
 
-`prometheus` writes alerting rules for a machine in service that has less than its design: nodes of the job and spares,
-accelerators of a node, the power that one may draw (`cluster.power.accelerator_cap`, else its own), and ports that are
-active at the rate of the design. Keys of the file are those of prometheus/prometheus at 6030407d
+`prometheus` writes rules that alert when a machine in service has less than its design: fewer nodes or spares, fewer
+accelerators in a node, a lower power limit (`cluster.power.accelerator_cap`, else that of the accelerator), or fewer
+active ports at the rate of the design. Keys of the file are those of prometheus/prometheus at 6030407d
 (`model/rulefmt/rulefmt.go`), metrics those of NVIDIA/dcgm-exporter at 00d6d344 (`etc/default-counters.csv`) and of
 prometheus/node_exporter at 043fecbf (`collector/infiniband_linux.go`).
 
-`nhc` and `node-problem-detector` check a node all the time, also while jobs run: accelerators that the driver has,
-ports that are active at the rate of the design, and the power limit of each accelerator. The first is a file of Node
-Health Check (mej/nhc at 9c4a38c0), which Slurm runs as `HealthCheckProgram` (it ends one after 60 s), the second a
-custom plugin monitor of Kubernetes (kubernetes/node-problem-detector at 6632ca67). Neither runs collectives, which need
-the accelerators for themselves.
+`nhc` and `node-problem-detector` check a node continuously, also while jobs run: the accelerators that the driver sees,
+the active ports at the rate of the design, and the power limit of each accelerator. `nhc` is a file of Node Health
+Check (mej/nhc at 9c4a38c0), which Slurm runs as `HealthCheckProgram` with a limit of 60 s. `node-problem-detector` is a
+custom plugin monitor of Kubernetes (kubernetes/node-problem-detector at 6632ca67). Neither runs collectives, because
+these would need the accelerators exclusively.
 
-Formats of other tools are left out: no public schema of them was read. Limits of copies, of `ib_write_bw` and of
-storage are left out too, since the cost model predicts none of them.
+Other tools are missing because no public schema of their files was read. Limits for copies, `ib_write_bw` and storage
+are missing because the cost model does not predict them.
 """
 EXPORT = """## Export
 
-`clusterspec export KIND SPEC [-o FILE]` writes a design in another format. What the format cannot hold is named on
-standard error, one line each. Cells of CSV and XLSX that begin like a formula get an apostrophe before them.
+`clusterspec export KIND SPEC [-o FILE]` writes a design in another format. Standard error lists what the format cannot
+hold, one line each. Cells of CSV and XLSX that begin like a formula get a leading apostrophe.
 """
 TOPOLOGY = """\
         GPU0    GPU1    GPU2    GPU3    NIC0    NIC1    CPU Affinity    NUMA Affinity

@@ -9,7 +9,7 @@ from clusterspec.units.readings import conversion_factor
 DECIMAL = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
 BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
-HEADER = '''"""What each unit is in SI: written by `make docs` from the pint registry, not by hand.
+HEADER = '''"""The SI value of each unit: written by `make docs` from the pint registry, not by hand.
 
 ``symbol: (SI unit, numerator, denominator)``; a value in the symbol times the numerator over the
 denominator is the value in the SI unit. ``b`` is the bit and ``B`` the byte.

@@ -10,7 +10,7 @@ from clusterspec.records import replace
 REFINED = 8
 """Pairs of engine kinds whose numbers are refined."""
 PART = 4
-"""The first change of a number of engines is this fraction of it: one in four."""
+"""The first change of a number of engines, as a fraction of the number: one in four."""
 MOVES = ((0, -1), (-1, 0), (-1, -1), (1, -1), (-1, 1), (0, 1), (1, 0), (1, 1))
 """Directions in which the numbers of prefill and of decode engines change: first to fewer engines."""
 

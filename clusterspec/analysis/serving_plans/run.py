@@ -41,10 +41,10 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class FoundPlans:
-    """The results of one search: ``best`` meet the targets; where none does, ``nearest`` misses them least.
+    """The results of one search: ``best`` meet the targets; if none does, ``nearest`` misses them least.
 
-    ``may_fit`` of the ``meeting`` plans fit as predicted, but not at the upper end of their memory range; ``unsure``
-    where that is true of all of them.
+    ``may_fit`` of the ``meeting`` plans fit as predicted, but not at the upper end of their memory range; ``unsure`` is
+    true if that applies to all of them.
     """
 
     evaluated: int
@@ -115,7 +115,9 @@ def search(
 def _best_plans(
     seeker: _Search, rated: list[Rated], shown: list[Rated] | None, *, objective: str, most: int, surely: bool
 ) -> FoundPlans:
-    """The result of a search: ``most`` of the best ``rated`` plans, and the front of those ``shown``, if any are."""
+    """The result of a search: At most ``most`` of the best ``rated`` plans, and the front of the ``shown`` plans, if
+    there are any.
+    """
     found = list({one.plan: one for one in rated}.values())
     meeting = [one for one in found if one.meets]
     missing = [one for one in found if not one.meets]
@@ -143,7 +145,8 @@ def _may_separate(job: ServingJob, pins: Pins) -> bool:
 def one_kind_reason(job: ServingJob, pins: Pins) -> str:
     """Why a search has no plans with separate prefill and decode engines; empty if it has.
 
-    Fixed degrees alone are those of one kind of engine. Separate engines that are asked for are tried at any load.
+    Other fixed degrees belong to plans with one kind of engine. Separate engines that are asked for are tried at any
+    load.
     """
     fixed = pins.values.get("pools")
     if fixed == "aggregated" or (fixed is None and pins.values):

@@ -27,9 +27,9 @@ MOST_LINK = 1e13
 class BreakEven(NamedTuple):
     """The value of a quantity at which both plans are equally good.
 
-    ``better_above`` says whether separate engines are better above ``value``. ``value`` is None if one plan is
-    better at all values from ``low`` to ``high``; ``better_above`` then says whether that is the one with separate
-    engines.
+    ``better_above`` says whether separate engines are better above ``value``. ``value`` is None if one plan is better
+    at all values from ``low`` to ``high``; ``better_above`` then says whether the plan with separate engines is better
+    above that value.
     """
 
     quantity: str
@@ -59,8 +59,8 @@ def best_of_kinds(plans: Sequence[Rated], objective: str) -> Kinds:
 
 
 def plan_value(job: ServingJob, plan: Plan) -> float:
-    """Output tokens per second and accelerator of a plan: at the highest concurrency within the targets, at the load
-    of the spec where there are none. 0 if no concurrency meets them.
+    """Output tokens per second and accelerator of a plan: at the highest concurrency within the targets (0 if none
+    meets them), or, without targets, at the load of the spec.
     """
     if not job.load.targets:
         found = rated_plan(job, plan, inf)

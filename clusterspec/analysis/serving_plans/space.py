@@ -49,7 +49,7 @@ class ServingJob:
         return self.ranks - prefill_ranks if self.prefill_ranks is None else self.ranks
 
     def has_ranks_for(self, prefill_ranks: int, decode_ranks: int) -> bool:
-        """Whether so many ranks of prefill engines and of decode engines are there."""
+        """Whether the machine has this many ranks for prefill engines and for decode engines."""
         prefill, decode = self.ranks_left_for_prefill(decode_ranks), self.ranks_left_for_decode(prefill_ranks)
         return prefill_ranks <= prefill and decode_ranks <= decode
 
@@ -234,7 +234,7 @@ class Rated:
     cache, or request rate over that of full engines.
     """
     concurrency: int | None = None
-    """Requests in flight, where they are not those of the spec."""
+    """Requests in flight, if they differ from the spec."""
     surely_fits: bool = True
     """Whether the plan fits at the upper end of its memory range, with the cache of one request."""
 
@@ -285,8 +285,10 @@ OBJECTIVES: Mapping[str, Key] = {
     "tokens_per_user": lambda one: (one.times.tpot, -one.per_accelerator),
     "memory": lambda one: (one.memory, one.times.tpot),
 }
-"""Objectives by which serving plans are ranked; lower is better. Tokens carry the cost of the whole machine, so that
-the most of them cost least; at an equal rate the fewest busy accelerators draw the least power."""
+"""Objectives by which serving plans are ranked; lower is better. Tokens carry the cost of the whole machine, so the
+plan with the most tokens has the lowest cost per token. At an equal rate, the plan with the fewest busy accelerators
+draws the least power.
+"""
 METRICS: Mapping[str, Key] = {
     "ttft": lambda one: (one.times.queue_grows, one.times.ttft, one.times.accelerators),
     "tpot": lambda one: (one.times.tpot, one.times.accelerators),
@@ -307,8 +309,8 @@ def ranked_plans(plans: Iterable[Rated], objective: str) -> list[Rated]:
 
 
 def ranking(objective: str) -> Key:
-    """The sort key of all plans by an objective or a metric: those that meet the targets, then those that miss them
-    least.
+    """The sort key of all plans by an objective or a metric: plans that meet the targets first, then plans by the
+    extent to which they miss them.
     """
     key = OBJECTIVES.get(objective) or METRICS[objective]
     return lambda one: (not one.meets, 0.0 if one.meets else one.excess, *key(one), one.memory)
@@ -324,7 +326,7 @@ def front(plans: Iterable[Rated]) -> list[Rated]:
 
 
 def distinct_plans(plans: Iterable[Rated]) -> list[Rated]:
-    """The plans of a front without ties. Of plans with nearly equal rates, the one with the shortest time to first
+    """The plans of a front without ties. Among plans with nearly equal rates, the one with the shortest time to first
     token is kept.
     """
     groups: list[list[Rated]] = []

@@ -1,6 +1,6 @@
 """An exact replay of the caches of a serving plan: the contents of each tier when a request arrives.
 
-Every request leaves its blocks in all tiers, and each tier drops what was used least recently. A prompt is read from
+Every request stores its blocks in all tiers, and each tier evicts the least recently used blocks. A prompt is read from
 the first tier that has a block, up to the first block that none has.
 """
 
@@ -247,7 +247,7 @@ def session_arrivals(
 def conversation_blocks(
     number: int, session: Session, output: int
 ) -> Iterator[tuple[tuple[Block, ...], tuple[Block, ...]]]:
-    """For each turn of a conversation, the blocks of its prompt and those of its answer. The next turn repeats the
+    """For each turn of a conversation, the blocks of its prompt and the blocks of its answer. The next turn repeats the
     whole prompt but only the first block of the answer.
     """
     repeated = min(output, session.growth)

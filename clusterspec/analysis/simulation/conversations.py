@@ -14,15 +14,15 @@ MOST_FILLING = 100_000
 """Maximum number of requests that fill the caches before the simulated ones."""
 FILLINGS_OF_CACHES = 1.2
 LONGEST_THOUGHT = 15.0
-"""The longest time between two turns, in multiples of the mean. Of exponentially distributed times one in three million
-is longer. A tier that keeps blocks longer has every block that is used again.
+"""The longest time between two turns, in multiples of the mean. One in three million exponentially distributed times is
+longer. A tier that keeps blocks longer has every block that is used again.
 """
 
 
 def traffic_of_conversations(traffic: Traffic, pools: Pools, expected: ServingTimes, seed: int) -> Traffic:
     """The turns of conversations that replace the requests of a load, preceded by enough turns to fill the caches.
 
-    Answers have the lengths of the requests that they replace; what later turns repeat of them has its mean.
+    Answers have the lengths of the requests that they replace; the part that later turns repeat has its mean length.
     """
     load, session = pools.load, pools.load.session
     assert session is not None

@@ -25,9 +25,9 @@ class SimulatedEngine:
     ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
     number of sequences with that gap. ``since`` counts the decode steps since requests were received. On a decode
     engine, ``announced`` holds the requests whose prompts wait until it has received them, ``accepted`` those that it
-    has received. Where ``launches_ahead``, it decodes and forms and launches each step while the one before it runs.
-    Where steps are formed ahead, the scheduler ``looked`` for requests at that time for the last time,
-    and was ``launching`` the running step from that time on.
+    has received. With ``launches_ahead``, it prepares and launches each decode step while the one before it runs. If
+    steps are formed ahead, ``looked`` is the last time at which the scheduler looked for requests, and ``launching``
+    the time at which it began to launch the running step.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
@@ -288,7 +288,7 @@ class SimulatedEngine:
         """Start a step that computes a part of the prompts on each rank and decodes all sequences that may decode.
 
         A prompt delays each pipeline stage only by that stage's layers, and is complete when it has passed all stages.
-        The step lasts at least as long as the host takes to launch it, and so do sequences that decode in it.
+        The step lasts at least as long as the host takes to launch it, also for the sequences that decode in it.
         """
         self.mixed, self.steps = True, 1
         for rank in self.ranks:
@@ -383,7 +383,7 @@ def _leave(rank: AttentionRank) -> None:
 
 
 def _fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
-    """Of the ranks without prompt parts, those that no other exceeds in both sequences and tokens."""
+    """The ranks without prompt parts that no other such rank exceeds in both sequences and tokens."""
     found: list[AttentionRank] = []
     for rank in sorted((rank for rank, taken in pairs if not taken), key=FULLNESS, reverse=True):
         if not found or rank.context > found[-1].context:

@@ -1,4 +1,4 @@
-"""What simulated requests experience: percentiles, shares within targets, and the queue over time."""
+"""Results of simulated requests: percentiles, shares within targets, and the queue over time."""
 
 from __future__ import annotations
 

@@ -103,7 +103,8 @@ class Simulation:
     """A simulation of requests that arrive at given times. With ``in_flight``, a request instead arrives whenever
     another one ends, so that this number is always in flight.
 
-    ``late`` engines get requests from a time on. ``progress`` is told at times how many of how many have ended.
+    ``late`` engines get requests from a time on. ``progress`` is called from time to time with the number of ended
+    requests and the total.
     """
 
     def __init__(
@@ -191,8 +192,8 @@ class Simulation:
         self._begin(engine, now, engine.limits.interval)
 
     def _begin(self, engine: SimulatedEngine, now: float, interval: int) -> None:
-        """Starts an idle engine, or shortens the run of steps of a busy one so that it looks for requests at the next
-        interval.
+        """Starts an idle engine, or shortens the run of steps of a busy engine so that it looks for requests at the
+        next interval.
         """
         end = engine.shortened_end(now, interval) if engine.running else engine.next_step_end(now)
         if end is not None:

@@ -13,8 +13,8 @@ class Request:
     ``todo`` prompt tokens are still to be computed, ``left`` decode steps remain from step ``joined`` on, ``held``
     tokens are in the cache. ``began`` is the start of its prompt, ``launched`` the launch seconds of the prompt's steps
     so far. ``cached`` prompt tokens need no computation (below zero: the share given by the limits) and take
-    ``loading`` seconds to read. ``received`` is the time at which an engine got it, ``passed`` that at which its chunks
-    have left the last pipeline stage. A separate decode engine got it at ``handed`` and has given it a place at
+    ``loading`` seconds to read. ``received`` is the time at which an engine got it, ``passed`` the time at which its
+    chunks have left the last pipeline stage. A separate decode engine got it at ``handed`` and has given it a place at
     ``placed``, below zero before that. ``rank`` is the attention rank that holds the cached tokens, counted over all
     engines; -1 for any.
     """
@@ -58,12 +58,12 @@ class AttentionRank:
 class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
-    ``whole`` says whether a request is admitted only where the cache holds all of its output, ``own`` whether only
-    where it would hold it in addition to what others hold now; ``hit`` is the share of a prompt that the cache already
-    has. ``apart`` is ``prefill`` or ``decode`` where they run on separate engines; ``early`` says whether the first
-    token is sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the
-    cache of a computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. A step is
-    formed while the one before it runs where ``ahead``. The first step with prompts takes ``cold`` seconds more.
+    ``whole`` says whether a request is admitted only if the cache holds all of its output, ``own`` whether the cache
+    must hold that output in addition to what other requests hold now; ``hit`` is the share of a prompt that the cache
+    already has. ``apart`` is ``prefill`` or ``decode`` on separate engines; ``early`` says whether the first token is
+    sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the cache of a
+    computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. With ``ahead``, a
+    step is prepared while the one before it runs. The first step with prompts takes ``cold`` seconds more.
     """
 
     __slots__ = (

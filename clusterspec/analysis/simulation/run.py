@@ -185,9 +185,9 @@ def _traffic_with_hit_rates(
 def _steady_output(requests: Sequence[Request], traffic: Traffic) -> tuple[float, float, float]:
     """Requests and output tokens that a plan finishes in ``seconds`` of its load.
 
-    The window is from the admission of the first request that counts to that of the last one, before the engines
-    empty. For a request running at either end of the window, the share of its output inside the window counts. A finite
-    run, or a load whose requests all arrive at once, counts in full.
+    The window extends from the admission of the first request that counts to the admission of the last one, before the
+    engines empty. For a request running at either end of the window, the share of its output inside the window counts.
+    A finite run, or a load whose requests all arrive at once, counts in full.
     """
     start = requests[traffic.warm_up].admitted
     end = max(each.admitted for each in requests[: len(requests) - traffic.cool_down])
@@ -241,9 +241,10 @@ def _sustained_rate(load: SimulatedLoad, probed: float | None, completed: float)
     """The highest rate, in requests per second, that a plan sustains, from the rate ``probed`` with requests offered at
     once and the rate ``completed`` in the run; None if no rate was probed.
 
-    A run whose queue grows completes what the plan sustains with full engines. One that keeps up with more than full
-    engines do, which preempt requests, sustains at least its load; a closed loop sustains what it has completed. A
-    plan sustains more conversations than it completes of too many, whose caches hold less of each.
+    A run whose queue grows completes as many requests as the plan sustains with full engines. A run that keeps up with
+    a higher load than full engines, which preempt requests, sustains at least its load; a closed loop sustains the
+    number that it completes. A plan sustains more conversations than it completes under too many, because the caches
+    then hold less of each.
     """
     offered = _endless_rate(load.pools, load.traffic)
     if probed is None or (offered is None and load.traffic.in_flight is None):
@@ -289,7 +290,7 @@ def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, pree
     if traffic.in_flight is not None and len({each[1:] for each in traffic.arrivals}) == 1:
         yield "All requests are equally long, so those that start together end together. State `p99` of the lengths."
     if traffic.in_flight is not None and traffic.in_flight > len(traffic.arrivals):
-        yield "The run has fewer requests than are to be in flight: raise `--requests`."
+        yield "The run has fewer requests than the concurrency: raise `--requests`."
     elif _is_short_loop(pools, traffic):
         needed = LOOP_ROUNDS * (traffic.in_flight or 0)
         yield (

@@ -31,8 +31,8 @@ def highest_rate(
     """The highest rate in requests per second that a plan sustains for independent requests; None if too few requests
     are simulated.
 
-    More conversations per second leave each less of the caches, so that their hits fall with the rate. The plan
-    sustains the highest rate at which it completes, with the hits of that rate, as many requests as come.
+    With more conversations per second, each has a smaller part of the caches, so hits fall with the rate. The plan
+    sustains the highest rate at which it completes as many requests as arrive, with the hits of that rate.
     """
     pools = bare_pools(design)
     if pools is None:

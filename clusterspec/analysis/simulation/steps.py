@@ -68,16 +68,17 @@ class CacheRead(NamedTuple):
 class StepTables:
     """Seconds of one step of an engine, on the attention rank with the most work.
 
-    A step is the sum of what depends on its tokens (``working``, a curve for each of the numbers ``shares`` of
-    attention ranks that have as many), on the sequences that produce a token (``ending``), on the bytes of cache that
-    they read (``reads``), and on the position of a prompt's tokens (``seeing``, of one token). ``floors`` has the least
-    seconds to launch a step with prompts, up to so many tokens, ``host`` the seconds of the same thread for a step and
-    for each sequence that produces a token. ``drafted`` tokens of each sequence are computed in a step, of which it
-    gains ``gained``. ``stages`` work on different batches. The cache is read ``reread`` times, in a step with prompts
-    ``repeated`` times; ``apart`` from those that decode is whether such steps hold prompts alone, and ``pausing``
-    whether a rank with prompts does not decode in the same step while others do. An index selects as many tokens as
-    ``selected``. Recurrences take ``recurring`` seconds of each step with prompts, and heads of the model or a layer of
-    it ``drafting`` seconds of a step with so many sequences.
+    A step is a sum of four parts, which depend on its tokens (``working``, one curve for each number of attention ranks
+    in ``shares``), on the sequences that produce a token (``ending``), on the cache bytes that they read (``reads``),
+    and on the positions of a prompt's tokens (``seeing``, for one token). ``floors`` has the least seconds to launch a
+    step with prompts, up to so many tokens, ``host`` the seconds of the same thread for a step and for each sequence
+    that produces a token. A step computes ``drafted`` tokens of each sequence, and the sequence gains ``gained``
+    tokens.
+    ``stages`` work on different batches. The cache is read ``reread`` times, in a step with prompts
+    ``repeated`` times; ``apart`` says whether such steps hold only prompts, ``pausing`` whether a rank with prompts
+    does not decode in the same step while other ranks do. An index selects ``selected`` tokens. Recurrences take
+    ``recurring`` seconds of each step with prompts. Drafting by heads or a layer of the model takes ``drafting``
+    seconds of a step with a given number of sequences.
     """
 
     working: tuple[Curve, ...]
@@ -184,7 +185,7 @@ class StepTables:
         return self.work(every + tokens, busy) + self.ending(every + completed) + other
 
     def attention_seconds(self, before: float, tokens: float) -> float:
-        """Seconds of attention of ``tokens`` of a prompt that follow ``before`` others of it.
+        """Seconds of attention for ``tokens`` of a prompt that follow ``before`` earlier tokens of the prompt.
 
         They grow in proportion to the place of a token, below and above the selection of an index.
         """
@@ -228,8 +229,8 @@ def _ending_seconds(engine: Engine, sequences: float) -> float:
 
 
 def _cache_reads(engine: Engine, drafted: float) -> tuple[CacheRead, ...]:
-    """The cache reads of a decode step: usually of the whole cache. With a sparse index, of the selected tokens and of
-    the index keys; with recurrences, of keys and values and of states.
+    """The cache reads of a decode step: usually of the whole cache. With a sparse index, it counts the selected tokens
+    and the index keys; with recurrences, key-value pairs and states.
     """
     kinds: tuple[Callable[[float], float], ...] = (engine.sequence_bytes,)
     if indexed_layers(engine):

@@ -1,4 +1,4 @@
-"""The requests of a simulation: those of the load of a spec, of conversations, or of a trace."""
+"""The requests of a simulation: from the load of a spec, from conversations, or from a trace."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class SimulationFault(Exception):
 
 
 class Traffic(NamedTuple):
-    """The requests of a simulation, those in flight in a closed loop, and how many do not count.
+    """The requests of a simulation, the number in flight in a closed loop, and the number that is not counted.
 
-    ``full_after`` requests of an open load, or of a loop, the plan is as full as in the steady state. The last
+    After ``full_after`` requests of an open load or of a loop, the plan is as full as in the steady state. The last
     ``cool_down`` requests do not count: they keep the plan full until those before them have ended. The first
     ``partial`` of a loop start amid their answers.
     """
@@ -84,8 +84,8 @@ def plan_traffic(
     of an engine has space for ``held`` tokens, and the plan has ``places`` for requests.
 
     In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first request that is
-    measured, and as many after the last one. Of a loop one round comes before the first that counts, and one after the
-    last.
+    measured, and as many after the last one. In a closed loop, one round comes before the first request that counts,
+    and one after the last.
     """
     if load.load == "static":
         raise SimulationFault("a static batch starts and ends together: `estimate` computes it without a simulation")
@@ -126,8 +126,8 @@ def _request_lengths(load: Serving, seed: int, count: int, held: float) -> tuple
     """The lengths of prompts and of answers in tokens, and the relative spread of lengths for which the spec states
     only the mean.
 
-    As in the formulas, such requests end at different times. Those of an offline load, and those whose answers have
-    their mean as 99th percentile, are equal. No request is spread beyond the tokens that a cache has ``held``.
+    As in the formulas, such requests end at different times. Requests of an offline load, and requests whose answers
+    have their mean as 99th percentile, are equal. No request is spread beyond the tokens that a cache has ``held``.
     """
     prompts = drawn_lengths(f"input {seed}", count, load.input_tokens, load.input_lengths)
     answers = drawn_lengths(f"output {seed}", count, load.output_tokens, load.output_lengths)

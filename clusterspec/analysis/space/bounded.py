@@ -1,5 +1,5 @@
-"""The fastest layouts of a job on several numbers of nodes, without evaluating those that a lower bound of the step
-time leaves out.
+"""The fastest layouts of a job on several numbers of nodes; a lower bound of the step time excludes most layouts
+without an evaluation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from clusterspec.records import replace
 FIRST = 1.05
 """Layouts are first evaluated up to this multiple of the lowest bound of their space."""
 LATER = 1.2
-"""The factor by which this multiple grows for as long as no evaluated layout fits."""
+"""The factor by which this multiple grows while no evaluated layout fits."""
 WIDEST = 2.0
 """The maximum ratio of a layout's lower bound to the lowest bound. If no layout up to it fits, another search has to
 evaluate all layouts.

@@ -37,7 +37,7 @@ class Best:
 
 
 def ranking_values(kept: Kept) -> tuple[float, float, float, int]:
-    """The values by which layouts are ordered: the objective, then what decides between equal ones."""
+    """The values by which layouts are ordered: the objective, then tie-breakers."""
     return (kept.key, kept.step_time, kept.memory, kept.number)
 
 
@@ -117,7 +117,7 @@ def indices_up_to(values: Numbers, most: float) -> Sequence[int]:
 def least_of_families(values: Numbers, numbers: Numbers, firsts: Sequence[int]) -> list[int]:
     """The index of the smallest value of each family; the layout numbers of a family begin at one of ``firsts``.
 
-    Numbers that descend begin another part, whose families count for themselves.
+    A descending number begins another part, whose families count separately.
 
     >>> least_of_families([3.0, 1.0, 2.0, 5.0, 4.0], [0, 1, 4, 6, 1], [0, 2, 4, 9])
     [1, 2, 4]

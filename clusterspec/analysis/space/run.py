@@ -72,7 +72,7 @@ def one_by_one(design: Design, job: SearchJob) -> Evaluate:
 SPARE = 8
 """Layouts that are kept for each one asked for, since a rule may refuse some."""
 LEAST_KEPT = 10 * SPARE
-"""Layouts that are kept at least, so that the pick does not depend on how many are shown."""
+"""Minimum number of layouts to keep, so that the pick does not depend on how many are shown."""
 NEAR = 1.35
 """The best layout of each family is kept if its key is at most this multiple of the best key. The ratio is above the
 widest range of a step.

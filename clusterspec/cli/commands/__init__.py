@@ -183,7 +183,7 @@ TITLES = {
     "look up": "explain catalog convert help",
     "set up": "init config schema lsp completion",
 }
-"""The commands by what they are for, as the help lists them."""
+"""The commands by purpose, as the help lists them."""
 
 
 class Version(argparse.Action):

@@ -262,7 +262,7 @@ def _rows(
 
 
 def _limits(args: argparse.Namespace, work: Study) -> Limits:
-    """The limits of a call, else those of the spec. Raises `UsageFault`."""
+    """The limits of a call, else the limits of the spec. Raises `UsageFault`."""
     spec = work.spec
     power = min((stated.value for _, stated in spec.power_budgets), default=None)
     budget = spec.procurement.budget if spec.procurement else None

@@ -297,7 +297,7 @@ def print_new_entry(args: argparse.Namespace) -> int:
 
 
 def _print_left_open(entry: NewEntry) -> None:
-    """Prints what the program could not decide in a new entry; the entry has the same list."""
+    """Prints the facts that the program could not decide in a new entry; the entry has the same list."""
     if entry.left_open:
         print_error("left open:")
     for line in entry.left_open:
@@ -323,7 +323,7 @@ def _new_entry(args: argparse.Namespace, kind: str, id_: str) -> NewEntry:
 
 
 def _entry_of_sheet(args: argparse.Namespace, kind: str, id_: str, origin: Origin) -> NewEntry:
-    """The entry of the part whose data sheet is the file of the call.
+    """The entry of the part whose data sheet is the given file.
 
     Raises `UsageFault` for a kind without data sheets, a file that is no text, and one without a figure.
     """
@@ -345,7 +345,7 @@ def _entry_of_sheet(args: argparse.Namespace, kind: str, id_: str, origin: Origi
 
 
 def _entry_of_model(args: argparse.Namespace, id_: str, origin: Origin) -> NewEntry:
-    """The entry of the model whose config.json is the file of the call.
+    """The entry of the model whose config.json is the given file.
 
     Raises `UsageFault` if the file describes no model that an entry can describe.
     """

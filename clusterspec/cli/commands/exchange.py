@@ -194,7 +194,7 @@ def _insert_import(args: argparse.Namespace, reading: ImportResult, digest: str)
 
 
 def _conflicts_text(merged: merge.Merged) -> str:
-    """The first imported values for which the spec already states those of another run, and the possible remedies."""
+    """The first imported values that differ because the spec states another run, and the possible remedies."""
     found = []
     for each, held in merged.other_run:
         inner = dotted_path(each.path).removeprefix(held.partition(" is ")[0]).lstrip(".")
@@ -230,7 +230,7 @@ def _merged_json(merged: merge.Merged) -> dict[str, object]:
 
 
 def run_export(args: argparse.Namespace) -> int:
-    """Write the file, and list on standard error what it leaves out or states otherwise than the spec."""
+    """Write the file, and list on standard error the keys that it omits or states differently from the spec."""
     if args.list:
         print_text(
             text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), ink=ink_of(args))

@@ -100,7 +100,7 @@ def page_of_company_rule(args: argparse.Namespace) -> tuple[str, dict[str, objec
 
 
 def term_page(name: str, paint: Ink) -> tuple[str, dict[str, object]] | None:
-    """The meaning of a term of reports, as text and as JSON; None for other names and those of rules."""
+    """The meaning of a term of reports, as text and as JSON; None for other names, and for names of rules."""
     from clusterspec import rules
     from clusterspec.results.full import GLOSSARY, OF_SERVING
 

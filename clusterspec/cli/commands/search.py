@@ -269,7 +269,7 @@ def _check_options(options: SearchOptions, serves: bool) -> None:
 
 
 def pinned_keys(texts: list[str]) -> dict[str, object]:
-    """The keys that ``--set`` fixes. Raises `UsageFault` for one that a search does not vary."""
+    """The keys that ``--set`` fixes. Raises `UsageFault` for a key that a search does not vary."""
     found: dict[str, object] = {}
     for text in texts:
         key, sign, value = (part.strip() for part in text.partition("="))

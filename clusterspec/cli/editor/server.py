@@ -38,7 +38,7 @@ TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".w
 
 
 def content_security_policy(report_script: str) -> str:
-    """The policy of the page: nothing from elsewhere, and no scripts but those of the page and of reports.
+    """The policy of the page: nothing from elsewhere, and only the scripts of the page and of reports.
 
     A report is shown in a frame without an origin, which inherits this policy and has an additional, stricter one.
     """

@@ -2,7 +2,7 @@
 
 A request names a verb and has the text of the spec in the editor. A verb of a command is answered with the standard
 output, the standard error and the exit status of that command for this text, so that the page shows what the command
-line prints. The other verbs answer what editors ask: hover texts, completions, changed texts.
+line prints. The other verbs answer requests of editors: hover texts, completions, changed texts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Caller:
     """A program that runs commands in place of a shell: ``texts`` replace files by name, and ``progress`` is called
     during a search.
 
-    ``progress`` is called with the number of layouts evaluated and that of all; a true result ends the search.
+    ``progress`` is called with the number of evaluated layouts and the total; a true result ends the search.
     """
 
     texts: Mapping[str, bytes] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Session:
     _last: tuple[str, Study] | None = None
 
     def answer(self, request: Request) -> Answer:
-        """The answer to a request: with ``status`` as the exit status of a command, and ``err`` where it is not 0."""
+        """The answer to a request, with ``status`` as the exit status of a command, and ``err`` if it is not 0."""
         verb = request.get("verb")
         try:
             if not isinstance(verb, str) or verb not in {**VERBS, **self.more}:
@@ -172,7 +172,7 @@ def _search_answer(session: Session, request: Request) -> Answer:
 
 
 def _diff_answer(session: Session, request: Request) -> Answer:
-    """A comparison of another text with that of the editor."""
+    """A comparison of another text with the text of the editor."""
     texts = {OLD: text_of(request, "old"), session.name: text_of(request)}
     return session.command(["diff", *options_of(request, "format", *OF_DESIGN)], [OLD, session.name], texts)
 

@@ -44,7 +44,7 @@ class Divisions:
         self.shape = known.shapes([degrees[axis] for axis in LAYER_AXES])
         self.cut = known.cuts([degrees[axis] for axis in ("tp", "ep", "expert_tp")])
         self.several = 2 * (columns["tp"] > 1) + 1 * (columns["cp"] > 1)
-        """2 where tp has several ranks, plus 1 where cp has."""
+        """2 if tp has several ranks, plus 1 if cp has several."""
         self.held = known.held([self.shape, degrees["pp"], degrees["shard_group"], degrees["dp"]])
 
     def placed_divisions(self, template: Layout, axes: frozenset[str] | None = None) -> PlacedDivisions:
@@ -159,7 +159,7 @@ Part = tuple[Sequence[PlacedDivisions], Mapping[str, Array]]
 class Call:
     """Rows that either all have one pipeline stage or all have several, evaluated with each of their orders of axes.
 
-    With ``free``, gathers and reductions of sharded weights take the host no time.
+    With ``free``, the host spends no time on gathers and reductions of sharded weights.
     """
 
     def __init__(
@@ -330,10 +330,10 @@ class Batch:
     ) -> list[BatchResult]:
         """The results of the given rows of layouts, each with every one of their orders of axes.
 
-        A row has a ``division`` (a position in the columns of ``divisions``: tp, cp, ep, expert_tp, pp, dp and
-        shard_group, which make up all the ranks, of which rows may have unlike numbers), a ``micro_batch``,
-        ``virtual_stages`` and a ``variant`` (a position in ``variants``: layouts that differ in recomputation, sequence
-        parallelism and the method of context parallelism alone).
+        A row has a ``division``, a ``micro_batch``, ``virtual_stages`` and a ``variant``. A ``division`` is a position
+        in the columns of ``divisions`` (tp, cp, ep, expert_tp, pp, dp and shard_group); rows may have different numbers
+        of ranks. A ``variant`` is a position in ``variants``: layouts that differ only in recomputation, sequence
+        parallelism and the method of context parallelism.
         """
         known = Divisions(self._known, divisions)
         every = dict.fromkeys(order for orders, _ in some for order in orders)

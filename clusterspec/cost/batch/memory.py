@@ -72,8 +72,8 @@ class MemoryTables:
         self.rows = PairIndex(library)
         self.totals: dict[tuple[object, ...], ValueTable] = {}
         self.layers: dict[tuple[bool, bool], RowTable] = {}
-        """By whether the layouts shard weights, for which a framework may have other memory, and whether their software
-        is known to be plain or not.
+        """Keyed by whether the layouts shard weights, since a framework may then use other memory, and by whether their
+        software is known to be plain.
         """
         self.executions, self.stages = PairIndex(library), PairIndex(library)
         self.groups: dict[tuple[str, int], tuple[StageGroup, ...]] = {}

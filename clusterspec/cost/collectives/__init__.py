@@ -25,8 +25,8 @@ EXCHANGE = assumed_figure(
     LINKS,
     "exchange over ring",
     0.95,
-    "all-to-alls of 512 MiB over 8 ranks reach 0.93 to 0.97 of rings on A100, H100 and B200, the copy of the own part"
-    " apart (nccl-tests, aiconfigurator), and 0.89 on MI355X",
+    "without the local copy, all-to-alls of 512 MiB over 8 ranks reach 0.93 to 0.97 of rings on A100, H100 and B200 "
+    "(nccl-tests, aiconfigurator), and 0.89 on MI355X",
 )
 REDUCTION = assumed_figure(LINKS, "reduction", 0.6, "reduction in NVSwitch reaches 0.49 to 0.69 of NVLink 4 and 5")
 REDUCTION_RANKS = assumed_figure(
@@ -51,7 +51,7 @@ NETWORKS = "networks"
 RING_BETWEEN = assumed_figure(NETWORKS, "ring", 0.9, "by judgment, the lowest share of the families with RDMA")
 """Share of line rate that rings achieve, where an entry has no figure."""
 LATENCY = assumed_figure(NETWORKS, "latency", 5e-6, "by judgment, somewhat above RoCE", "s")
-"""Seconds that one crossing adds to the network hop of NCCL, where an entry has no figure."""
+"""Seconds that one crossing adds to the network hop of NCCL, if an entry has no figure."""
 WITHOUT_DIRECT = assumed_figure(
     NETWORKS, "without gpudirect", 0.5, "without GPUDirect RDMA every byte crosses the accelerator's slot twice"
 )
@@ -81,17 +81,18 @@ class Inside:
     """The tier inside an island (a domain, or a node without one), as seen by one rank of the group.
 
     ``ranks`` of the group in the fullest island. ``line`` is the bandwidth of one rank to all others together, ``peer``
-    to one of them, both at line rate in B/s per direction. ``ring``, ``exchange`` and ``reduction`` are the shares of
-    the line that rings, direct exchanges and in-switch reduction reach; ``reduction`` is ``None`` where the switches do
-    not reduce or the group is too small. ``chunks`` is the number of chunks that the switches hold per rank.
+    its bandwidth to one of them, both at line rate in B/s per direction. ``ring``, ``exchange`` and ``reduction`` are
+    the shares of the line that rings, direct exchanges and in-switch reduction reach; ``reduction`` is ``None`` where
+    the switches do not reduce or the group is too small. ``chunks`` is the number of chunks that the switches hold per
+    rank.
     ``low_latency`` is the limit of the LL protocol, ``tree`` the limit of a tree, and ``ring_between`` the limit of a
     ring over more than two islands, all as bus bandwidth. ``hops`` names the link whose latencies count (``nvlink`` or
     ``pci``); ``reach`` is the number of hops to the farthest rank of a torus. ``held`` is the number of chunks of each
     channel that a full ring holds. ``start`` is the time in seconds of LL before its first hop, ``hop`` its time for
     each hop; both are ``None`` where nobody measured them. ``launch`` is the time in seconds until all ranks of one
-    node run the kernel, ``launch_rank`` what each further rank of one process adds to it, ``low_latency_between`` the
-    limit of LL between nodes with these links, where tests of them say so. ``crossing`` is the share of the line that
-    the links leave an all-to-all, which ``exchange`` includes: its bytes cross several links of a torus.
+    node run the kernel, ``launch_rank`` the time that each further rank of one process adds, ``low_latency_between``
+    the limit of LL between nodes with these links, if tests show one. ``crossing`` is the share of the line that the
+    links leave an all-to-all, which ``exchange`` includes: its bytes cross several links of a torus.
     """
 
     tier: str
@@ -151,20 +152,21 @@ NO_DELAYS = Delays(1.0, 1.0, 1.0, 1.0)
 class Between:
     """The tier between islands.
 
-    ``line`` is the line rate of the island with the fewest ranks of the group: their share of NICs that several groups
-    use, behind oversubscribed switches. ``exchange`` is the same for an all-to-all, as that of an island with the most
-    ranks. ``sender`` applies to a single rank, ``branches`` to trees, where they are slower than
-    rings. ``share`` is the achieved share of it; ``latency`` is what one crossing of LL adds to the network
-    hop of the stack, in seconds, ``chunk_latency`` one of LL128 and Simple;
-    ``rendezvous`` applies to LL for messages above ``eager`` bytes, which wait for the receiver, where they are known.
+    ``line`` is the line rate of the island with the fewest ranks of the group: these ranks' share of NICs, which
+    several groups and oversubscribed switches may reduce. ``exchange`` is the same for an all-to-all, for an island
+    with the most ranks.
+    ``sender`` applies to a single rank, ``branches`` to trees, where they are slower than rings. ``share`` is the
+    achieved share of it; ``latency`` is the seconds that one crossing of LL adds to the network hop of the stack,
+    ``chunk_latency`` the same for LL128 and Simple;
+    ``rendezvous`` applies to LL for messages above ``eager`` bytes, which wait for the receiver; both are optional.
     ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
-    ``protocols`` are those that the network can carry, ``algorithms`` those that its settings leave for an all-reduce,
-    empty for all; ``overlapped`` where CPU threads move the data; ``reduces`` where the switches reduce; ``relays``
-    where the library sends through NICs of other ranks; ``rails_apart`` where no switch connects the rails, so that
-    data changes rails inside an island only. ``low_latency`` is the limit of the LL protocol on this network as bus
-    bandwidth, where it is lower than that of the accelerators; ``tree`` what trees over more than two islands reach
-    of the rate of rings, where the network has a figure of its own; ``overlaps_rings`` whether the latency of whole
-    chunks overlaps with sending in rings over as many.
+    ``protocols`` are the protocols that the network can carry, ``algorithms`` the algorithms that its settings allow
+    for an all-reduce (empty: all); ``overlapped`` where CPU threads move the data; ``reduces`` where the switches
+    reduce; ``relays`` where the library sends through NICs of other ranks; ``rails_apart`` is true if no switch
+    connects the rails, so data changes rails only inside an island. ``low_latency`` is the bus bandwidth limit of the
+    LL protocol on this network, if lower than that of the accelerators; ``tree`` the share of the rings' rate that
+    trees over more than two islands reach, if the network has its own figure; ``overlaps_rings`` whether the latency of
+    whole chunks overlaps with sending in rings over as many.
     """
 
     tier: str
@@ -325,7 +327,8 @@ SOCKET_PROTOCOLS = frozenset({"Simple"})
 
 @dataclass(frozen=True)
 class Network:
-    """One NIC's line rate (B/s), the achieved share of it, and the latency of a crossing (LL; chunks) in seconds.
+    """One NIC's line rate (B/s), the achieved share of that rate, and the latency of a crossing in seconds, for LL and
+    for chunks.
 
     ``low_latency`` is the limit of the LL protocol as bus bandwidth, where the network has one of its own;
     ``rendezvous`` the latency of LL for messages above ``eager`` bytes; ``tree`` the share of a ring's rate that trees
@@ -349,8 +352,8 @@ class Network:
 def network_of(fabric: ScaleOut, unified_memory: bool = False) -> Network:
     """The achieved bandwidth and latency of the fabric, by its technology and plugin.
 
-    Accelerators with ``unified_memory`` share that of the host, so that without GPUDirect RDMA no byte crosses a slot
-    twice. Two DGX Spark, which have none, gather at 18.9 to 21.0 GB/s over a port of 25 GB/s
+    Accelerators with ``unified_memory`` share the memory of the host, so no byte crosses a slot twice without GPUDirect
+    RDMA. Two DGX Spark, which have none, gather at 18.9 to 21.0 GB/s over a port of 25 GB/s
     (https://github.com/NVIDIA/dgx-spark-playbooks/issues/25).
     """
     entry = fabric.technology

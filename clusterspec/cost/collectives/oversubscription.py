@@ -18,7 +18,7 @@ from clusterspec.cost.formulas import collectives
 
 
 def crossing_delays(cluster: Cluster, levels: Sequence[Level], group: Placement, islands: int) -> Delays:
-    """The delays of a group of two or more ``islands`` behind the ``levels`` of the fabric."""
+    """The slowdown factors of a group of two or more ``islands`` from the ``levels`` of the fabric."""
     ratio, ring, tree, exchange = 1.0, 1.0, 1.0, 1.0
     for crossing in group.crossings:
         ratio *= max(1.0, levels[crossing.level].oversubscription)
@@ -49,8 +49,9 @@ def _tree_edges(crossing: Crossing, group: Placement, islands: int) -> float:
     island.
 
     NCCL joins k islands by two binary trees in order, each of whose edges carries half of the bytes up and down. At
-    most 2 (k − 1) edges leave a block, and at most 4 (log2 j + 1) leave j neighbors: edges of one length do not
-    overlap, so that each end of the block cuts one of each length up to j, and longer ones have one end in the block.
+    most 2 (k − 1) edges leave a block, and at most 4 (log2 j + 1) edges leave j neighbors. Edges of one length do not
+    overlap, so each end of the block cuts at most one edge of each length up to j; longer edges have one end in the
+    block.
 
     Source: NVIDIA/nccl, src/graph/trees.cc (ncclGetBtree, ncclGetDtree).
     """

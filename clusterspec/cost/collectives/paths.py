@@ -298,8 +298,10 @@ class _IslandLines:
 
     ``line`` is the line rate of the emptiest island: a ring, a tree and a gather send as many bytes through it as
     through a full one. ``exchange`` is the rate at which a full island takes as long as the slowest one does in an
-    all-to-all, where an island of r of n ranks sends r (n − r) parts. ``sender`` is that of one rank that sends alone.
-    ``least`` is the ranks in the emptiest island; ``partial`` where fewer NICs than those of a node bound the group.
+    all-to-all, where an island of r of n ranks sends r (n − r) parts. ``sender`` is the rate of one rank that sends
+    alone.
+    ``least`` is the ranks in the emptiest island; ``partial`` is true if fewer NICs than those of a node limit the
+    group.
     """
 
     line: float
@@ -312,8 +314,8 @@ class _IslandLines:
     def of(
         cls, cluster: Cluster, group: Placement, islands: int, sharing: int, rates: tuple[float, float, float]
     ) -> _IslandLines:
-        """The lines of a group. ``rates`` are those of one node, of the NICs of one rank, and of the nearest NIC in
-        B/s; ``sharing`` groups share a node.
+        """The lines of a group. ``rates`` are, in B/s, the rates of one node, of the NICs of one rank, and of the
+        nearest NIC; ``sharing`` groups share a node.
         """
         node, own, nearest = rates
         nodes = max(1.0, group.nodes / islands)
@@ -356,8 +358,8 @@ IN_FABRIC = frozenset({"collnet"})
 def busbw_ceiling(name: str, paths: Paths, algorithm: str | None = None, *, reduces: bool) -> float:
     """The bus bandwidth in B/s that the links of the group allow; for two or more ranks.
 
-    ``reduces`` says whether the switches of the domain can reduce, with or without a gain. With an ``algorithm`` the
-    reduction of switches counts only where that algorithm uses it.
+    ``reduces`` says whether the switches of the domain can reduce, with or without a gain. With an ``algorithm``,
+    reduction in switches counts only if that algorithm uses it.
     """
     if name == "send-recv":
         return _send_ceiling(paths)

@@ -55,7 +55,7 @@ def with_measured_shares(paths: Paths, name: str, measured: Sequence[MeasuredSha
 
 
 def _inside_share(paths: Paths, name: str, measured: Sequence[MeasuredShare], part: str) -> Figure | None:
-    """The measured share of the tier that the group crosses, or else that of the tier inside its islands."""
+    """The measured share of the tier that the group crosses, else the share of the tier inside its islands."""
     for tier in dict.fromkeys((paths.tier, paths.inside.tier)):
         fitting = [
             each for each in measured if each.part == part and each.tier == tier and _measurement_applies(paths, each)
@@ -111,8 +111,8 @@ ALONE = assumed_figure(
     GROUP,
     "starting.alone",
     0.2,
-    "added where start-up dominates a collective: the launcher of its processes and the protocol that the library chose"
-    f" count by up to a factor of two, {_COUNTED}",
+    "added if start-up dominates a collective: the launcher of its processes and the protocol change the time by up "
+    f"to a factor of two, {_COUNTED}",
 )
 
 

@@ -76,8 +76,8 @@ LL128 = Protocol(
 )
 """A flag in every 128 bytes: 120 of 128, 0.92 in NCCL's model.
 
-Over the network NCCL expects 8.5 us a hop of a tree and 4 of a ring; the logs of two nodes of H100, H200
-and B200 ask for what Simple pays.
+Over the network, NCCL expects 8.5 us for a hop of a tree and 4 us for a hop of a ring; the logs of two nodes of H100,
+H200 and B200 fit the latency of Simple.
 """
 SIMPLE = Protocol(
     "Simple",
@@ -152,7 +152,7 @@ LL_MESSAGES = assumed_figure(
 )
 LL_MESSAGE_OF_PEER = cited_figure(
     LIBRARY,
-    "longest part of LL in an all-to-all",
+    "largest part of a message that an all-to-all sends by LL",
     16 * 1024,
     Cited("stack/nccl", "NCCL_P2P_LL_THRESHOLD", "16384 bytes", f"{_SOURCES}/enqueue.cc", "2026-11-27"),
     "B",
@@ -165,7 +165,8 @@ SWITCH_STAGE = assumed_figure(
     LIBRARY,
     "stages of a crossing between reductions in switches",
     1 / 3,
-    "parts of a chunk that a crossing adds to the pipeline: 144 and 1,440 ranks of NVL72 take 0.9 to 1.2 and 4.6 to 5.4"
+    "chunks that a crossing between domains adds to the pipeline: 144 and 1,440 ranks of NVL72 take 0.9 to 1.2 and "
+    "4.6 to 5.4"
     " ms longer than their bandwidth (CoreWeave, nccl-tests)",
 )
 OWN_COPY = assumed_figure(
@@ -177,7 +178,7 @@ OWN_COPY = assumed_figure(
 )
 LAUNCH_APART = assumed_figure(
     LIBRARY,
-    "launch of one process for each rank",
+    "launch time with one process for each rank",
     6e-6,
     "each process launches one kernel while the previous one runs; 8 bytes on two H100 nodes take 30 us, on two B200"
     " nodes 36 us, of which the hops take 26 and 36; larger messages of all sources ask for 8 us",
@@ -185,7 +186,7 @@ LAUNCH_APART = assumed_figure(
 )
 LAUNCH_PER_RANK = assumed_figure(
     LIBRARY,
-    "launch of each further rank of one process",
+    "launch time of each further rank of one process",
     2e-6,
     "one process launches on all ranks of a node in turn, as nccl-tests -g does. Eight ranks take 20 us in"
     " published tests of one node (20 to 22 us by torch.distributed and nccl-tests -g 8, 10 us by MPI, none by a"
@@ -194,7 +195,7 @@ LAUNCH_PER_RANK = assumed_figure(
 )
 LAUNCH_PER_CALL = assumed_figure(
     LIBRARY,
-    "launch of each send and receive of one process",
+    "launch time of each send and receive of one process",
     0.335e-6,
     "one process posts the sends and receives of all its ranks in an all-to-all while earlier ones run: 8 H20 take"
     " 58 to 59 us for every size from 1 to 4 MiB (nccl-tests issue 314)",

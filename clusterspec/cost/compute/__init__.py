@@ -56,16 +56,17 @@ LENGTH_START = _kernel_constant(
 LOSS_FORWARD = _kernel_constant(
     "loss.forward",
     0.6,
-    "part of the loss's traffic that the forward pass moves: a cast, a maximum and a softmax against one product",
+    "share of the traffic of the loss in the forward pass: a cast, a maximum and a softmax, against one "
+    "multiplication in the backward pass",
 )
 WEIGHT_SHARE = _kernel_constant(
-    "backward.weights", 0.5, "part of a backward pass that computes weight gradients: one of two equal products"
+    "backward.weights", 0.5, "share of a backward pass that computes weight gradients: one of two equal GEMMs"
 )
 NORM_PASSES = _kernel_constant(
     "norms.passes",
     10.0,
-    "reads and writes of one row by two norms (one and one; backward two and one) and two additions to the residual"
-    " stream with dropout (two and one; backward one and one)",
+    "reads and writes of one row by two norms (one read and one write; backward two reads and one write) and two "
+    "additions to the residual stream with dropout (two reads and one write; backward one and one)",
 )
 RESIDUAL_PASSES = _kernel_constant(
     "norms.passes.residual",
@@ -73,13 +74,17 @@ RESIDUAL_PASSES = _kernel_constant(
     "reads and writes of the residual stream by these norms and additions: one and two; backward two and one",
 )
 ROUTER_BYTES = _kernel_constant(
-    "router.bytes", 12.0, "moved for each score of a token and an expert in fp32: softmax, choice, scatter", "B"
+    "router.bytes",
+    12.0,
+    "bytes moved for each fp32 routing score of a token and an expert: softmax, selection, scatter",
+    "B",
 )
 NARROW_LAUNCHES = _kernel_constant(
     "experts.narrow.launches",
     2.0,
-    "kernels for each expert of a grouped product in 8 or 4 bits, over one in 16 bits: its rows are narrowed, then"
-    " multiplied; one kernel reorders the scales of all experts since release 2.7 (Transformer Engine at v2.9,"
+    "kernels for each expert of a grouped GEMM in 8 or 4 bits, over those in 16 bits: one kernel quantizes the "
+    "rows, another multiplies them; one kernel reorders the scales of all experts since release 2.7 (Transformer "
+    "Engine at v2.9,"
     " pytorch/csrc/extensions/cast.cpp and gemm.cpp, common/gemm/cublaslt_gemm.cu)",
 )
 USUAL = {
@@ -100,7 +105,7 @@ USUAL = {
     ),
 }
 ALTERNATE = _kernel_constant(
-    "recompute.alternate", 0.5, "share of the forward pass that is recomputed when every second layer is"
+    "recompute.alternate", 0.5, "share of the forward pass that is recomputed if every second layer is recomputed"
 )
 
 
@@ -203,7 +208,7 @@ def streaming_work(name: str, traffic: tuple[float, float], launches: float = 1.
 def less_fused_work(work: Work, passes: float) -> Work:
     """The same memory-bound work in less fused kernels, with ``passes`` times the traffic and launches.
 
-    Kernels that are counted operation by operation stay as they are.
+    Kernels that are counted operation by operation do not change.
     """
     return Work(*(tuple(_less_fused(kernel, passes) for kernel in part) for part in (work.forward, work.backward)))
 
@@ -242,8 +247,8 @@ def accumulation_work(work: Work, bytes_each: float) -> Work:
 def sum_bytes(counted: float, width: float) -> float:
     """Bytes read and written to add the gradient of one weight to a sum of ``width`` bytes.
 
-    ``counted`` are those with an fp32 sum, 8 of them for reading and writing the sum; a narrower sum moves fewer.
-    A stack that counts fewer than 8 keeps no fp32 sum.
+    ``counted`` are the bytes with an fp32 sum, 8 of them for reading and writing the sum; a narrower sum moves fewer
+    bytes. A stack that counts fewer than 8 keeps no fp32 sum.
 
     >>> sum_bytes(8.0, 2.0), sum_bytes(12.0, 4.0), sum_bytes(4.0, 2.0)
     (4.0, 12.0, 4.0)
@@ -270,7 +275,8 @@ class Shard:
 
     ``tokens`` enter the GEMMs of a tensor-parallel group; ``rows`` of them belong to this rank between GEMMs (fewer
     with sequence parallelism). ``heads`` and ``kv_heads`` belong to this rank. ``precision`` applies to the linear
-    layers; ``kept`` that of the parts that stay in 16 bits when linear layers are narrower (attention, logits, router).
+    layers; ``kept`` is the width of the parts that stay in 16 bits when linear layers are narrower (attention, logits,
+    router).
     ``forwarded`` where the dispatcher sends a token once to each rank of its experts, not once for each of them.
     """
 
@@ -359,8 +365,8 @@ class Shard:
 def expert_launches(kernel: Kernel) -> float:
     """Launches of a grouped GEMM that runs expert by expert; 0 for other kernels.
 
-    In 16 bits each expert is one launch. In 8 and 4 bits its rows are narrowed first (`NARROW_LAUNCHES`), except for
-    weight gradients, which multiply what the other two products narrowed.
+    In 16 bits each expert is one launch. In 8 and 4 bits its rows are quantized first (`NARROW_LAUNCHES`), except for
+    weight gradients, which reuse the operands that the other two GEMMs quantized.
     """
     if kernel.shape is None or not kernel.shape.experts:
         return 0.0
@@ -372,9 +378,10 @@ EXPERT_CASTS = assumed_figure(
     KERNELS,
     "experts.casts",
     2.0,
-    "bytes to convert a number of an expert's rows over those of one kernel for a whole tensor: Transformer Engine"
-    " converts the rows of each expert by themselves, along rows and along columns, and reorders scales; among 1 to 4"
-    " the value with the least error on 33 runs of 5 sources of the fitted side (8.8 to 8.3 % on average)",
+    "bytes moved to quantize one number of an expert's rows, over those of one kernel for a whole tensor: "
+    "Transformer Engine quantizes the rows of each expert separately, along rows and along columns, and reorders "
+    "scales. Of the values 1 to 4, this one has the least error on 33 runs of 5 fitted sources (mean error 8.3 % "
+    "instead of 8.8 %)",
 )
 
 

@@ -1,5 +1,5 @@
-"""Kernels of softmax attention in one layer: grouped-query and latent, from projections to output; and their rate where
-heads are narrower, or sequences shorter, than those that it was measured with.
+"""Kernels of softmax attention in one layer: grouped-query and latent, from projections to output; and their rate for
+narrower heads or shorter sequences than in its measurement.
 
 `sparse_attention` and `recurrence` hold the kernels of other layers; designs without such layers do not load them.
 """
@@ -71,8 +71,8 @@ FLASH_BACKWARD = assumed_figure(
     KERNELS,
     "flash.backward",
     2.5,
-    "products in the backward pass of flash attention over those of the forward pass: five over two, since it"
-    " computes the scores again (FlashAttention-2, arXiv 2307.08691)",
+    "GEMMs in the backward pass of flash attention over those of the forward pass: five over two, since it "
+    "recomputes the scores (FlashAttention-2, arXiv 2307.08691)",
 ).value
 FLASH_BACKWARD_TRAFFIC = assumed_figure(
     KERNELS,
@@ -88,22 +88,23 @@ SOFTMAX_STEPS = assumed_figure(
     KERNELS,
     "softmax.steps",
     4.0,
-    "further operations of a softmax that is not fused: cast, scale, mask, softmax and cast instead of one"
+    "additional operations of an unfused softmax: cast, scale, mask, softmax and cast instead of one"
     " (Megatron-LM, fused_softmax.py, forward_torch_softmax)",
 ).value
 WINDOW_BLOCK = assumed_figure(
     KERNELS,
     "attention.block",
     128.0,
-    "queries of one block, which reads the keys of its window and its own (FlashAttention at 0251105a,"
+    "queries of one block of sliding-window attention; a block reads its own keys and those of its window "
+    "(FlashAttention at 0251105a,"
     " hopper/tile_size.h, heads of 128; 192 with heads of 64, 256 on Blackwell)",
 ).value
 SOFTMAX_PASSES = assumed_figure(
     KERNELS,
     "softmax.passes",
     16.0,
-    "further reads and writes of the scores by a softmax that is not fused, which works in 32 bits, in each pass;"
-    " counted in 16 bits",
+    "additional reads and writes of the scores by an unfused softmax, which works in 32 bits, in each pass; counted "
+    "in units of 16 bits",
 ).value
 
 
@@ -209,8 +210,8 @@ def windowed_pairs(shard: Shard, tokens: float) -> float:
 def flash_attention(shard: Shard, flops: float, blocks: tuple[float, float] | None = None) -> Work:
     """Flash kernels of ``flops`` operations: they skip masked blocks and recompute scores in the backward pass.
 
-    ``blocks`` is the length of a sequence whose blocks read as many keys, and the part of it whose pairs count; both
-    are the length where nothing is given.
+    ``blocks`` is the length of a sequence whose blocks read as many keys, and the part of that length whose pairs
+    count; without ``blocks``, both equal the length.
     """
     model = shard.model
     width_qk, width_v = model.head_dim + model.latent_rope, model.value_width
@@ -234,8 +235,9 @@ def _blocks_of_window(shard: Shard) -> tuple[float, float]:
     """The length of a causal sequence that reads the same number of keys per query block as this windowed one, and the
     part of that length that counts as useful pairs. Without a window, both are the length of this sequence.
 
-    Every block of queries reads the keys of its window and its own. A causal sequence of L tokens reads L / 2 and half
-    a block for each query, so that one of 2 w + B tokens reads what a window of w does, and uses w of w + B / 2.
+    Every block of queries reads the keys of its window and its own. A causal sequence of L tokens reads L / 2 plus half
+    a block of keys for each query. A sequence of 2 w + B tokens therefore reads as much as a window of w, and uses w of
+    the w + B / 2 keys.
     """
     window = shard.model.window
     if window is None or shard.mixer is not Mixer.WINDOW:
@@ -265,21 +267,21 @@ WIDTH = assumed_figure(
     KERNELS,
     "attention.width",
     128.0,
-    "head dimension at which the rates of attention of the catalog hold; wider heads count as this wide",
+    "head dimension at which the attention rates of the catalog were measured; wider heads count as this width",
 ).value
 EXPONENTIALS = assumed_figure(
     KERNELS,
     "attention.exponentials",
     0.5,
-    "time of the exponentials of attention over that of its products, forward, at that head dimension, for accelerators"
-    " without a figure: as on H100 and Blackwell Ultra (FlashAttention-3, arXiv 2407.08608, section 3.1)",
+    "time of the exponentials over that of the GEMMs of attention in the forward pass, at that head dimension, for "
+    "accelerators without a figure: as on H100 and Blackwell Ultra (FlashAttention-3, arXiv 2407.08608, section 3.1)",
 ).value
 BACKWARD_EXPONENTIALS = assumed_figure(
     KERNELS,
     "attention.exponentials.backward",
     0.4,
-    "exponentials for each product in the backward pass of attention over those in the forward pass: one for five"
-    " products, where the forward pass has two (FlashAttention-2, arXiv 2307.08691, algorithm 2)",
+    "exponentials per GEMM in the backward pass of attention over those in the forward pass: one for five GEMMs "
+    "instead of one for two (FlashAttention-2, arXiv 2307.08691, algorithm 2)",
 ).value
 
 

@@ -52,7 +52,7 @@ LAUNCHES = (2.0, 5.0)
 def biased_expert_work(shard: Shard, rows: float, experts: float, share: float) -> Work:
     """Kernels that limit the inputs of the experts' activations and that add biases to the experts' outputs.
 
-    ``rows`` are those of all experts of a rank; a ``share`` of both runs operation by operation.
+    ``rows`` counts the rows of all experts of a rank; a ``share`` of both runs operation by operation.
     """
     model, numbers = shard.model, share * rows * shard.width / 2
     work = Work()

@@ -26,8 +26,8 @@ TRAINED_SPREAD = assumed_figure(
     KERNELS,
     "experts.trained.spread",
     0.7,
-    "spread of the load among the experts over its mean where adapters are trained on text of one kind: as among"
-    " the requests of a serving engine (serving.uneven), from what balancing gained there",
+    "standard deviation of the load of experts over its mean, if adapters train on text of one kind: the value of "
+    "serving engines (serving.uneven), which follows from the gain of load balancing",
 ).value
 
 
@@ -89,8 +89,8 @@ def indexed_permutation_work(shard: Shard, routing: Routing, copies: float) -> W
     """Copies of tokens, ``copies`` times into the order of experts and back, by gathers and by sums into rows, in both
     passes.
 
-    A gather's gradient is a sum into rows, and a sum's a gather. Where no exchange divides the tokens by expert, those
-    of the rank's experts are selected first, and sorted then: twice as many (Megatron-LM f1f0392,
+    A gather's gradient is a sum into rows, and a sum's a gather. If no exchange divides the tokens by expert, the rank
+    first selects the tokens of its experts and then sorts them: twice as many (Megatron-LM f1f0392,
     core/transformer/moe/token_dispatcher.py, MoEAllGatherTokenDispatcher, and moe_utils.py).
     """
     if not copies:
@@ -121,7 +121,7 @@ LOOP_LAUNCHES = (
         KERNELS,
         "experts.loop.launches",
         10.0,
-        "operations of one expert that runs by itself: tokens found, gathered, three matrices, activation and gate,"
+        "operations of one expert that runs separately: tokens found, gathered, three matrices, activation and gate,"
         " weights of tokens gathered and applied, a sum into rows (transformers at 00d4b3d,"
         " models/mixtral/modeling_mixtral.py); by count",
     ).value,
@@ -129,7 +129,7 @@ LOOP_LAUNCHES = (
         KERNELS,
         "experts.loop.launches.backward",
         14.0,
-        "operations of the backward pass of one expert that runs by itself: gradients gathered, gradients of the"
+        "operations of the backward pass of one expert that runs separately: gradients gathered, gradients of the"
         " weights of tokens, of three matrices, of activation and gate, a tensor of zeros, a sum into its rows, and"
         " a sum of all tokens; by count",
     ).value,
@@ -140,8 +140,8 @@ def looped_expert_work(shard: Shard, routing: Routing, loops: float) -> Work:
     """Copies of tokens if experts run one after another, without the experts' GEMMs and activations.
 
     Forward, each expert gathers its tokens, applies their weights (a read and a write), and sums the results into rows.
-    Backward, the gradient of each gather is a tensor of all tokens: zeros, a sum into rows, and an addition to those of
-    the experts before it (transformers, models/mixtral/modeling_mixtral.py).
+    Backward, the gradient of each gather is a tensor of all tokens: zeros, a sum into rows, and an addition to the
+    gradients of earlier experts (transformers, models/mixtral/modeling_mixtral.py).
     """
     if is_zero(loops):
         return Work()

@@ -18,14 +18,14 @@ SUM_PASSES = assumed_figure(
     "adapters",
     "sum.passes",
     3.0,
-    "reads and writes of one row where the output of an adapter is added to that of its frozen matrix: two and one",
+    "reads and writes of one row to add the output of an adapter to that of its frozen matrix: two reads and one write",
 ).value
 SCALE_PASSES = assumed_figure(
     "adapters",
     "scale.passes",
     2.0,
-    "reads and writes of one row where eager PyTorch scales the output of an adapter, and its gradient, before that:"
-    " one and one",
+    "reads and writes of one row to scale the output of an adapter, or its gradient, in eager PyTorch: one read and "
+    "one write",
 ).value
 PEFT = "(huggingface/peft at 5d602fd, tuners/lora/layer.py and bnb.py); by count"
 AUTOCAST_BYTES = assumed_figure(
@@ -40,8 +40,7 @@ CLONE_BYTES = assumed_figure(
     "adapters",
     "clone",
     4.0,
-    "bytes moved for each output of a matrix in 4 bits, which is copied before the output of the adapter is added"
-    f" {PEFT}",
+    f"bytes moved to copy each output of a 4-bit matrix before the output of the adapter is added {PEFT}",
     "B",
 ).value
 WIDE_INPUT_BYTES = (
@@ -129,7 +128,7 @@ def _launched_matrices(shard: Shard, kernel: Kernel) -> int:
 
 
 def _launched_work(work: Work, launches: int) -> Work:
-    """The same kernels, each divided into ``launches`` kernels that are launched one by one."""
+    """The same kernels, each divided into ``launches`` kernels with separate launches."""
     return Work(*(tuple(each._replace(launches=launches) for each in part) for part in (work.forward, work.backward)))
 
 
@@ -163,9 +162,9 @@ def _conversion_work(shard: Shard, kernel: Kernel, fused: bool) -> Work:
     """Conversions around the adapters of a GEMM that are kept in fp32.
 
     Under autocast, and in kernels of one's own (unslothai/unsloth at 015bdef, kernels/utils.py, matmul_lora), each pass
-    narrows both matrices of an adapter, or widens their gradients: two launches. Modules of PEFT widen their inputs
-    too, of which autocast makes 16 bits again, unless the frozen matrix has 4 bits; without autocast they multiply in
-    fp32.
+    narrows both matrices of an adapter, or widens their gradients: two launches. Modules of PEFT also widen their
+    inputs. Autocast narrows these to 16 bits again, unless the frozen matrix has 4 bits; without autocast the modules
+    multiply in fp32.
     """
     shape, trainable = kernel.shape, shard.trainable
     assert shape is not None and trainable is not None

@@ -43,26 +43,26 @@ LOSS = assumed_figure(
 class SoftwareBehavior:
     """The figures of one stack (`catalog.entries.Stack`) as floats.
 
-    Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` that of the
-    experts' GEMMs over it; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels,
+    Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` the rate of
+    expert GEMMs over that rate; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own
+    kernels,
     ``routing`` the same for the kernels that route tokens, without gathers and sums of rows, ``copies`` for each
     permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
-    separate kernels apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by
-    expert; ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move
-    next to nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an
-    fp32 sum, ``loss`` per logit. ``fused_experts`` where fused GEMMs of experts convert what they write, or a compiler
-    does. ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where separate kernels, or a
-    compiler, apply them.
+    separate kernels apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by expert;
+    ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move next to
+    nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32 sum,
+    ``loss`` per logit. ``fused_experts`` if fused GEMMs of experts, or a compiler, convert the results.
+    ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where separate kernels, or a compiler, apply
+    them.
 
     Of the host: ``interval`` seconds between launches of kernels, ``interval_collective`` for each collective outside
     products, ``interval_expert`` for each expert of a grouped GEMM where it launches experts one by one, which captured
     graphs leave to it, since routing decides on the rows of each (scopes of graphs in Megatron Bridge 0.5,
     scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a tensor that tensor parallelism
     cuts over ``interval``, where operations run one by one; ``module`` the time of a call of a module with a matrix
-    beyond ``interval``, over it; ``interval_shard`` for each gather of sharded weights and
-    each reduction of their gradients, of a layer, or ``by_matrix`` of a matrix; ``gap`` seconds that the device idles
-    at each launch, where nothing says that a compiler or one's own kernels fuse the operations; ``step`` fixed seconds
-    per step.
+    beyond ``interval``, over it; ``interval_shard`` for each gather of sharded weights and each reduction of their
+    gradients, of a layer, or ``by_matrix`` of a matrix; ``gap`` seconds that the device idles at each launch, unless a
+    compiler or custom kernels are known to fuse the operations; ``step`` fixed seconds per step.
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``tensor_copies`` how often it copies the rows at each collective along the sequence;
@@ -184,16 +184,15 @@ FUSED = assumed_figure(
     "kernels",
     "fusion.fused",
     0.67,
-    "traffic of fully fused memory-bound kernels over that of kernels fused by a compiler or by hand: the prior of the"
-    " fits of tuned stacks",
+    "traffic of fully fused memory-bound kernels over that of kernels fused by a compiler or by hand; the fits of "
+    "tuned stacks start from it",
 )
 EAGER = assumed_figure(
     "kernels",
     "fusion.eager",
     0.2,
-    "traffic of fully fused memory-bound kernels over that of PyTorch running each operation by itself: of the"
-    " norms in fp32, rotary embeddings, gates and additions of the Llama of transformers 4.34, fused kernels move"
-    " 0.21 to 0.26 of its traffic; a step of LitGPT implies 0.18",
+    "traffic of fully fused memory-bound kernels over that of eager PyTorch. For the fp32 norms, rotary embeddings, "
+    "gates and additions of Llama in transformers 4.34 it is 0.21 to 0.26; a step of LitGPT implies 0.18",
 )
 
 
@@ -283,8 +282,8 @@ def dense_network_work(shard: Shard, width: float, name: str = "feed-forward") -
 
 
 def feed_forward_work(shard: Shard, name: str, shape: GemmShape) -> Work:
-    """The two GEMMs of a feed-forward network and its activation; ``shape`` is that of the first matrix without its
-    gate.
+    """The two GEMMs of a feed-forward network and its activation; ``shape`` is the shape of the first matrix without
+    its gate.
     """
     inputs = 2 if shard.model.gated_ffn else 1
     up = linear_work(f"{name} in", shape._replace(n=inputs * shape.n), shard.precision)
@@ -333,8 +332,8 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
 
 
 def _called_work(work: Work, launches: float) -> Work:
-    """The work with the calls of its modules, which take the host as long as ``launches`` others each, beyond those of
-    their kernels: one call forward and one backward for each product. A router is no module of a library.
+    """The work with the host time of module calls in addition to that of their kernels: each call takes as long as
+    ``launches`` launches, with one call forward and one backward for each product. A router is no module of a library.
     """
     calls = sum(is_product(kernel) for kernel in work.forward)
     if not calls:
@@ -344,7 +343,7 @@ def _called_work(work: Work, launches: float) -> Work:
 
 
 def _norm_work(shard: Shard, share: float) -> Work:
-    """Two norms and two additions to the residual stream per layer, of which ``share`` is counted.
+    """The ``share`` of the two norms and the two additions to the residual stream of a layer.
 
     Norms that run operation by operation work in fp32 in any case (transformers, LlamaRMSNorm): a wide residual stream
     spares their casts, and only the additions move more, two numbers of it forward and one backward.

@@ -21,7 +21,7 @@ LEAST_CAP = assumed_figure(
     "power",
     "least_cap",
     0.2,
-    "a cap below this share of the limit counts as this share, the least that accelerators accept",
+    "lowest cap that accelerators accept, as a share of the limit; a lower cap counts as this share",
 )
 """The lowest share of the power limit that a power cap can set, by assumption."""
 

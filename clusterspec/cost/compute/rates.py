@@ -81,10 +81,10 @@ class Speed:
     """Achieved rates of one rank.
 
     ``rates`` FLOP/s by kernel family for shapes that fill the device; ``bandwidth`` B/s of a memory-bound kernel, reads
-    and writes together; ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty if the
-    device's units are not known); ``depth_start`` and ``length_start`` the depth of a GEMM and the length of a sequence
-    at which half the rate is reached; ``grouped`` the rate of the experts' GEMMs over that of others; ``fixed`` the
-    share of attention's time that narrow heads do not shorten, forward and backward.
+    and writes together; ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty if the device's
+    units are not known); ``depth_start`` and ``length_start`` the depth of a GEMM and the length of a sequence at which
+    half the rate is reached; ``grouped`` is the rate of expert GEMMs over the rate of other GEMMs; ``fixed`` the share
+    of attention's time that narrow heads do not shorten, forward and backward.
     """
 
     rates: Mapping[str, float]
@@ -359,10 +359,10 @@ def _gemm_seconds(kernels: TimedKernels) -> float:
 
 
 class PassKernels(NamedTuple):
-    """The kernels of one pass: seconds of all of them and of the token-mixing core one after another.
+    """The kernels of one pass: seconds of all kernels, and of the token-mixing core, run sequentially.
 
-    ``mixing_gemms`` and ``network_gemms`` are seconds of the GEMMs that tensor parallelism cuts: those around the
-    core, and those of a dense network or of shared experts. ``launches`` counts the launches of the host,
+    ``mixing_gemms`` and ``network_gemms`` are seconds of the GEMMs that tensor parallelism splits: the GEMMs around the
+    core, and the GEMMs of a dense network or of shared experts. ``launches`` counts the launches of the host,
     ``expert_launches`` those of grouped GEMMs. ``timed`` lists the kernels; it is empty if the sums are columns.
     """
 

@@ -13,15 +13,15 @@ DISPATCHES = (
         SHARDED,
         "dispatches",
         4.0,
-        "operations that PyTorch dispatches for one matrix of a module that tensor parallelism cuts: a transposition,"
+        "operations that PyTorch dispatches for one matrix that tensor parallelism splits: a transposition,"
         " two views and a product (torch.nn.functional.linear on three dimensions); by count",
     ).value,
     assumed_figure(
         SHARDED,
         "dispatches.backward",
         8.0,
-        "operations of the backward pass that PyTorch dispatches for one matrix of a module that tensor"
-        " parallelism cuts: two products, three transpositions and three views; by count",
+        "backward-pass operations that PyTorch dispatches for one matrix that tensor parallelism splits: two "
+        "products, three transpositions and three views; by count",
     ).value,
 )
 
@@ -42,7 +42,7 @@ def gather_copies(shard: Shard, copies: float) -> Work:
     """Copies between the layout that collectives use and the layout that GEMMs read, each of the rows of all
     tensor-parallel ranks.
 
-    DTensor keeps the batch before the sequence, but NCCL joins and divides along the first dimension alone.
+    DTensor keeps the batch before the sequence, but NCCL joins and divides only along the first dimension.
     """
     moved = copies * 2 * shard.width * shard.tokens * shard.model.hidden
     return streaming_work("copies of gathered rows", (moved, moved), copies, Role.COUNTED)

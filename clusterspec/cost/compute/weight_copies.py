@@ -9,15 +9,15 @@ WEIGHT_COPY = assumed_figure(
     COPIES,
     "copy",
     6.0,
-    "moved in each micro-batch to copy a weight in fp32 for a product of 16 bits or fewer: read and written; by count",
+    "bytes moved in each micro-batch to copy an fp32 weight for a GEMM of 16 bits or fewer: read and written; by count",
     "B",
 ).value
 WIDENED_GRADIENT = assumed_figure(
     COPIES,
     "gradient",
     8.0,
-    "moved in each micro-batch for the gradient of such a weight, as automatic differentiation widens it before it is"
-    " summed: written and read in fp32; by count",
+    "bytes moved in each micro-batch to widen the gradient of such a weight before it is summed: written and read "
+    "in fp32; by count",
     "B",
 ).value
 

@@ -45,7 +45,7 @@ class Library(Protocol):
 
 
 class Formula(Protocol[P]):
-    """A function of numbers; it returns a column where an argument is one."""
+    """A function of numbers; it returns a column if an argument is a column."""
 
     @overload
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
@@ -56,7 +56,7 @@ class Formula(Protocol[P]):
 EXPRESSIONS: dict[object, str] = {}
 """The expression of each formula, over the names of its parameters.
 
-The grammar is that of printed terms: arithmetic, min, max, ceil, floor, log2, sqrt, expm1 (exp(x) - 1) and sum. A test
+Printed terms use this grammar: arithmetic, min, max, ceil, floor, log2, sqrt, expm1 (exp(x) - 1) and sum. A test
 evaluates every expression against its function.
 """
 

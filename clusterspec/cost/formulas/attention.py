@@ -41,8 +41,8 @@ def compressed_down_weights(hidden: float, q_rank: float, head_dim: float) -> fl
 def compressor_weights(hidden: float, width: float, ratio: float, overlap: float) -> float:
     """Weights that compress tokens into entries of ``width``: ``P = n·w·(2h + m)``.
 
-    A value and a gate projection, and a position bias for each of the m tokens of an entry; n is two
-    where entries overlap and one where they do not.
+    A value and a gate projection, and a position bias for each of the m tokens of an entry; n is two if entries
+    overlap, else one.
 
     Source: DeepSeek-V4, 2026 (arXiv 2606.19348), section 2.
 
@@ -162,9 +162,9 @@ def chunked_flops(
 ) -> float:
     """Forward operations of one layer's recurrence for one token in chunks: ``F = 2a·(C·(n·d_k + m·d_v) + p·d_k·d_v)``.
 
-    Training kernels take C tokens at once: each token meets those of its chunk in n products of keys
-    and m of values, and the state of the chunks before in p. In Mamba-2 n = m = 1 and p = 2; in the
-    delta rule n = 3, m = 2 and p = 3 (the inverse of its small triangular matrix is left out).
+    Training kernels process chunks of C tokens: each token enters n products with the keys and m with the values of its
+    chunk, and p products with the state of the chunks before. In Mamba-2 n = m = 1 and p = 2; in the delta rule n = 3,
+    m = 2 and p = 3 (the inverse of its small triangular matrix is left out).
 
     Source: Yang et al., *Gated Delta Networks*, 2024 (arXiv 2412.06464), section 3.3; Dao and Gu,
     *Mamba-2*, 2024 (arXiv 2405.21060), section 6.

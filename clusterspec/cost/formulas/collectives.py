@@ -46,7 +46,7 @@ def pipelined_time(latency: float, sending: float, filling: float, stages: float
     """Seconds of a transfer in chunks, pipelined over its hops.
 
     t = α + b + d b q / (b + q), with α the latency of all hops, b = S / B the time to send all bytes, q the time to
-    send what one full stage holds, and d the number of stages. A message much larger than the pipeline pays once for
+    send the bytes of one full stage, and d the number of stages. A message much larger than the pipeline pays once for
     filling it (t → α + b + d q). A much smaller message travels as one chunk, and each stage adds its full sending time
     again (t → α + b + d b).
 
@@ -115,8 +115,8 @@ def gather_factor(ranks: float) -> float:
 def bus_bandwidth(size: float, seconds: float, factor: float) -> float:
     """The rate on each link if the algorithm were a ring: busbw = f S / t.
 
-    ``factor`` applies to the collective; it is 1 for a broadcast and a send. Where switches
-    reduce, or a tree spans two nodes, it exceeds what any wire carries.
+    ``factor`` applies to the collective; it is 1 for a broadcast and a send. If switches reduce, or a tree spans two
+    nodes, it exceeds the rate of every wire.
 
     Range: seconds > 0.
 
@@ -217,8 +217,8 @@ def all_reduce_rate(ranks: float, bandwidth: float) -> float:
 def crossing_steps(steps: float, ranks: float, islands: float) -> float:
     """Steps of a ring over all ranks that wait for a hop between islands.
 
-    Of the n hops of a ring, k leave an island, so that the longest dependency chain of s steps crosses s k / n times;
-    with k = 1 the ring stays inside. NCCL counts the same: 2 (k − 1) of 2 (n − 1) steps.
+    Of the n hops of a ring, k leave an island, so the longest dependency chain of s steps crosses between islands s k /
+    n times; with k = 1 the ring stays inside. NCCL counts the same: 2 (k − 1) of 2 (n − 1) steps.
 
     Source: NVIDIA, NCCL, src/graph/tuning.cc (nInterSteps).
 
@@ -237,9 +237,9 @@ def crossing_steps(steps: float, ranks: float, islands: float) -> float:
 def island_traffic(size: float, islands: float) -> float:
     """Bytes that an island sends, and receives, in an all-reduce over two complementary trees.
 
-    Half of the data goes up each tree. With two islands each is root of one tree and leaf of
-    the other and sends S; with more, an island is an inner node of one tree, with two children
-    and a parent, and sends 2 S: min(k − 1, 2) S.
+    Half of the data goes up each tree. With two islands, each is the root of one tree and a leaf of the other, and
+    sends S. With more, an island is an inner node of one tree, with two children and a parent, and sends 2 S. Together:
+    min(k − 1, 2) S.
 
     Range: islands >= 1.
 
@@ -302,7 +302,7 @@ def in_network_all_reduce_time(size: float, ranks: float, bandwidth: float, late
 
 @formula("2 * ranks / (ranks + 1)")
 def in_network_gain(ranks: float) -> float:
-    """Traffic of a ring of many ranks over that of in-network reduction: 2 n / (n + 1).
+    """Traffic of a ring of many ranks divided by that of in-network reduction: 2 n / (n + 1).
 
     Range: ranks >= 1.
 

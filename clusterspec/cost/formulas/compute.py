@@ -95,7 +95,8 @@ def power(base: float, exponent: float) -> float:
 
 
 def exponential_less_one(value: float) -> float:
-    """exp(x) - 1 of a number or a column, exact near 0; beyond x = 700 it is that of 700, near the largest number.
+    """exp(x) - 1 of a number or a column, exact near 0; for x above 700 it returns the value at 700, near the largest
+    number.
 
     >>> exponential_less_one(1e-12), round(exponential_less_one(1.0), 6)
     (1.0000000000005e-12, 1.718282)
@@ -169,9 +170,9 @@ def depth_fill(k: float, start: float) -> float:
 def head_fill(width: float, fixed: float) -> float:
     """The rate of attention at narrow heads over that at the usual width: e = w / ((1 − f)·w + f).
 
-    ``width`` (w) is the head dimension over the usual one. ``fixed`` (f) is the share of the time at
-    the usual width that does not shrink with it: exponentials, one for each score whatever the width,
-    or the columns of a systolic array, all of which a narrow head occupies.
+    ``width`` (w) is the head dimension over the usual one. ``fixed`` (f) is the share of the time at the usual width
+    that does not shrink with the width: exponentials, one for each score at any width, or the columns of a systolic
+    array, which a narrow head occupies in full.
 
     Source: Shah et al., *FlashAttention-3*, 2024 (arXiv 2407.08608), section 3.1.
 
@@ -187,9 +188,9 @@ def head_fill(width: float, fixed: float) -> float:
 def fixed_share(exponentials: float, share: float) -> float:
     """The share of an attention kernel's time that exponentials take: f = x·s / (1 + x·s).
 
-    ``exponentials`` (x) is their time over that of the products of a forward pass; ``share`` (s) is
-    the number of exponentials for each product, over that of a forward pass. They run after the
-    products that they wait for.
+    ``exponentials`` (x) is the time of the exponentials over that of the products of a forward pass; ``share`` (s) is
+    the number of exponentials per product, over that number in a forward pass. They run after the products that they
+    wait for.
 
     Range: exponentials >= 0, share > 0.
 
@@ -235,7 +236,7 @@ def launch_idle_time(device: float, host: float) -> float:
 
 @formula("traffic / bandwidth")
 def streaming_time(traffic: float, bandwidth: float) -> float:
-    """Seconds of a kernel that is bound by memory alone: t = B / β.
+    """Seconds of a memory-bound kernel: t = B / β.
 
     Source: Williams, Waterman, Patterson, CACM 52(4), 2009.
 
@@ -264,9 +265,9 @@ def host_launch_time(
 ) -> float:
     """Seconds that the host takes for the launches of a pass.
 
-    ``collectives`` of the launches take ``collective_interval`` seconds each, the others ``interval`` seconds;
-    experts that are launched singly take ``expert_interval`` seconds more each. The ``shards``, gathers of sharded
-    weights and reductions of their gradients, take ``shard_interval`` seconds each; they are no launches.
+    ``collectives`` of the launches take ``collective_interval`` seconds each, all others ``interval`` seconds. Experts
+    with a launch of their own take another ``expert_interval`` seconds each. The ``shards``, gathers of sharded weights
+    and reductions of their gradients, take ``shard_interval`` seconds each; they are no launches.
 
     Range: collectives <= launches.
 

@@ -9,7 +9,7 @@ from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.formulas.pipeline import expected_largest
 
 LEAST = 1e-9
-"""Lower bound of the fraction of experts that a token does not select, used where tokens select all experts."""
+"""Lower bound of the fraction of experts that a token does not select, used if tokens select all experts."""
 MOST_COUNTED = 50.0
 """From this mean on, a Poisson count is approximated by the normal distribution."""
 
@@ -49,8 +49,8 @@ def fullest_load(ranks: float, experts: float, spread: float) -> float:
 def load_with_draw(fullest: float, ranks: float, tokens: float) -> float:
     """Load of the fullest rank over the mean, of few tokens drawn: 1 + √((f − 1)² + 2 ln r / t).
 
-    With many tokens the fullest of r ``ranks`` has f (``fullest``) times the mean; the ``tokens`` (t) of a rank vary as
-    a Poisson count, independently of it.
+    With many tokens, the fullest of r ``ranks`` has f (``fullest``) times the mean. The ``tokens`` (t) of a rank also
+    vary as a Poisson count, independently of f.
 
     Range: fullest >= 1, ranks >= 1, tokens > 0.
 
@@ -68,8 +68,8 @@ def experts_hit(experts: float, tokens: float, chosen: float, spread: float) -> 
     A token selects ``chosen`` (k) different experts, whose popularity varies about its mean by the share
     ``spread`` (σ).
 
-    Source: the zero of the negative binomial distribution, which is that of counts with gamma-distributed means
-    (Greenwood and Yule, J. Royal Stat. Soc. 83, 1920); exact for one token.
+    Source: the probability of zero in the negative binomial distribution, the distribution of counts with
+    gamma-distributed means (Greenwood and Yule, J. Royal Stat. Soc. 83, 1920); exact for one token.
 
     Range: experts >= 1, chosen >= 1, chosen <= experts, spread >= 0.1, spread <= 2.
 
@@ -210,7 +210,7 @@ def traffic_between(size: float, ranks: float, ranks_in_island: float) -> float:
 
 @formula("size * (ranks_in_island - 1) / ranks_in_island")
 def staged_traffic_inside(size: float, ranks: float, ranks_in_island: float) -> float:
-    """Bytes that a rank sends inside where data for other islands first moves to its destination rail.
+    """Bytes that a rank sends inside its island if data for other islands first moves to its destination rail.
 
     Every byte that leaves the island crosses the scale-up tier once, except the m-th part that starts on its rail: (m −
     1) / m · S.
@@ -252,11 +252,11 @@ def received_bytes(tokens: float, chosen: float, hidden: float, widest: float, w
     """Bytes of the expert buffers of a rank for ``tokens`` tokens from all ranks, each copied for its ``chosen``
     experts.
 
-    Two are alive at once: the inputs, in whose place the second GEMM or its input comes, and the outputs of the first
-    GEMM with ``widest`` elements, in whose place those of the second come: B = w t k (h + max(h, f)).
+    Two buffers are alive at once. One holds the inputs, later the second GEMM or its input; the other holds the outputs
+    of the first GEMM with ``widest`` elements, later those of the second: B = w t k (h + max(h, f)).
 
     Source: NVIDIA/TensorRT-LLM at ac73e31, cpp/tensorrt_llm/kernels/cutlass_kernels/moe_gemm/moe_kernels.cu
-    (getWorkspaceDeviceBufferSizes): rows for all experts of all tokens, any of which a rank may have to compute.
+    (getWorkspaceDeviceBufferSizes): rows for all experts of all tokens, because a rank may have to compute any of them.
 
     >>> received_bytes(57344, 8, 7168, 4096) / 1e9
     13.153337344

@@ -54,8 +54,8 @@ def softmax_bytes(tokens: float, heads: float, ranks: float) -> float:
 
 @formula("(2 * width + 1) * tokens * keys * heads / ranks")
 def scores_bytes(tokens: float, keys: float, heads: float, ranks: float, *, width: float = 2) -> float:
-    """What plain attention stores of its score matrices: the softmax and its dropout in the width of activations, and a
-    mask of one byte: B = (2 w + 1) a t s / r, 5 a t s / r in 16 bits and 9 a t s / r in fp32.
+    """The parts of the score matrices that plain attention stores: the softmax and its dropout in the width of
+    activations, and a mask of one byte: B = (2 w + 1) a t s / r, 5 a t s / r in 16 bits and 9 a t s / r in fp32.
 
     Source: Korthikanti et al., arXiv 2205.05198, section 4.1.
 
@@ -197,8 +197,8 @@ def sub_group_bytes(
 ) -> float:
     """Gradients that a sharded optimizer widens at a time: B = w min(g, P_d/r_d + P_e/r_e).
 
-    ``group`` is the largest number that one rank updates at a time; the rest are those of weights outside
-    experts and of experts, and the ranks that shard them.
+    ``group`` is the largest number of weights that one rank updates at a time. The other arguments are the weights
+    outside experts and of experts, and the ranks that shard each.
 
     Source: DeepSpeed configuration, ``sub_group_size``.
 

@@ -241,8 +241,8 @@ def host_copy_time(
 ) -> float:
     """Seconds on the host bus that a step waits for copies of the offloaded share: t = n max(0, o P w / B - h).
 
-    ``bytes_each`` (w) of each weight (P) cross the bus: gradients to the host, or weights back; ``hidden`` (h) seconds
-    of each of ``copies`` (n) are behind computation.
+    ``bytes_each`` (w) of each weight (P) cross the bus: gradients to the host, or weights back; Computation hides
+    ``hidden`` (h) seconds of each of ``copies`` (n).
 
     Source: Ren et al., "ZeRO-Offload", ATC 2021, arXiv 2101.06840, section 4.
 
@@ -258,8 +258,8 @@ def host_copy_time(
 def host_update_time(weights: float, bytes_each: float, host_memory: float, share: float, offloaded: float) -> float:
     """Seconds of the update of the offloaded share by processors: t = o P w / (β s).
 
-    ``bytes_each`` (w) are read and written for each weight (P); ``host_memory`` (β) is the part of the bandwidth of
-    host memory that one rank has, of which the update reaches a ``share`` (s).
+    ``bytes_each`` (w) are read and written for each weight (P); ``host_memory`` (β) is one rank's part of the host
+    memory bandwidth; the update reaches a ``share`` (s) of it.
 
     Source: Ren et al., "ZeRO-Offload", ATC 2021, arXiv 2101.06840, section 5.
 

@@ -24,11 +24,11 @@ def capped_rate(cap: float, draw: float, idle: float) -> float:
 
 @formula("min(1, sqrt(max(0, (limit - idle) / (draw - idle))) * measured / peak)")
 def limited_share(limit: float, draw: float, idle: float, *, peak: float, measured: float) -> float:
-    """The rate of matrix products of a part with a ``limit`` of power relative to the share of its ``peak`` that
-    another part of the same chip reached, whose limit is ``draw`` and whose peak is ``measured``; at most 1.
+    """The rate of GEMMs of a part with a power ``limit``, relative to the share of its ``peak`` that another part of
+    the same chip reached; that part has the limit ``draw`` and the peak ``measured``. At most 1.
 
-    All are of one compute unit: watts, and FLOP/s. Units of one chip have the same rate at the same power, so that a
-    part whose peak is lowered less than its power reaches a smaller share of it.
+    All arguments apply to one compute unit: watts, and FLOP/s. Units of one chip have the same rate at the same power,
+    so a part whose peak is reduced less than its power reaches a smaller share of its peak.
 
     Range: draw > idle, idle >= 0, limit >= 0, peak > 0, measured > 0.
 
@@ -67,9 +67,9 @@ def accelerator_draw(
     in memory-bound kernels, ``host_bound`` waiting for the host, ``unused`` without a request. The rest is waiting for
     exposed communication, other stages and stragglers. ``arithmetic`` is the share of the matrix peak that memory-bound
     kernels use. ``at_products``, ``at_memory``, ``at_host`` and ``at_waiting`` are the shares of the limit that it
-    draws then; ``at_arithmetic`` is what the whole matrix peak adds to ``at_memory``.
+    draws then; ``at_arithmetic`` is the share that the whole matrix peak adds to ``at_memory``.
 
-    Source: power as a constant part with one for bytes and one for arithmetic: Choi et al., "A Roofline Model of
+    Source: power as a constant part, a part for bytes and a part for arithmetic: Choi et al., "A Roofline Model of
     Energy", IPDPS 2013.
 
     >>> def draw(cap, *shares):
@@ -109,7 +109,7 @@ def node_draw(accelerators: float, draw: float, host: float, fans: float, limit:
 
 @formula("used * node_busy + (nodes - used) * node_idle + switches")
 def machine_draw(used: float, node_busy: float, nodes: float, node_idle: float, switches: float) -> float:
-    """The power of a machine, in watts: ``used`` of its ``nodes`` under load, the others idle, and its switches.
+    """The power of a machine, in watts: ``used`` of the ``nodes`` under load, all other nodes idle, and the switches.
 
     Range: nodes >= used.
 

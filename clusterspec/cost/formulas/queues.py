@@ -35,7 +35,8 @@ def queue_wait(concurrency: float, places: float, output_tokens: float, tpot: fl
 def prompt_wait(load: float, service: float, busy: float, prompt: float) -> float:
     """Mean wait of a prompt in seconds: half the running step (if any, probability ``busy``) and earlier prompts.
 
-    ``service`` is the time of each at a ``load`` below 1, ``prompt`` that of a step. Arrivals are a Poisson process.
+    ``service`` is the time of each prompt at a ``load`` below 1, ``prompt`` the time of a step. Arrivals are a Poisson
+    process.
 
     Source: the Pollaczek–Khinchine formula of a queue with one server and equal service times (M/D/1), of which the
     residual step is the first part.
@@ -52,11 +53,11 @@ def variation_wait(load: float, service: float, bunching: float, spread: float) 
     """The additional mean wait of a prompt, in seconds, relative to Poisson arrivals of equal prompts of ``service``
     seconds.
 
-    ``spread`` is the squared coefficient of variation of service times; ``bunching`` that of interarrival times, minus
-    one. For batches of geometric size, ``bunching`` is twice the number of requests that arrive together with one, and
-    these wait for each other at any load. At low load gamma arrivals wait less: with the cube root of the load as a
-    factor, the wait is within 12 % of theirs at loads from 0.02 to 0.9 with variations from 2 to 8, by Spitzer's
-    identity (Trans. Amer. Math. Soc. 82, 1956).
+    ``spread`` is the squared coefficient of variation of service times; ``bunching`` is the squared variation of
+    interarrival times, minus one. For batches of geometric size, ``bunching`` is twice the number of requests that
+    arrive together with one, and these wait for each other at any load. At low load gamma arrivals wait less: with the
+    cube root of the load as a factor, the wait is within 12 % of theirs at loads from 0.02 to 0.9 with variations from
+    2 to 8, by Spitzer's identity (Trans. Amer. Math. Soc. 82, 1956).
 
     Source: the Pollaczek–Khinchine formula, with service times that vary, and with batches of arrivals (Kleinrock,
     Queueing Systems 1, 1975, section 5.10).
@@ -76,7 +77,7 @@ def bunched_requests(flight: float, bunching: float) -> float:
     flight.
 
     ``bunching`` is the squared coefficient of variation of interarrival times, minus one. The requests in flight
-    arrived within a window of time. In a clustered process a request meets (variance − mean) / mean more of them: all
+    arrived within a window of time. In a clustered process a request meets (variance − mean) / mean more requests: all
     of ``bunching`` for long windows, less for windows shorter than a cluster. The result is within 0.1 of gamma
     arrivals.
 
@@ -94,9 +95,9 @@ def prompts_left_behind(busy: float, load: float, places: float, *, engines: flo
     """The mean number of prompts that wait on an engine when a prompt ends, if engines run all prompts before they
     decode: prompts that arrived while it ran, and prompts for which earlier steps had no room.
 
-    An engine runs prompts for the share ``busy`` of the time; ``load`` is the rate of prompts over that of full steps,
-    each with ``places``. A prompt leaves as many behind as it finds. Of n engines it goes to the one with the fewest,
-    and finds a prompt where all have one.
+    An engine runs prompts for the share ``busy`` of the time; ``load`` is the rate of prompts over the rate of full
+    steps with ``places`` prompts each. On average, as many prompts remain when a prompt ends as it found when it came.
+    It goes to the engine with the fewest prompts, so it finds a prompt only if each of the n engines has one.
 
     Source: Burke, "The output of a queuing system", Oper. Res. 4, 1956; Sakasegawa, "An approximation formula L_q = α
     ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, for times that do not vary.
@@ -254,9 +255,9 @@ def prompt_steps(steps: float, prompts: float, decoding: float, each: float) -> 
 
 
 def share_of_fuller_steps(mean: float, most: float) -> float:
-    """Of the steps that have prompts, the share that has more than ``most`` prompts: 1 − Σ P(1 … m) / (1 − P(0)).
+    """The share of steps with prompts that have more than ``most`` prompts: 1 − Σ P(1 … m) / (1 − P(0)).
 
-    Prompts come independently, ``mean`` of them per step, so their number P is Poisson distributed.
+    Prompts arrive independently, ``mean`` per step, so their number P is Poisson distributed.
 
     Range: mean > 0, most >= 0, mean <= 50.
 
@@ -327,11 +328,12 @@ def share_without_place(rate: float, places: float, alone: float, full: float) -
     """The share of the requests of an open load that find all places taken.
 
     Requests come at random times at a ``rate``, and a plan with n of them completes n / s(n) per second. s is the time
-    that a request keeps its place: ``alone`` seconds with the mean number a = rate · s(a) of requests in places,
-    ``full`` with all taken, and linear between the two. The number is then distributed as the product of rate · s(k) /
-    k, whatever the lengths of the requests; beyond the places it falls by the ratio of the rate to that of a full plan.
-    The sum over fewer is that of the normal distribution with the same curvature at a. It holds while rate · alone and
-    rate · full are below the places, as everywhere in the range below.
+    that a request keeps its place: The time per request is ``alone`` seconds at the mean number a = rate · s(a) of
+    requests in places, ``full`` seconds with all places taken, and linear between the two. The probability of n
+    requests is then proportional to the product of rate · s(k) / k for k = 1 … n, whatever the lengths of the requests;
+    beyond the number of places it falls by the ratio of the rate to that of a full plan. The sum over smaller numbers
+    is that of the normal distribution with the same curvature at a. It holds while rate · alone and rate · full are
+    below the places, as everywhere in the range below.
 
     Source: Kelly, Reversibility and stochastic networks, 1979, section 3.3 (servers with a rate by the number of
     customers); Halfin and Whitt, Operations Research 29(3), 1981, for a constant time.
@@ -374,7 +376,8 @@ def median_wait(mean: float, busy: float, step: float) -> float:
     """The median wait of a queue, in seconds. With probability ``busy`` an arrival finds the server busy; otherwise it
     arrives during a step of ``step`` seconds.
 
-    Arrivals at a busy server wait with an exponential tail, the others for a uniformly distributed part of the step.
+    Arrivals at a busy server wait with an exponential tail; all others wait for a uniformly distributed part of the
+    step.
 
     Source: Kingman, "The single server queue in heavy traffic", Proc. Camb. Phil. Soc. 57(4), 1961.
 

@@ -25,8 +25,9 @@ def serial_step_time(rollout: float, training: float, sync: float, switch: float
 def overlapped_step_time(training: float, busy: float, batch: float, sync: float, staleness: float) -> float:
     """Seconds of a step if rollout may run up to σ steps ahead of the weights: t = max(u + w, b + w, r / σ).
 
-    u is the training time, b the time in which rollout slots are busy, w the weight transfer for which both wait, r the
-    time of a batch to its last sample. σ batches are generated at once, so the tail of one overlaps with the next.
+    u is the training time, b the time in which rollout slots are busy, w the weight transfer, for which both wait, and
+    r the time from the start of a batch to its last sample. σ batches are generated at once, so the tail of one
+    overlaps with the next.
 
     Source: Fu et al., *AReaL*, 2025 (arXiv 2505.24298), section 4; Zhong et al., *StreamRL*, 2025 (arXiv 2504.15930).
 

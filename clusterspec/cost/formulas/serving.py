@@ -114,7 +114,7 @@ def index_time(flops: float, rate: float, bytes_read: float, bandwidth: float) -
 def recurrence_time(
     calls: float, floor: float, moved: float, bandwidth: float, *, length: float, chained: float
 ) -> float:
-    """The time of a recurrence over prompts in ``calls`` layers, each of which moves ``moved`` bytes.
+    """The time of a recurrence over prompts in ``calls`` layers; each layer moves ``moved`` bytes.
 
     Chunks of all sequences and heads run side by side, but the states of one sequence follow each other: ``chained``
     seconds for each of the ``length`` tokens of the longest. One overlaps with the other in part: the root of the sum
@@ -145,7 +145,7 @@ def all_reduce_time(calls: float, each: float) -> float:
 
 @formula("calls * (each - covered)")
 def exposed_all_reduce_time(calls: float, each: float, covered: float) -> float:
-    """All-reduces of ``each`` seconds, of which ``covered`` seconds run inside the GEMMs before them.
+    """All-reduces of ``each`` seconds; ``covered`` seconds of each run inside the GEMM before it.
 
     Source: arithmetic. One kernel that multiplies and reduces takes no less than the longer of both (TensorRT-LLM,
     cpp/tensorrt_llm/kernels/cutlass_kernels/allreduce_gemm).
@@ -188,7 +188,7 @@ def exposed_exchange_time(
     bandwidth: float,
     computing: float,
 ) -> float:
-    """The excess of an exchange over the computation of the other micro-batch, which overlaps with it.
+    """The time by which an exchange exceeds the computation of the other micro-batch, which overlaps with the exchange.
 
     Source: DeepSeek-V3 technical report, arXiv 2412.19437, section 3.4: two micro-batches in turn.
 
@@ -240,9 +240,9 @@ def time_per_output_token(
     spread over the decode steps.
 
     ``tokens_per_step`` is the number of tokens that a sequence gains in a step, above one if drafted tokens are
-    accepted; sequences then end, and new prompts arrive, sooner by the same factor. Pipeline ``stages`` work
-    on different batches, so a prompt delays each batch only by one stage. A request decodes in ``gaps`` between its
-    tokens; its first token comes with the prompt.
+    accepted; sequences then end, and new prompts arrive, sooner by the same factor. Pipeline ``stages`` work on
+    different batches, so a prompt delays each batch only by one stage. A request decodes in ``gaps`` between its
+    tokens; the prompt gives the first token.
 
     Source: continuous batching in the steady state; Agrawal et al., Sarathi-Serve, arXiv 2403.02310, section 3.
 
@@ -313,10 +313,11 @@ def transfer_time(size: float, bandwidth: float, descriptors: float, each: float
 
 @formula("passing + max(transfer / pieces, transfer - computing * (pieces - 1) / pieces)")
 def overlapped_handoff_time(passing: float, transfer: float, pieces: float, computing: float) -> float:
-    """The time from a computed prompt to its cache on a decode engine, sent in ``pieces`` as they are computed.
+    """The time from the end of a prompt to the arrival of its cache on a decode engine; ``pieces`` of the cache are
+    sent as soon as they are computed.
 
-    The last piece leaves when the prompt of ``computing`` seconds is done, and so do those that the link has not sent
-    by then.
+    The last piece leaves when the prompt of ``computing`` seconds is done, together with the pieces that the link has
+    not sent by then.
 
     Source: Patel et al., Splitwise, arXiv 2311.18677, section 4.2 (layer-wise transfer).
 

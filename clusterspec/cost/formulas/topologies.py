@@ -8,7 +8,7 @@ from clusterspec.cost.formulas.collectives import all_reduce_factor
 
 @formula("link_bandwidth * (1 + wraps)")
 def axis_bandwidth(link_bandwidth: float, wraps: float) -> float:
-    """The bandwidth of one rank along one axis in a collective: a ring uses both directions, a line one.
+    """The bandwidth of one rank along one axis in a collective: a ring uses both directions, a line only one.
 
     B (1 + w), where ``wraps`` (w) is 1 for an axis that closes into a ring, 0 for a line.
 
@@ -34,7 +34,7 @@ def gather_time(size: float, ranks: float, bandwidth: float) -> float:
 
 @formula("floor(side * side / 4) / side * size / bandwidth")
 def all_to_all_time(size: float, side: float, bandwidth: float) -> float:
-    """Seconds of an all-to-all of ``side`` ranks along one axis: those of the links across its middle.
+    """Seconds of an all-to-all of ``side`` ranks along one axis, limited by the links across its middle.
 
     t = ⌊a² / 4⌋ / a · S / B. Of a ranks, a / 2 send half of their bytes across the middle; B is the bandwidth across
     it in one direction: two links of a ring, one of a line. The axis that takes longest bounds the exchange of a torus.

@@ -51,7 +51,8 @@ LOGITS = {
         "logits.plain",
         "B",
         (8.0, 12.0, 18.0),
-        "on logits in 16 bits or in fp32 (plain-16-bit, plain-fp32); which of both is not stated: their geometric mean",
+        "the loss runs on logits in 16 bits or in fp32 (plain-16-bit, plain-fp32), and the spec does not state "
+        "which: their geometric mean",
     ),
     "plain-fp32": _declared_spread(
         "logits.plain-fp32",
@@ -71,19 +72,23 @@ LOGITS = {
         "logits.compiled",
         "B",
         (4.0, 6.0, 10.0),
-        "16 bits and their gradient, and the logits of the micro-batch before where the program still holds what the"
-        " model returned; 10 where a compiler saves the log-softmax in fp32 (pytorch/pytorch, pull request 193121)",
+        "logits in 16 bits and their gradient, and the logits of the previous micro-batch if the program still "
+        "holds the output of the model; 10 if a compiler saves the log-softmax in fp32 (pytorch/pytorch, pull "
+        "request 193121)",
     ),
     "fused": _declared_spread(
-        "logits.fused", "B", (2.0, 4.0, 6.0), "16 bits, and the gradient in addition or in their place; by count"
+        "logits.fused",
+        "B",
+        (2.0, 4.0, 6.0),
+        "logits in 16 bits, and the gradient in addition or in their place; by count",
     ),
     "chunked": _declared_spread(
         "logits.chunked",
         "B",
         (0.2, 1.5, 4.3),
-        "the 18 of the plain loss for one part of the tokens: of some 32 in Liger Kernel (0.5; ops/"
-        "fused_linear_cross_entropy.py), of 8 in torchtune, in addition to all logits in 16 bits (4.3;"
-        " ce_chunked_output_loss.py): the middle of both",
+        "the 18 bytes of the plain loss for one chunk of the tokens: one of about 32 chunks in Liger Kernel (0.5; ops/"
+        "fused_linear_cross_entropy.py), one of 8 in torchtune in addition to all logits in 16 bits (4.3;"
+        " ce_chunked_output_loss.py); the mean of both",
     ),
 }
 """Bytes that each logit takes at the loss, by how it is computed."""
@@ -177,8 +182,8 @@ class MemoryLine(NamedTuple):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The low and high end of the range as factors of the value. The range of a factor takes precedence, then that
-        of the line's kind, then the line's own.
+        """The low and high end of the range as factors of the value. The range of a factor takes precedence, then the
+        range of the line's kind, then the line's own.
         """
         for name, _ in self.factors:
             if name in FACTOR_RANGES:
@@ -354,10 +359,10 @@ class Job:
 class Rank:
     """One rank of a pipeline stage; numbers may be columns.
 
-    ``passes`` count layers times micro-batches in flight, ``in_flight`` the most micro-batches of one chunk; ``inputs``
-    and ``outputs`` are 1 if the stage receives or sends hidden states, else 0; ``head`` is the number of times that
-    it computes logits: 1 if it holds the output head, and 1 for each layer of multi-token prediction. ``kinds`` are
-    the kinds of feed-forward network on the rank.
+    ``passes`` counts layers times micro-batches in flight, ``in_flight`` is the largest number of micro-batches of one
+    chunk; ``inputs`` and ``outputs`` are 1 if the stage receives or sends hidden states, else 0; ``head`` is the number
+    of times that it computes logits: 1 if it holds the output head, and 1 for each layer of multi-token prediction.
+    ``kinds`` are the kinds of feed-forward network on the rank.
     """
 
     share: Share

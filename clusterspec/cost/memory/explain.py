@@ -27,8 +27,8 @@ OFFLOADED: Assumption = (
 PLAIN: Assumption = (
     "memory.may_be_plain",
     "yes",
-    "it is not known whether this software fuses the kernels between GEMMs and the loss: the upper end of the"
-    " memory range includes what it keeps if it fuses neither (layout.fused_kernels and layout.loss state it)",
+    "it is unknown whether this software fuses the kernels between GEMMs, and the loss: the high end of the memory "
+    "range assumes that it fuses neither (layout.fused_kernels and layout.loss state it)",
 )
 
 _KEPT: Assumption = (

@@ -30,10 +30,10 @@ ERROR = assumed_figure(
     GROUP,
     "error.activations",
     0.17,
-    "error of the activations in addition to that of their parts: the smallest share, in steps of one percent,"
-    " with which the range contains four in five published peaks of the sources that constants may be fitted to,"
-    " each source with one weight (216 peaks of 22 sources, 77 % without it). Weights and optimizer states follow"
-    " from counts; programs differ in the tensors that they save",
+    "error of the activations in addition to the errors of their parts: the smallest share, in steps of one "
+    "percent, with which the range contains four in five published peaks of fitted sources, all sources with equal "
+    "weight (216 peaks of 22 sources; 77 % without it). Weights and optimizer states follow from counts, but "
+    "programs differ in the tensors that they save",
 )
 """Half-width that is added to the memory range in training, as a share of the predicted activations."""
 
@@ -70,7 +70,7 @@ class RankMemory:
 
     @property
     def peak(self) -> PeakPoint:
-        """The one of the two peaks of a step that uses more memory; for numbers only, not for columns."""
+        """The larger of the two memory peaks of a step; for numbers only, not for columns."""
         return self.at_loss if self.at_loss.value > self.in_backward.value else self.in_backward
 
 
@@ -184,7 +184,7 @@ class Memory(NamedTuple):
 def design_memory(design: Design) -> Memory | None:
     """Memory of a design; None if it lacks a cluster, a workload, a layout, or `stage_layers`.
 
-    The fullest rank is that of the pipeline stage whose sum is the largest.
+    The fullest rank belongs to the pipeline stage with the largest sum.
     """
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None:
@@ -304,8 +304,8 @@ SHORTLIST = 16
 
 
 def distinct_groups(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[StageGroup, ...]:
-    """The groups without repetitions. Of groups with the same chunks the first is kept, since it has the most
-    micro-batches in flight. In DualPipe all groups are kept.
+    """The groups without repetitions. The result keeps the first of several groups with the same chunks, since it has
+    the most micro-batches in flight. In DualPipe all groups are kept.
     """
     if layout.schedule == "dualpipe":
         return groups
@@ -318,8 +318,8 @@ def distinct_groups(layout: Layout, groups: tuple[StageGroup, ...]) -> tuple[Sta
 def candidates_for_fullest(job: Job, groups: tuple[StageGroup, ...]) -> list[StageGroup]:
     """Groups of equal stages among which the fullest is.
 
-    All distinct groups. In very long pipelines only both ends, the groups with the most layers, and the groups with the
-    most micro-batches in flight. The first stage of a group has the most in flight.
+    All distinct groups. In very long pipelines, the result has only both ends, the groups with the most layers, and the
+    groups with the most micro-batches in flight. The first stage of a group has the most in flight.
     """
     groups = distinct_groups(job.layout, groups)
     if len(groups) <= MOST:

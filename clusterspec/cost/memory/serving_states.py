@@ -18,7 +18,7 @@ DRAFTED = "DeepSeek-V3, arXiv 2412.19437, section 2.2; EAGLE, arXiv 2401.15077; 
 SAMPLED = "vLLM, vllm/v1/worker/gpu_model_runner.py (_dummy_sampler_run)"
 BUFFERS = "TensorRT-LLM, moe_kernels.cu (getWorkspaceDeviceBufferSizes)"
 ROUNDED = 1 - 1e-9
-"""Tolerance, so that rounding of the sum does not exceed the memory."""
+"""Tolerance by which the rounded sum may exceed the memory."""
 
 
 def served_weight_lines(job: Job, share: Share) -> Lines:
@@ -30,7 +30,7 @@ def served_weight_lines(job: Job, share: Share) -> Lines:
 
 
 def draft_weight_lines(job: Job) -> Lines:
-    """The weights of what drafts tokens, on the last stage."""
+    """The weights for drafting tokens, on the last stage."""
     return tuple(
         memory_line(kind.name, memory.sharded_bytes, DRAFTED, weights=kind.weights, width=kind.width, ranks=1.0)
         for kind in drafter_weights(job.workload, job.layout)
@@ -39,7 +39,7 @@ def draft_weight_lines(job: Job) -> Lines:
 
 def sequence_bytes(job: Job, chunks: tuple[Chunk, ...], context: float) -> SequenceBytes:
     """Bytes that one rank stores for a sequence of ``context`` tokens: the KV cache of its layers, and on the last
-    stage also that of the drafting layers.
+    stage also the cache of the drafting layers.
     """
     reserved = job.layout.stack.window_tokens if job.layout.stack is not None else 0.0
     kept = sequence_cache(job.model, chunks, context / job.layout.cp, job.layout.tp, reserved)
@@ -75,7 +75,7 @@ def requests_in_flight(job: Job, free: float, mean: float) -> float:
 
 
 def cache_budget(job: Job, left: float) -> float:
-    """Bytes available for the KV cache; ``left`` is what weights and framework memory leave free."""
+    """Bytes available for the KV cache; ``left`` is the memory that weights and framework leave free."""
     load = job.workload.serving
     share = load.memory_fraction if load is not None and load.of_free else 1.0
     return max(0.0, left) * share
@@ -133,7 +133,7 @@ def received_copies(workload: Workload, layout: Layout, chunk: int | None) -> di
     """The arguments of `received_bytes` for a step with ``chunk`` tokens on every attention replica. Empty if a rank
     receives no tokens, or if its software reserves memory for them in another way.
 
-    Separate engines reserve less: those that decode run no prompts, and the cache does not limit those that prefill.
+    Separate engines reserve less: decode engines run no prompts, and the cache does not limit prefill engines.
     """
     model, software = workload.model, layout.stack.serving if layout.stack is not None else None
     if software is None or workload.serving is None or workload.serving.prefill is not None:

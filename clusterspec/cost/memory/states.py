@@ -107,7 +107,7 @@ def _frozen_weight_shards(job: Job) -> Shards:
 
 
 def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float) -> Lines:
-    """The weights stored on a rank: its shard, or all weights where they stay gathered."""
+    """The weights stored on a rank: its shard, or all weights if they stay gathered."""
     if job.sharded_fully:
         return _state_lines("weights", share, stored, _state_shards(job, True))
     dense, expert = (1 + gathered * (shards - 1) for shards in (job.shards, job.expert_shards))
@@ -115,7 +115,7 @@ def _stored_weight_lines(job: Job, share: Share, stored: float, gathered: float)
 
 
 def gradient_lines(job: Job, share: Share) -> Lines:
-    """Gradients as they are accumulated over the micro-batches of a step; none of frozen weights."""
+    """Gradients as they are accumulated over the micro-batches of a step; frozen weights have none."""
     share = share.trained_share(job.workload)
     kept = precision_width(job.workload.gradient_precision) + (job.width if accumulates_in_fp32(job) else 0.0)
     found = _state_lines("gradients", share, kept, _gradient_shards(job))

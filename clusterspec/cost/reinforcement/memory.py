@@ -136,9 +136,9 @@ def scorer_weights(plan: Plan) -> Scorers:
 def _scorer_bytes(plan: Plan, role: Role) -> float:
     """Bytes of the weights of a model that scores on one of the trainer's accelerators.
 
-    The trained model is divided as the trainer divides it; where adapters are trained, it is the base without them,
-    which is there already. Of another model the spec states no layout: its weights in 16 bits are counted as divided
-    over all accelerators of the trainer, the least that they can take.
+    The trained model is divided as the trainer divides it; if adapters are trained, the base without them is already in
+    memory. The spec states no layout of another model, so its 16-bit weights count as divided over all accelerators of
+    the trainer, the least possible memory.
     """
     design, stored = plan.design, plan.stored
     work, cluster = design.workload, design.cluster

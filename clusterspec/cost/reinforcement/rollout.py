@@ -31,7 +31,7 @@ from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, Workloa
 
 GROUP = "reinforcement"
 GOLDEN = 0.6180339887498949
-"""Multiples of the golden ratio, modulo one, spread evenly however many are taken."""
+"""Multiples of the golden ratio, modulo one, spread evenly for any number of them."""
 LONGEST = 0.5614594835668851
 """The expected largest of n samples is about the quantile 1 − 0.561 / n (exp(−γ), by Gumbel's law)."""
 RATIO = 1.25
@@ -44,8 +44,8 @@ EFFICIENCY = assumed_figure(
     GROUP,
     "rollout.efficiency",
     0.5,
-    "rate of generation kernels inside a training loop over that of the serving engine by itself, fitted:"
-    " log-probabilities of every token, kernels that allow new weights, requests that the driver sends and gathers",
+    "rate of generation kernels inside a training loop over their rate in a serving engine, fitted; the causes are "
+    "log-probabilities of every token, kernels that allow new weights, and requests that the driver sends and gathers",
 )
 
 

@@ -139,7 +139,7 @@ class RlTimes:
 
 
 def rl_times(plan: Plan) -> RlTimes | None:
-    """The step of reinforcement learning whose trainer has a plan; None if a part of it has no time."""
+    """The step of reinforcement learning whose trainer has a plan; None if the time of a part is unknown."""
     design = plan.design
     cluster, workload, layout = design.cluster, design.workload, design.layout
     if cluster is None or workload is None or layout is None or workload.rl is None or plan.step is None:
@@ -226,7 +226,7 @@ def _role_waits(rl: Rl, roles: tuple[OwnRole, ...], batch: float, scores: float,
     """Seconds for which the trainer waits for roles on separate nodes.
 
     Reward model and reference score samples as they end, the reference also during the log-probabilities, and a critic
-    works during these and the updates. Where rollout runs ahead of the weights, so do its scores.
+    works during these and the updates. If rollout runs ahead of the weights, its scores run ahead, too.
     """
     overlapped = {"reference": batch + scores, "critic": scores + update, "reward": batch}
     ahead = rl.placement == "split" and rl.max_staleness > 0

@@ -21,13 +21,13 @@ SHARE = assumed_figure(
     GROUP,
     "sync.share",
     0.9,
-    "share of the line rate that broadcasts of buckets of weights sustain, one bucket after the other, fitted",
+    "share of the line rate that sequential broadcasts of weight buckets sustain, fitted",
 )
 TENSOR = assumed_figure(
     GROUP,
     "sync.tensor",
     9e-5,
-    "overhead of one tensor of a checkpoint, which the engine finds and copies, fitted to the transfers of"
+    "time to find and copy one tensor of a checkpoint in the engine, fitted to the transfers of"
     " checkpoint-engine and miles (docs/accuracy.md)",
     "s",
 )
@@ -35,15 +35,15 @@ SINGLE = assumed_figure(
     GROUP,
     "sync.single",
     3.4e-4,
-    "cost of one collective inside a scale-up domain, or one handle of memory, for one tensor by itself, fitted to the"
-    " transfers of slime and vime on one node that pack none (docs/accuracy.md)",
+    "time of one collective inside a scale-up domain, or of one memory handle, for a single tensor, fitted to the "
+    "unpacked transfers of slime and vime on one node (docs/accuracy.md)",
     "s",
 )
 CROSSING = assumed_figure(
     GROUP,
     "sync.crossing",
     1.5e-3,
-    "cost of one collective for one tensor by itself whose ranks are in several scale-up domains, fitted to the"
+    "time of one collective for a single tensor over ranks in several scale-up domains, fitted to the"
     " transfers of slime on eight nodes (docs/accuracy.md)",
     "s",
 )
@@ -76,7 +76,7 @@ class Sync:
     """One transfer of weights: ``sent`` bytes pass the slowest link at ``bandwidth`` B/s, in ``tensors`` tensors.
 
     ``weights`` are the bytes of the whole model as sent, ``messages`` the collectives and handles of single tensors,
-    which cost ``each`` seconds on average. ``wire`` is the seconds that the bytes alone need.
+    which cost ``each`` seconds on average. ``wire`` is the transfer time of the bytes in seconds, without overheads.
     """
 
     method: str
@@ -161,8 +161,8 @@ class Messages(NamedTuple):
 
 
 def gathering_collectives(model: Model, layout: Layout, domain: int, *, every_expert: bool = False) -> Messages:
-    """The number of collectives in which one trainer rank gathers all tensors one by one; a domain has ``domain``
-    ranks.
+    """The number of collectives with which one trainer rank gathers all tensors, one tensor at a time; a domain has
+    ``domain`` ranks.
 
     FSDP gathers every tensor once. Megatron broadcasts each from its pipeline stage, gathers it over tensor
     parallelism, and gathers corresponding experts of all expert-parallel ranks (verl, commit b178a3c,
@@ -210,9 +210,9 @@ def sync_of(
 ) -> Sync:
     """The transfer of the trained weights to all engines, over ``link`` if the engines are on another machine.
 
-    ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and pass it on whole: over all NICs of a node where
-    all its ranks join the broadcast (NeMo RL, commit 7ea279a, nemo_rl/algorithms/grpo.py), and over the NICs of one
-    accelerator where only one does (verl, commit b178a3c, verl/checkpoint_engine/nccl_checkpoint_engine.py). ``rdma``
+    ``nccl`` and ``ipc`` gather every tensor on the trainer's ranks and send it whole: over all NICs of a node if all
+    its ranks join the broadcast (NeMo RL, commit 7ea279a, nemo_rl/algorithms/grpo.py), and over the NICs of one
+    accelerator if only one joins (verl, commit b178a3c, verl/checkpoint_engine/nccl_checkpoint_engine.py). ``rdma``
     sends each part from the rank that has it to the ranks that need it, each over the NICs of one accelerator. ``disk``
     writes the weights once and reads them once per engine.
     """
@@ -293,7 +293,7 @@ def rank_share(model: Model, layout: Layout) -> float:
 
 
 def _nic_rate(cluster: Cluster) -> float:
-    """B/s per direction of the NICs of one accelerator, or of its scale-up links where there is no fabric."""
+    """B/s per direction of the NICs of one accelerator, or of its scale-up links if there is no fabric."""
     return cluster.nic_share or cluster.scale_up.bandwidth.value
 
 

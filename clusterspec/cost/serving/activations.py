@@ -21,9 +21,9 @@ def activation_bytes(engine: Engine, tokens: float, busy: float) -> float:
     Kernels of vLLM at v0.6.1 (csrc/layernorm_kernels.cu, fused_add_rms_norm; csrc/pos_encoding_kernels.cu;
     csrc/activation_kernels.cu, silu_and_mul), as those of TensorRT-LLM and SGLang: before attention and before the
     network the sum with the residual, which is kept, and its norm; positions of queries and keys, with values into the
-    cache; the activation of the network. What a GEMM reads next is written in its precision. Norms are the same on all
-    tensor-parallel ranks, heads and networks are divided. Experts also sort, convert and add copies of tokens; the
-    activation of routed experts is in the time of their fused kernels.
+    cache; the activation of the network. The input of the next GEMM is written in that GEMM's precision. Norms are the
+    same on all tensor-parallel ranks, heads and networks are divided. Experts also sort, convert and add copies of
+    tokens; the activation of routed experts is in the time of their fused kernels.
     """
     model, whole, layout = engine.model, engine.whole, engine.layout
     narrow = min(WIDE, precision_width(engine.precision))

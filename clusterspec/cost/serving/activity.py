@@ -17,9 +17,9 @@ COLLECTIVES = ("all_reduce", "norm_all_reduce", "expert_exchange")
 def serving_activity(times: ServingTimes, peak: float | None, load: Serving) -> Activity:
     """The activity of engines: prefill is products; a decode step reads memory, exchanges data, and waits for its host.
 
-    ``peak`` is the dense FLOP/s of one rank. In an open load an engine that decodes has no request for
-    ``exp(-requests)`` of the time, as requests of random arrival are Poisson distributed; separate prefill engines are
-    idle while they have no prompt.
+    ``peak`` is the dense FLOP/s of one rank. Under an open load, a decoding engine has no request for
+    ``exp(-requests)`` of the time, because the number of randomly arriving requests is Poisson distributed. Separate
+    prefill engines are idle while they have no prompt.
     """
     share, prefill = 0.0, min(1.0, max(0.0, times.prefill_share * _computing_share(times)))
     if load.prefill is not None and load.decode is not None:
@@ -39,8 +39,8 @@ def serving_activity(times: ServingTimes, peak: float | None, load: Serving) -> 
 
 
 def _computing_share(times: ServingTimes) -> float:
-    """Of the time by which prompts lengthen decode steps, the share in which accelerators compute the prompts, at most
-    1. In the rest of that time the host launches the steps while their sequences decode.
+    """Prompts lengthen decode steps: the share of this additional time in which accelerators compute the prompts, at
+    most 1. In the rest of that time the host launches the steps while their sequences decode.
     """
     prompt, decode = times.prefill, times.decode
     if times.prompts_alone or times.starts_together or prompt.floor <= prompt.total or not times.carried_prefill:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 
 DRAWS = 64
-"""Random orders of experts over which the fullest rank is averaged where their order is not known."""
+"""Number of random orders of experts over which the fullest rank is averaged if their order is unknown."""
 
 
 class Placed(NamedTuple):
@@ -73,8 +73,8 @@ def expert_use(engine: Engine) -> ExpertUse | None:
 def token_shares(load: ExpertLoad, experts: int, chosen: int) -> tuple[float, ...]:
     """The share of tokens that select each expert, ``chosen`` in sum.
 
-    By a power law the i-th most popular expert has i^-alpha; by counts each has its own. A token selects an expert at
-    most once, so that none has more than all tokens; the others share what is left.
+    With a power law the i-th most popular expert has the weight i^-alpha; with counts each expert has its own. A token
+    selects an expert at most once, so no expert has more than all tokens; the other experts share the rest.
     """
     weights = load.counts or tuple((place + 1.0) ** -load.alpha for place in range(experts))
     shares = [0.0] * experts
@@ -148,7 +148,7 @@ def _balanced_loads(slots: tuple[float, ...], ranks: int) -> list[float]:
 
 
 def _listed_loads(shares: tuple[float, ...] | list[float], ranks: int) -> list[float]:
-    """The loads of ranks that hold experts in their order, as many each."""
+    """The loads of ranks that hold equally many experts, in order."""
     places = -(-len(shares) // ranks)
     return [sum_of(shares[rank * places : (rank + 1) * places]) for rank in range(ranks)]
 

@@ -1,7 +1,7 @@
 """Caches of conversations: the tokens that each tier of memory still has when a user returns, and their load time.
 
-A request leaves its tokens behind in every tier. Under replacement of the least recently used, a tier keeps them for as
-long as it takes the requests that follow to fill it: its retention. A turn finds them where its user returned sooner.
+A request leaves its tokens behind in every tier. A tier evicts the least recently used blocks, so it keeps them for the
+time in which later requests fill it: its retention. A turn finds them where its user returned sooner.
 
 Source: the characteristic time of an LRU cache, Che et al., "Hierarchical Web caching systems", IEEE JSAC 20(7), 2002;
 why one time holds for all items, Fricker et al., arXiv 1202.3974.
@@ -29,7 +29,7 @@ DAY = 86400.0
 WORKING = 3.0
 """Retention of a working set, in mean think times: within it 19 of 20 users have returned."""
 MOST_HIT = 0.999
-"""Share of the input tokens that caches give at most: every prompt has new ones."""
+"""Largest share of the input tokens that caches can supply: every prompt has new tokens."""
 LONGEST = 1e9
 """Seconds of retention from which a tier counts as large enough for all requests."""
 
@@ -218,9 +218,9 @@ def settled_caches(pools: Pools, state: Callable[[Pools], Steady]) -> tuple[Pool
     """The plan with consistent prefix hits and request rate, by the secant method, and the use of each tier.
 
     Hits raise the rate, and the rate shortens the retention that produces hits. The search starts at the maximum of
-    hits, so a plan that sustains its load only with warm caches is found with warm caches. No round steps past the hits
-    that it computes, so the search cannot skip that solution; in a closed loop, where more hits can raise the rate and
-    evict caches sooner, the steps are shorter.
+    hits, so a plan that sustains its load only with warm caches is found with warm caches. No step goes past the hits
+    that it computes, so the search cannot skip that solution. In a closed loop, more hits can raise the rate and so
+    evict caches sooner; the steps are therefore shorter.
     """
     assert pools.load.session is not None
     hit = min(MOST_HIT, returning_share(pools.load.session, float(pools.load.output_tokens), 1.0, LONGEST))

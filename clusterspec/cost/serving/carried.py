@@ -39,7 +39,9 @@ def carried_prefill(
 
 
 class FullStep(NamedTuple):
-    """A step of an attention rank that is full of ``prompts``, parts of one included, and the ``decoding`` in it."""
+    """A step of an attention rank that is full of ``prompts`` (the last one may be a part), and the ``decoding``
+    sequences in it.
+    """
 
     prompts: float
     step: StepTime
@@ -47,8 +49,8 @@ class FullStep(NamedTuple):
 
 
 def full_prompt_step(pools: Pools, together: float, waiting: float = 0.0) -> FullStep:
-    """A step of the prompts of a run whose requests start together, ``together`` of them with a place on the whole
-    plan, or of which ``waiting`` more prompts are to come.
+    """A step of the prompts of a run whose requests start together: ``together`` of them have a place on the whole
+    plan, or ``waiting`` more prompts follow.
 
     Where the same engine decodes, on average half of the requests with a place decode in the step, no more than start
     during an output.
@@ -119,7 +121,8 @@ def _carried_out_of_step(
 def _carried_by_delayed_prompts(
     pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
 ) -> float:
-    """`carried_prefill` of attention replicas whose prompts are held until each has one: those of all share a step.
+    """`carried_prefill` of attention replicas whose prompts are held until each replica has one: the prompts of all
+    replicas share a step.
 
     ``prompts`` come to each replica per decode step.
     """
@@ -172,7 +175,7 @@ def _added_by_chunks(
 
 
 def seconds_added(steps: tuple[StepTime, StepTime], ahead: float) -> float:
-    """Seconds by which the steps of a prompt are longer than as many decode steps; ``steps`` holds a decode step and
+    """Seconds by which the steps of a prompt exceed the same number of decode steps; ``steps`` holds a decode step and
     the steps with the prompt.
 
     Captured graphs launch decode steps whole, and steps with prompts at most in part: the host may take longer for

@@ -8,10 +8,10 @@ from clusterspec.quantity import Figure
 
 def first_compilation(pools: Pools) -> Figure | None:
     """The seconds of the compilation before the first prompts of a run whose requests start together; None for other
-    loads, and where the entry of the software states none for the accelerator.
+    loads, and if the entry of the software states no time for the accelerator.
 
-    Some kernels are compiled for a size when a step first has it. The prompts of that step, and those behind it, wait
-    meanwhile, unless a warm-up had prompts of the same sizes.
+    Some kernels are compiled for a size when a step first has it. The prompts of that step, and the prompts behind it,
+    wait meanwhile, unless a warm-up had prompts of the same sizes.
 
     Source: TensorRT-LLM pull request 18588 (github.com/NVIDIA/TensorRT-LLM), kernels that "compile on the first real
     request whose context chunk lands in an untouched shape"; SGLang issue 28706 (github.com/sgl-project/sglang),

@@ -60,7 +60,8 @@ SCORE_BYTES = assumed_figure(
     GROUP,
     "score_bytes",
     320.0,
-    "traffic of one attention score that passes through memory, with its masked counterpart; fitted to first tokens "
+    "bytes moved for one attention score and its masked counterpart if scores pass through memory; fitted to first "
+    "tokens "
     "that AWS publishes of Trn1 (Transformers NeuronX, prompts of 128 to 8,192 tokens)",
     "B",
 )
@@ -96,7 +97,8 @@ HABITS = {
         GROUP,
         "eager",
         0.16e-3,
-        "time to launch one counted kernel and those around it from the host without captured graphs; fitted to"
+        "time to launch one counted kernel from the host without captured graphs, with the uncounted kernels around "
+        "it; fitted to"
         " the first tokens of published plans. 0.6 ms for a dense layer, where NVIDIA's AIConfigurator has 0.8 ms;"
         " 1.3 ms for one with experts, and 2.1 ms for one with experts and latent attention, where 1.2 to 1.8 ms"
         " fit InferenceX",
@@ -123,8 +125,9 @@ COMPILED = assumed_figure(
     GROUP,
     "compiled",
     88e-6,
-    "time to launch one counted kernel of compiled code and those around it, for recent software without an entry:"
-    " as vLLM, since engines of 2026 compile prompts by default (vLLM; SGLang from 0.5.10; README of"
+    "time to launch one counted kernel of compiled code, with the uncounted kernels around it, for recent software "
+    "without an entry: the value of vLLM, since engines of 2026 compile prompts by default (vLLM; SGLang from "
+    "0.5.10; README of"
     " XiaobingSuper/ATOM)",
     "s",
 )
@@ -132,8 +135,8 @@ WEIGHT_ONLY = assumed_figure(
     GROUP,
     "weight_only",
     0.3,
-    "rate of GEMMs of experts that convert weights to a wider precision on load, over other GEMMs, where products of "
-    "a warp do not reach the peak and kernels of the software were not measured; fitted to published plans",
+    "rate of expert GEMMs that convert weights to a wider precision on load, over other GEMMs, if warp-level "
+    "instructions do not reach the peak and the kernels of the software were not measured; fitted to published plans",
 )
 WARP_PRODUCTS = 0.629
 """Rate of warp-level matrix products relative to the peak on Hopper, which reaches its peak only with warp-group
@@ -155,18 +158,18 @@ commit 095f58a5, int4_wo and int8_wo). vLLM's kernels are as fast: 0.66 PFLOP/s 
 PaddlePaddle/FastDeploy, pull request 3561).
 """
 WIDENED_BY_WARPS = 0.95
-"""The same rate on accelerators whose peak is that of warp-level products: median 0.88 to 0.98 over 153 shapes on A100,
-and 0.97 to 1.13 on L40S from 512 tokens (TensorRT-LLM 1.0.0, the same commit).
+"""The same rate on accelerators that reach their peak with warp-level products: median 0.88 to 0.98 over 153 shapes on
+A100, and 0.97 to 1.13 on L40S from 512 tokens (TensorRT-LLM 1.0.0, the same commit).
 """
 MARLIN_ALONE = frozenset({"sm_100", "sm_103"})
-"""Architectures on which engines convert dense weights by warp-level products alone, far below the peak: Machete needs
-Hopper (vLLM, `MacheteLinearKernel`). Elsewhere long inputs are multiplied after
-a pass that converts the weights (vLLM, `AWQLinearMethod` from 256 tokens on).
+"""Architectures on which engines convert dense weights only with warp-level products, far below the peak: Machete needs
+Hopper (vLLM, `MacheteLinearKernel`). Elsewhere long inputs are multiplied after a pass that converts the weights (vLLM,
+`AWQLinearMethod` from 256 tokens on).
 """
 TILE_ROWS = {"sm_90": 64.0}
 """Rows of the smallest product of a warp group by architecture (PTX ISA, wgmma.mma_async: m64). A GEMM of fewer rows
-computes as many, which takes longer than reading its weights where compute is scarce (H20). Kernels that exchange the
-tiles of weights and of tokens, as those of experts do, fill up less.
+computes this number of rows, which takes longer than reading its weights on slow compute (H20). Kernels that swap the
+tiles of weights and of tokens, as expert kernels do, pad less.
 """
 REDUCED_TILE = (128.0, 256.0)
 """Rows and columns of the outputs that one compute unit multiplies and then reduces over all ranks, in kernels that do
@@ -184,7 +187,7 @@ REREAD = assumed_figure(
     GROUP,
     "reread",
     1.3,
-    "rate of the second-level cache over that of the memory, where each query head reads the cache of its key itself: "
+    "bandwidth of the L2 cache over that of the memory, for kernels in which each query head reads the keys itself: "
     "about that of A100 in microbenchmarks, of which only a summary was read",
 )
 HANDOFF = assumed_figure(
@@ -206,7 +209,7 @@ WAVE = assumed_figure(
     GROUP,
     "wave",
     0.25,
-    "share of idle prefill time over which requests that started together spread; fitted to published plans",
+    "share of the idle prefill time over which requests that start together spread out; fitted to published plans",
 )
 MOST_LOAD = 0.98
 """Utilization of a stated request rate above which its wait grows without limit."""
@@ -228,8 +231,8 @@ UNEVEN = assumed_figure(
     "uneven",
     0.7,
     "standard deviation of the popularity of experts over its mean. Balancing gained 1.49 times on 32 ranks and 2.54 "
-    "times on 72 ranks of DeepSeek-V3. The fullest rank has so many times the mean load with 0.53 and 0.99; this is "
-    "their geometric mean (SGLang, lmsys.org/blog/2025-05-05-large-scale-ep)",
+    "times on 72 ranks of DeepSeek-V3. With 0.53 and 0.99 the fullest rank has these multiples of the mean load; "
+    "this is their geometric mean (SGLang, lmsys.org/blog/2025-05-05-large-scale-ep)",
 )
 RANGES = {
     "tpot": (0.80, 1.22),
@@ -257,22 +260,22 @@ models with experts, ``static`` of batches that start together, ``apart`` with s
 software of `EARLY` and before, ``recent`` of software of `RECENT` and after, ``offline`` of engines that are always
 full, or of batches with early software, on accelerators with measured kernels; ``unmeasured`` of software between the
 two on accelerators without measured kernels, or of engines over more than one scale-up domain, whose collectives were
-not measured. In an ``open`` load they are those of all times of a plan, whose waits follow.
+not measured. For an ``open`` load they apply to all times of a plan, and the waits follow from these.
 
-They were set by the percentiles of the fitted side as it was predicted on 25 November 2026 and before, and by judgment
-after figures of the held-out side had been seen; those of open loads and of the times of recent software with experts
-are those of a rule, which docs/accuracy.md states. It has for each range what the rule gives, and how many figures of
-both sides are inside. The rule is not used for the others: few sources set most of them, and of sources that set none
-it holds fewer figures.
+They were set by percentiles of the fitted sources as predicted up to 25 November 2026, and by judgment after figures of
+the held-out sources had been seen. The ranges of open loads, and of the times of recent software with experts, follow a
+rule that docs/accuracy.md states. It lists, for each range, the result of the rule and how many fitted and held-out
+figures are inside. The rule does not set the other ranges: few sources set most of them, and with it they would contain
+fewer figures of the sources that set none.
 """
 EARLY = 2024
 """The last year of serving software with ``early`` ranges. Its default settings are further from the best ones."""
 RECENT = 2026
 """The first year of serving software with ``recent`` ranges. Its default settings are closer to the best ones."""
 LOSSES = {"": (0.75, 1.20), "experts": (0.62, 1.30)}
-"""Ends of the difference in throughput between two plans of one engine, by judgment: such plans err alike. Of 28 fitted
-and 18 held-out pairs of published rows of one engine at two loads, the second is 9 and 6 % off in the median once the
-first is known.
+"""Ends of the difference in throughput between two plans of one engine, by judgment: such plans err alike. In 28 fitted
+and 18 held-out pairs of published rows of one engine at two loads, the median error of the second row is 9 % and 6 %
+once the first is known.
 """
 TAILS = {"tpot": (0.84, 1.34), "ttft": (0.70, 7.3), "ttft apart": (0.36, 4.2)}
 """Ends of the ranges of 99th percentiles relative to the prediction, which contain four in five of 298 published 99th
@@ -361,8 +364,8 @@ class StepTime(NamedTuple):
 DIRECT = frozenset({"switched", "full-mesh", "partial-mesh", "bridge"})
 """Topologies on which engines run small all-reduces with their own kernels."""
 PEERS_OVER_HOST = 2
-"""Ranks over PCIe up to which they do; more use the collective library (vLLM, custom_all_reduce.py: "not supported on
-more than two PCIe-only GPUs"), as do cards without peer access.
+"""Number of ranks over PCIe up to which they do; larger groups use the collective library (vLLM, custom_all_reduce.py:
+"not supported on more than two PCIe-only GPUs"), as do cards without peer access.
 """
 
 

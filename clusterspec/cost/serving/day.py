@@ -60,7 +60,7 @@ class HourPlan(NamedTuple):
 class LateStart(NamedTuple):
     """Engines that start serving after the load has risen, at a minute of the day.
 
-    The load rises from ``before`` to ``rate`` requests per second, of which running engines serve ``capacity``. After
+    The load rises from ``before`` to ``rate`` requests per second; running engines serve ``capacity`` of these. After
     ``late`` seconds ``waiting`` requests wait, the last of them for ``wait`` seconds. The queue is empty ``drained``
     seconds after the rise, None if it never is.
     """

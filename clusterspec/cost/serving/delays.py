@@ -11,7 +11,9 @@ from clusterspec.cost.serving.pools import Pools, is_open_run
 from clusterspec.cost.serving.quantiles import decoded_tokens
 
 LEAST_MET = 1e-6
-"""The least share of the requests of a run that one meets: of requests that come at even intervals it may meet none."""
+"""The smallest share of the requests of a run that one request meets; if requests arrive at even intervals, it may meet
+none.
+"""
 
 
 def sequences_of_step(pools: Pools, met: float) -> Decoding:
@@ -32,13 +34,14 @@ def bunched_sequences(pools: Pools, sequences: float) -> float:
 
 
 def own_sequence(pools: Pools) -> float:
-    """The sequences by which a step of a request of an open load has more than those that it meets: itself, on
-    average over its ``n`` engines, of which it is sent to the one with the fewest, (n + 1) / 2n.
+    """The sequences that a step of an open-load request has in addition to those that the request meets: the request
+    itself, (n + 1) / 2n on average over ``n`` engines, since a request goes to the engine with the fewest.
 
-    Requests that arrive at random are in flight in a number that varies as in a Poisson distribution: a request that
-    decodes sees as many others as there are at any time, and itself. At a time per token that grows in proportion to
-    the sequences this is exact, whatever the lengths: of n in flight the probability is as the product of the times
-    with 1 to n. Of n engines the emptiest has n / 2 - 1 / 2n fewer than the mean of all and the new one.
+    The number of randomly arriving requests in flight is Poisson distributed, so a decoding request sees, in addition
+    to itself, the mean number in flight. This is exact if the time per token grows in proportion to the sequences,
+    whatever the lengths: the probability of n in flight is then proportional to the product of the times with 1 to n
+    sequences. The emptiest of n engines has n / 2 - 1 / 2n fewer sequences than the mean of all engines and the new
+    request.
 
     Source: Cohen, "The multiple phase service network with generalized processor sharing", Acta Informatica 12, 1979.
     """
@@ -54,9 +57,9 @@ def delaying_sequences(
     """Sequences of a rank whose prompts delay each output token. ``each`` has the seconds of one token without prompts,
     and the prompt seconds that one sequence adds per output token.
 
-    In a closed loop, or where requests always queue (``full``), a request is delayed by the prompts of other sequences,
-    not its own: of s sequences, s − (1 − load) delay it, with load = s prompts over the time per token. In a run only
-    the share ``part`` of the prompts delays a request.
+    In a closed loop, or if requests always queue (``full``), the prompts of other sequences delay a request, its own
+    prompt does not: s − (1 − load) of s sequences delay it, where load is the time of s prompts over the time per
+    token. In a run, only the share ``part`` of the prompts delays a request.
     """
     load, ranks, (step, prompt) = pools.load, unevenly_loaded_ranks(pools.decode), each
     if load.load == "open" and not (full and is_open_run(load)):
@@ -77,8 +80,8 @@ def delaying_sequences(
 
 
 def most_sequences_delayed_in_wave(pools: Pools, sequences: float) -> float:
-    """The most sequences of a rank whose prompts delay a request of a run in one wave: a step for each of its gaps has
-    no more than its token budget.
+    """The most sequences of a rank whose prompts delay a request of a run in one wave: each gap of the request has one
+    step, and no step exceeds the token budget.
     """
     if pools.decode.separates_prompts:
         return inf
@@ -91,9 +94,9 @@ def most_sequences_delayed_in_wave(pools: Pools, sequences: float) -> float:
 def prompts_of_run(pools: Pools, sequences: float = inf, *, full: bool = False) -> tuple[float, float]:
     """The prompts that delay a request in a run relative to a steady state: for the median request, and on average.
 
-    In a run with an arrival rate a request meets only later prompts (`prompts_amid_run`); a rank has ``sequences``.
-    Where such requests always queue for places (``full``) and are alike, those of all places start and end together on
-    engines that run the prompts of all that came before any request decodes.
+    In a run with an arrival rate a request meets only later prompts (`prompts_amid_run`); a rank has ``sequences``. If
+    such requests are equal and always queue for places (``full``), the requests of all places start and end together on
+    engines that run all waiting prompts before any request decodes.
 
     In a closed loop each of the last requests meets only the prompts after its own, so their share is uniform between 0
     and 1; all earlier requests meet as many as in a steady state. Where prompts have separate steps, equal requests

@@ -35,8 +35,8 @@ def dense_part(engine: Engine, tokens: float) -> Part:
 
 
 def depth_parts(engine: Engine, dense: Part) -> tuple[Part, ...]:
-    """What dense products of few tiles take beyond the ``dense`` part: a tile sums along the whole depth of a product,
-    one step after another, however few weights it has.
+    """The time of dense products of few tiles beyond the ``dense`` part: a tile sums along the whole depth of a
+    product, one step after another, however few weights it has.
     """
     blocks = has_scaled_blocks(engine.model, engine.precision)
     along = engine.rates.depth_seconds(engine.precision, engine.software, blocks=blocks)

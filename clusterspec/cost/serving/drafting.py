@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 
 HEADS_ALONE, ONE_LAYER = frozenset({"medusa"}), frozenset({"eagle", "mtp"})
-"""Methods whose heads all read the last hidden state, and those whose single layer runs once for each drafted token.
-n-gram matches take no time on the device; a draft model has a size that no key states.
+"""Two groups of methods: all heads read the last hidden state, or a single layer runs once for each drafted token.
+n-gram matches take no time on the device, and no key states the size of a draft model.
 """
 
 
 def drafting_parts(engine: Engine, sequences: float, context: float, tokens: float) -> tuple[Part, ...]:
     """The parts of a step that draft: ``tokens`` - 1 tokens for each of the ``sequences`` of an attention rank.
 
-    A drafting layer takes as long as a layer of the model on average in a step of one token for each sequence, with its
-    cache, its collectives and its launches, and the head as long as its head.
+    In a step of one token per sequence, a drafting layer takes the mean time of a layer of the model, with its cache,
+    collectives and launches; its head takes as long as the head of the model.
 
     Source: EAGLE, arXiv 2401.15077, section 3.1 (one decoder layer, the head of the model); Medusa, arXiv 2401.10774,
     section 2.1.1; DeepSeek-V3, arXiv 2412.19437, section 2.2 (a module of one layer).

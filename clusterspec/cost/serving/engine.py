@@ -51,12 +51,12 @@ NOTHING = Decoding(0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Engine:
-    """One engine: ``layout`` has its degrees, ``replicas`` is the number of engines. Counts are those of one rank, all
-    stages.
+    """One engine: ``layout`` has its degrees, ``replicas`` is the number of engines. All counts are for one rank and
+    all stages.
 
     ``peak`` and ``expert_peak`` are dense FLOP/s of a rank in the precisions ``precision`` and ``expert_precision`` of
     its GEMMs; ``expert`` the weights of one expert; ``launches`` the GEMMs of one step and the kernels that route
-    tokens; ``products`` its dense GEMMs by size, ``sizes`` their rate over that of the median shape.
+    tokens; ``products`` are its dense GEMMs by size, ``sizes`` their rate over that of the median shape.
     """
 
     cluster: Cluster
@@ -235,8 +235,8 @@ class Engine:
         that run prompts of any replica. The steps of all replicas run together.
 
         Source: SGLang, python/sglang/srt/managers/scheduler.py (get_next_batch_to_run): each replica runs its prompts
-        or its sequences, and the batches of all go through the experts in one step; replicas without prompts are idle
-        then where tokens are drafted.
+        or its sequences, and the batches of all go through the experts in one step; replicas without prompts are then
+        idle if tokens are drafted.
         """
         return self.separates_prompts and self.layout.attention_dp > 1
 
@@ -274,8 +274,8 @@ class Engine:
 
     @cached_property
     def runs_ahead(self) -> bool:
-        """Whether an engine that decodes forms and launches a step while the step before it runs: no pipeline does, nor
-        one that drafts tokens, and none that runs a step as one compiled graph.
+        """Whether a decoding engine prepares and launches a step while the step before it runs. Engines with a
+        pipeline, with drafted tokens, or with one compiled graph per step do not.
         """
         software, serving = self._serving_software, self.workload.serving
         if software is None or self.layout.pp > 1 or self.cluster.accelerator.vendor in constants.WHOLE_GRAPHS:
@@ -284,7 +284,7 @@ class Engine:
 
     @cached_property
     def reads_of_cache(self) -> float:
-        """How often a step reads the cache: once for each query head of a key where each reads it itself."""
+        """How often a step reads the cache: once for each query head of a key if every head reads it separately."""
         software = self._serving_software
         if software is None or self.cluster.accelerator.architecture not in software.reads_by_head:
             return 1.0
@@ -294,8 +294,8 @@ class Engine:
     def reads_in_prompt_steps(self) -> float:
         """Time of cache reads in a step with prompts relative to a cache that is read once.
 
-        Where each query head reads its key's cache itself in these steps alone, the second-level cache serves the
-        repeated reads, and all heads read at once.
+        If each query head reads the cache of its key separately only in these steps, the L2 cache serves the repeated
+        reads, and all heads read at once.
 
         Source: vLLM's FlashAttention 2, csrc/flash_attn/flash_api.cpp at 04325b67 (mha_varlen_fwd): the query heads of
         a key share a block only where the longest query is one token (seqlenq_ngroups_swapped); there alone keys are
@@ -327,16 +327,15 @@ class Engine:
         return (self.launches_outside_graphs if tokens <= self.most_in_graphs else self.host_launches) * each
 
     def host_floor(self, tokens: float, sequences: float) -> float:
-        """Seconds that the host needs at least for a step of ``tokens`` with prompts, of which ``sequences`` produce a
-        token: to launch it, to schedule it, and to sample. One thread does all of it, so that the device waits for it
-        where the host takes longer.
+        """Least seconds of the host for a step of ``tokens`` with prompts in which ``sequences`` produce a token:
+        launching, scheduling and sampling. One thread does all three, so the device waits if the host takes longer.
         """
         launching, habits = self.launch_floor(tokens), self.habits
         return launching + habits.host + sequences * habits.sequence if launching else 0.0
 
     @cached_property
     def host_launches(self) -> float:
-        """Kernels of a step that the host launches one by one, without captured graphs."""
+        """Kernels of a step that the host launches separately, without captured graphs."""
         return launches_by_host(self.model, self.whole)
 
     @cached_property
@@ -375,7 +374,7 @@ def software_of(layout: Layout) -> str:
 
 
 def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
-    """The rate of an engine's kernels that a measured time per output token gives; None if none was measured."""
+    """The rate of an engine's kernels according to a measured time per output token; None if none was measured."""
     return next((each for each in cluster.measured if each.is_of_tokens), None)
 
 

@@ -122,7 +122,7 @@ def first_token_time_term(times: ServingTimes) -> Term:
 
 
 def _wait_text(times: ServingTimes) -> str:
-    """Text about what a request waits for before its prompt is computed."""
+    """Text about the waits of a request before its prompt is computed."""
     loaded = ", and reading cached tokens" if times.loading else ""
     loaded += ", without the queue before full engines, which grows without end" if times.queue_grows else ""
     return f"the queueing time, for cache space, for the running step and for other prompts{loaded}"

@@ -28,8 +28,8 @@ def dense_products(model: Model, whole: Chunk, tp: int, *, weights: float, gemms
     all.
 
     As engines combine them: queries with keys and values, gate with up projection (vLLM, QKVParallelLinear and
-    MergedColumnParallelLinear), both compressions of latent attention. What linear and compressed attention have is
-    taken as of equal size.
+    MergedColumnParallelLinear), both compressions of latent attention. The GEMMs of linear and compressed attention
+    count as equally large.
     """
     found = _known_products(model, whole, tp)
     others, number = (
@@ -72,12 +72,12 @@ def _attention_products(model: Model, tp: int) -> tuple[tuple[float, bool, float
 
 
 def has_scaled_blocks(model: Model, precision: str) -> bool:
-    """Whether blocks of weights have scales in the GEMMs of a precision, that of a checkpoint trained in 8 bits."""
+    """Whether blocks of weights have scales in the GEMMs of a precision, as in a checkpoint trained in 8 bits."""
     return precision == "fp8" == model.checkpoint_precision and bool(model.fp8_block)
 
 
 def sizes_share(rates: KernelRates, precision: str, products: tuple[Products, ...], software: str) -> float:
-    """The rate of all GEMMs in ``precision`` together over that of the median shape, as their sizes give it."""
+    """The rate of all GEMMs in ``precision`` together over that of the median shape, from their sizes."""
     work = sum_of(each.weights * each.number for each in products)
     lasting = sum_of(
         each.weights * each.number / rates.weights_share(precision, each.weights, software) for each in products

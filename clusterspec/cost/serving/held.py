@@ -15,12 +15,12 @@ LEAST = 1e-12
 
 
 def steps_of_release(load: Serving, ranks: int, prompts: float) -> float:
-    """Steps from one that starts held prompts to the next, where ``prompts`` come to each of ``ranks`` replicas in a
-    step; 1 if none are held.
+    """Steps from one start of held prompts to the next, if ``prompts`` reach each of ``ranks`` replicas in a step; 1 if
+    none are held.
 
-    A prompt goes to the replica on which a request ended, and these end at random times: all have one after the longest
-    of as many exponential times. Then they start together, after ``hold_steps`` at the latest, and at once where a
-    replica decodes nothing.
+    A prompt goes to the replica on which a request ended, and requests end at random times. All replicas have a prompt
+    after the longest of ``ranks`` exponential times. Then they start together, after ``hold_steps`` at the latest, and
+    at once where a replica decodes nothing.
 
     Source: TensorRT-LLM, tensorrt_llm/_torch/pyexecutor/py_executor.py (_balance_adp_requests): context requests are
     scheduled if all ranks have some, after ``timeout_iters`` iterations, or if not all have generation requests;

@@ -27,8 +27,8 @@ CLOSE_RATE = 1e-5
 def highest_concurrency(pools: Pools) -> float | None:
     """The most requests in flight on the whole plan at which the caches hold them and all targets are met.
 
-    It is that of the load of the plan: whole requests of a closed loop or of a batch; of an open load what the highest
-    rate keeps in flight. Without a target, the limit of the engines. 0 if one request misses a target.
+    It follows from the load of the plan: whole requests for a closed loop or a batch; for an open load, the requests
+    that the highest rate keeps in flight. Without a target, the limit of the engines. 0 if one request misses a target.
     """
     load = pools.load
     if not load.targets:
@@ -42,7 +42,7 @@ def highest_concurrency(pools: Pools) -> float | None:
 def _excess(pools: Pools) -> tuple[float, float]:
     """The largest excess of a load over a target or over the caches, as a share of it; and its requests in flight.
 
-    Above the capacity of an open load the excess is that of the rate, as no latency of it lasts.
+    Above the capacity, the excess of an open load is that of its rate, because its latencies never become steady.
     """
     found = times_at(pools, *steady_load(pools))
     if found.queue_grows:
@@ -90,7 +90,8 @@ def _flight_of_highest_rate(pools: Pools) -> float:
 
 
 def _share_of_excess(excess: float) -> float:
-    """An excess as a share of the latency itself, where it is one: of a queue that is about proportional to the rate.
+    """An excess as a share of the latency itself if it is positive; for a queue this share is about proportional to the
+    rate.
 
     >>> _share_of_excess(-0.5), _share_of_excess(4.0)
     (-0.5, 0.8)

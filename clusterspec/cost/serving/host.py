@@ -12,8 +12,8 @@ AHEAD = assumed_figure(
     "serving",
     "ahead",
     0.5e-3,
-    "time that a step still waits for the host where the host forms each step while the one before it runs; of"
-    " 0.3, 0.5 and 0.7 ms the one that fits published plans",
+    "time that a step still waits for the host if the host prepares each step during the one before; of 0.3, 0.5 "
+    "and 0.7 ms the best fit to published plans",
     "s",
 )
 
@@ -26,7 +26,7 @@ class HostOverhead:
     sequence of the step; ``eager`` to launch one kernel of a prompt without captured graphs; ``request`` per request
     before and after the engine: scheduling, transport; ``prompt_token`` for each token of its prompt, into which its
     text is split; ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the software
-    does not compile; ``ahead`` per step in place of ``host`` where each step is formed while the one before it runs.
+    does not compile; ``ahead`` replaces ``host`` per step if each step is prepared while the one before it runs.
     """
 
     host: float
@@ -60,8 +60,8 @@ class HostOverhead:
 
 
 def host_figures(stack: Stack | None, architecture: str, *, latent: bool = False) -> tuple[Figure, ...]:
-    """The figures of `HABITS` that hold for an entry of software: those that it states for models with ``latent``
-    attention, else for the architecture of the accelerator, else for any, else the defaults.
+    """The figures of `HABITS` that apply to an entry of software: the values that it states for models with ``latent``
+    attention, else for the architecture of the accelerator, else for all, else the defaults.
     """
     stated, kinds = stack.achievable if stack is not None else {}, (*(("latent",) if latent else ()), architecture)
     usual = {name: stated.get(name, figure) for name, figure in HABITS.items()}
@@ -75,7 +75,7 @@ def sending_figure(stack: Stack | None) -> Figure | None:
 
 
 def compiled_figure(stack: Stack | None, year: float) -> Figure | None:
-    """Seconds to launch one kernel of compiled code with prompts: what an entry of software states; without an entry
+    """Seconds to launch one kernel of compiled code with prompts: as the software entry states, or without an entry
     `COMPILED` for a ``year`` from `RECENT` on; None for software that does not compile.
     """
     if stack is None:

@@ -140,8 +140,8 @@ class ServingTimes:
     offered: float
     """Requests in flight on the whole plan, including waiting ones."""
     started: float
-    """The time per output token of separate decode engines; a received prompt waits for half of it on average before it
-    decodes.
+    """The time per output token of separate decode engines; a received prompt waits half of that time on average before
+    it decodes.
     """
     prompt_load: float
     """Utilization of the prefill engines, or of the links that carry their KV caches if those are busier."""
@@ -164,7 +164,9 @@ class ServingTimes:
     turns: tuple[tuple[float, float], ...] = ()
     """Conversations only: prompt times relative to the mean, each with its share of the requests; otherwise empty."""
     longer: tuple[tuple[float, float], ...] = ()
-    """Drawn lengths only: lengths above the mean, over it, with their prompt times over that of the mean."""
+    """Only for drawn lengths: lengths above the mean, divided by the mean, and their prompt times, divided by that of
+    the mean length.
+    """
     starts_together: bool = False
     """Whether all requests start and end together."""
     most_met: float | None = None
@@ -184,7 +186,7 @@ class ServingTimes:
     queued: float = 0.0
     """Seconds of the wait in which every request of a closed loop waits for another to end."""
     place: PlaceWait = PlaceWait()
-    """The wait of an open load for a place, where the mean number of requests leaves places free."""
+    """The wait for a place under an open load whose mean number of requests leaves places free."""
     run: FiniteRun | OpenRun | None = None
     """The run of the requests that the spec states; None in a steady state."""
     lasting: float | None = None
@@ -194,18 +196,20 @@ class ServingTimes:
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
     compiled_first: Figure | None = None
-    """Seconds that the requests that start together wait for kernels that are compiled first; None if for none."""
+    """Seconds that requests which start together wait for kernels to compile; None if for none."""
     early: bool = False
     """Whether the generation of the software is of `constants.EARLY` or before."""
     recent: bool = False
-    """Whether it is of `constants.RECENT` or after; false where no entry describes it."""
+    """Whether the software is from `constants.RECENT` or later; false without an entry."""
     prompts_alone: bool = False
     """Whether steps with prompts hold no sequences that decode: a gap lasts as long as all steps of a prompt in it."""
     shares: PromptShares | None = None
     """The shares of the steps of requests that hold prompts, in an open load; None in others."""
     highest: Highest | None = field(default=None, repr=False, compare=False)
     stretched: Stretched | None = field(default=None, repr=False, compare=False)
-    """The plan with other times in an open load; None in others, where latencies grow as the times do."""
+    """The plan with other times in an open load; None for other loads, in which latencies grow in proportion to the
+    times.
+    """
     measured: MeasuredShare | None = None
     """The measured mean time per output token that sets the rate of kernels."""
 
@@ -221,7 +225,7 @@ class ServingTimes:
 
     @property
     def prompt_time(self) -> float:
-        """Seconds of a prompt of mean length; of all prompts where they start together."""
+        """Seconds of a prompt of mean length, or of all prompts if they start together."""
         return self.state.prompt
 
     @property
@@ -288,7 +292,7 @@ class ServingTimes:
 
     @property
     def placed(self) -> float:
-        """Requests in flight, without those of an open load that wait for a place, which have no cache yet."""
+        """Requests in flight, except open-load requests that wait for a place: these have no cache yet."""
         return self.offered - self.state.rate * self.place.of_all
 
     @property
@@ -335,9 +339,9 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     The time to first token is least certain with separate prefill engines, with experts, and for a batch that starts
     together; throughput and the time per output token with experts and with early software. The throughput of full
     engines, which no latency limits, is more certain where kernels were measured. If requests arrive at a rate, slower
-    steps bring the plan closer to saturation: the ends are then those of plans all of whose times are shorter or longer
-    by one factor, the wider of the ranges of the quantity and of a step. The time per output token of the load at which
-    it was measured is as certain as the measurement.
+    steps bring the plan closer to saturation. The ends of the range are then the times of plans in which every time is
+    shorter or longer by one factor: the wider of the ranges of the quantity and of a step. The time per output token at
+    the measured load is as certain as the measurement.
     """
     measured = times.measured
     if measured is not None and name in {"tpot", "tpot_mean"} and measured.matches_measured_time(times.tpot_mean):
@@ -359,7 +363,7 @@ def stretched_ends(times: ServingTimes, stretched: Stretched, name: str) -> tupl
 def ends_within_limit(stretched: Stretched, low: float, high: float) -> tuple[float, float]:
     """The factors of all times at the ends of a range, of the plans that serve the request rate.
 
-    A plan slower than its limit would fall behind without end, so that its latencies are no latencies of this load.
+    A plan slower than its limit falls behind without end, so it has no latency at this load.
     """
     return low, stretched.factor_of_limit(high) or high
 

@@ -1,4 +1,4 @@
-"""The kernels of a step that are launched one by one."""
+"""The kernels of a step with separate launches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ vllm/model_executor/models/deepseek_v2.py, Indexer). A module with it takes 43 u
 sequence with two tokens; ai-dynamo/aiconfigurator, commit 095f58a5).
 """
 INDEX_GEMMS = 3
-"""The GEMMs among them, which count for the host with the kernels around them, as those of the rest of a layer."""
+"""The GEMMs among these kernels. The host time of a GEMM includes the kernels around it, as for the rest of a layer."""
 SQUARED = 2
 """Kernels of one layer's norm of queries and keys over all heads where ranks share these, without the all-reduce of the
 sums: one that adds the squares of both, and one that scales both (SGLang, pull request 14416, in releases since 0.5.7;
@@ -32,7 +32,7 @@ six before).
 ROUTED = 6
 """Kernels of a layer's experts: the router, the selection, sorting of tokens, two grouped GEMMs, and the sum."""
 FUSED = 4
-"""Those of them that one fused layer runs: sorting of tokens, two grouped GEMMs, and the sum."""
+"""The kernels of `ROUTED` that one fused layer runs: sorting of tokens, two grouped GEMMs, and the sum."""
 FUSED_EXPERTS = assumed_figure(
     "serving",
     "fused_experts",
@@ -50,7 +50,7 @@ SMALL_KERNEL = assumed_figure(
     "serving",
     "small_kernel",
     2e-6,
-    "time of one kernel between GEMMs in a captured graph; of 1, 1.5 and 2 us the one that fits published plans."
+    "time of one kernel between GEMMs in a captured graph; of 1, 1.5 and 2 us the best fit to published plans."
     " Modules of latent attention with vLLM have 2.5 us per kernel (aiconfigurator 095f58a)",
     "s",
 )
@@ -81,8 +81,8 @@ def launches_per_step(model: Model, chunk: Chunk, ranks: int = 1) -> float:
 
 
 def small_kernels(layout: Layout, model: Model, chunk: Chunk, chip: Accelerator) -> float:
-    """Kernels of one step between GEMMs, of the layers of a chunk: norms if no all-reduce runs them, and those that the
-    software does not fuse.
+    """Kernels of one step between the GEMMs in the layers of a chunk: norms, unless an all-reduce includes them, and
+    the kernels that the software does not fuse.
     """
     layers = chunk.full_layers + chunk.window_layers + chunk.linear_layers
     if model.latent:
@@ -109,7 +109,7 @@ def separates_norms(layout: Layout, model: Model, chip: Accelerator) -> bool:
 
 
 def launches_by_host(model: Model, chunk: Chunk) -> float:
-    """Kernels of one step that add launch time where the host launches kernels one by one."""
+    """Kernels of one step that add launch time if the host launches kernels separately."""
     unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
     return launches_per_step(model, chunk) - float(unseen)
 

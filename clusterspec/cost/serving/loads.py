@@ -27,7 +27,8 @@ from clusterspec.records import NamedTuple, replace
 
 HALF = 0.5
 FARTHEST = 12.0
-"""Places of which more than so many times their root are free on average are never all taken."""
+"""If more places are free on average than this multiple of the square root of their number, they are never all taken.
+"""
 MOST_FILLED = 0.99
 """The share of the rate of a full plan beyond which requests wait for places no longer than at it: the plan fills."""
 WALK = 2 / 3 * sqrt(2 / pi)
@@ -35,22 +36,26 @@ WALK = 2 / 3 * sqrt(2 / pi)
 distance of a random walk of n steps is √(2 n / π).
 """
 OVERSHOOT = 0.5826
-"""The maximum of a random walk of single steps is lower than that of Brownian motion by so many standard deviations of
-a step (Chernoff, Ann. Math. Stat. 36, 1965).
+"""The maximum of a random walk of single steps is lower than that of Brownian motion by this many standard deviations
+of a step (Chernoff, Ann. Math. Stat. 36, 1965).
 """
 FILLING = 6.0
-"""The first requests of a run that fill n places, at a rate, decode together with the i-th to the last of them: of the
-time per token that n sequences add to one, i saves the mean of (n - i)² / 2 n², and over the time to fill the places.
+"""The first requests of a run at a rate fill n places, and the i-th of them decodes together with later ones only. Of
+the time per token that n sequences add to that of one, it saves the mean of (n - i)² / 2 n² over the time to fill the
+places.
 """
 DELAYED_ROUNDS = 12
 DELAYED = 1e-3
-"""The iteration for the sequences that unfinished prompts delay ends at this change of those in a step."""
+"""The iteration for the sequences that unfinished prompts delay ends if the sequences in a step change by less than
+this.
+"""
 ROUNDED = 1e-9
 """Relative tolerance of the number of waves, and absolute one of the requests in the last."""
 KEPT_UP = 0.999
-"""The share of a request rate above which engines serve it; the states of those that do have the rate to 1e-4 of it."""
+"""The share of a request rate from which engines count as serving it; a state that serves the rate has it to 1e-4."""
 SERVED = 1 - 1e-4
-"""The highest rate that a plan serves over that of its full engines: iterations to a steady state leave that open."""
+"""The highest rate that a plan serves over that of its full engines; iterations to a steady state do not resolve more.
+"""
 NEAR = 0.85
 """Engines with a smaller share of their places taken, or of their time for prompts, are not near their capacity."""
 SETTLED = 1e-6
@@ -77,7 +82,7 @@ def steady_load(pools: Pools) -> tuple[float, Steady]:
 
 
 def sequences_kept(pools: Pools) -> float:
-    """Sequences of one attention rank that an open load keeps in flight, at most as many as there are places."""
+    """Sequences of one attention rank that an open load keeps in flight, at most the number of places."""
     rate = pools.load.request_rate
     if is_open_run(pools.load) or rate is None:
         return steady_load(pools)[1].sequences
@@ -85,8 +90,8 @@ def sequences_kept(pools: Pools) -> float:
 
 
 def serves_rate(pools: Pools, now: Steady, rate: float) -> bool:
-    """Whether engines that also run prompts serve a request rate in its state, with free places. Of few places those of
-    prompts may keep sequences from the rest.
+    """Whether engines that also run prompts serve a request rate in its state, with free places. If places are few,
+    prompts in some of them keep sequences from the rest.
     """
     return now.sequences < pools.limit and now.rate > KEPT_UP * rate and rate <= now.capacity
 
@@ -95,7 +100,7 @@ def _endless_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     """Requests in flight at a rate without an end, and the steady state with them.
 
     A rate above the capacity has no steady state: requests that wait are more with every second. The state is then that
-    of the highest rate that the plan serves, whatever the rate.
+    of the highest rate that the plan serves, for every higher rate.
     """
     offered, now = _open_loop_state(pools, rate)
     if not _is_near_capacity(pools, now, rate):
@@ -115,7 +120,7 @@ def _is_near_capacity(pools: Pools, now: Steady, rate: float) -> bool:
 
 
 def served_pools(pools: Pools, now: Steady) -> Pools:
-    """The engines with the highest request rate that they serve, where they get more; ``now`` is their state."""
+    """The engines at the highest request rate that they serve, if the load requests more; ``now`` is their state."""
     load = pools.load
     over = load.load == "open" and (load.request_rate or 0.0) > now.capacity
     return pools._replace(load=replace(load, request_rate=now.capacity)) if over else pools
@@ -219,13 +224,13 @@ def _sequences_at_rate(pools: Pools, rate: float) -> tuple[float, Steady]:
 
 
 def _delayed_sequences(pools: Pools, rate: float, now: Steady) -> float:
-    """The sequences per rank by which prompts that are unfinished when requests start to decode add to a state."""
+    """The additional sequences per rank from prompts that are unfinished when requests start to decode."""
     later = mean_token_seconds(now, prompt_shares(pools, now), pools) - now.tpot
     return max(0.0, rate * pools.load.gaps * later / pools.decode.attention_ranks)
 
 
 def _sequences_without_others(pools: Pools, rate: float) -> float:
-    """Sequences per rank that a request rate keeps in flight if each decodes alone, and no prompt delays it."""
+    """Sequences per rank that a request rate keeps in flight if each decodes alone and no prompt delays it."""
     alone = decoding_seconds(pools, 1 / pools.decode.layout.attention_dp)
     return rate * pools.load.gaps * alone / pools.decode.attention_ranks
 
@@ -267,9 +272,9 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
 def _with_places_taken_at_times(run: OpenRun, pools: Pools, now: Steady) -> OpenRun:
     """A run with the waits for a place that irregular arrivals cause.
 
-    The requests that come before as many are in flight as on average find free places, and the number in flight walks
-    at random from then on. Requests end at about the intervals at which they began, so that each of n places has every
-    n-th of them: its walk has as many fewer steps, each of n arrivals.
+    Requests that arrive before the mean number is in flight find free places; from then on the number in flight follows
+    a random walk. Requests end at about the intervals at which they began, so each of n places has every n-th request:
+    its walk has n times fewer steps, each of n arrivals.
     """
     load, steady = pools.load, _wait_without_place(pools, now)
     flight = min(run.places, run.rate * (now.prompt + load.gaps * now.mean_token))
@@ -309,8 +314,8 @@ def _open_run_state(pools: Pools, rate: float, requests: float) -> tuple[float, 
 def full_run_state(pools: Pools) -> Steady:
     """The state of a run at a rate whose requests take all places, without its wait.
 
-    Where such requests are alike and an engine runs all prompts that came before any request decodes, those of all
-    places decode together; elsewhere some places have a request whose prompt is computed.
+    If such requests are equal and an engine runs all waiting prompts before any request decodes, the requests of all
+    places decode together; otherwise some places hold a request whose prompt is still computed.
     """
     if pools.equal_requests and pools.decode.separates_prompts:
         return state_before_wait(pools, pools.limit, full=True)
@@ -356,8 +361,8 @@ def offline_run_seconds(pools: Pools, now: Steady) -> float | None:
     """Seconds of the requests that an offline load states, all of equal lengths; None in a steady state, and with
     separate prefill engines.
 
-    Requests with a place start and end together; the others follow in waves. Fewer decode in the last wave: its
-    steps are shorter, but not in proportion to their number. A run of one wave has full prefill steps.
+    Requests with a place start and end together; the remaining requests follow in waves. Fewer decode in the last wave:
+    its steps are shorter, but not in proportion to their number. A run of one wave has full prefill steps.
     """
     load, engine = pools.load, pools.decode
     if load.load != "offline" or not load.requests or pools.has_prefill_engines:

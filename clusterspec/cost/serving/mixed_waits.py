@@ -17,9 +17,9 @@ from clusterspec.records import NamedTuple
 ROUNDS, CLOSE = 20, 1e-9
 """Newton steps for the decay of long waits at most, and the relative change at which they end."""
 LEAST_LOAD = 1e-6
-"""The least load for which the decay is computed, and the least share of the time in which sequences decode."""
+"""The smallest load for which the decay is computed, and the smallest share of the time in which sequences decode."""
 ONE = 0.999
-"""A step that holds so much of a prompt counts as one that holds a whole prompt."""
+"""A step that holds this share of a prompt counts as one that holds a whole prompt."""
 
 
 class WaitTail(NamedTuple):
@@ -82,12 +82,12 @@ class WaitTail(NamedTuple):
 class PromptQueue(NamedTuple):
     """Prompts that come at random times, ``rate`` per second, to an engine whose steps take ``plain`` seconds without
     prompts and ``added`` seconds more for each. A step holds at most ``per_step`` prompts, fractions included, and
-    takes ``full`` seconds with so many. Steps follow each other; each computes what came before it, up to ``per_step``.
-    Prompts go to the one of ``engines`` with the fewest.
+    takes ``full`` seconds with so many. Steps follow each other; each computes the prompts that came before it, up to
+    ``per_step``. A prompt goes to the one of ``engines`` with the fewest prompts.
 
-    W prompts are there at the start of a step, V = min(W, per_step) of them are computed, and L = W − V are left. With
-    A that come during the step the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate · added),
-    and the squares of both sides give 2 E[L] per_step (1 − load) = E[A²] − E[V²].
+    W prompts are there at the start of a step, V = min(W, per_step) of them are computed, and L = W − V are left. If A
+    prompts arrive during the step, the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate ·
+    added), and the squares of both sides give 2 E[L] per_step (1 − load) = E[A²] − E[V²].
     """
 
     rate: float
@@ -119,7 +119,7 @@ class PromptQueue(NamedTuple):
     def left(self) -> float:
         """Mean number of prompts, over the time, that a running step leaves for later ones, where it holds one.
 
-        Full steps are a queue with ``per_step`` servers, each of which serves for one step.
+        Full steps form a queue with ``per_step`` servers; a service takes one step.
 
         Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977.
 
@@ -157,13 +157,13 @@ class PromptQueue(NamedTuple):
 
     @property
     def seconds_of_other_prompts(self) -> float:
-        """Seconds that the mean number of prompts in a step adds to that of one."""
+        """Seconds that the mean number of prompts in a step adds to a step with one prompt."""
         return max(0.0, self.added * (self.rate * self.step - 1))
 
     @property
     def seconds_behind(self) -> float:
-        """Mean seconds by which other prompts delay a prompt, from the end of the step in which it arrived: those in
-        its step, full steps before it, and steps that leave a part of it for the next.
+        """Mean seconds by which other prompts delay a prompt, from the end of the step in which it arrived: prompts in
+        its own step, full steps before it, and steps that leave a part of it for the next step.
         """
         seconds_of_other_prompts = self.added * (self.second_moment / (self.rate * self.step) - 1)
         parted = min(1.0, self.left * self.step / self.full * 2 * (1 - self.load))
@@ -173,8 +173,8 @@ class PromptQueue(NamedTuple):
 
     @property
     def ending(self) -> float:
-        """Mean seconds until the end of the last step of a prompt that takes several, beyond its own work: a step that
-        another prompt began, and others that fill its last step.
+        """Mean seconds that other prompts add to a prompt of several steps: the step that another prompt began, and the
+        prompts that fill its last step.
 
         >>> found = PromptQueue(1.0, 0.02, 0.1, 0.4, 0.06)  # 2.5 steps, the last half full: 0.02 + 0.02 s
         >>> round(found.ending, 6) == round(0.15 * 0.03 + 0.85 * (1 - exp(-2 * 0.06)) * 0.02, 6)
@@ -207,8 +207,9 @@ class PromptQueue(NamedTuple):
         return self.full / self.per_step / found / self.engines
 
     def tail(self, ahead: float, varied: float) -> WaitTail:
-        """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, irregular prompts
-        ``varied``, which is below 0 for those that come more evenly than at random: at most all that they queue.
+        """The distribution of the wait. Steps formed before the prompt came add ``ahead`` seconds, and irregular
+        prompts ``varied`` seconds; ``varied`` is below 0 if prompts come more evenly than at random, and then removes
+        at most the whole queue.
 
         A prompt of several steps is a server's only one: it waits for the work before it, and for the rest of a step
         without prompts.
@@ -232,8 +233,8 @@ def mixed_step_wait(
     """The wait of a prompt of an open load on engines that decode ``decoding`` in the same steps, at a ``rate`` of all.
 
     ``steps`` holds a decode step and the seconds that a prompt adds to the steps of its engine. ``waits`` holds the
-    share of the time in which sequences decode, and the wait for steps formed ahead. While none decodes, steps hold
-    prompts alone, and no other follows the last prompt.
+    share of the time in which sequences decode, and the wait for steps formed ahead. While no sequence decodes, steps
+    hold only prompts, and no step follows the last prompt.
     """
     (decode, added), stages, (share, ahead) = steps, float(pools.decode.layout.pp), waits
     plain = decode.total * max(LEAST_LOAD, share)

@@ -161,12 +161,12 @@ def _sequences_on_fullest(engine: Engine, sequences: float, most: float) -> floa
 
 
 def absorbed_parts(engine: Engine, sequences: float, tokens: float = 1.0, *, most: float = inf) -> tuple[Part, ...]:
-    """Activations of the absorbed matrices of latent attention, in 16 bits: a query of each head goes in as wide as the
-    head and comes out as wide as the cache, an output the other way.
+    """Activations of the absorbed matrices of latent attention, in 16 bits: for each head, a query enters with the
+    width of the head and leaves with the width of the cache; an output does the reverse.
 
     With many heads they take longer than the weights. Source: on H100 the matrices for queries of 128 heads take 26.4
     us for 256 tokens and 72.6 us for 1,024, 3.3 TB/s (ai-dynamo/aiconfigurator, commit 095f58a5, mla_bmm, vLLM 0.24.0).
-    Sequences are those of `cache_reading_parts`; no part of another attention.
+    Sequences as in `cache_reading_parts`; other kinds of attention have no such part.
     """
     if not engine.model.latent:
         return ()
@@ -177,8 +177,8 @@ def absorbed_parts(engine: Engine, sequences: float, tokens: float = 1.0, *, mos
 def repeated_reads(engine: Engine, part: Part, times: float, together: float = 1.0) -> Part:
     """Attention over a cache that is read several times; recurrent state is not.
 
-    Of the ``times``, ``together`` are of blocks that one kernel runs at once: they read at the rate of a cache that is
-    as many times as large, and do not each wait for the memory as the reads of a small cache do.
+    ``together`` of the ``times`` reads are blocks that one kernel runs at once. They read at the rate of a cache that
+    is larger by this factor, and do not each wait for the memory as reads of a small cache do.
     """
     if part.name == RECURRENT_STATE or times == 1:
         return part
@@ -201,7 +201,7 @@ def prompt_attention_parts(
 ) -> tuple[Part, ...]:
     """Attention within prompts of ``length`` for ``tokens`` tokens; the last ``fresh`` tokens of each are new and
     attend to all before. Layers with a window compute whole tiles, at the rate of prompts as long as two windows, whose
-    tokens see as many on average. ``longest`` is the length of the whole prompts, where it is more.
+    tokens attend to as many tokens on average. ``longest`` is the length of the whole prompts, if greater.
     """
     if engine.model.linear is not None:
         from clusterspec.cost.serving import recurrent_parts  # few models
@@ -319,11 +319,11 @@ def _norm_parts(engine: Engine, links: RankLinks, tokens: float) -> tuple[Part, 
 
 
 def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
-    """The mean seconds of an all-reduce of ``each`` seconds that run inside the GEMM before it, as far as the layout
+    """The mean seconds of an all-reduce of ``each`` seconds that overlap with the GEMM before it, as far as the layout
     overlaps them.
 
-    Tiles are reduced while the next ones are multiplied: of the shorter of both, all but the part of one wave of tiles
-    is covered. A GEMM of few rows has a single wave, which covers nothing.
+    Tiles are reduced while the next ones are multiplied, so the shorter of the two overlaps except for one wave of
+    tiles. A GEMM of few rows has a single wave, which covers nothing.
     """
     share, units = engine.layout.overlap.inside_gemms, engine.cluster.accelerator.compute_units
     if not share or units is None:

@@ -30,7 +30,7 @@ def tail_factors(
     to the prediction.
 
     The ends at the median and at the 99th percentile were measured. Between the two they follow the exponential tail of
-    waits; above the 99th they are constant. The factors are at least as wide as ``ends``, by default as those at the
+    waits; above the 99th they are constant. The factors are at least as wide as ``ends``, by default the factors at the
     median.
     """
     kind = "ttft apart" if quantity == "ttft" and times.regime == "apart" else quantity
@@ -102,9 +102,9 @@ def latency_factors(times: ServingTimes, quantity: str, percentile: float) -> tu
 def _factors_of_longer_times(
     times: ServingTimes, stretched: Stretched, percentile: float
 ) -> tuple[float, float] | None:
-    """The time to first token at a percentile above the median of the plans at the ends of the range of an open load,
-    whose times are all shorter or longer, over that of the plan. The queue of a load above the capacity lengthens the
-    median and the percentile by as much, not in the same proportion.
+    """For an open load: the time to first token at a percentile above the median in the plans at the ends of the range,
+    in which all times are shorter or longer, over that of the plan. The queue of a load above the capacity lengthens
+    the median and the percentile by as much, not in the same proportion.
     """
     value = latency_at(times, stretched.load, "ttft", percentile)
     low, high = (
@@ -126,8 +126,8 @@ def _first_token(times: ServingTimes, load: Serving, share: float) -> float:
 
 
 def _with_wait_for_place(place: PlaceWait, median: float, found: float, share: float) -> float:
-    """A latency at a ``share`` of the requests, ``found`` without the wait for a place, with it. Above its ``median``
-    without that wait it is taken to have an exponential tail.
+    """A latency at a ``share`` of the requests, including the wait for a place; ``found`` is the latency without it.
+    Above its ``median`` without that wait, the latency is assumed to have an exponential tail.
     """
     if place.share < LEAST_WAITING:
         return found
@@ -143,7 +143,7 @@ def _with_wait_for_place(place: PlaceWait, median: float, found: float, share: f
 
 
 def _first_token_in_place(times: ServingTimes, load: Serving, share: float) -> float:
-    """`_first_token` but for the wait for a place in an open load, of which it has the median alone."""
+    """`_first_token` with only the median wait for a place under an open load."""
     tail = times.state.tail
     if tail is not None and times.run is None and load.input_lengths is None and not times.turns:
         return times.ttft + tail.at(share) - tail.at(MEDIAN / 100)
@@ -174,7 +174,7 @@ def _varied_wait(times: ServingTimes, load: Serving) -> float:
     """The part of the mean wait that varies among requests of a steady state.
 
     In a closed loop all requests wait equally long for another to end. The number of requests that do not wait for
-    prompts is Poisson distributed (machine-repair model), so the number that waits varies by the square root of it.
+    prompts is Poisson distributed (machine-repair model), so the number that waits varies by its square root.
     """
     if times.run is not None:
         return 0.0
@@ -234,8 +234,8 @@ def _burst_wait(times: ServingTimes, share: float) -> float:
 def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
     """The mean gap between the tokens of one request that a ``share`` of the requests does not exceed, in seconds.
 
-    Equal requests in a batch share all steps and so have equal means; of a run that starts together, and in which no
-    request replaces another one, the first are delayed by the prompts of all others, the last by none.
+    Equal requests in a batch share all steps and so have equal means. In a run that starts together without replacing
+    finished requests, the prompts of all others delay the first requests, and no prompt delays the last ones.
 
     If lengths vary or arrivals are irregular, the number of prompts that start during an output is Poisson
     distributed, with the largest relative variation over short outputs. In an open load on engines that mix prompts
@@ -269,7 +269,7 @@ def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
 def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
     """The gap between two tokens at a share of all gaps: a decode step, longer by the chunks of prompts in it.
 
-    Requests that arrive in bursts meet more prompts than a step holds on average: those that came with them.
+    Requests that arrive in bursts meet more prompts than a step holds on average: the other prompts of the burst.
     """
     step = times.decode.total
     if times.joining and 1 / gaps_between(times.output_tokens) > 1 - share:
@@ -297,11 +297,11 @@ def single_gap(times: ServingTimes, load: Serving, share: float) -> float:
 
 
 def prompt_burst_factor(times: ServingTimes, load: Serving, step: float) -> float:
-    """How many times as many prompts follow each other to an attention rank within a ``step`` of some seconds as would
-    at random; 1 where they do not come in bursts.
+    """The ratio of the prompts that reach an attention rank within a ``step`` of some seconds to the number at random
+    arrivals; 1 without bursts.
 
-    Requests go to the engine with the fewest in turn, so that of a gamma process of n ranks the times between those of
-    one have n times the shape.
+    Requests go to the engine with the fewest, so in turn. For a gamma process over n ranks, the times between requests
+    of one rank have n times the shape.
     """
     if load.load != "open" or load.arrival_cv <= 1 or not load.request_rate or not times.state.tpot:
         return 1.0
@@ -330,8 +330,8 @@ def _prompts_in_step(load: Serving, prompts: float, share: float) -> float:
 
 
 def _several_prompts(prompts: float, square: float) -> tuple[float, float]:
-    """Mean and variance over mean of the work of the prompts in a step that has two or more of them, of ``prompts`` on
-    average. Their sizes have the mean 1, and ``square`` is the mean of their squares.
+    """The mean of the work of the prompts in a step with two or more of them, and its variance over the mean; a step
+    has ``prompts`` on average. Their sizes have the mean 1, and ``square`` is the mean of their squares.
     """
     one = prompts * exp(-prompts)
     several = 1 - exp(-prompts) - one

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 MOST_SEQUENCES = 1024
 """Limit of sequences per step of an attention rank, where the spec states none: the default of vLLM since 0.9."""
 SPARE = 3.0
-"""Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators keep
-cache free above the mean: one in a thousand then finds the cache full.
+"""Standard deviations of the requests in flight of random arrivals, the root of their mean, for which operators reserve
+cache above the mean: one request in a thousand then finds the cache full.
 """
 
 
@@ -151,7 +151,9 @@ def cache_capacity(engine: Engine, load: Serving) -> tuple[float, float]:
 
 
 def _cached_tokens_per_request(load: Serving) -> float:
-    """Tokens for which a request in flight takes cache: all of them where it is reserved to its end, else the mean."""
+    """Tokens of cache that a request in flight takes: all of its tokens if the cache is reserved to its end, else the
+    mean.
+    """
     entire = load.load == "static" or load.whole_requests
     return load.input_tokens + decoded_tokens(load) * (2.0 if entire else 1.0)
 
@@ -182,8 +184,8 @@ def load_with_share(engine: Engine, load: Serving) -> Serving:
 
 
 def raised_fraction(needed: float, default: float) -> float:
-    """The share of the memory with which engines are started whose weights, buffers and cache need ``needed`` of it:
-    the ``default``, or more in whole percent, up to `HIGHEST_FRACTION`.
+    """The share of the memory with which engines start if weights, buffers and cache need the share ``needed``: the
+    ``default``, or more in whole percent, up to `HIGHEST_FRACTION`.
 
     >>> raised_fraction(0.8, 0.9), raised_fraction(0.921, 0.9), raised_fraction(1.2, 0.9)
     (0.9, 0.93, 0.95)
@@ -192,7 +194,7 @@ def raised_fraction(needed: float, default: float) -> float:
 
 
 def design_with_share(design: Design) -> Design:
-    """The design with the share of the memory that its engines are started with, as value and as assumption."""
+    """The design with the memory share with which its engines start, as value and as assumption."""
     load = design.workload.serving if design.workload is not None else None
     if load is None or load.raised_from is None or load.of_free:
         return design
@@ -216,8 +218,8 @@ def _with_share(assumption: Assumption, share: float) -> Assumption:
 
 
 def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float, float]:
-    """Tokens and requests of ``held`` tokens that fit ``free`` bytes of an attention rank, where recurrent states and
-    keys and values have separate pools: the one that is full first limits the requests.
+    """Tokens, and requests of ``held`` tokens, that fit ``free`` bytes of an attention rank if recurrent states and
+    key-value pairs have separate pools: the pool that fills first limits the requests.
     """
     from clusterspec.cost.serving import recurrent_parts  # few models
 
@@ -230,8 +232,8 @@ def _capacity_of_pools(engine: Engine, held: float, free: float) -> tuple[float,
 
 
 def _most_states(engine: Engine, load: Serving) -> float:
-    """The sequences of an attention rank whose recurrent states fit their separate pool, at least one; infinite where
-    they have none. A state is as large for a short sequence as for a long one.
+    """The number of sequences of an attention rank whose recurrent states fit their separate pool, at least one;
+    infinite without such a pool. A state is as large for a short sequence as for a long one.
     """
     if not engine.state_pool or not engine.reserved_bytes(_cached_tokens_per_request(load)):
         return inf
@@ -248,8 +250,8 @@ def _states_in(engine: Engine, free: float) -> float:
 
 
 def _sampling_bytes(engine: Engine) -> float:
-    """Bytes of a rank outside its weights and its cache while it samples for all sequences that it may run; 0 where
-    the software keeps nothing free for that.
+    """Bytes of a rank outside its weights and cache while it samples all sequences that it may run; 0 if the software
+    reserves no memory for that.
     """
     found = sampled_logits(engine.workload)
     sampling = memory_line("sampling", tensor_bytes, "", **found).value if found else 0.0

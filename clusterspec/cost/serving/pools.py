@@ -47,16 +47,16 @@ class Pools(NamedTuple):
 
     @property
     def engines_of_choice(self) -> float:
-        """Attention ranks among which a prompt goes to the one with the fewest requests: one for the turns of
-        conversations, which go where their cache is.
+        """The number of attention ranks among which a prompt goes to the one with the fewest requests: one for turns of
+        conversations, which go to the rank with their cache.
         """
         return 1.0 if self.load.session is not None else float(self.prompts.attention_ranks)
 
     @property
     def share_with_others(self) -> float:
-        """The share of the requests of a closed loop that find others on their engine, whose steps all its attention
-        ranks share: a request goes where the fewest are, so that none does where there are as many engines. On a single
-        engine a request finds all but itself.
+        """The share of the requests of a closed loop that find other requests on their engine; all attention ranks of
+        an engine share its steps. A request goes to the engine with the fewest, so with as many engines as requests
+        none finds another. On a single engine a request finds all but itself.
         """
         requests = float(self.load.concurrency or 1)
         each = requests / self.decode.replicas
@@ -64,8 +64,8 @@ class Pools(NamedTuple):
 
     @property
     def sent_at_once(self) -> bool:
-        """Whether all requests of a run are sent at its start: those of an offline load, and those of a closed loop
-        that has no fewer in flight.
+        """Whether all requests of a run are sent at its start: requests of an offline load, or of a closed loop with at
+        least as many in flight.
         """
         load = self.load
         if not load.requests or load.load not in {"closed", "offline"}:

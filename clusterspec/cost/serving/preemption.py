@@ -1,4 +1,4 @@
-"""Requests that a full cache preempts: what they wait between their tokens, and the tokens that are computed again."""
+"""Requests that a full cache preempts: their waiting time between tokens, and the tokens that are computed again."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from clusterspec.cost.serving.steady import Steady
 from clusterspec.records import NamedTuple
 
 STARTED, STARTED_POWER = 0.22, 0.75
-"""Of requests that wait for a place in a cache of r requests, whose outputs are x times as long as their prompts, at
-most 0.22 · x to the power of 0.75 · r have started: simulated loops of 21 loads (x from 0.25 to 64, 1.3 to 4 times as
-many in flight as the cache holds) have 0.5 to 1.6 times as many, 1.0 times in the median.
+"""For outputs x times as long as prompts and a cache of r requests, at most 0.22 · x^0.75 · r of the requests that wait
+for a place have already started. Simulated loops of 21 loads (x from 0.25 to 64, 1.3 to 4 times as many in flight as
+the cache holds) have 0.5 to 1.6 times this number, 1.0 times in the median.
 """
 
 
 class FullCache(NamedTuple):
-    """What full caches do with requests that arrive faster than they are served: seconds that each waits for a place
-    after its first token, and seconds of the whole plan for the tokens that each computes again.
+    """The effect of full caches on requests that arrive faster than they are served: seconds that each request waits
+    for a place after its first token, and seconds of the whole plan for the tokens that a request computes again.
     """
 
     waited: float = 0.0
@@ -27,12 +27,13 @@ def preemption(pools: Pools, offered: float) -> tuple[float, float]:
     """What a full cache does with ``offered`` requests in flight: the share of the wait for a place in it that requests
     spend after their first token, and the tokens that each computes again.
 
-    An engine that takes space as tokens come starts a request as soon as its prompt fits, and preempts the youngest
-    where none is left. Those that started last wait between their tokens, the rest before the first. Where others end,
-    as many start as fit by their prompts, and more do if prompts are short compared with outputs.
+    An engine that allocates space as tokens are produced starts a request as soon as its prompt fits, and preempts the
+    youngest request when no space is left. The last ones to start wait between their tokens, the others before the
+    first token. When other requests end, as many requests start as fit by their prompts; these are more if prompts are
+    short compared with outputs.
 
-    In a cache that is always full every token that comes takes the place of another one, which is computed again: a
-    request computes as many tokens again as it has output. With fewer requests than start, in proportion less.
+    In a cache that is always full, every new token replaces another one, which is computed again: a request computes as
+    many tokens again as it has output. With fewer requests than start, the number is smaller in proportion.
 
     Source: vLLM, vllm/v1/core/sched/scheduler.py at 00024d31 (Scheduler.schedule).
     """

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from clusterspec.cost.serving.steady import Steady
 
 NORMAL = 2.326 / log(50)
-"""The mean of an exponential distribution whose 99th percentile exceeds its median by as much as that of a normal
-distribution, over the standard deviation of the latter.
+"""The mean of an exponential distribution over the standard deviation of a normal distribution if both have the same
+difference between 99th percentile and median.
 """
 LEAST_RATE = 1e-9
 """The least rate of prompts for which a queue is computed."""
 STEP_ROUNDS, CLOSE = 40, 1e-6
 """Rounds for the number of prompts in a step at most, and the relative width at which they end."""
 MOST_COUNTED = 200
-"""Engines up to which those without a prompt are counted one by one; more are hardly ever without one."""
+"""Number of engines up to which the idle ones are counted individually; larger numbers hardly ever have an idle engine.
+"""
 
 
 def wait_for_received_prompts(pools: Pools, unreceived: float, rate: float, service: float) -> float:
@@ -44,13 +45,14 @@ def wait_for_received_prompts(pools: Pools, unreceived: float, rate: float, serv
 
 @dataclass(frozen=True)
 class PrefillQueue:
-    """Prompts that come at random times, ``rate`` per second, to an engine that runs prompts alone and is idle where
-    there is none. Seconds: a step with one prompt takes ``first``, each further one adds ``added``. A step holds at
-    most ``per_step`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of
-    ``engines`` with the fewest.
+    """Prompts that arrive at random times, ``rate`` per second, at an engine that runs only prompts and is idle without
+    one. Seconds: a step with one prompt takes ``first``, each further one adds ``added``. A step holds at most
+    ``per_step`` prompts, fractions included, and takes ``full`` with so many. A prompt goes to the one of ``engines``
+    with the fewest prompts.
 
-    A step takes what came during the one before it, at least the prompt that ends an idle time. Routing evens what
-    comes to the engines: during a step of t seconds a Poisson number N for all of them, N / engines for each.
+    A step takes the prompts that arrived during the step before it, at least the prompt that ends an idle time. Routing
+    distributes prompts evenly: during a step of t seconds, a Poisson number N comes to all engines, N / engines to
+    each.
     """
 
     rate: float
@@ -94,9 +96,9 @@ class PrefillQueue:
 
     @cached_property
     def steps(self) -> tuple[float, float]:
-        """Seconds of a step: the mean of steps, and that of the step that a prompt meets.
+        """Seconds of a step: the mean over steps, and the mean of the step that a prompt meets.
 
-        The square of the prompts of a step is that of what came, less what full steps leave.
+        The squared number of prompts in a step is that of the arrivals, less what full steps leave.
 
         >>> [round(each, 9) for each in PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).steps]  # a prompt is alone
         [0.2, 0.2]
@@ -114,8 +116,8 @@ class PrefillQueue:
     def waiting(self) -> float:
         """The share of the prompts that find every engine amid a step.
 
-        Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, of
-        which ρ^(β − 1) is the share that waits.
+        Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, where
+        ρ^(β − 1) is the share that waits.
 
         >>> PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5).waiting
         0.5
@@ -127,8 +129,8 @@ class PrefillQueue:
 
     @property
     def even_wait(self) -> float:
-        """Mean seconds that a prompt which waits spends on the rest of a step and on other prompts of its own step; 0
-        where a step has one prompt, whose queue has the rest of the running step among its waits.
+        """Mean seconds that a waiting prompt spends on the rest of a step and on other prompts of its own step; 0 if a
+        step has one prompt, since its queue then includes the rest of the running step.
 
         >>> round(PrefillQueue(1e-9, 0.2, 0.1, 3.0, 0.4).even_wait, 9)
         0.1
@@ -168,7 +170,7 @@ def idle_share(mean: float, engines: float) -> float:
 
 
 def mean_up_to(mean: float, most: float) -> float:
-    """The mean of a Poisson number, ``mean`` on average, of which ``most`` at most count.
+    """The mean of a Poisson number with mean ``mean`` that is capped at ``most``.
 
     >>> round(mean_up_to(0.5, 1.0), 6), mean_up_to(2.0, 1e9)  # 1 - exp(-0.5)
     (0.393469, 2.0)

@@ -52,8 +52,8 @@ def length_in_progress(lengths: Lengths) -> float:
 
 
 def decoded_tokens(load: Serving) -> float:
-    """Mean tokens that the requests in progress at a time have output: half of their outputs, of which long ones are
-    met more often unless all start together.
+    """Mean tokens that the requests in progress have output so far: half of their outputs. Long outputs are in progress
+    more often, unless all requests start together.
     """
     varied = load.output_lengths if load.load != "static" else None
     return (length_in_progress(varied) if varied else float(load.output_tokens)) / 2
@@ -231,9 +231,9 @@ def quantile_behind_services(
 ) -> float:
     """The quantile of a wait plus one of several times, drawn with the given shares, which contain the mean ``wait``.
 
-    A share of at most ``busy`` of the requests waits: for the rest of a service that runs, any part of it alike, and
-    for an exponential time in which earlier requests are served, which makes up the mean. ``services`` have their
-    shares of the requests; one of twice the seconds runs for twice as long.
+    A share of at most ``busy`` of the requests waits: for the rest of a running service (uniformly distributed), and
+    for the exponentially distributed service of earlier requests, which accounts for the rest of the mean. ``services``
+    have their shares of the requests; a service of twice the seconds runs for twice as long.
 
     Source: the Pollaczek-Khinchine formula as a geometric sum of residual services (Asmussen, Applied Probability and
     Queues, 2003, section VIII.5).
@@ -288,8 +288,8 @@ def smallest_reaching(
 
 
 def secant_part(taken: float, gained: float, ends: tuple[float, float]) -> float:
-    """The part of the difference between a function and its argument by which the argument goes on to where both are
-    equal, within ``ends``; the last step of ``taken`` made the difference smaller by ``gained``.
+    """The fraction of the difference between a function and its argument by which the argument moves toward their
+    equality, within ``ends``; the last step of ``taken`` reduced the difference by ``gained``.
 
     >>> secant_part(1.0, 0.5, (1.0, 4.0)), secant_part(0.0, 0.0, (1.0, 4.0)), secant_part(1.0, -0.5, (0.1, 1.0))
     (2.0, 1.0, 1.0)
@@ -310,8 +310,8 @@ def first_fixed_point(function: Callable[[float], float], near: float, most: flo
     """The first argument that equals a rising function of it, within ``close`` of itself; ``most`` if the function is
     larger everywhere below. The search starts at ``near``.
 
-    It follows the secant through the last two points. A convex function has its first fixed point beyond that of each
-    secant before it; a concave function has one alone, which the points enclose.
+    It follows the secant through the last two points. The first fixed point of a convex function lies beyond the fixed
+    point of each earlier secant. A concave function has only one, which the points enclose.
 
     >>> round(first_fixed_point(lambda x: 1 + x / 2, 0.001, 9.0, 1e-9), 6)
     2.0
@@ -335,7 +335,7 @@ def first_fixed_point(function: Callable[[float], float], near: float, most: flo
 
 
 Point = tuple[float, float]
-"""A value, and a function there; infinite where it is only known to be above or below zero."""
+"""An argument, and the value of a function there; infinite if only the sign of the value is known."""
 NEAR = 0.05
 """Offset of a trial value from the presumed zero, to enclose it, as a share of the last interval of a bisection."""
 

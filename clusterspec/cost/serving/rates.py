@@ -33,7 +33,7 @@ INTEGERS = frozenset({"int4", "int8"})
 WIDENED = {"mxfp4": "fp4"}
 """Precisions of weights whose kernels were measured under another name."""
 FIRST, LATEST = 2025, 2026
-"""The first year of software whose kernels of experts were measured apart, and that of tables without a year."""
+"""The first year of software with separately measured expert kernels, and the year of tables without one."""
 CHECKED_DATA = 15 / 16
 """Share of the transfers of a memory that is data where error correction keeps its check bits in the same memory: GDDR
 with correction on loses 6.25 % of its capacity and fetches the check bits with each access; HBM has its own for them
@@ -80,7 +80,7 @@ class KernelRates:
     ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the size-independent figures of
     the kernel table, ``all_reduces`` the all-reduce curves by number of ranks, ``scale`` the best GEMM rate of this
     accelerator relative to the measured one, ``reading`` the same of memory rates, ``alike`` the rows of a measured
-    GEMM that is as much bound by memory as one of a row here, ``clock`` the GEMM rate under the power cap relative to
+    GEMM that is as memory-bound as a GEMM of one row here, ``clock`` the GEMM rate under the power cap relative to
     uncapped, ``tile`` the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a
     measurement of the engine gives; ``peaks`` and ``bandwidth`` contain it. ``own`` says whether the kernels were
     measured on accelerators of the same vendor, whose software chooses them by its release.
@@ -143,8 +143,8 @@ class KernelRates:
         """FLOP/s of a GEMM with ``rows`` rows by the kernels of ``software``, where they were measured apart;
         ``blocks`` of weights may have scales.
 
-        The share of the peak is that of a measured GEMM whose FLOPs for each byte are as far from the peak over the
-        memory bandwidth: with few rows, reading weights bounds what was measured.
+        The share of the peak comes from a measured GEMM whose FLOPs per byte have the same ratio to the ridge point;
+        with few rows, the measured GEMM was bound by reading weights.
         """
         share = interpolated_value(self.curves[self.gemm_table(precision, software, blocks)], rows * self.alike)
         return peak * min(1.0, share * self.scale) * self.clock
@@ -169,8 +169,8 @@ class KernelRates:
         return self.dense_gemm_rate(precision, padded, peak, software, blocks) * (rows / padded if rows else 1.0)
 
     def weights_share(self, precision: str, weights: float, software: str = "") -> float:
-        """The rate of a GEMM with ``weights`` weights over that of the median shape, by the kernels of ``software``
-        where they were measured apart: 1 if it was not measured.
+        """The rate of a GEMM with ``weights`` weights over that of the median shape, for the kernels of ``software`` if
+        they were measured separately; 1 if it was not measured.
 
         A GEMM reads and converts its inputs and writes its outputs in 16 bits, which takes long compared with products
         in 4 bits the smaller its weights are.
@@ -182,12 +182,12 @@ class KernelRates:
     def experts_share(
         self, precision: str, rows: float, software: str, blocks: bool = False, *, year: float = inf, size: float = inf
     ) -> float:
-        """The rate of the fused kernels of experts with ``rows`` rows each over that of GEMMs of as many rows, by the
-        kernels of ``software`` of a ``year`` where they were measured apart: 1 if none were. ``blocks`` of weights may
-        have scales; ``size`` is the number of weights of an expert on a rank.
+        """The rate of fused expert kernels with ``rows`` rows each over that of GEMMs with as many rows, for the
+        kernels of ``software`` of a ``year`` if they were measured separately; 1 if none were. ``blocks`` of weights
+        may have scales; ``size`` is the number of weights of an expert on a rank.
 
-        Their routing is not part of it: passes over activations and launches count it. Tiles of an expert are filled
-        up, and blocks of weights have scales of their own. Some kernels are slower with small experts.
+        It excludes routing, which counts as passes over activations and launches. Tiles of an expert are filled up, and
+        blocks of weights have scales of their own. Some kernels are slower with small experts.
         """
         own = software.replace("-", "_")
         kinds, owners = ([f"{precision}_block"] if blocks else []) + [precision], (*self._releases(own, year), own)
@@ -199,13 +199,13 @@ class KernelRates:
         return share if sizes is None else min(max(1.0, share), share * interpolated_value(sizes, size))
 
     def _releases(self, software: str, year: float) -> Iterator[str]:
-        """The measured releases of ``software`` that are not older than those of a ``year``, the oldest first."""
+        """The measured releases of ``software`` from a ``year`` on, the oldest first."""
         if self.own and year < LATEST:
             yield from (f"{software}_{each}" for each in range(int(max(year, FIRST)), LATEST))
 
     def widened_experts_share(self, kept: str, rows: float, *software: str) -> float | None:
-        """The rate of the kernels of experts that convert weights kept in 4 bits on load over that of 16-bit GEMMs of
-        as many ``rows``: by the kernels of the first ``software`` that was measured apart; None if none were measured.
+        """The rate of expert kernels that convert 4-bit weights on load over that of 16-bit GEMMs with as many
+        ``rows``, for the kernels of the first ``software`` that was measured separately; None if none were measured.
         """
         table = f"{WIDENED.get(kept, kept)}_weights"
         own = (f"experts.{name.replace('-', '_')}.{table}" for name in software)
@@ -244,7 +244,7 @@ class KernelRates:
     def cache_read_rate(self, size: float, table: str = DECODE) -> float:
         """B/s at which attention reads a cache of ``size`` bytes in one call.
 
-        The share of the bandwidth is the one measured for a call of equal duration.
+        The share of the bandwidth was measured for a call of equal duration.
         """
         alike = size * self.single[f"{table}.memory"] / (self.bandwidth / self.measured)
         return self.bandwidth * min(1.0, interpolated_value(self.curves[table], alike) * self.reading)
@@ -274,14 +274,14 @@ class KernelRates:
         return self.single.get("attention.latent.rows", 1.0)
 
     def latent_rate(self, precision: str) -> tuple[float, str]:
-        """FLOP/s of latent attention over a cache in a precision, and the figure of the table that gives it."""
+        """FLOP/s of latent attention over a cache in a precision, and the figure of the table that contains it."""
         own = f"attention.latent.{precision}"
         if own in self.single and precision in self.peaks:
             return self.peaks[precision] * self.single[own] * self.clock, own
         return self.attention_rate(LONG), "attention.prefill"
 
     def sparse_rate(self, precision: str) -> tuple[float, str]:
-        """FLOP/s of latent attention to selected tokens of a cache in a precision, and the figure that gives it."""
+        """FLOP/s of latent attention to selected tokens of a cache in a precision, and the figure that contains it."""
         name = next((n for n in (f"attention.sparse.{precision}", "attention.sparse") if n in self.single), None)
         if name is None:
             return self.attention_rate(LONG), "attention.prefill"
@@ -297,8 +297,8 @@ class KernelRates:
         return self.gemm_rate(precision, LONG, peak), self.gemm_table(precision, "")
 
     def all_reduce_seconds(self, ranks: int, size: float, line: float, software: str = "") -> float | None:
-        """Seconds of an all-reduce within a domain by the kernels of an engine, by those of ``software`` where they
-        were measured apart; None for large ones.
+        """Seconds of an all-reduce within a domain by the kernels of an engine, or by the kernels of ``software`` if
+        they were measured separately; None for large ones.
 
         ``line`` is B/s per rank and direction. The size is scaled by the measured links over it.
         """
@@ -311,12 +311,12 @@ class KernelRates:
 
     @cached_property
     def _gemm_tables(self) -> dict[tuple[str, str, bool], str]:
-        """The GEMM tables that were asked for, by what they are of: a step asks for the same ones each time."""
+        """Cached GEMM tables by precision, software and block scales: each step asks for the same tables."""
         return {}
 
     def gemm_table(self, precision: str, software: str, blocks: bool = False) -> str:
-        """The GEMM table of a precision by the kernels of ``software``, for weights with scales of ``blocks`` or of
-        whole tensors; the general one where there is none.
+        """The GEMM table of a precision for the kernels of ``software``, for weights with scales per block (``blocks``)
+        or per tensor; the general table if there is none.
         """
         found = self._gemm_tables.get((precision, software, blocks))
         if found is None:
@@ -347,8 +347,8 @@ def converts_weights(kept: str, name: str) -> bool:
 def dense_rate_share(kept: str, architecture: str | None, tokens: float, balance: float) -> float:
     """The share of the 16-bit GEMM rate that remains where dense weights are converted on load.
 
-    ``balance`` is that rate over the bandwidth of the memory, in FLOP/B. Without a measured kernel the share is that of
-    the experts' kernels, or that of GEMMs after a pass that converts the weights, whichever is faster.
+    ``balance`` is that rate over the bandwidth of the memory, in FLOP/B. Without a measured kernel, the share is that
+    of expert kernels, or that of GEMMs after a separate conversion of the weights, whichever is faster.
     """
     if architecture in constants.WARP_LEVEL:
         return constants.WIDENED_BY_WARPS
@@ -371,7 +371,7 @@ def converted_first_share(tokens: float, balance: float) -> float:
 
 
 def _data_share(chip: Accelerator) -> float:
-    """The share of what its memory transfers that is data; the rest are check bits that share the memory with it."""
+    """The share of data in what the memory transfers; the rest are check bits in the same memory."""
     return CHECKED_DATA if chip.check_bits_in_memory else 1.0
 
 

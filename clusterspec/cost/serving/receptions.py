@@ -24,9 +24,10 @@ def carried_after_receptions(pools: Pools, prompts: float, steps: tuple[StepTime
     """Seconds that one prompt adds to the decode steps of a replica whose engine receives requests at intervals.
 
     ``prompts`` begin on each replica per decode step. All that come in the decode steps of an interval are received
-    together and share the next step, in which replicas without prompts decode (with drafted tokens, none does). After
-    a step with prompts the engine receives again: further steps have the prompts that came in it, with ``follow`` at
-    the rate of arrivals, else those that replace requests of replicas that decoded. Then the next interval begins.
+    together and share the next step, in which replicas without prompts decode (with drafted tokens, none does). After a
+    step with prompts the engine receives again. Further steps have the prompts that arrived during that step: at the
+    rate of arrivals with ``follow``, else one for each request that ended on a decoding replica. Then the next interval
+    begins.
 
     Source: SGLang, python/sglang/srt/managers/scheduler_recv_skipper.py: with attention replicas, a step counts as one
     with prompts if any replica has some, so that all replicas receive together.
@@ -44,8 +45,8 @@ def carried_after_receptions(pools: Pools, prompts: float, steps: tuple[StepTime
 def _seconds_between(
     pools: Pools, arriving: tuple[float, float], steps: tuple[StepTime, StepTime], *, follow: bool
 ) -> float:
-    """Mean seconds between the ends of two steps in which a replica decodes, where ``arriving`` prompts come to it in
-    so many seconds between two such steps.
+    """Mean seconds between the ends of two steps in which a replica decodes; ``arriving`` prompts reach it between two
+    such steps.
     """
     (prompts, seconds), decode = arriving, steps[0]
     ranks, interval = float(pools.decode.layout.attention_dp), pools.load.receive_interval

@@ -55,7 +55,7 @@ OTHER_KERNELS = assumed_figure(
     constants.GROUP,
     "recurrence.beside",
     4e-6,
-    "time of two further kernels, which split the projections, and gate and normalize the outputs (SGLang,"
+    "time of two more kernels, which split the projections, and gate and normalize the outputs (SGLang,"
     " python/sglang/srt/models/qwen3_next.py), each as long as the smallest convolution of one state, 1.9 to 2.1 us",
     "s",
 )
@@ -77,7 +77,7 @@ class Scan(NamedTuple):
 def prompt_parts(engine: Engine, tokens: float, fresh: float) -> tuple[Part, ...]:
     """The recurrence of ``tokens`` of prompts with ``fresh`` tokens each, convolution included.
 
-    Without ``fresh`` tokens it is that of one token more, which starts no kernel.
+    Without ``fresh`` tokens it is the time of one additional token, which starts no kernel.
     """
     linear, layers = engine.model.linear, float(engine.whole.linear_layers)
     if linear is None or not layers or not tokens:
@@ -95,7 +95,7 @@ def prompt_parts(engine: Engine, tokens: float, fresh: float) -> tuple[Part, ...
 
 
 def update_part(engine: Engine, sequences: float) -> Part:
-    """The update of the states of ``sequences``, each of which gains a token, convolution included."""
+    """The update of the states of ``sequences`` by one token each, convolution included."""
     rates, single = engine.rates, engine.rates.single
     own = f"{RECURRENCE}.{engine.software.replace('-', '_')}.update"
     name = own if own in single else f"{RECURRENCE}.update"
@@ -152,8 +152,8 @@ def _elements_of_token(linear: LinearAttention, ranks: int) -> float:
 
 
 def _scan_of(rates: KernelRates, linear: LinearAttention, software: str) -> Scan:
-    """The kernels of ``software`` where they were measured, else those of another one, else as in training; Mamba-2 as
-    in training, whose rate holds for sequences of all lengths.
+    """The kernels of ``software`` if they were measured, else those of other software, else the training kernels.
+    Mamba-2 uses the training kernels, whose rate holds for sequences of all lengths.
     """
     own, single = f"{RECURRENCE}.{software.replace('-', '_')}", rates.single
     name = own if f"{own}.head" in single else RECURRENCE

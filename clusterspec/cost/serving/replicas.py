@@ -22,7 +22,7 @@ MARGIN = 1e-3
 """Margin over the seconds in which a replica has time for nothing but prompts, a fraction of them."""
 BRACKET_ROUNDS = 48
 LEAST_PART = 0.2
-"""The least part of the difference that a round of them goes on."""
+"""The smallest part of the difference by which a round of replicas proceeds."""
 LEAST = 1e-9
 """The least prompts of a step, and the least share of steps after which no other with prompts follows."""
 
@@ -75,18 +75,20 @@ class ReplicaSteps(NamedTuple):
 
 @dataclass(frozen=True)
 class PromptCycle:
-    """A cycle of the steps of ``ranks`` replicas in a closed loop whose engine forms each step while the one before it
-    runs: steps of ``plain`` seconds in which all decode, then steps of ``longer`` seconds in which some run prompts.
+    """A cycle of the steps of ``ranks`` replicas in a closed loop whose engine prepares each step during the one before
+    it: steps of ``plain`` seconds in which all replicas decode, then steps of ``longer`` seconds in which some run
+    prompts.
 
     ``ended`` requests end in a step in which all replicas decode; others come ``late`` seconds after it. ``drawn`` is
     the mean of the Poisson count that, given that it is not 0, is the number of prompts of a step; a replica runs at
     most ``most`` of its own. The host launches a step with prompts for ``floor`` seconds.
 
-    The step after one without prompts is formed when that one begins, before the successors of requests that ended
-    in the step before come; the step after one with prompts once that one is launched, when they have come. A request
-    that ends in step k is thus replaced in step k + 3, or in k + 2 if step k + 1 has prompts. Steps with prompts
-    therefore follow each other, then two or more have none. Where the device takes longer than the launch, each launch
-    begins earlier than the last, until the next step is formed too early for the prompts that come meanwhile.
+    The engine prepares the step after a step without prompts when that step begins, before the successors of requests
+    that ended in the previous step arrive. It prepares the step after a step with prompts once that step is launched,
+    when the successors have arrived. A request that ends in step k is thus replaced in step k + 3, or in k + 2 if step
+    k + 1 has prompts. Steps with prompts therefore follow each other, then two or more have none. Where the device
+    takes longer than the launch, each launch begins earlier than the last, until the next step is formed too early for
+    the prompts that come meanwhile.
     """
 
     ranks: float
@@ -122,7 +124,7 @@ class PromptCycle:
 
     @cached_property
     def probability_of_no_prompts_left(self) -> float:
-        """The probability that no replica has more prompts than a step takes, so that no other must follow."""
+        """The probability that no replica has more prompts than one step takes, so that no further step must follow."""
         fuller = self._probability_above(self.most)
         return max(LEAST, 1 - expm1(self.ranks * log1p(-fuller)) / expm1(-self.drawn))
 
@@ -146,16 +148,16 @@ class PromptCycle:
 
     @cached_property
     def quiet(self) -> float:
-        """Mean number of steps in which all replicas decode: one where a row of others was cut. Else, after two, the
-        next has prompts if requests ended in the last step with prompts, the others if they ended in the step three
-        before.
+        """Mean number of steps in which all replicas decode: one where a row of others was cut. Otherwise, after two
+        such steps, the next step has prompts if requests ended in the last step with prompts; each later one has
+        prompts if requests ended three steps before.
         """
         return self.cut + (1 - self.cut) * (2 + exp(-self.amid) / -expm1(-self.ended))
 
     @cached_property
     def mixed(self) -> float:
-        """Mean number of steps with prompts in a row. The second step has the prompts that came in the two steps
-        before the first, each further one those of a step in which some replicas decode.
+        """Mean number of steps with prompts in a row. The second step has the prompts that arrived in the two steps
+        before the first; each further step has the prompts of one step in which some replicas decode.
         """
         both = (1 - self.cut) * exp(-2 * self.ended) + self.cut * exp(-self.ended - self.amid)
         longest = power(self.further, self.row - 1) if self.row < inf else 0.0
@@ -176,9 +178,10 @@ class PromptCycle:
     def wait(self) -> float:
         """Mean seconds from the arrival of a prompt to the step that runs it.
 
-        Who ends in the last step with prompts, or three steps before the next ones, waits for the rest of a step that
-        decodes and for another; in the step after that one, for one of both kinds; else for the rest of one with
-        prompts. A row that was cut makes some wait for a step more. Prompts beyond those of a step wait for the next.
+        A request that ends in the last step with prompts, or three steps before the next one, leaves a successor that
+        waits for the rest of a decode step and for another one. After an end in the following step, the successor waits
+        for one step of each kind; otherwise it waits for the rest of a step with prompts. A row that was cut makes some
+        wait for a step more. Prompts beyond those of a step wait for the next.
         """
         decode, prompts = (max(each / 2, each - self.late) for each in (self.plain, self.longer))
         cut, kept = self.cut, 1 - self.cut
@@ -199,8 +202,8 @@ class PromptCycle:
 
 
 def runs_in_cycles(pools: Pools, prefill: StepTime) -> bool:
-    """Whether the steps of attention replicas are those of a `PromptCycle`: in a closed loop, without drafts or an
-    interval of receiving, where the host needs longer to launch the one step of a prompt than a request to come.
+    """Whether the steps of attention replicas form a `PromptCycle`: in a closed loop, without drafts or a receive
+    interval, if launching the step of a prompt takes the host longer than the next request takes to arrive.
     """
     engine, load = pools.decode, pools.load
     ahead = engine.has_prompt_only_replicas and engine.runs_ahead and load.receive_interval == load.hold_steps == 1
@@ -236,8 +239,8 @@ def _balanced_cycle(cycle: PromptCycle) -> PromptCycle:
 def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:
     """Seconds of a step with prompts of a cycle: the mean of such steps, and of the steps of its prompts.
 
-    They are the seconds of two steps: one has a standard deviation more prompts than the mean, the other one less. The
-    host is ahead in the first step of a row.
+    They are the seconds of two steps: one has a standard deviation more prompts than the mean, the other a standard
+    deviation fewer. The host is ahead in the first step of a row.
     """
     deviation = sqrt(max(0.0, cycle.prompts * (1 + cycle.drawn - cycle.prompts)))
     counts = max(1.0, cycle.prompts - deviation), cycle.prompts + deviation
@@ -275,8 +278,8 @@ def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> Rep
 
 
 def _seconds_between(steps: ReplicaSteps, prompts: float, least: float) -> float:
-    """Seconds between decode steps of a replica with ``prompts`` in each interval, from ``least`` on, by bracketing:
-    where steps are much longer with prompts, the rounds above swing.
+    """Seconds between decode steps of a replica with ``prompts`` in each interval, from ``least`` on, by bracketing: if
+    prompts lengthen steps much, the iteration above oscillates.
     """
 
     def excess(seconds: float) -> float:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 MOST_SHARE = 1 - 1e-6
 """The largest share of requests for which a tail is finite."""
 MOST_SETS = 64
-"""Sets of places that are counted one by one."""
+"""Number of sets of places that are counted individually."""
 ROUNDED = 1e-9
 """Relative tolerance of the number of full sets of places."""
 SHARPNESS = 1.5
-"""The power in which the inverses of two limits of a wait are added. Of simulated queues of 50 to 1,000 prompts at 0.5
-to 1 of what is served the mean waits are within 13 % of the result, the 99th percentiles within 22 %.
+"""The power in which the inverses of two limits of a wait are added. In simulated queues of 50 to 1,000 prompts at 0.5
+to 1 of the capacity, mean waits are within 13 % of the result and 99th percentiles within 22 %.
 """
 WALKED = 1.3
 """The p-th quantile of the waits in a random walk over their mean is (1 + 1.3) · p to the power of 1.3: at the median
@@ -31,21 +31,23 @@ class FiniteRun(NamedTuple):
     """A closed loop of ``requests`` in total, ``concurrency`` in flight and ``places`` running at once. Times in
     seconds.
 
-    The first ``concurrency`` requests start together. Those with a place wait for the prompts before theirs, of which
-    the plan completes one per ``service``; the rest wait for a running request to end, one per ``turn``. Later requests
-    wait as in the steady state: ``queued`` for a place, and ``varied`` for other prompts, with an exponential tail.
-    Where requests stay in step, the run has ``waves`` of ``concurrency`` requests that all start together.
+    The first ``concurrency`` requests start together. Requests with a place wait for the prompts before theirs; the
+    plan completes one prompt per ``service``. The other requests wait for a running request to end, one per ``turn``.
+    Later requests wait as in the steady state: ``queued`` for a place, and ``varied`` for other prompts, with an
+    exponential tail. Where requests stay in step, the run has ``waves`` of ``concurrency`` requests that all start
+    together.
     ``prompt`` is the time from getting a place to the first token.
 
     The first prompt of each of ``lanes`` engines runs alone, since it comes first: the steps of attention replicas run
-    together. The others share steps of at most ``together`` prompts of the whole plan, and all prompts of a step end
-    with it. On attention replicas they run during the last ``joined`` seconds of the first prompt. All that start
-    together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
+    together. The other prompts share steps of at most ``together`` prompts in the whole plan, and all prompts of a step
+    end with the step. On attention replicas they run during the last ``joined`` seconds of the first prompt. All that
+    start together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with
+    them.
 
     ``tail`` is the distribution of the wait for other prompts in a steady state, where it is known.
 
-    Where requests are ``alike``, those with a place end in the order and at the intervals in which they started, and
-    the next ones start so: each set of places waits for the one before it to end.
+    If requests are ``alike``, those with a place end in the order and at the intervals in which they started, and their
+    successors start likewise: each set of requests waits for the end of the set before it.
     """
 
     requests: float
@@ -67,13 +69,13 @@ class FiniteRun(NamedTuple):
 
     @property
     def _counted_requests(self) -> float:
-        """The requests of which the first ``concurrency`` start together."""
+        """The requests of a run; the first ``concurrency`` of them start together."""
         return self.requests / self.waves
 
     @property
     def starting(self) -> tuple[tuple[float, float, float], ...]:
         """The requests that start together, first those with a place, then the rest: for each group its share of all
-        requests and its shortest and longest wait. Of several waves the first one alone waits for compiled kernels.
+        requests and its shortest and longest wait. Only the first of several waves waits for kernels to compile.
         """
         waiting = tuple((share, low + self.cold, high + self.cold) for share, low, high in self._starting_warm)
         if self.waves <= 1:
@@ -101,7 +103,7 @@ class FiniteRun(NamedTuple):
 
     @property
     def _later_sets(self) -> tuple[tuple[float, float, float], ...]:
-        """The groups of `starting` of requests that are alike and find no place, in sets of as many as have one."""
+        """The groups of `starting` for equal requests that find no place, in sets as large as the number of places."""
         found: list[tuple[float, float, float]] = []
         begun, cycle = self.places, self.places * self.turn
         while begun < self.concurrency:
@@ -188,11 +190,11 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
     """Seconds of a request in a queue that has grown by ``growth`` seconds since the start of a run, and in which
     requests that come irregularly wait ``varied`` seconds if it does not grow.
 
-    The wait is the maximum of a random walk. Its drift adds half of the growth while it is small, since the maximum is
-    on average in the middle of the walk (arcsine law), and all of it when the queue never empties: bursts then lengthen
-    the wait of the given requests and shorten that of others. Between the two, a walk with the mean maximum w and the
-    drift d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the
-    variance of the steps, and 1 / 2 of it is exact.
+    The wait is the maximum of a random walk. A small drift adds half of the growth, since the maximum is on average in
+    the middle of the walk (arcsine law). A queue that never empties adds the whole growth: bursts then lengthen the
+    wait of some requests and shorten the wait of others. Between the two, a walk with the mean maximum w and the drift
+    d of n steps has d n / 2 + √((d n / 2)² + w²): for a large drift d n + w² / d n, where w² is 2 / π of the variance
+    of the steps, and 1 / 2 of it is exact.
 
     Source: Feller, An introduction to probability theory and its applications, volume 2, chapter XII.
 
@@ -203,7 +205,7 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
 
 
 def between_limits(first: float, second: float) -> float:
-    """A smooth minimum of two limits: close to the shorter one where they differ, and below both where they are alike.
+    """A smooth minimum of two limits: close to the smaller limit if they differ, and below both if they are similar.
 
     >>> between_limits(2.0, inf), round(between_limits(1.0, 1.0), 4), between_limits(0.0, 3.0)
     (2.0, 0.63, 0.0)
@@ -224,8 +226,9 @@ class OpenRun(NamedTuple):
     ``tail`` is the distribution of the wait for other prompts in a steady state, where it is known. Whatever the rate,
     irregular arrivals let the prompts of a run wait ``walk`` seconds on average, no longer: it ends before they do.
 
-    Irregular arrivals also take all places at times where they do not lack on average: a share of ``waiting`` requests
-    finds none then, and waits ``placing`` seconds with an exponential tail, no longer than ``placed_walk`` on average.
+    Irregular arrivals also take all places at times although there are enough on average. A share of ``waiting``
+    requests then finds no place and waits ``placing`` seconds with an exponential tail, at most ``placed_walk`` on
+    average.
     """
 
     requests: float
@@ -268,7 +271,7 @@ class OpenRun(NamedTuple):
 
     @property
     def unqueued(self) -> float:
-        """The number of requests by which the waits for a place lag those that grow with every request."""
+        """The number of requests by which waits for a place lag behind waits that grow with every request."""
         return self.places / 2 + (self.sooner / self.longer if self.longer else 0.0)
 
     def queue_wait(self, number: float) -> float:
@@ -347,8 +350,8 @@ class OpenRun(NamedTuple):
     def _irregular_wait(self, share: float, growth: float) -> float:
         """The wait for irregular prompts that a ``share`` of the requests does not exceed, if no queue grows.
 
-        It is that of the steady state, at most that of a random walk. While a queue grows by ``growth`` seconds, later
-        requests wait longer than earlier ones, so that the late ones count, on average.
+        It is the wait of the steady state, at most that of a random walk. While a queue grows by ``growth`` seconds,
+        later requests wait longer than earlier ones, so the result averages over the late ones.
         """
         if self.tail is None:
             return between_limits(self.varied * (1 - log(2) - log(1 - share)), self._queue_wait(share))
@@ -365,7 +368,8 @@ class OpenRun(NamedTuple):
         ``decoding`` seconds amid the prompts of others, for ``alone`` seconds without.
 
         They end in the order in which they began, and have gained tokens by then while the engines had time other than
-        prompts. Those that have gained all end evenly; where none has gained any, all end with the last one.
+        prompts. Requests that have gained all their tokens end evenly; if none has gained any, all end with the last
+        one.
 
         >>> run = OpenRun(200.0, 10.0, 500.0, 0.0, 0.0)
         >>> run.requests_with_last(10.0, 10.0)  # 100 of them, which end evenly

@@ -36,7 +36,7 @@ commit, msa).
 """
 
 BLOCK = 128.0
-"""Tokens that share one score where an index selects blocks of keys: their highest, which is all that is written (vLLM,
+"""Tokens that share one score if an index selects blocks of keys: only their highest score is written (vLLM,
 vllm/model_executor/models/minimax_m3.py).
 """
 
@@ -64,7 +64,7 @@ def reading_parts(engine: Engine, fullest: float, context: float, tokens: float)
 
 
 def _selected_part(engine: Engine, fullest: float, context: float, tokens: float, calls: float) -> Part:
-    """Reading the selected keys and values of layers with an index, and all of the others."""
+    """Reading the selected keys and values of layers with an index, and all keys and values of the other layers."""
     read = fullest * (engine.sequence_bytes(context) - _unread_bytes(engine, context)) / calls
     rates = engine.rates
     table = rates.decode_table(engine.software, engine.workload.kv_precision)
@@ -78,7 +78,9 @@ def _selected_part(engine: Engine, fullest: float, context: float, tokens: float
 
 
 def _unread_bytes(engine: Engine, context: float) -> float:
-    """Bytes of one sequence's cache that attention does not read: keys of the index, and what it did not select."""
+    """Bytes of one sequence's cache that attention does not read: keys of the index, and entries that it did not
+    select.
+    """
     model, sparse = engine.model, engine.model.sparse
     assert sparse is not None
     heads = share_of_heads(model.kv_heads, engine.layout.tp)
@@ -88,7 +90,7 @@ def _unread_bytes(engine: Engine, context: float) -> float:
 
 
 def _compressed_part(engine: Engine, fullest: float, context: float, tokens: float, calls: float) -> Part:
-    """Reading and multiplying entries: of a narrow cache converted to 16 bits, by whole tiles of heads."""
+    """Reading and multiplying entries, in whole tiles of heads; entries of a narrow cache are converted to 16 bits."""
     rates, precision = engine.rates, engine.workload.kv_precision
     entries = _entries_of_layers(engine, context, 0.0)
     if engine.model.window:
@@ -152,8 +154,8 @@ def prompt_parts(engine: Engine, tokens: float, length: float, fresh: float) -> 
 
 
 def _entries_of_layers(engine: Engine, length: float, fresh: float) -> float:
-    """Entries and latest tokens, summed over compressed layers, that each of the last ``fresh`` tokens of a sequence of
-    ``length`` attends to on average; with none, those of the next token.
+    """Mean number of entries and latest tokens that each of the last ``fresh`` tokens of a sequence of ``length``
+    attends to, summed over compressed layers; without ``fresh`` tokens, the number for the next token.
     """
     part = engine.model.compressed
     assert part is not None
@@ -164,8 +166,8 @@ def _entries_of_layers(engine: Engine, length: float, fresh: float) -> float:
 
 
 def _selected_entries(engine: Engine, part: CompressedAttention, length: float, fresh: float) -> float:
-    """Compressed entries that a query of a lightly compressed layer attends to: as many as the index selects, or all
-    entries if there are fewer.
+    """Compressed entries that a query of a lightly compressed layer attends to: the number that the index selects, or
+    all entries if there are fewer.
     """
     held, new = (compressed_entries(each, part.light_ratio) for each in (length, fresh))
     return mean_selected(engine, held, new) if engine.model.sparse is not None else held - new / 2

@@ -39,13 +39,14 @@ def prompt_share_of_request(
     ``share`` is the share of all steps that hold a prompt, ``longer`` the time of a step with a prompt relative to one
     without, ``chunks`` the steps of a prompt, ``spread`` their squared variation, ``bunching`` the squared variation of
     interarrival times minus one. A request starts to decode when its prompt ends, together with prompts that arrived
-    earlier and still wait. Prompts take the share b of the time. A prompt leaves as many behind as it finds (PASTA,
-    Burke): b + b w / chunks, if it waits for w steps with prompts. Averaged over all steps fewer are left, share (w +
-    chunks / 2). A long output meets the difference in addition to ``share``; the first steps hold prompts with
+    earlier and still wait. Prompts take the share b of the time. A prompt leaves as many prompts behind as it finds
+    (PASTA, Burke): b + b w / chunks if it waits for w steps with prompts. Averaged over all steps fewer are left, share
+    (w + chunks / 2). A long output meets the difference in addition to ``share``; the first steps hold prompts with
     probability b. The harmonic sum interpolates between the two limits.
 
-    Of several ``engines`` a request goes to the one with the fewest. It finds prompts where all have some: with
-    probability b to the power of √(2 (engines + 1)) − 1, and one n-th as many before it on each of n.
+    A request goes to the one of several ``engines`` with the fewest requests. It finds prompts if all engines have
+    some, with probability b to the power of √(2 (engines + 1)) − 1; on each of n engines it finds one n-th of the
+    prompts.
 
     Source: the Pollaczek-Khinchine formula and H = λ G (Brumelle, "On the relation between customer and time averages
     in queues", J. Appl. Prob. 8, 1971); for several engines Sakasegawa, "An approximation formula L_q = α ρ^β /
@@ -177,8 +178,8 @@ def runs_prompts_first(pools: Pools) -> bool:
 
 
 def _prompts_before_decoding(pools: Pools, now: Steady) -> float:
-    """The prompts that delay the first token of a request after its own prompt: those that its prompt leaves behind,
-    and those that come while they run.
+    """The prompts that delay a request after its own prompt: those that its prompt leaves behind, and those that arrive
+    while these run.
     """
     each, load = now.rate / pools.decode.attention_ranks, _load_of_prompts(pools, now)
     busy = min(1.0, each * now.prompt / pools.decode.layout.pp)
@@ -187,14 +188,14 @@ def _prompts_before_decoding(pools: Pools, now: Steady) -> float:
 
 
 def _load_of_prompts(pools: Pools, now: Steady) -> float:
-    """The share of the time of an engine that prompts take which share no step with those that decode."""
+    """The share of the time of an engine for prompts in steps without decoding sequences."""
     each = now.rate / pools.decode.attention_ranks
     return min(constants.MOST_LOAD, each * now.carried / pools.decode.layout.pp)
 
 
 def with_unfinished_prompts(now: Steady, shares: PromptShares | None, pools: Pools) -> Steady:
     """The state with the added delay from prompts that are unfinished when a request starts to decode. A run whose
-    requests queue for places is a loop, whose state has it.
+    requests queue for places is a loop, and the state of the loop includes the queue.
     """
     met = _sequences_met(now, shares, pools)
     if met is None:
@@ -207,8 +208,8 @@ def with_unfinished_prompts(now: Steady, shares: PromptShares | None, pools: Poo
 
 
 def _median_prompts(pools: Pools, now: Steady, met: float) -> float:
-    """The prompts that delay the median request, of which ``met`` delay the mean one: prompts that run one after
-    another come in a number whose variance is its mean over (1 - load)².
+    """The number of prompts that delay the median request, from the number ``met`` that delays the mean request: the
+    number of sequential prompts has a variance of its mean over (1 - load)².
     """
     free = 1 - _load_of_prompts(pools, now)
     return gamma_median(met, met * free * free) if met else 0.0

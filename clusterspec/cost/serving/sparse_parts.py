@@ -42,7 +42,7 @@ def selects_keys(engine: Engine) -> bool:
 
 
 def selected_tokens(engine: Engine, context: float) -> float:
-    """The tokens of a context of which a kernel reads and multiplies the latent vectors.
+    """The tokens of a context whose latent vectors a kernel reads and multiplies.
 
     A kernel that converts a narrow cache computes as many in shorter contexts, too, and masks the rest.
     """

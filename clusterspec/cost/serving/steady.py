@@ -57,8 +57,8 @@ class Steady(NamedTuple):
     ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
     ``loading`` the seconds to read cached tokens, ``outside`` the seconds that a request spends outside the engines or
     between them, ``rate`` the requests per second of the plan. ``ahead`` is the part of the wait for a step that was
-    formed before the prompt came; ``tail`` the distribution of the wait, where it is known. ``capacity`` is the highest
-    rate that the plan serves, where requests arrive without an end at a rate near it.
+    formed before the prompt came; ``tail`` is the distribution of the wait, if known. ``capacity`` is the highest rate
+    that the plan serves, if requests arrive without end at a rate near it.
     """
 
     sequences: float
@@ -151,7 +151,7 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False, del
 
 
 def _decode_step(pools: Pools, sequences: float, decoding: Decoding) -> StepTime:
-    """A step without prompts, with ``sequences`` on each attention rank, as many as a ``decoding`` stage has."""
+    """A step without prompts, with ``sequences`` on each attention rank, the number of a ``decoding`` stage."""
     layout = pools.decode.layout
     return pools.decode.decode(max(1.0 / layout.attention_dp, sequences / layout.pp), decoding.context, decoding.tokens)
 
@@ -206,7 +206,7 @@ def _with_wait_in_steps(pools: Pools, now: Steady, prompts: float, load_of_rank:
 def _with_open_wait(pools: Pools, now: Steady) -> Steady:
     """A state of an open load on engines that mix prompts with decoding, with the wait of a prompt.
 
-    Prompts of a run come while fewer sequences decode than a request meets later.
+    Prompts of a run come while fewer sequences decode than later in the run.
     """
     load, engine, sequences, decode, rate = pools.load, pools.decode, now.sequences, now.decode, now.rate
     if is_open_run(load) and load.request_rate:

@@ -22,8 +22,8 @@ class Tail:
 class TargetResult(NamedTuple):
     """A target of a plan at its load, and the predicted latency at its percentile, in seconds.
 
-    ``queue_grows``: requests arrive faster than the engines serve them. The latency is then that of the steady state of
-    full engines, without the queue before them.
+    ``queue_grows``: requests arrive faster than the engines serve them. The latency is then that of full engines in the
+    steady state, without the queue before them.
     """
 
     target: Target
@@ -34,7 +34,7 @@ class TargetResult(NamedTuple):
 
     @property
     def range(self) -> tuple[float, float]:
-        """The ends of the range of the latency, in seconds: of an open load the plans at both ends are computed."""
+        """The ends of the range of the latency, in seconds; for an open load, from the plans at both ends."""
         return latency_range(self.times, self.load, self.target.quantity, self.target.percentile)
 
     @property
@@ -75,7 +75,7 @@ def target_result(times: ServingTimes, load: Serving, target: Target) -> TargetR
 
 
 def meets_targets(times: ServingTimes, load: Serving) -> bool:
-    """Whether a plan meets all targets at its load, and no queue grows without end where one counts."""
+    """Whether a plan meets all targets at its load, and no relevant queue grows without end."""
     return not any(each.missed for each in target_results(times, load))
 
 

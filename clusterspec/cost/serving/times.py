@@ -141,7 +141,7 @@ def times_at(pools: Pools, offered: float, now: Steady) -> ServingTimes:
 
 def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache = NO_OVERLOAD) -> ServingTimes:
     """The times with ``offered`` requests in flight, which grow with each of them that waits for a place; ``full`` is
-    what the caches do above the capacity of an open load.
+    the effect of the caches above the capacity of an open load.
     """
     load = pools.load
     now = _with_static_batch_prompt(pools, now) if load.load == "static" else now
@@ -192,7 +192,7 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
 
 
 def _prompt_fields(pools: Pools, now: Steady, varied: VariedPrompts) -> dict[str, Any]:
-    """The fields of `ServingTimes` about prompts: their engines, and how those of other lengths differ."""
+    """The fields of `ServingTimes` about prompts: their engines, and the times of other lengths."""
     return {
         "prompt_service": computed_seconds(pools, now.prefill),
         "prompt_floor": now.prefill.floor,
@@ -276,8 +276,8 @@ def _request_waits(
     """The wait of a request for a place before its first token, its mean total wait until then, the differences of the
     median and of the mean from it, the run, and the mean wait after the first token in a cache that preempts.
 
-    The start of a run lengthens the wait; in a steady state the median is below the mean. Tokens that are computed
-    again lengthen the time between the ends of requests, for which those without a place wait.
+    The start of a run lengthens the wait; in a steady state the median is below the mean. Tokens that are computed again
+    lengthen the time between the ends of requests, and requests without a place wait for these ends.
     """
     load, queued = pools.load, 0.0 if pools.in_waves else _place_wait(pools, now, offered)
     if load.load == "static":
@@ -358,9 +358,10 @@ def _budget_limits_places(pools: Pools) -> bool:
 
 
 def _requests_in_flight(pools: Pools, steady: Steady, offered: float, seconds: tuple[float, float, float]) -> float:
-    """Requests in flight on the whole plan: rate × latency of an open load, which the engines serve; of others those
-    ``offered`` and those that wait for a place at times. ``seconds`` are the latency and that wait, on average, and the
-    seconds of the whole plan by which tokens that are computed again delay the end of each request.
+    """Requests in flight on the whole plan: for an open load that the engines serve, rate × latency; for other loads,
+    the ``offered`` requests and those that sometimes wait for a place. ``seconds`` are the mean latency, the mean wait
+    for a place, and the seconds of the whole plan by which tokens that are computed again delay the end of each
+    request.
 
     Source: Little's law (Operations Research 9(3), 1961).
     """

@@ -17,7 +17,8 @@ HALF = 0.5 - 1e-9
 class VariedPrompts(NamedTuple):
     """The median prompt time over the mean, the share of the mean prompt's time that grows with its length, and the
     prompt times of conversations over the mean, each with its share of the requests. ``longer`` holds lengths above the
-    mean, over it, with their prompt times over that of the mean, in ascending order; empty without drawn lengths.
+    mean, divided by the mean, with their prompt times divided by that of the mean length, in ascending order; it is
+    empty without drawn lengths.
     """
 
     typical: float
@@ -34,7 +35,7 @@ def prompts_of_lengths(pools: Pools, now: Steady) -> VariedPrompts:
 
 
 def _longer_prompts(pools: Pools, now: Steady) -> tuple[tuple[float, float], ...]:
-    """Lengths of prompts above the mean, each twice the one before up to the longest that counts, and their times.
+    """Lengths of prompts above the mean, each twice the previous one up to the longest that counts, and their times.
 
     A long prompt takes more than in proportion: attention grows with the square of its length, and its chunks share
     steps with the sequences that decode.

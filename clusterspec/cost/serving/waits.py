@@ -125,7 +125,7 @@ def steps_of_one_prompt(pools: Pools, prefill: StepTime, decoded: float) -> tupl
 def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, carried: float, busy: float) -> float:
     """The wait of a prompt among ``prompts`` of each step that come at any time and find the rank ``busy``.
 
-    At a stated rate no more places for prompts are taken than arrivals fill, however few sequences decode.
+    At a stated rate, prompts take no more places than arrivals fill, however few sequences decode.
     """
     used = min(shared.used * shared.longer / shared.mean * busy, constants.MOST_LOAD)
     if pools.load.load == "open" and pools.load.request_rate:
@@ -153,8 +153,8 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
     On average ``prompts`` requests end in each decode step of ``plain`` seconds. Their successors run together,
     ``carried`` seconds each. They arrive after the engine has begun its next step: a decode step, or a prompt step if
-    requests had ended in the decode step before. Prompts beyond the token budget of one step take several. Where the
-    engine receives requests after every few decode steps, those that ended in any of them share the next step.
+    requests had ended in the decode step before. Prompts beyond the token budget of one step take several steps. Where
+    the engine receives requests after every few decode steps, those that ended in any of them share the next step.
     """
     load, late = pools.load, pools.outside
     interval = load.receive_interval

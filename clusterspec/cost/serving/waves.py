@@ -1,5 +1,5 @@
-"""Requests of equal lengths in a closed loop, which stay in step: those that start together end together, so that the
-prompts of the next ones come together too.
+"""Requests of equal lengths in a closed loop, which stay in step: requests that start together end together, so the
+prompts of the next requests also arrive together.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ ROUNDED = 1e-9
 def group_of_prompts(pools: Pools, decoding: Decoding, alone: float = 0.0) -> tuple[float, StepTime]:
     """The prompts that share the token budget of a step with the sequences that decode, and the steps of so many.
 
-    ``decoding`` are all sequences of an attention rank; no more prompts come together than there are sequences, but
-    for those that have steps ``alone``.
+    ``decoding`` counts all sequences of an attention rank. No more prompts than sequences arrive together, except
+    prompts with separate steps (``alone``).
     """
     load = pools.load
     prompts = min(max(1.0, decoding.sequences - alone), prompts_of_step(pools, decoding.sequences * decoding.tokens))
@@ -30,8 +30,8 @@ def group_of_prompts(pools: Pools, decoding: Decoding, alone: float = 0.0) -> tu
 def carried_in_step(pools: Pools, decoding: Decoding, steps: tuple[StepTime, StepTime]) -> float:
     """Seconds that one prompt adds to the decode steps of its engine, where all prompts of a round share full steps.
 
-    ``steps`` holds a decode step and the steps of one prompt. An engine that separates prompts runs those of all
-    sequences of a rank before any decodes.
+    ``steps`` holds a decode step and the steps of one prompt. An engine that separates prompts runs the prompts of all
+    sequences of a rank before any sequence decodes.
     """
     if pools.in_waves:
         taken, seconds = steps_of_prompts(pools, decoding.sequences, 0.0, step_ahead(pools, steps, 0.0))
@@ -46,9 +46,9 @@ def wait_in_step(pools: Pools, decode: StepTime, decoding: Decoding, prompt: flo
     A full step of prompts ends with the requests whose prompts shared a step one round before. Their successors reach
     the engine during the next step, which has the prompts of the successors of those that ended a step before; they
     have the step after it, or one later where the engine forms steps ahead. Before the first groups of a round, those
-    steps decode only. The request that comes first finds the engine idle and has a separate step; those that come
-    while it runs follow one step later, and stay so. ``prompt`` is the time of a single prompt, counted elsewhere, as
-    is the time outside the engine.
+    steps decode only. The request that comes first finds the engine idle and has a separate step; requests that come
+    while it runs follow one step later, and stay one step behind. ``prompt`` is the time of a single prompt, counted
+    elsewhere, as is the time outside the engine.
     """
     prompts, group = group_of_prompts(pools, decoding, 1.0)
     if decoding.sequences <= 1:

@@ -15,8 +15,7 @@ from clusterspec.exchange.data_sheets.rows import sheet_lines, sheet_rows
 from clusterspec.exchange.import_result import TITLE, excerpt
 
 MOST_TIMES = 4.0
-"""A peak that is more than this many times the largest of the catalog is taken as that of a system of several
-accelerators.
+"""A peak above this multiple of the largest peak in the catalog is read as that of a system of several accelerators.
 """
 MOST_READINGS = 4
 """Maximum number of differing readings of a fact that are listed."""

@@ -30,7 +30,7 @@ _FORM = "(OSFP|QSFP56-DD|QSFP-?DD|QSFP112|QSFP56|QSFP28)"
 _MEDIA = {"single": "singlemode", "multi": "multimode"}
 _TYPES = {"transceiver": "module", "active optical cable": "aoc", "direct attach copper": "dac"}
 HIGHEST_PORT = 3_200.0
-"""Gb/s of the fastest port that is sold or announced. A higher figure is taken as that of a whole switch."""
+"""Gb/s of the fastest port that is sold or announced. A higher figure is read as the capacity of a whole switch."""
 
 
 def _memory(match: re.Match[str]) -> Value:
@@ -216,8 +216,8 @@ def _as_titled(readings: Sequence[Reading], rows: Sequence[Row]) -> list[Reading
 def _with_direction(found: Sequence[Reading]) -> Iterator[Reading]:
     """The readings of a switch, with the direction of its capacity by the sum of its ports.
 
-    Makers print one way or both: a capacity is one way where it is the ports times their rate, and half of the printed
-    figure is where that is twice as much. Any other sum leaves the direction open.
+    Makers print the capacity of one direction or of both: if the figure is the ports times their rate, it is of one
+    direction; if it is twice as much, half of it is. Any other sum leaves the direction open.
     """
     facts = {each.fact: each.value for each in found}
     rate, ports = facts.get("port_bandwidth"), facts.get("ports")

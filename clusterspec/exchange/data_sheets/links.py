@@ -31,8 +31,8 @@ _BEFORE = 12
 _WINDOW = 40
 """Number of characters before and after a figure that are searched for how it counts."""
 HIGHEST = 8_000.0
-"""GB/s of all links of one accelerator that is sold or announced, both directions together. A higher figure is taken as
-that of a rack.
+"""GB/s of all links of one accelerator that is sold or announced, both directions together. A higher figure is read as
+the bandwidth of a rack.
 """
 
 
@@ -40,7 +40,7 @@ def link_readings(rows: Sequence[Row]) -> Iterator[Reading]:
     """The bandwidth of the links of an accelerator, of all links or of one. If the text does not state the direction,
     the reading lacks it.
 
-    A sentence row ends with the line below, so that the last sentence with a figure is the one of its own line.
+    A sentence row ends with the line below it, so the last sentence with a figure is the sentence of its own line.
     """
     for row in (*(row for row in rows if row.label), *(row for row in reversed(rows) if not row.label)):
         text = f"{row.label}: {row.value}" if row.label else row.value

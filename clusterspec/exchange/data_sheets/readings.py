@@ -16,7 +16,7 @@ NUMBER = r"(\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,4})?|\d{1,7}(?:\.\d{1,4})?)"
 class Reading(NamedTuple):
     """A fact by its dotted name, its value as written in an entry, the text that states it, and its line.
 
-    ``lacks`` is what the text leaves out that the entry must say; such a reading is no figure yet.
+    ``lacks`` names a required part that the text does not state; such a reading is not yet a figure.
     """
 
     fact: str
@@ -105,8 +105,8 @@ _MARKED_SPARSE = re.compile(r"(?:^|\s)[*¹²³†‡]{1,3}\s{0,3}[^.]{0,60}\b(?:
 def peak_readings(rows: Sequence[Row]) -> Iterator[Reading]:
     """The peaks of an accelerator, dense and sparse.
 
-    A figure is sparse where its row, the footnote at its mark or the sheet says so, and of two figures of one
-    precision of which one is twice the other, the larger is. What no text decides lacks the word.
+    A figure is sparse if its row, the footnote at its mark or the sheet says so. If one of two figures of the same
+    precision is twice the other, the larger is sparse. What no text decides lacks the word.
     """
     whole = " ".join(row.value for row in rows if not row.label)
     found = [each for row in rows if row.label and "fp64" not in row.label.lower() for each in _peaks_of(row, whole)]

@@ -38,8 +38,8 @@ class Row(NamedTuple):
 def sheet_rows(text: str, name: str) -> list[Row]:
     """The rows of a sheet in their order.
 
-    A table with a column for each of several parts gives the values of the one that ``name`` names; if it names none,
-    those of all columns.
+    A table with a column for each of several parts gives the values of the part ``name``; if no column has this name,
+    it gives the values of all columns.
 
     >>> [(row.label, row.value) for row in sheet_rows("Ports: 64\\n", "x") if row.label]
     [('Ports', '64')]

@@ -150,7 +150,7 @@ def runnable_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
 
 
 def exported_variables(source: ExportInput, test: AcceptanceCase | None = None) -> list[tuple[str, str]]:
-    """The variables for all tests; for a given test also that of its algorithm."""
+    """The variables for all tests; for a given test also the variable of its algorithm."""
     found = [(each.name, each.value) for each in environment_variables(source.cluster)]
     if test is not None and test.algorithm in ALGORITHMS:
         found.append(("NCCL_ALGO", ALGORITHMS[test.algorithm]))

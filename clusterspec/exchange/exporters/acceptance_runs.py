@@ -11,7 +11,7 @@ from clusterspec.units import plural, size_text
 SMALLEST = 8 * 1024**2
 """Bytes of the first size of a sweep; the sizes from there on show where the plateau begins."""
 SECONDS_A_SWEEP = 30
-"""Assumed duration of one sweep, from which the number of repetitions of a test with a stated duration follows."""
+"""Assumed duration of one sweep: a stated duration of a test divided by it gives the repetitions."""
 
 
 def benchmark_command(test: AcceptanceCase, accelerators: int = 1) -> str:
@@ -26,7 +26,8 @@ def benchmark_command(test: AcceptanceCase, accelerators: int = 1) -> str:
 def limit_check(test: AcceptanceCase, command: str) -> Iterator[str]:
     """Shell lines that run a test and exit with 1 if its log misses the limit or has wrong values.
 
-    The columns are those of nccl-tests, counted from the last one: bus bandwidth out of place, wrong values of both.
+    Positions of nccl-tests columns, counted from the last one: out-of-place bus bandwidth, and wrong values out of
+    place and in place.
     """
     runs = " ".join(str(run) for run in range(1, repetition_count(test) + 1))
     needed = test.passes + repetition_count(test) - test.runs

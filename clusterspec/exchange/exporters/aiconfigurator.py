@@ -135,7 +135,7 @@ def _whole_number(value: float) -> str:
 def _omission_texts(source: ExportInput, tiers: NetworkTiers) -> Iterator[str]:
     cluster = tiers.cluster
     accelerator = cluster.accelerator
-    yield "measured kernels and collectives: the target computes from the rates alone"
+    yield "measured kernels and collectives: the target computes only from rates"
     yield "the constant latency of kernels that read and write memory: 0 is written"
     if absent := [each for each in RATES.values() if each not in accelerator.peaks]:
         yield f"rates of {', '.join(absent)}: no dense peak is known, so that the target refuses these precisions"
@@ -144,9 +144,9 @@ def _omission_texts(source: ExportInput, tiers: NetworkTiers) -> Iterator[str]:
         yield f"sm_version: the architecture of {accelerator.name} ({named}) has no compute capability of NVIDIA"
     if not _context_bytes(source):
         yield "other_mem: 0 is written, since the layout names no software with its release"
-    yield "latencies of tiers: p2p_latency is that of one message between two nodes"
+    yield "latencies of tiers: p2p_latency is the latency of one message between two nodes"
     if tiers.inside is not None and tiers.inside.peer.value < tiers.inside.line.value:
-        yield "the bandwidth of a pair, a part of that of an accelerator to all its peers"
+        yield "the bandwidth of a pair, which is a part of the bandwidth of an accelerator to all its peers"
     if accelerator.host_link is None and not cluster.pcie_host:
         yield f"the host link: PCIe {USUAL_SLOT} x16 at its rate after coding, which is assumed"
     if cluster.accelerator_cap is not None:

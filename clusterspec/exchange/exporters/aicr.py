@@ -36,12 +36,12 @@ SERVICES = {
 TOLERANCE = 0.9
 """Share of a constraint's value that the validator accepts."""
 SIZES = {"gke": 8 * GIB}
-"""The largest message where it is not 16 GiB."""
+"""The largest message, if it is not 16 GiB."""
 
 
 class Check(NamedTuple):
-    """A check of the validator: ``runs`` are the accelerators by service for which it is not skipped, None: without a
-    service in the criteria.
+    """A check of the validator: ``runs`` lists, for each service, the accelerators for which the check runs; the key
+    None means criteria without a service.
     """
 
     name: str
@@ -117,7 +117,7 @@ def _spans_nodes(cluster: Cluster) -> bool:
 
 
 def _network_check(cluster: Cluster, service: str | None, accelerator: str) -> Check:
-    """The default check; that of NVLink if AICR skips the default one and NVLink connects nodes."""
+    """The default check, or the NVLink check if AICR skips the default one and NVLink connects nodes."""
     if _spans_nodes(cluster) and not FABRIC.covers(service, accelerator):
         return NVLINK
     return FABRIC

@@ -1,9 +1,10 @@
 """Networks of ASTRA-sim 2 for its analytical back end: one dimension for each tier, the nearest first.
 
 Grammar: astra-sim/astra-network-analytical 599a0473, common/network-parser/NetworkParser.cpp (``topology``,
-``npus_count`` above 1, ``bandwidth``, ``latency``). A bandwidth is that of one link in one direction, of a switch that
-of an NPU's link to it (congestion_aware/basic-topology), in units of 2^30 bytes (common/NetworkFunction.cpp). A latency
-is that of one link in ns; a message over a switch crosses two (congestion_unaware/basic-topology/Switch.cpp).
+``npus_count`` above 1, ``bandwidth``, ``latency``). A bandwidth is that of one link in one direction; for a switch, it
+is the bandwidth of an NPU's link to the switch (congestion_aware/basic-topology), in units of 2^30 bytes
+(common/NetworkFunction.cpp). A latency is that of one link in ns; a message over a switch crosses two
+(congestion_unaware/basic-topology/Switch.cpp).
 """
 
 from __future__ import annotations
@@ -96,6 +97,6 @@ def _omission_texts(tiers: NetworkTiers, dimensions: tuple[Dimension, ...]) -> I
     if any(each.block == "Ring" for each in dimensions):
         yield "traffic in both directions of a ring at once: a collective of the target uses one"
     if len(dimensions) > 1:
-        yield "messages that cross several dimensions: the back end times the nearest of them alone"
+        yield "messages that cross several dimensions: the back end times only the nearest dimension"
         yield "congestion: the back end that counts it takes one dimension"
     yield "memory and compute rates, which are in other files of the target"

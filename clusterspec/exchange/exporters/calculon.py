@@ -81,7 +81,7 @@ def _memory_entry(size: float, rate: float, share: float) -> dict[str, object]:
 
 
 def _near_network(tiers: NetworkTiers) -> Iterator[dict[str, object]]:
-    """The network inside a domain. In a mesh, a pair has only some of an accelerator's links."""
+    """The network inside a domain. In a mesh, a pair uses only some of an accelerator's links."""
     if tiers.inside is None:
         return
     inside = tiers.inside
@@ -124,7 +124,7 @@ def _omission_texts(tiers: NetworkTiers) -> Iterator[str]:
     yield "shares by size: one achieved share for every size of a product, a transfer and a message"
     yield "vector rates by precision: the fp32 rate for each, without a loss"
     yield "rates of float32, which run as fp32 or tf32"
-    yield "the latency of further steps of a collective: that of one message for each"
+    yield "the latency of further steps of a collective: each counts as one message"
     yield "the part of an accelerator that communication occupies: not known, 0 is written"
     if cluster.host_memory is None:
         yield "host memory: cluster.host_memory is not stated, so that the system has no second memory"

@@ -28,9 +28,9 @@ class EngineKind(NamedTuple):
 class Launch(NamedTuple):
     """The start of one engine, or of its part on one node. ``node`` (from 0) is one of the ``nodes`` of the replica.
 
-    ``comment`` says where the part runs. ``number`` is the node in the plan, from 1; the part takes ``ranks`` ranks of
-    it, starting at ``first``; ``all`` says whether these are all ranks of the node. ``local`` is the number of
-    attention replicas on the node.
+    ``comment`` says where the part runs. ``number`` is the number of the node in the plan, from 1; the part takes
+    ``ranks`` ranks of that node, starting at ``first``; ``all`` says whether these are all ranks of the node. ``local``
+    is the number of attention replicas on the node.
     """
 
     comment: str
@@ -68,7 +68,7 @@ def checked_release(source: ExportInput, framework: str, releases: tuple[str, ..
     for each in releases:
         if each == wanted or each.startswith(f"{wanted}."):
             return each
-    raise NotExportable(f"the options of {named} were not checked; those of {', '.join(releases)} were")
+    raise NotExportable(f"the options of {named} were not checked; the checked releases are {', '.join(releases)} were")
 
 
 def engine_kinds(source: ExportInput) -> tuple[EngineKind, ...]:
@@ -262,5 +262,5 @@ def visible_accelerators(source: ExportInput, launch: Launch) -> str:
 def omitted_parts(source: ExportInput, started: Sequence[tuple[Launch, str]]) -> Iterator[str]:
     """A note that the engines on a shared node are not limited to their own accelerators."""
     if not _visible_variable(source) and any(not launch.all for launch, _ in started):
-        why = f"no variable is known that limits those of {source.cluster.accelerator.name}"
+        why = f"no variable is known that limits the devices of {source.cluster.accelerator.name}"
         yield f"the accelerators of each engine of a node: {why}"

@@ -32,7 +32,9 @@ def jobset(source: ExportInput) -> ExportedFile:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
     several = [test for test in tests if test.nodes > 1]
     if not several:
-        raise NotExportable("no acceptance test is of several nodes; `export kubernetes-job` writes those of one")
+        raise NotExportable(
+            "no acceptance test covers several nodes; `export kubernetes-job` writes the tests of one node"
+        )
     omitted = [
         *unknown_variables(cluster),
         *omitted_claims(cluster),

@@ -4,8 +4,8 @@ Keys, defaults and conditions: MaxText, commit e591f30c, ``src/maxtext/configs/b
 317 to 327 pipeline, 350 ``remat_policy``, 531 mesh axes, 659 to 690 degrees over slices (dcn) and within one (ici), 731
 ``per_device_batch_size``, 968 ``gradient_accumulation_steps``, 1201 ``context_parallel_strategy``) and
 ``src/maxtext/configs/types.py`` (lines 83 quantizations, 216 names of models, 3458 batch, 3575 to 3619 stages and
-micro-batches). The product of all degrees is the number of devices, of those of dcn the number of slices
-(``src/maxtext/utils/max_utils.py``, line 461): the ``expert`` axis is separate from ``fsdp``. Release 0.2.5
+micro-batches). The product of all degrees is the number of devices; the product of the dcn degrees is the number of
+slices (``src/maxtext/utils/max_utils.py``, line 461): the ``expert`` axis is separate from ``fsdp``. Release 0.2.5
 (PyPI, read 2026-11-27) has the same keys with the same defaults.
 """
 
@@ -41,7 +41,7 @@ _ENGINE = {
     ("fp8", "mxfp8"): "te_mxfp8",
     ("fp4", "nvfp4"): "te_nvfp4",
 }
-"""Quantizations of Transformer Engine, by precision and recipe (types.py, line 98): of GPUs by NVIDIA alone."""
+"""Quantizations of Transformer Engine, by precision and recipe (types.py, line 98); only NVIDIA GPUs have them."""
 _NANOO = ("mi300", "mi325")
 """Accelerators with the 8-bit formats of ``nanoo_fp8`` (base.yml, line 120)."""
 _UNACCUMULATED = {"fp8", "nanoo_fp8", "te_fp8_delayedscaling"}
@@ -49,7 +49,7 @@ _UNACCUMULATED = {"fp8", "nanoo_fp8", "te_fp8_delayedscaling"}
 
 
 _BASE = "base_config: base.yml"
-"""The file with the rules that divide arrays over the mesh, of which MaxText has none without it
+"""The file with the rules that divide arrays over the mesh; MaxText has no rules without it
 (``src/maxtext/configs/pyconfig.py``, line 188; types.py, line 1178).
 """
 
@@ -87,7 +87,7 @@ def write(source: ExportInput) -> ExportedFile:
     lines.append(f"remat_policy: {remat}")
     lines += [f"quantization: {quantized}"] if quantized else []
     if work.recipe and not quantized.startswith("te_"):
-        omitted.append(f"the recipe {work.recipe}: MaxText has it with Transformer Engine alone, or not at all")
+        omitted.append(f"the recipe {work.recipe}: MaxText has it only with Transformer Engine, or not at all")
     lines.append(f"dtype: { {'fp16': 'float16', 'fp32': 'float32'}.get(work.precision, 'bfloat16') }")
     lines.append(f"opt_type: {_OPTIMIZERS[work.optimizer]}")
     if layout.offload_optimizer == 1:
@@ -100,11 +100,11 @@ _SPLASH = ("attention: flash", "use_tokamax_splash: true")
 
 
 def _kernel_lines(model: Model, omitted: list[str]) -> Iterator[str]:
-    """Kernels for devices other than TPUs, for which the default kernels are made.
+    """Kernels for devices other than TPUs; the default kernels are made for TPUs.
 
     MaxText e591f30c: on other devices the kernel of experts by default (``megablox``) is interpreted, step by step
-    (layers/moe.py, line 1521; configs/gpu/models/mixtral_8x7b.yml turns it off), and that of attention has a causal
-    mask alone and refuses sinks (layers/attention_op.py, lines 137 and 1491). Attention to selected tokens takes
+    (layers/moe.py, line 1521; configs/gpu/models/mixtral_8x7b.yml turns it off), and the kernel of attention has only a
+    causal mask and refuses sinks (layers/attention_op.py, lines 137 and 1491). Attention to selected tokens takes
     ``dot_product``, or `_SPLASH` on TPUs (configs/types.py, line 3803).
     """
     if model.experts:
@@ -126,7 +126,7 @@ def _context_lines(cluster: Cluster, layout: Layout, work: Workload, omitted: li
     """
     strategy, google = _STRATEGIES[layout.cp_method], cluster.accelerator.vendor == "Google"
     if strategy == "ulysses" and not google:
-        raise NotExportable("MaxText exchanges heads (all-to-all) on TPUs alone")
+        raise NotExportable("MaxText exchanges heads (all-to-all) only on TPUs")
     if work.model.window and (strategy == "ring" or not google):
         raise NotExportable("MaxText has no layers with windows under this context parallelism")
     unpacked = not google or (strategy == "ring" and bool(work.model.latent))
@@ -173,7 +173,7 @@ def _quantization_option(cluster: Cluster, work: Workload) -> str | None:
 
 
 def slice_ranks(cluster: Cluster, layout: Layout) -> int:
-    """The devices of one slice: those of a scale-up domain, or of a node if that is larger.
+    """The devices of one slice: the devices of a scale-up domain, or of a node if that has more.
 
     Raises `NotExportable` if slices are of different sizes.
     """
@@ -237,7 +237,7 @@ def _batch_lines(layout: Layout, work: Workload, decoder: str) -> Iterator[str]:
     yield f"num_pipeline_microbatches: {passes}"
     merged = 2 if decoder == "gemma2" else 1
     if layout.stage_layers[0] % merged:
-        raise NotExportable(f"stages of {layout.stage_layers[0]} layers: those of MaxText's Gemma 2 are pairs")
+        raise NotExportable(f"stages of {layout.stage_layers[0]} layers: MaxText's Gemma 2 has layers in pairs")
     yield f"num_layers_per_pipeline_stage: {layout.stage_layers[0] // merged}"
     yield f"num_pipeline_repeats: {layout.virtual_stages}"
 
@@ -257,7 +257,7 @@ def _finite_decimal(sequences: int, devices: int) -> str:
 
 def _omission_texts(layout: Layout) -> Iterator[str]:
     if layout.sharding == "zero2":
-        yield "zero2: MaxText shards optimizer states alone, or parameters as well"
+        yield "zero2: MaxText shards only optimizer states, or parameters as well"
     if isinstance(layout.recompute, tuple):
         yield f"the modules computed again ({', '.join(layout.recompute)}): see remat_policy: custom"
     if layout.expert_tp != layout.tp and layout.ep > 1:

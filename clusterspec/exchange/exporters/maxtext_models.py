@@ -125,8 +125,8 @@ def model_lines(tp: int, work: Workload, name: str, omitted: list[str]) -> Itera
 
 
 def _dense_width(model: Model) -> int:
-    """The width of dense layers. If all layers have experts, it is that of the experts, as MaxText requires (types.py,
-    line 3901).
+    """The width of dense layers. If all layers have experts, it is the width of the experts, as MaxText requires
+    (types.py, line 3901).
     """
     return model.expert_ffn_hidden if model.experts and model.moe_layers == model.layers else model.ffn_hidden
 
@@ -186,7 +186,7 @@ def _expert_lines(model: Model) -> Iterator[str]:
     yield f"base_moe_mlp_dim: {model.expert_ffn_hidden}"
     if model.shared_experts:
         if model.shared_expert_ffn_hidden not in {0, model.expert_ffn_hidden}:
-            raise NotExportable("MaxText gives shared experts the width of the others")
+            raise NotExportable("MaxText gives shared experts the width of the routed ones")
         yield f"shared_experts: {model.shared_experts}"
     if model.layers != model.moe_layers:
         yield f"first_num_dense_layers: {model.layers - model.moe_layers}"

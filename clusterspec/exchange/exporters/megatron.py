@@ -262,8 +262,8 @@ def _work_arguments(layout: Layout, work: Workload) -> Iterator[str]:
 
 
 def _stated_arguments(source: ExportInput, omitted: list[str]) -> Iterator[str]:
-    """Options for what a spec may state and Megatron-LM otherwise decides by itself; statements that cannot be applied
-    are added to ``omitted``.
+    """Options for keys of a spec that Megatron-LM otherwise decides itself; keys that cannot be applied are added to
+    ``omitted``.
 
     Megatron-LM d98e8a64: megatron/training/arguments.py, lines 1209 (gradients) and 1290 (samples),
     megatron/core/transformer/transformer_config.py, lines 1075 (graphs), 1836 (capacity) and 3002 (overlap of experts),
@@ -327,7 +327,7 @@ def _omitted_layout(layout: Layout, work: Workload) -> Iterator[str]:
     if layout.schedule in {"zero-bubble", "dualpipe", "gpipe"}:
         yield f"the schedule {layout.schedule}: Megatron-LM runs 1F1B"
     if layout.overlap.inside_gemms and layout.tp > 1 and not layout.sequence_parallel:
-        yield "overlap of tensor parallelism: Megatron-LM overlaps it with sequence parallelism alone"
+        yield "overlap of tensor parallelism: Megatron-LM overlaps it only with sequence parallelism"
     if layout.offload_activations:
         yield "offloading of activations: --cpu-offloading-num-layers counts layers"
     if layout.order not in {_USUAL_ORDER, PIPELINE_FIRST} and layout.ranks > max(layout.tp, layout.pp, layout.dp):

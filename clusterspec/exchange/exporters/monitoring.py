@@ -24,7 +24,7 @@ VERBS = frozenset({"infiniband", "roce"})
 """Families of fabrics whose ports node_exporter reads below /sys/class/infiniband."""
 OMITTED = (
     "bandwidths and step times: `clusterspec accept` and `diagnose` compare logs with the design",
-    "temperatures, error counters and XID codes, whose limits are those of the maker and not of a design",
+    "temperatures, error counters and XID codes: the maker sets their limits, not the design",
 )
 
 

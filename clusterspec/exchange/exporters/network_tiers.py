@@ -17,8 +17,9 @@ from clusterspec.records import dataclass
 class NetworkTiers:
     """The links of a design by tier; None for a tier that it does not have.
 
-    ``near`` is the number of accelerators of one domain, or of one node without domains. The hops are seconds of one
-    message between two accelerators, the start those before the first hop, all of the protocol for small messages.
+    ``near`` is the number of accelerators of one domain, or of one node without domains. The hops are the seconds of
+    one message between two accelerators, and the start is the seconds before the first hop; all are for the protocol of
+    small messages.
     """
 
     cluster: Cluster

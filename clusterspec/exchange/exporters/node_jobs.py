@@ -27,7 +27,7 @@ def kubernetes_job(source: ExportInput) -> ExportedFile:
     tests = runnable_cases(source)
     single = [test for test in tests if test.nodes == 1]
     if not single:
-        raise NotExportable("no acceptance test is of one node; `export mpijob` writes those of several")
+        raise NotExportable("no acceptance test covers one node; `export mpijob` writes the tests of several nodes")
     others = len(tests) - len(single)
     omitted = ["the image of the benchmark"]
     if others:

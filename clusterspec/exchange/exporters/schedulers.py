@@ -86,8 +86,8 @@ def _leaf_groups(source: ExportInput) -> tuple[list[tuple[int, int]], int]:
 
 
 def _main_leaf(plane: FabricPlane, node: int) -> int:
-    """The leaf (from 0) to which most links of a node connect; as in the cabling list, a node uses adjacent ports. With
-    rails it is the leaf of the first rail.
+    """The leaf (from 0) to which most links of a node connect; as in the cabling list, a node uses adjacent ports. In a
+    rail fabric it is the leaf of the first rail.
     """
     return leaf_of(plane, node, 0 if plane.rails > 1 else (plane.nics - 1) // 2)
 
@@ -104,7 +104,7 @@ def _nodes_on_two_leaves(source: ExportInput) -> int:
 
 
 def _groups_of_pod(plane: FabricPlane) -> int:
-    """The number of node groups below one pod: its leaves, or those of one rail."""
+    """The number of node groups below one pod: the leaves of the pod, or of one rail of it."""
     return max(1, parts_needed(plane.leaves, plane.pods) // plane.rails)
 
 

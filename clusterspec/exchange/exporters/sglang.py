@@ -44,7 +44,7 @@ from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, N
 _BEFORE_PHASES = ("0.5.9", "0.5.10.post1", "0.5.12.post1")
 """Releases with one option for captured graphs; later ones have one for each phase."""
 _ATTENTION = ("0.5.22", "0.5.23")
-"""Releases with an option for attention replicas; the former two are to be removed after 2026."""
+"""Releases with an option for attention replicas; the first two will be removed after 2026."""
 RELEASES = (*_BEFORE_PHASES, "0.5.15.post1", "0.5.18", "0.5.20", "0.5.21", *_ATTENTION)
 """Releases on PyPI whose sources have all options that are written."""
 _PORT = 13345

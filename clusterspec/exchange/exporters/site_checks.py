@@ -259,7 +259,7 @@ def azure_nhc(source: ExportInput) -> ExportedFile:
     ]
     omitted = (
         "devices, host memory, and limits of ib_write_bw and copies, which the cost model does not predict",
-        *omitted_limits(limits, [limit], "these checks run the all-reduce inside one node alone"),
+        *omitted_limits(limits, [limit], "these checks run the all-reduce only inside one node"),
     )
     return limits_file("\n".join(lines) + "\n", [limit], omitted)
 

@@ -136,7 +136,7 @@ def _limits(layout: Layout, work: Workload, omitted: list[str]) -> Iterator[str]
         omitted.append(f"the receive interval of {serving.receive_interval} steps: {why}")
     if not serving.of_free:
         share = f"{serving.memory_fraction:g} of the memory of an accelerator"
-        omitted.append(f"{share}: free_gpu_memory_fraction is a share of what the weights leave")
+        omitted.append(f"{share}: free_gpu_memory_fraction is a share of the memory that the weights leave")
 
 
 def _cache(work: Workload) -> Iterator[tuple[str, Value]]:

@@ -8,8 +8,8 @@ for quantized experts) and ``torchtitan/models/*/config_registry.py`` (the funct
 
 Release 0.3.0 (PyPI, 2026-09-03; read 2026-11-25), for a spec that names it, counts sequences instead of tokens:
 ``torchtitan/config/configs.py``, lines 37 to 52 and 226, and ``torchtitan/trainer.py``, lines 124 to 139 and 414 to 439
-(a pipeline splits ``local_batch_size`` into micro-batches). A dataclass takes an unknown attribute without a word, so
-that the configuration asserts which of the two it runs with.
+(a pipeline splits ``local_batch_size`` into micro-batches). A dataclass accepts an unknown attribute silently, so the
+configuration asserts which of the two releases runs it.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def _omission_texts(layout: Layout, work: Workload) -> Iterator[str]:
     if layout.expert_tp > 1 and layout.ep > 1:
         yield f"expert_tp {layout.expert_tp}: torchtitan takes the ranks of experts from tp and dp"
     if layout.offload_optimizer == 1:
-        yield "optimizer states alone in host memory: `enable_cpu_offload` moves parameters and gradients there, too"
+        yield "only optimizer states in host memory: `enable_cpu_offload` also moves parameters and gradients there"
     if 0 < layout.offload_optimizer < 1 or layout.offload_activations:
         yield "offloading of a share: torchtitan offloads parameters, gradients and states together, or nothing"
     if layout.cp > 1 and layout.cp_method != "ring":

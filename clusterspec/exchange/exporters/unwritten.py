@@ -1,4 +1,4 @@
-"""Keys that a spec states and a launch leaves out. They are listed so that none is lost silently."""
+"""Keys that a spec states and a launch leaves out. They are listed so that no key is lost silently."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _attached_accelerators(settings: dict[str, Any], variables: dict[str, Any]) 
 
 
 def _record_nodes(module: _Machines, yaml: Yaml, builder: ImportBuilder) -> None:
-    """Set the number of nodes if a module has a fixed number; otherwise list what it states."""
+    """Set the number of nodes if a module has a fixed number; otherwise list its setting."""
     name, factors, growth = _counted_by(module)
     stated = module.settings.get(name, 1 if name == "instance_count" else 0)
     line = yaml.line(*module.path, "settings", name)

@@ -26,7 +26,7 @@ KIND = "DisaggregatedSet"
 
 
 def engines_of_role(yaml: Yaml, number: int) -> int | None:
-    """The number of groups of a role over all slices, each of which is one engine; None if it is not a number."""
+    """The number of groups of a role over all slices; each group is one engine; None if it is not a number."""
     role = list_at(yaml.value, "spec", "roles")[number]
     if value_at(role, "scaling", "mode") == "External":
         return None

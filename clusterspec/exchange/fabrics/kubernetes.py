@@ -228,7 +228,7 @@ def _record_elasticity(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.count("ranks_per_node", positive_integer_of(value_at(yaml.value, *name)), yaml.line(*name))
     least, most = (positive_integer_of(policy.get(name)) for name in ("minReplicas", "maxReplicas"))
     if policy and (least is None or least != most):
-        why = "the number of workers changes during the job: layout.nodes is that of its start"
+        why = "the number of workers changes during the job: layout.nodes is the number at the start"
         builder.unknown(f"elasticPolicy: {least or '?'} to {most or '?'} workers", why, yaml.line(*path))
 
 

@@ -61,7 +61,7 @@ def list_scaling(
         target = value_at(yaml.value, "spec", "scaleTargetRef")
         if kind in _SCALING and (value_at(target, "kind") or "Deployment", value_at(target, "name")) in names:
             least, most = (positive_integer_of(value_at(yaml.value, "spec", name)) for name in _SCALING[kind])
-            why = "the number of replicas changes with load: replicas is that of the start"
+            why = "the number of replicas changes with load: replicas is the number at the start"
             builder.unknown(f"{kind}: {least or 1} to {most or '?'} replicas", why, yaml.line("kind"))
 
 

@@ -15,7 +15,7 @@ _PRODUCT = re.compile(r"nvidia\.com/(?:rtx[a-z]?|gtx|a|h|gh|gb|b|v|t|l|p)[0-9]{1
 """A resource that a site names after the product; slices (``nvidia.com/mig-1g.5gb``) do not match. Example:
 ``nvidia.com/a100`` of Nautilus in Lucas-SJY/train_llm_with_nrp 2bb18a93, k8s/job.yaml, read 2026-11-25.
 """
-NO_COUNT = "its replicas are no count: a template, or absent"
+NO_COUNT = "its replicas are not a number: a template, or absent"
 _PROCESSORS = {"cpu", "memory", "ephemeral-storage"}
 
 Path = tuple[str | int, ...]
@@ -173,7 +173,7 @@ def record_copies(yaml: Yaml, builder: ImportBuilder) -> None:
         builder.set("cluster.accelerators_per_node", pods.accelerators, pods.line)
         why = "replicas of 0: none of its pods runs"
         if waiting:
-            why = "its pods wait, and what is started in them decides how many are nodes of one launch"
+            why = "its pods wait: the commands started in them decide how many pods are nodes of one launch"
         elif joined:
             why = "its pods may join in one launch, which its commands decide"
         builder.unknown("layout.nodes", why, line)

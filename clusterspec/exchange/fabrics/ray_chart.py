@@ -47,7 +47,7 @@ def read_ray_chart(file: InputFile) -> ImportResult:
 def _worker_group(yaml: Yaml, path: Path) -> Pods | None:
     """The pods of a group of workers; None if the group is absent or disabled.
 
-    Raises `FormatError` if it does not say plainly whether it is.
+    Raises `FormatError` if the file does not state whether it is one.
     """
     group: Any = value_at(yaml.value, *path)
     disabled = value_at(group, "disabled")

@@ -26,12 +26,14 @@ from clusterspec.units import plural
 
 SLURM_TOPOLOGY = "slurm-topology"
 MOST_OTHERS = 4
-"""Maximum number of lines other than switches and blocks that are listed one by one; more are only counted."""
+"""Maximum number of lines other than switches and blocks that are listed individually; if there are more, they are only
+counted.
+"""
 _FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
 _NAMED = re.compile(r"^[ \t]*+-?[ \t]*topology\s*:", re.MULTILINE)
 _SHAPED = re.compile(r"^[ \t]*+-?[ \t]*(?:tree|block|flat)\s*:", re.MULTILINE)
-"""Keys of which a topology in YAML has one. The key ``topology`` alone may occur in any file."""
+"""Keys of which a topology in YAML has one. The key ``topology`` is no evidence, since it may occur in any file."""
 _PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)\s*+=\s*(\S+)")
 
 

@@ -3,8 +3,8 @@
 Fields: kubeflow/trainer 8c0f5059, ``pkg/apis/trainer/v1alpha1/trainingruntime_types.go`` (``mlPolicy``, ``template``)
 and ``trainjob_types.go`` (``runtimeRef``, ``trainer``). The job of a runtime with the label of the step ``trainer`` has
 ``mlPolicy.numNodes`` nodes, 1 if absent (``pkg/runtime/core/trainingruntime.go`` lines 195 to 207); a TrainJob's own
-``numNodes`` and ``resourcesPerNode`` precede them. Of MPI with ``runLauncherAsNode`` the launcher is one
-of the nodes, and the job ``node`` has the others (``pkg/runtime/framework/plugins/mpi/mpi.go`` line 117).
+``numNodes`` and ``resourcesPerNode`` precede them. With MPI and ``runLauncherAsNode``, the launcher is one of the
+nodes, and the job ``node`` has the other nodes (``pkg/runtime/framework/plugins/mpi/mpi.go`` line 117).
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ def _record_rest(yaml: Yaml, builder: ImportBuilder, *, nodes: bool, accelerator
     if accelerators and asked:
         builder.set("cluster.accelerators_per_node", asked, line)
     elif accelerators:
-        builder.unknown("cluster.accelerators_per_node", "neither the TrainJob nor its runtime asks for any", line)
+        builder.unknown(
+            "cluster.accelerators_per_node", "neither the TrainJob nor its runtime requests accelerators", line
+        )
     ranks = positive_integer_of(value_at(yaml.value, *policy, "mpi", "numProcPerNode"))
     if ranks and ranks > 1:  # 1 stands for the accelerators of a node (mpi.go line 131)
         builder.count("ranks_per_node", ranks, yaml.line(*policy, "mpi", "numProcPerNode"))

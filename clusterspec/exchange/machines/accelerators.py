@@ -215,7 +215,7 @@ def matches_rocm_smi_topo(file: InputFile) -> bool:
 
 
 def read_rocm_smi_topo(file: InputFile) -> ImportResult:
-    """The node of the tables. Raises `FormatError` if there is none, or a table is truncated."""
+    """The node that the tables describe. Raises `FormatError` if there is none, or a table is truncated."""
     builder = ImportBuilder(ROCM_SMI_TOPO, file.name)
     tables, line, devices = _named_tables(file.lines)
     numa = {match[1]: (int(match[2]), n) for n, text in enumerate(file.lines, 1) if (match := _NUMA.search(text))}
@@ -278,7 +278,9 @@ def _record_listed_devices(
     links = NodeLinks(devices, direct)
     if len(set(numbers.values())) > 1:
         builder.count("edges", links.edges, line)
-        why = "links of different weight, as between the halves of MI200 packages: a device is half of a package there"
+        why = (
+            "links of different weight, as between the halves of MI200 packages, in which a device is half of a package"
+        )
         builder.unknown(f"cluster.accelerators_per_node of {len(devices)} devices", why, line)
         return
     builder.count("accelerators", len(devices), line)

@@ -1,8 +1,8 @@
 """Accelerators that Kubernetes objects select by node labels.
 
 Values of GKE: https://cloud.google.com/kubernetes-engine/docs/how-to/gpus and .../docs/concepts/tpus; ``gpu.product``
-is the driver's name with dashes (NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery), and an instance type is that of
-the cloud. ``instance-gpu-name`` of Karpenter: aws/karpenter-provider-aws 1d927085,
+is the driver's name with dashes (NVIDIA/k8s-device-plugin, docs/gpu-feature-discovery), and an instance type is the
+name that the cloud uses. ``instance-gpu-name`` of Karpenter: aws/karpenter-provider-aws 1d927085,
 website/content/en/preview/reference/instance-types.md, read 2026-11-25.
 """
 

@@ -99,7 +99,7 @@ def read_nvidia_smi_topo(file: InputFile) -> ImportResult:
 
 
 def _leaves_links_out(text: str) -> bool:
-    """Whether the legends of a file explain paths over PCIe but not NVLink, as those of `nvidia-smi topo -mp`."""
+    """Whether the legends of a file explain paths over PCIe but not NVLink, as `nvidia-smi topo -mp` prints them."""
     return bool(_PCIE_LEGEND.search(text)) and not _LINK_LEGEND.search(text)
 
 

@@ -1,7 +1,7 @@
 """MLPerf submissions: descriptions of systems (JSON), and configurations of training runs (shell).
 
 Fields: mlcommons/training_results_v5.0 0fdc28f0, ``*/systems/*.json``; mlcommons/inference_results_v5.1 likewise. All
-values are text or numbers as the submitter wrote them; those of networks have no form of their own. ``node_types`` of
+values are text or numbers as the submitter wrote them; the values of networks follow no format. ``node_types`` of
 mlcommons/endpoints holds one description for each type of node. Variables of configurations:
 mlcommons/training_results_v5.1 441d65f4, Dell/benchmarks/llama31_8b/implementations/nemo/conf/custom.yaml lines 48-72
 and llama2_70b_lora/implementations/nemo/conf/megatron_gpt_peft_tuning_config.yaml lines 21-31, in both of which

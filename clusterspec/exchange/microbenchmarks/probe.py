@@ -15,7 +15,7 @@ from typing import Any
 from clusterspec.exchange.microbenchmarks.samples import VERSION
 
 ROWS = (1, 16, 64, 256, 512, 1024, 2048, 4096, 8192)
-"""Rows of the products: tokens of one call."""
+"""Rows of the GEMMs: tokens of one call."""
 SHAPES = ((4096, 4096), (8192, 8192), (16384, 4096), (4096, 16384))
 """Columns and depth of the products, as in layers of models with 7 to 70 billion parameters."""
 PROMPTS = (512, 1024, 2048, 4096, 8192, 16384)

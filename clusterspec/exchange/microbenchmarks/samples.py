@@ -168,7 +168,7 @@ def _prompt_points(samples: Samples, chip: Accelerator) -> Iterator[Point]:
         tokens, heads, width = (each.sizes[name] for name in ("tokens", "heads", "width"))
         share = 2 * tokens**2 * heads * width / each.seconds / _peak_rate(chip, "bf16")
         _refuse_faster(each, share, chip)
-        note = "half of the products, as a causal mask leaves them"
+        note = "half of the products, since a causal mask leaves only these"
         yield Point(f"attention.prefill.{tokens}", f"{share:.3g}", "peak.bf16", note)
 
 

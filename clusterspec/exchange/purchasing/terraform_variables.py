@@ -52,7 +52,7 @@ def record_variables(file: InputFile, builder: ImportBuilder) -> None:
         key, line = untyped
         raise FormatError(f"{key}: an entry without a type of machine: the default of a module gives it", line)
     record_pools(Pools([Block("module", ("variables",), _grouped_by_prefix(table), 0)]), builder)
-    why = "what a variable does the configuration decides: import `terraform show -json PLAN` to be sure"
+    why = "the configuration decides what a variable does: import `terraform show -json PLAN` to be sure"
     builder.unknown("names of variables", why)
 
 

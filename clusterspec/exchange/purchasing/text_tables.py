@@ -40,8 +40,8 @@ def text_rows(text: str, columns_of: Columns) -> list[list[str]] | None:
     """The rows of a text with a table of prices, one per line of the text; None if there is no such table.
 
     A row of columns counts if it has as many cells as the header. A line below it that tells what the part includes is
-    added to its name. Of another row with figures, the whole text stands in the column of parts; the amount that ends
-    a row with one name, such as a sum, a tax or the freight, stands in that of prices.
+    added to its name. In another row with figures, the whole text is the name of the part. If a row with one name, such
+    as a sum, a tax or the freight, ends with an amount, the amount is the price.
     """
     lines = text.split("\n")
     split = _cells_of_page if any(line.lstrip().startswith("|") for line in lines) else _cells_of_columns

@@ -111,7 +111,7 @@ def _read_launch(file: InputFile) -> ImportResult:
     set_job_nodes(file, keys, builder)
     set_launcher(keys, builder)
     builder.unknown(
-        "the program that is launched", "what it trains, and with which batch, its options say", keys.command.line
+        "the program that is launched", "its options state what it trains, and with which batch", keys.command.line
     )
     if other := keys.get("config_file"):
         builder.unknown(f"{excerpt(other)}", "a separate file: import it as well", keys.line("config_file"))
@@ -157,7 +157,7 @@ def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) 
         words = {name: name for name in ("bf16", "fp16", "fp8")}
         set_choice(keys, "workload.precision", ("mixed_precision",), words, builder)
     elif precision == "no" and keys.find("mixed_precision") and not decided:
-        why = "products keep the precision in which the program loads the weights: state workload.precision"
+        why = "GEMMs keep the precision in which the program loads the weights: state workload.precision"
         builder.unknown("mixed_precision: no", why, keys.line("mixed_precision"))
     _set_parallelism(keys, builder)
     if kind == "FSDP":

@@ -132,7 +132,7 @@ def _set_engine(result: Mapping[str, Any], file: InputFile, builder: ImportBuild
     builder.set("layout.framework", engine, at)
     if engine is None:
         builder.unknown(
-            f"framework {excerpt(kind)}", "no framework of the catalog: options are read as those of vLLM", at
+            f"framework {excerpt(kind)}", "no framework of the catalog: options are read as options of vLLM", at
         )
     set_engine_options(engine or "vllm", keys, found, builder)
 

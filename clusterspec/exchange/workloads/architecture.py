@@ -255,8 +255,8 @@ _PREDICTED = ("num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_lay
 _OWN_WIDTH = frozenset(
     {"qwen2_moe", "qwen3_moe", "qwen3_next", "deepseek_v2", "deepseek_v3", "glm4_moe", "ernie4_5_moe"}
 )
-"""Types whose experts have a width of their own (``moe_intermediate_size``) in addition to that of dense layers:
-classes of configurations of huggingface/transformers.
+"""Types whose experts have another width (``moe_intermediate_size``) than dense layers: classes of configurations of
+huggingface/transformers.
 """
 _WIDTH = ("moe_intermediate_size", "expert_ffn_hidden_size", "moe_ffn_hidden_size", "expert_hidden_size")
 
@@ -278,7 +278,7 @@ def set_experts(keys: Keys, kind: str, builder: ImportBuilder) -> None:
         builder.unknown("workload.model.experts_per_token", "no key of this configuration is known to state it", line)
     width = _first_count(keys.get(*_WIDTH))
     if width is None and kind in _OWN_WIDTH:
-        why = f"absent: {kind} has a default of its own, and intermediate_size is that of dense layers"
+        why = f"absent: {kind} has its own default, and intermediate_size is the width of dense layers"
         builder.unknown("workload.model.expert_ffn_hidden", why, line)
     elif width is None:
         width = keys.integer("ffn_config.ffn_hidden_size", "intermediate_size")

@@ -1,8 +1,8 @@
 """Recipes of NeMo Automodel (YAML): PyTorch with FSDP 2 over models of Hugging Face.
 
 Names: NVIDIA-NeMo/Automodel 36044ad3, examples/llm_finetune and llm_benchmark (``distributed`` with the degrees,
-``step_scheduler`` with the batches, ``packed_sequence``, ``peft``). With pipeline stages a batch of a rank is cut into
-micro batches of ``pp_microbatch_size``.
+``step_scheduler`` with the batches, ``packed_sequence``, ``peft``). With pipeline stages the batch of a rank is divided
+into micro-batches of ``pp_microbatch_size``.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _set_lengths(keys: Keys, builder: ImportBuilder) -> None:
     elif stated:
         builder.set("workload.sequence_length", stated, keys.line("dataset.seq_len"))
     else:
-        builder.unknown("workload.sequence_length", "sequences are as long as those of the data")
+        builder.unknown("workload.sequence_length", "sequences are as long as in the data")
 
 
 def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
@@ -135,4 +135,4 @@ def _set_adapters(kind: str, keys: Keys, builder: ImportBuilder) -> None:
         return
     builder.set("workload.trainable.method", "lora", line)
     builder.set("workload.trainable.rank", keys.integer("peft.dim"), line)
-    builder.unknown("the modules of the adapters", "not stated, or not of attention and networks alone", line)
+    builder.unknown("the modules of the adapters", "not stated, or not only attention and feed-forward networks", line)

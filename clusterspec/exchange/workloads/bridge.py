@@ -2,7 +2,7 @@
 ``run_recipe.py``.
 
 Options: NVIDIA-NeMo/Megatron-Bridge 067f987d, scripts/performance/argument_parser.py and scripts/training/run_recipe.py
-(options, then ``KEY=VALUE`` of its configuration, which go before); what a launch leaves out, the recipe states.
+(options, then ``KEY=VALUE`` of its configuration, which go before); the recipe states what a launch leaves out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MARK = re.compile(rf"scripts/(?:performance|training)/{_NAMES}|--compute_dtype\b
 LAUNCH = re.compile(rf"{_NAMES}(?![^\s\"'])|--compute_dtype\b")
 _OVERRIDE = re.compile(r"\+{0,2}([A-Za-z][\w.]{0,120})=(.{0,400})", re.DOTALL)
 _STAGE = re.compile(r"_(?:pretrain|sft|peft|lora|dora|finetune)(?:_\w{0,80})?$|_config$")
-"""What follows the name of the model in that of a recipe."""
+"""The text after the name of the model in the name of a recipe."""
 _ADAPTERS = re.compile(r"_(?:peft|lora|dora)(?=_|$)")
 _SHORT = {
     "mr": "model_recipe_name",
@@ -59,7 +59,7 @@ _DISPATCHERS = {"deepep": "deepep", "hybridep": "hybrid"}
 
 
 def is_performance_launch(keys: Keys) -> bool:
-    """Whether a launch starts a performance script, or a recipe changes that of a model as the scripts do."""
+    """Whether a launch starts a performance script, or a recipe that changes a model's recipe like these scripts."""
     names_recipe = keys.find("model_recipe_name") is not None and not keys.command.words
     started = any(_PROGRAM.search(word.text) for word in keys.command.words)
     return _runs_recipe(keys) or ((started or names_recipe) and keys.find("compute_dtype", "c") is not None)
@@ -88,7 +88,7 @@ def is_configuration(text: str) -> bool:
 
 
 def take_mixed_precision(keys: Keys) -> None:
-    """Take a name of mixed precision, such as ``bf16_with_mxfp8_mixed``, as the options that it stands for."""
+    """Replace a name of mixed precision, such as ``bf16_with_mxfp8_mixed``, by the options that it stands for."""
     name = keys.find("mixed_precision", "precision_config")
     match = _MIXED.fullmatch(str(keys.values[name][0])) if name else None
     if name is None or match is None:

@@ -116,6 +116,6 @@ def _add_defaults(keys: Keys, kinds: dict[str, str]) -> None:
 
 
 def list_unprinted(builder: ImportBuilder, line: int) -> None:
-    """List what the configuration of Megatron-Bridge has of the model and does not print."""
+    """List the values of the model that Megatron-Bridge does not print with its configuration."""
     why = "the log prints fields of Megatron Core alone: import the model's config.json, or state them"
     builder.unknown("workload.model.vocab and tied_embeddings", why, line)

@@ -57,7 +57,7 @@ def read_calculon(file: InputFile) -> ImportResult:
 
 
 def _set_execution(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the layout of an execution, and list what a simulated network or memory gives."""
+    """Set the layout of an execution, and list the settings of simulated networks and memory."""
     set_counts(keys, _LAYOUT, builder)
     builder.count("ranks", keys.integer("num_procs"), keys.line("num_procs"))
     if keys.get("training") is True:

@@ -212,7 +212,7 @@ def _image_name(value: dict[str, Any]) -> str:
 
 
 def _engine_name(keys: Keys, image: str, path: Path, value: dict[str, Any], *, by_image: bool) -> str | None:
-    """The engine that an image, a key or an option tells, ``by_image`` an image or ``engine`` alone; None if none
+    """The engine that an image, a key or an option names; with ``by_image``, only an image or ``engine``; None if none
     does.
     """
     if by_image:
@@ -299,7 +299,9 @@ def _counted_accelerators(value: dict[str, Any]) -> tuple[int, tuple[str, ...]] 
 
 
 def _put_resources(keys: Keys, around: tuple[Place, ...], yaml: Yaml) -> None:
-    """Put the replicas, and the accelerators that a pod requests: of the mapping, else of the nearest around it."""
+    """Set the replicas, and the accelerators that a pod requests, from the mapping or else from the nearest mapping
+    around it.
+    """
     for value, path in reversed(around):
         if ACCELERATORS not in keys.values and (asked := requested_accelerators(value)):
             keys.put(ACCELERATORS, asked, yaml.line(*path, "resources"))

@@ -91,7 +91,7 @@ def read_colossalai(file: InputFile) -> ImportResult:
 
 
 def _set_degrees(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
-    """Set the degrees of a hybrid plugin; other plugins take none of some programs, so that degrees are listed."""
+    """Set the degrees of a hybrid plugin. Other plugins ignore the degrees of some programs, so these are listed."""
     if plugin in _HYBRID:
         set_counts(keys, _DEGREES, builder)
         return
@@ -102,7 +102,7 @@ def _set_degrees(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_sharding(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
-    """Set the sharding of a plugin, or of the stage that is stated with it."""
+    """Set the sharding of a plugin, or of the ZeRO stage that is stated with the plugin."""
     line = keys.line("plugin", "p")
     if plugin in _HYBRID:
         set_choice(keys, "layout.sharding", ("zero_stage", "zero"), _STAGES, builder)

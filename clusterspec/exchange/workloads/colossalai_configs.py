@@ -82,7 +82,7 @@ def _set_tensor(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_batch(keys: Keys, stages: int | None, builder: ImportBuilder) -> None:
-    """Set the micro batch, of which a pipeline has several in the batch of a rank, and the length of sequences."""
+    """Set the micro-batch, several of which make up the batch of a rank in a pipeline, and the length of sequences."""
     size, parts = keys.integer("BATCH_SIZE"), positive_integer_of(keys.values.get("NUM_MICRO_BATCHES", (None,))[0])
     keys.used |= {"NUM_MICRO_BATCHES"} & keys.values.keys()
     line = keys.line("BATCH_SIZE")

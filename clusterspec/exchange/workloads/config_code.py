@@ -16,7 +16,7 @@ from clusterspec.records import dataclass, field
 
 LARGEST = 512 * 1024
 DEEPEST = 8
-"""Functions that take a configuration of one another."""
+"""Maximum number of functions in a chain, each of which takes the configuration that the next one returns."""
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -32,7 +32,8 @@ class CodeConfig:
     """The values of one configuration by dotted name, each with its line.
 
     ``classes`` are the classes that were called, by the name of their value; ``base`` is the function that began the
-    configuration and is not in the file; ``changed_by`` is one outside the file that takes it and returns another;
+    configuration and is not in the file; ``changed_by`` is a function outside the file that takes the configuration and
+    returns another;
     ``undecided`` are assignments within branches, with their lines.
     """
 

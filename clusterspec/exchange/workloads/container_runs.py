@@ -42,7 +42,7 @@ _OWN_OPTIONS = {
         )
     ),
 }
-"""Options that one engine alone has, by its command."""
+"""Options that only one engine has, by its command."""
 _MODELS = frozenset({"--model", "--model-path"})
 _SHARED = frozenset(
     {"--served-model-name", "--tensor-parallel-size", "--tp", "--pipeline-parallel-size", "--data-parallel-size"}

@@ -194,7 +194,7 @@ _NAMING: dict[str, Path] = {
 
 
 def take_mounted_model(file: InputFile, keys: Keys) -> None:
-    """Replace the model of a launch that KServe mounts by the one that the only object of a file names, if it does."""
+    """Replace a model that KServe mounts by the model that the object names, if the file has only one object."""
     named = [keys.values[name][0] for name in ("model", "model_path") if name in keys.values]
     if _MOUNTED not in (named or [word.text.rstrip("/") for word in keys.command.words]):
         return
@@ -321,11 +321,11 @@ def _opea_chart(yaml: Yaml) -> Iterator[Keys]:
 
 
 _CHOICES = ("compatible_strategies", "variants", "opt_in_features", "hardware_overrides", "strategy_overrides")
-"""Parts of a recipe of which its reader chooses: they add options, and name other checkpoints."""
+"""Optional parts of a recipe: they add options, and name other checkpoints."""
 
 
 def _recipe(yaml: Yaml) -> Keys:
-    """The model of a recipe with the options that all launches of it have; its choices stay as keys that are unused."""
+    """The model of a recipe with the options that all of its launches have; its choices remain as unused keys."""
     keys, model = started_keys("model", yaml.line("model")), yaml.value["model"]
     put_all(keys, model, {"model_id": "model", "context_length": "context_length"}, yaml, ("model",))
     put_words(keys, model.get("base_args"), yaml, ("model", "base_args"))

@@ -1,4 +1,4 @@
-"""DeepSpeed configurations, and those of Axolotl, which may refer to one."""
+"""DeepSpeed configurations, and configurations of Axolotl, which may refer to a DeepSpeed configuration."""
 
 from __future__ import annotations
 
@@ -161,8 +161,8 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_replicas(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the data parallelism that the three sizes of a batch leave: the batch is that of a micro-batch × accumulation
-    × replicas. Of two stated sizes, DeepSpeed derives the third from the ranks.
+    """Set the data parallelism that follows from the three sizes of a batch: batch = micro-batch × accumulation ×
+    replicas. If two sizes are stated, DeepSpeed derives the third from the ranks.
 
     Source: deepspeedai/DeepSpeed, deepspeed/runtime/config.py (``_set_batch_related_parameters``).
     """
@@ -203,7 +203,7 @@ _REWARDED = ("rl", "reward_model", "process_reward_model")
 
 
 def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
-    """Set what a configuration of axolotl states. Raises `FormatError` for training with pairs or rewards."""
+    """Set the values of a configuration of Axolotl. Raises `FormatError` for training with pairs or rewards."""
     for name in _REWARDED:
         if (stated := keys.get(name)) and boolean_value(stated) is not False:
             why = f"trains with a reference, rewards or pairs ({name}: {excerpt(stated)}): supervised training only"
@@ -256,7 +256,7 @@ def _set_axolotl_length(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> None:
-    """Set the sharding of FSDP: of the replicas of a shard group, the strategy (version 1), or resharding.
+    """Set the sharding of FSDP from the replicas of a shard group, from the strategy (version 1), or from resharding.
 
     A strategy without a value in the spec is listed as unknown. Without a stated strategy, everything is sharded
     (axolotl, Accelerate).
@@ -281,7 +281,7 @@ def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> No
 
 
 def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, default: str | None = None) -> None:
-    """Set the sharding from the words of an option ``fsdp``, to the default where none of them is a strategy.
+    """Set the sharding from the words of an option ``fsdp``; if none of them is a strategy, set the default.
 
     A strategy without a value in the spec is listed as unknown.
     """

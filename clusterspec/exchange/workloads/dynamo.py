@@ -3,7 +3,8 @@
 Fields: ai-dynamo/dynamo 00686d64, deploy/operator/api/v1alpha1/dynamocomponentdeployment_types.go (``services``:
 ``replicas``, ``resources`` of a pod, ``multinode.nodeCount``, whose accelerators are nodes × those of a pod), and
 04521f47, examples/backends/vllm/deploy/v1beta1 (``components``). Options are those of the engine; ``dynamo.trtllm`` has
-its own (0a6a115c, components/src/dynamo/trtllm/backend_args.py), over which the file of ``--extra-engine-args`` goes.
+its own options (0a6a115c, components/src/dynamo/trtllm/backend_args.py); the file of ``--extra-engine-args`` replaces
+them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ _RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "gpu")
 
 
 class _Worker(NamedTuple):
-    """A component that starts an engine: ``replicas`` is None if it is no count, ``accelerators`` those of a pod."""
+    """A component that starts an engine: ``replicas`` is None if it is not a count; ``accelerators`` are the
+    accelerators of a pod.
+    """
 
     name: str
     engine: str
@@ -73,7 +76,7 @@ def matches_dynamo(file: InputFile) -> bool:
 
 
 def read_dynamo(file: InputFile) -> ImportResult:
-    """The engines of a graph. Raises `FormatError` if it has none, or roles of which no plan follows."""
+    """The engines of a graph. Raises `FormatError` if it has no engines, or roles that form no plan."""
     documents = read_documents(file)
     graphs = [yaml for yaml in documents if yaml.mapping.get("kind") == "DynamoGraphDeployment"]
     if not graphs:
@@ -225,10 +228,10 @@ def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResu
         if worker.role:
             set_block(keys, builder)
     elif missing := keys.get("file_of_options"):
-        why = "a file that this text does not hold: it states degrees and limits over those of the command"
+        why = "a file that this text does not hold: its degrees and limits override those of the command"
         builder.unknown(excerpt(f"extra-engine-args {missing}", LIST), why, keys.line("file_of_options"))
     elif keys.find("override_engine_args"):
-        why = "its options go over those of the command and the file"
+        why = "its options override those of the command and the file"
         builder.unknown("override-engine-args", why, keys.line("override_engine_args"))
     else:
         if "moe_expert_parallel_size" not in keys.values and (own := keys.get("expert_parallel_size")) is not None:
@@ -255,4 +258,4 @@ def _set_pods(workers: list[_Worker], builder: ImportBuilder) -> None:
         nodes = sum((worker.replicas or 0) * worker.nodes for worker in workers)
         builder.set("layout.nodes", nodes, workers[0].line)
     else:
-        builder.unknown("layout.nodes", "the replicas of an engine are no count", workers[0].line)
+        builder.unknown("layout.nodes", "the replicas of an engine are not a number", workers[0].line)

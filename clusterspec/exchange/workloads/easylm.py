@@ -1,9 +1,9 @@
 """Launches of EasyLM, which trains LLaMA with JAX (``python -m EasyLM.models.llama.llama_train …``).
 
-Names and defaults: yizhongw/EasyLM 95a9dbc5, EasyLM/models/llama/llama_train.py and llama_model.py: ``mesh_dim`` is the
-degree of replicas, of FSDP and of model parallelism (of four, the third is that of sequences), of which one may be -1,
-the devices that the others leave. The batch of a dataset is that of all devices (EasyLM/data.py); steps of accumulated
-gradients (EasyLM/optimizers.py) each take one.
+Names and defaults: yizhongw/EasyLM 95a9dbc5, EasyLM/models/llama/llama_train.py and llama_model.py: ``mesh_dim`` lists
+the degrees of replicas, FSDP and model parallelism (with four entries, the third is the degree of sequence
+parallelism). One of them may be -1: the devices that the other degrees leave. The batch of a dataset is the batch of
+all devices (EasyLM/data.py); steps of accumulated gradients (EasyLM/optimizers.py) each take one.
 """
 
 from __future__ import annotations

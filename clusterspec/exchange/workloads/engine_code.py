@@ -30,7 +30,7 @@ _CONFIGS = frozenset({"LLMConfig", "vLLMEngineProcessorConfig"})
 _ENGINES = frozenset({"LLM", "AsyncEngineArgs", "EngineArgs"})
 """Classes of vLLM, whose arguments are options of the engine."""
 _DEEPEST = 8
-"""Mappings that are parts of one another."""
+"""Mappings that contain one another."""
 _NAMED = {"num_replicas": "replicas", "concurrency": "replicas", "accelerator_type": "accelerator_type"}
 
 
@@ -43,7 +43,7 @@ def is_engine_code(text: str) -> bool:
 class _Program:
     """The values of names that a program assigns once, at its top, and the items that it adds to its mappings.
 
-    An item has its key, value and the line of the test of its branch, 0 where none decides it.
+    An item has its key, its value and the line of the test that decides its branch (0 without a test).
     """
 
     constants: dict[str, ast.expr]
@@ -116,7 +116,7 @@ def _keys_of(name: str, call: ast.Call, options: Mapping[str, ast.expr], program
 
 
 def _put_options(keys: Keys, options: Mapping[str, ast.expr], program: _Program) -> None:
-    """Put options by name; one that is off is left out, one that is computed has its code as its value."""
+    """Add options by name; an option that is off is left out, and the value of a computed option is its code."""
     for name, node in options.items():
         value = program.value_of(node)
         if not isinstance(value, ast.Constant):

@@ -47,7 +47,9 @@ _OPEN_WORD = re.compile(r"\{[A-Za-z_]\w{0,40}\}")
 
 
 def _open_model(keys: Keys) -> Word | None:
-    """The model of a launch in which a program puts it, and that states no number but ports; None for others."""
+    """The model of a launch if a program inserts its name, and the launch states no numbers except ports; None for
+    others.
+    """
     numbers = (value for name, (value, _) in keys.values.items() if "port" not in name)
     if any(re.fullmatch(r"[0-9.]{1,20}", str(value)) for value in numbers):
         return None
@@ -63,10 +65,10 @@ def complete_options(engine: str, keys: Keys, builder: ImportBuilder) -> None:
     Raises `FormatError` for a server of models of images, and for a template of a launch that states no numbers.
     """
     if engine == "sglang" and (images := next(filter(_OF_IMAGES.fullmatch, keys.values), None)):
-        why = "starts a server of models of images and videos: a spec describes text decoders"
+        why = "starts a server of models of images and videos: a spec describes only text decoders"
         raise FormatError(f"{why} ({images})", keys.values[images][1])
     if open_model := _open_model(keys):
-        why = f"is a template, in which a program puts {open_model.text}: import a launch with its values"
+        why = f"is a template in which a program fills in {open_model.text}: import a launch with its values"
         raise FormatError(why, open_model.line)
     for name, least in _SHORTENED.get(engine, {}).items():
         shortened = [key for key in keys.values if key.startswith(least) and name.startswith(key)]
@@ -80,8 +82,8 @@ _TYPES = {"half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32"
 
 
 def set_weight_type(keys: Keys, model: str | None, builder: ImportBuilder) -> None:
-    """Set the precision of weights by ``--dtype``; of quantized weights, or those of a model that is not known, the
-    option gives that of the rest, and stays among those not imported.
+    """Set the precision of weights by ``--dtype``. For quantized weights, or an unknown model, the option gives only
+    the precision of the other tensors, and remains among the options not imported.
     """
     value = keys.values.get("dtype", (None, 0))[0]
     kept = Catalog.open().model(model).checkpoint_precision or "bf16" if model else ""
@@ -166,7 +168,7 @@ def set_drafts(keys: Keys, builder: ImportBuilder) -> None:
     of_text = method.upper() == "NGRAM"
     width = "speculative_ngram_max_bfs_breadth" if of_text else "speculative_eagle_topk"
     if (wide := keys.integer(width) or (_NGRAM_BREADTH if of_text else 1)) > 1:
-        why = "drafts are a tree: workload.serving.speculative.tokens are those of a chain"
+        why = "drafts form a tree: workload.serving.speculative.tokens describes a chain"
         builder.unknown(f"{width}: {wide}", why, keys.line(width, names))
         return
     tokens = keys.integer(steps) or (keys.integer(verified) or 1) - 1

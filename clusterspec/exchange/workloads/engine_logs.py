@@ -42,7 +42,7 @@ _OF_ENGINE = {
     "data_parallel_size": "data_parallel_size",
     "enforce_eager": "enforce_eager",
 }
-"""Values of the configuration of a vLLM engine, and the options that they are of."""
+"""Configuration values of a vLLM engine, with the options that set them."""
 _DEGREES = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
 _OF_PROCESS = frozenset({"node_rank", "host", "port", "nccl_port", "dist_init_addr", "base_gpu_id", "random_seed"}) | {
     "seed",
@@ -60,7 +60,7 @@ def prints_engine(file: InputFile) -> bool:
 
 
 def engines_of_log(file: InputFile) -> list[tuple[str, Keys]]:
-    """The engines that print their options in a log; those of several nodes of one engine, once."""
+    """The engines that print their options in a log; an engine on several nodes appears once."""
     engines: list[tuple[str, Keys]] = []
     for match in _option_lines(file.text):
         name, line = "sglang" if match["sglang"] else "vllm", file.text.count("\n", 0, match.start("values")) + 1

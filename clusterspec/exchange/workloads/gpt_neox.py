@@ -15,7 +15,7 @@ from clusterspec.exchange.workloads.unused_keys import list_unused
 
 GPT_NEOX = "gpt-neox"
 _STAGES = "pipe_parallel_size"
-"""0 is one stage, like 1, of a model without the class of pipelines (megatron/initialize.py, line 157)."""
+"""0 means one stage, like 1, but without the pipeline class of models (megatron/initialize.py, line 157)."""
 _TABLE = {
     "layout.pp": (_STAGES,),
     "layout.tp": ("model_parallel_size",),

@@ -208,20 +208,20 @@ def _type_of_class(value: dict[str, Any]) -> str:
 def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
     family = kind.removesuffix("_model").removesuffix("_text").removesuffix("_vision")
     if family in REFUSED:
-        raise FormatError(f"is of type {kind} ({REFUSED[family]}): a spec describes text decoders")
+        raise FormatError(f"is of type {kind} ({REFUSED[family]}): a spec describes only text decoders")
     if "type_vocab_size" in value and not kind and not value.get("architectures") and not value.get("is_decoder"):
-        raise FormatError("has segment embeddings (type_vocab_size), as BERT has: a spec describes text decoders")
+        raise FormatError("has segment embeddings (type_vocab_size), as BERT has: a spec describes only text decoders")
     if isinstance(mixed := value.get("attn_type_list"), list) and 0 in mixed:  # MiniMax: 1 is softmax attention
         raise FormatError("has layers of lightning attention (attn_type_list), which no key of a spec describes")
     if value.get("is_encoder_decoder") is True:
-        raise FormatError("has an encoder and a decoder: a spec describes text decoders")
+        raise FormatError("has an encoder and a decoder: a spec describes only text decoders")
     if isinstance(value.get("block_configs"), list):
         raise FormatError("describes layers that differ from each other (block_configs): no key of a spec does")
     named = [str(each) for each in value.get("architectures") or [] if isinstance(each, str)]
     if named and not any(
         re.search(r"CausalLM|LMHead|ConditionalGeneration|ForImageTextToText|Model$", each) for each in named
     ):
-        raise FormatError(f"is of architecture {excerpt(named[0])}: a spec describes text decoders")
+        raise FormatError(f"is of architecture {excerpt(named[0])}: a spec describes only text decoders")
 
 
 def _language_part(value: dict[str, Any]) -> tuple[list[str], dict[str, Any], str]:

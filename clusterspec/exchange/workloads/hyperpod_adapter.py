@@ -94,7 +94,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the low-rank adapters, where a run trains these alone."""
+    """Set the low-rank adapters if a run trains only these."""
     kind, rank = str(keys.get("model.peft.peft_type") or "").lower(), keys.integer("model.peft.rank")
     if not kind.startswith(("lora", "qlora")):
         return

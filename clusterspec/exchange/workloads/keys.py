@@ -47,7 +47,7 @@ class Keys:
     command: Command = Command(())
     listed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     severed: Command | None = None
-    """The command, it or the next, whose name is an option: a comment or the end of a line cuts it off."""
+    """The command, this or the next, that begins with an option because a comment or a line end cuts it off."""
     conditional: list[tuple[str, int]] = field(default_factory=list)
     """Words of the launch that it has only where a variable is set (``${EXTRA:+--option}``), with their lines."""
     open: set[str] = field(default_factory=set)
@@ -64,8 +64,8 @@ class Keys:
         self.values[name.replace("-", "_")] = (value, line)
 
     def find(self, *names: str) -> str | None:
-        """The first of the given names that exists, as a full key or as the end of a dotted one; of several of these,
-        the one with the fewest parts, as the deeper ones are of another model or part.
+        """The first of the given names that exists, as a full key or as the end of a dotted key. Of several dotted
+        keys, the one with the fewest parts: deeper keys belong to another model or part.
         """
         for name in names:
             if name in self.values:
@@ -220,7 +220,7 @@ def set_switch(
     builder: ImportBuilder,
     states: tuple[Value, Value] = (False, True),
 ) -> None:
-    """Set a key by a switch: the first of two ``states`` where it is off, the second where it is on."""
+    """Set a key by a switch: the first of two ``states`` if the switch is off, the second if it is on."""
     if (state := switch_state(keys, names, builder)) is not None:
         builder.set(path, states[state], keys.line(*names))
 
@@ -246,7 +246,7 @@ RANKS = frozenset(
         *(f"data_parallel_{name}" for name in ("rank", "start_rank", "address", "rpc_port")),
     }
 )
-"""Options that differ between the nodes of one launch, those of what a node prints among them."""
+"""Options that may differ between the nodes of one launch, including those about what a node prints."""
 _OF_STEP = frozenset(
     {"output", "error", "input", "exclusive", "overlap", "job_name", "nodelist", "relative", "w", "o", "e"}
 )
@@ -339,7 +339,9 @@ _PASSED_OPTION = re.compile(r"--[\w.-]{1,60}=(--[A-Za-z][\w-]{1,60}(?:=.*)?)", r
 
 
 def command_keys(command: Command) -> Keys:
-    """The options of one command, the last of each name; a branch that holds all of it leaves none undecided."""
+    """The options of one command, the last one of each name; a branch around the whole command leaves no option
+    undecided.
+    """
     keys, words = Keys(command=command), [word for word in command.words if word.text not in PASSED_ON]
     words, keys.placed_by = launch_within(words)
     program = next((word for word in words if word.text.endswith(".py")), words[0] if words else None)

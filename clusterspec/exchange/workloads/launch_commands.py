@@ -162,12 +162,12 @@ _REST = re.compile(r"--[A-Za-z]|\+{0,2}[A-Za-z_]\w{0,100}(?:\.\w{1,100}){1,20}="
 
 
 _NEAR = 20
-"""Lines of comments that may cut off a part of a launch; options further below are of another container."""
+"""Lines of comments that may cut off a part of a launch; options further below belong to another container."""
 
 
 def severed_part(command: Command, commands: Sequence[Command]) -> Command | None:
-    """The command of options alone that a comment, or a line without a backslash, cuts off a launch: the one after it,
-    or the launch itself, if its program is in the one before.
+    """The command that consists only of options because a comment, or a line without a backslash, cuts them off a
+    launch: the command after the launch, or the launch itself if its program is in the command before.
     """
     for before, after in pairwise(commands):
         if command is not before and command is not after:
@@ -193,7 +193,7 @@ _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
 
 
 def positional_model(command: Command) -> Word | None:
-    """The word after ``serve`` or ``trtllm-serve``, unless it is an option, or what a command prints."""
+    """The word after ``serve`` or ``trtllm-serve``, unless it is an option or the output of a command."""
     pairs = pairwise(command.words)
     after = (word for before, word in pairs if before.text.split("/")[-1] in _BEFORE_MODEL and word.text != "serve")
     return next((word for word in after if not (word.text.startswith("-") or OUTPUT.fullmatch(word.text))), None)
@@ -203,7 +203,7 @@ _REPOSITORY = re.compile(r"\w[\w.-]{0,95}/[\w.-]{1,96}")
 
 
 def engine_path(command: Command) -> str:
-    """The model that ``trtllm-serve`` starts if it is no name of a repository; a path may be that of a built engine
+    """The model that ``trtllm-serve`` starts if it is not the name of a repository; a path may lead to a built engine
     (tensorrt_llm/commands/serve.py: "model name | HF checkpoint path | TensorRT engine path").
     """
     named = positional_model(command)

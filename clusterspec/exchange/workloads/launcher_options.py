@@ -107,9 +107,9 @@ def is_of_one_node(text: str) -> bool:
 
 
 def take_swift_environment(values: dict[str, tuple[Any, int]], command: Command, text: str) -> None:
-    """State the ranks that ms-swift gives to ``torchrun`` from variables of its command, or of the script (swift/cli/
-    main.py gives it those that are set: the default of ``--nnodes`` holds for others). Where another file sets the
-    ranks of a node, it may set the nodes as well.
+    """State the ranks that ms-swift passes to ``torchrun`` from variables of its command or of the script
+    (swift/cli/main.py passes the variables that are set; for the others, the default of ``--nnodes`` holds). Where
+    another file sets the ranks of a node, it may set the nodes as well.
     """
     given = {name: word for name, word in variables_of(text).items() if name in _OF_SWIFT} | dict(command.environment)
     for name in _OF_SWIFT:

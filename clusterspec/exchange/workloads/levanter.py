@@ -101,7 +101,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         if isinstance(started, str):
             set_model(started, builder, keys.line("initialize_from_hf"))
         else:
-            why = "that of the checkpoint from which the run starts: state it"
+            why = "the model is that of the checkpoint from which the run starts: state it"
             builder.unknown("workload.model", why, keys.line("use_hf_model_config"))
         return
     line = keys.line("model.type")
@@ -176,5 +176,5 @@ def _set_options(keys: Keys, builder: ImportBuilder) -> None:
         names = [str(each) for each in modules] if isinstance(modules, list) else []
         set_adapter("lora", rank, names, builder, keys.line("lora.r"))
     if "reference_model_path" in keys.values:
-        why = "trains with a reference: its passes are no part of this workload"
+        why = "trains with a reference model, whose passes are not part of this workload"
         builder.unknown("reference_model_path", why, keys.line("reference_model_path"))

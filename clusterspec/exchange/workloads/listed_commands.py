@@ -102,7 +102,7 @@ def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterato
 
 
 def _starts_server(image: str, words: list[Word]) -> bool:
-    """Whether the words are arguments of a server that the image starts by itself."""
+    """Whether the words are arguments of a server that the image itself starts."""
     if image == "None":  # a patch of a container, whose options are those of vLLM alone
         own = {word.text.partition("=")[0] for word in words} & ENGINE_OPTIONS
         return len(own) > 1 and bool(_MODEL.match(words[0].text))
@@ -120,8 +120,8 @@ ENGINE_OPTIONS = frozenset(
 
 
 def _passes_to_server(image: str, words: list[Word]) -> bool:
-    """Whether a container of an image of vLLM starts a script of its own with options of the server, to which the
-    script hands them on.
+    """Whether a container with an image of vLLM starts its own script with options that the script passes to the
+    server.
     """
     if len(words) < 2 or not re.fullmatch(r"\S{1,200}\.sh", words[0].text):
         return False
@@ -195,7 +195,7 @@ def _with_defaults(word: Word, value: dict[str, Any]) -> Word:
 
 
 def with_variables(word: Word, sets: dict[str, str]) -> Word:
-    """A word with ``$(NAME)`` of Kubernetes, and the default of a variable that is all of it, filled in."""
+    """A word with Kubernetes' ``$(NAME)`` replaced, and with the default of a variable that makes up the whole word."""
     text = re.sub(r"\$\((\w+)\)", lambda match: sets.get(match[1], match[0]), word.text)
     return word._replace(text=_DEFAULTED.sub(r"\1", text) if not re.search(r"\s", text) else text)
 

@@ -101,7 +101,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_strategy(keys: Keys, pretrained: bool, builder: ImportBuilder) -> None:
-    """Set the ranks, and the sharding where there are several."""
+    """Set the ranks, and the sharding if there are several ranks."""
     devices, nodes, line = keys.integer("devices"), keys.integer("num_nodes"), keys.line("devices")
     builder.count("ranks_per_node", devices, line)
     if keys.find("devices") and devices is None:
@@ -134,7 +134,7 @@ def _set_length(keys: Keys, pretrained: bool, builder: ImportBuilder) -> None:
 
 
 def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the optimizer, and adapters where there are some."""
+    """Set the optimizer, and adapters if the launch has some."""
     names = ("optimizer.class_path", "optimizer")
     stated = str(keys.get(*names) or "")
     kind = stated.rpartition(".")[2].lower()

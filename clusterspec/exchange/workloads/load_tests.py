@@ -89,7 +89,7 @@ class LoadTest:
 
     @property
     def without_rate(self) -> bool:
-        """Whether requests are sent as fast as they may be in flight."""
+        """Whether only the number in flight limits how fast requests are sent."""
         return str(self.figures.get("request_rate")).lower() in {"inf", "infinity"}
 
 
@@ -268,11 +268,11 @@ def _record_requests(run: LoadTest, builder: ImportBuilder) -> None:
         builder.count("completed_requests", completed or 0, run.line)
     lost = (offered or 0) - (completed or 0)
     if offered and lost > 0:
-        builder.unknown(f"{lost} of {offered} requests failed", "the figures are of the others", run.line)
+        builder.unknown(f"{lost} of {offered} requests failed", "the figures are from the other requests", run.line)
 
 
 def _record_lengths(run: LoadTest, side: str, builder: ImportBuilder) -> None:
-    """The lengths of prompts or answers: of all requests where the file has them, else their mean."""
+    """The lengths of prompts or answers: of all requests if the file has them, else the mean."""
     path, completed = f"workload.serving.{side}_tokens", run.number("completed")
     total, lengths = run.number(f"total_{side}_tokens"), run.figures.get(f"{side}_lens")
     stated = run.number(f"mean_{side}_tokens") or (total / completed if total and completed else 0)

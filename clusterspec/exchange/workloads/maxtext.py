@@ -274,7 +274,7 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
-    """Set sharding and replicas: of the axes fsdp and data, and of experts, which divides dense layers as fsdp does."""
+    """Set sharding and replicas from the axes fsdp, data and expert; the last one divides dense layers like fsdp."""
     names = [f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in ("fsdp", "fsdp_transpose", "data")]
     line = keys.line(*names)
     if not line:
@@ -347,7 +347,7 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_global_batch(keys: Keys, devices: int | None, builder: ImportBuilder) -> None:
-    """Set the sequences of a step by those of each device, where the number of devices is known."""
+    """Set the sequences of a step from the sequences of each device if the number of devices is known."""
     stated, known = keys.get("per_device_batch_size"), builder.reading().value(("workload", "global_batch"))
     if stated is None or devices is None or known is not None:
         if known is None and (steps := keys.integer("gradient_accumulation_steps")):

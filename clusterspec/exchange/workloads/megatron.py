@@ -101,7 +101,7 @@ _DEVICES = (
 )
 _LAUNCHED = re.compile(r"--[a-z_-]{0,40}?model[-_]parallel[-_]size")
 _SIZES = re.compile(r"--num-layers\b")
-"""An option of the sizes of a model, which a file may hold without those of a layout."""
+"""An option for the size of a model; a file may have such options without options of a layout."""
 _OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]*:", re.MULTILINE)
 _ROLES = ("actor_rollout_ref.", "critic.", "rollout.", "actor.", "algorithm.", "trainer.policy.")
 _INNER_ROLES = (f".{_ROLES[0]}", ".rollout.")
@@ -229,7 +229,7 @@ _NODES = {"layout.nodes": ("num_nodes", "nnodes", "actor_num_nodes")}
 
 
 def _set_nodes(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the nodes, unless their ranks are fewer than the degrees need: then they are of another launch."""
+    """Set the nodes, unless they have fewer ranks than the degrees need: then they belong to another launch."""
     names = _NODES["layout.nodes"]
     ranks = (keys.integer(*names) or 0) * (keys.integer(*_DEVICES) or 0)
     needed = prod(keys.integer(f"{axis}_parallel_size") or 1 for axis in ("tensor_model", "pipeline_model", "context"))
@@ -287,8 +287,8 @@ _UNTIED, _TIED = "untie_embeddings_and_output_weights", "share_embeddings_and_ou
 
 
 def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
-    """Set the sizes of the model. For options that a launch leaves out, Megatron-LM's defaults hold; for keys that a
-    recipe of NeMo or Megatron-Bridge leaves out, those of the model that it changes.
+    """Set the sizes of the model. Options that a launch omits have the defaults of Megatron-LM; keys that a recipe of
+    NeMo or Megatron-Bridge omits have the values of the model that it changes.
     """
     latent = keys.is_on("multi_latent_attention") or (keys.find("kv_lora_rank") and keys.find("qk_pos_emb_head_dim"))
     plain = {path: names for path, names in _MODEL.items() if not latent or path != "workload.model.head_dim"}

@@ -30,7 +30,7 @@ def marked_layer_count(text: str) -> int:
 
 
 def set_predicted_layers(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the layers of multi-token prediction, whose blocks have experts where those of the model have."""
+    """Set the layers of multi-token prediction; their blocks have experts if the blocks of the model have some."""
     if predicted := keys.integer("mtp_num_layers"):
         at = keys.line("mtp_num_layers")
         builder.set("workload.model.multi_token_prediction.layers", predicted, at)

@@ -38,7 +38,7 @@ _LAST = ("decoder_last_pipeline_num_layers", "num_layers_in_last_pipeline_stage"
 
 
 def _set_end_stages(keys: Keys, layers: int, pp: int, builder: ImportBuilder) -> None:
-    """Set the layers of all stages where the first or the last has a number of its own: the others share the rest.
+    """Set the layers of all stages if the first or the last stage has its own number: the other stages share the rest.
 
     Source: Megatron-LM d98e8a64, megatron/core/transformer/transformer_config.py, lines 2293 to 2340.
     """

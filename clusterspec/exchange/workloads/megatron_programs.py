@@ -16,7 +16,7 @@ _GENERATES = re.compile(
     r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server"
     r"|^(?:inference|generate|evaluat(?:e|ion))(?:_\w{1,40})?\.py$"
 )
-_NO_TRAINING = "what it states is not a layout of training"
+_NO_TRAINING = "it does not state a layout of training"
 _TASK = re.compile(r"(?:^|/)tasks/(?:\w{1,30}/)?main\.py$")
 _CONVERTS = re.compile(
     r"^convert(?:_\w{1,40})?\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|mg|nemo)(?:_\w{1,40})?\.py$"
@@ -52,7 +52,7 @@ _OF_POLICY = {
 
 
 def list_program(keys: Keys, builder: ImportBuilder) -> None:
-    """List as unknown a program that does other work than training this model alone."""
+    """List as unknown a program that does not only train this model."""
     of_fork = keys.command.words or keys.find("finetuning_type", "use_mca")
     if str(keys.values.get("stage", ("",))[0]) in _OTHER_STAGES and of_fork:
         why = "trains with a reference, rewards or pairs of answers: work that these keys do not describe"
@@ -70,7 +70,7 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     if str(keys.values.get("MODE", ("",))[0]) == "inference":  # of tests/functional_tests of Megatron-LM
         builder.unknown("MODE: inference", f"generates text: {_NO_TRAINING}", keys.line("MODE"))
     if noise := keys.find("vae_scale", "vae_latent_mode", "timestep_sampling_strategy"):
-        builder.unknown(noise, "a model of images or videos: a spec describes text decoders alone", keys.line(noise))
+        builder.unknown(noise, "a model of images or videos: a spec describes only text decoders", keys.line(noise))
     program = _program(keys)
     if program is None:
         return
@@ -82,7 +82,7 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     elif _CONVERTS.search(name) or any(each.startswith(_TARGETS) for each in keys.values):
         builder.unknown(name, f"converts a checkpoint: {_NO_TRAINING}", program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):
-        builder.unknown(name, "trains an encoder: a spec describes text decoders alone", program.line)
+        builder.unknown(name, "trains an encoder: a spec describes only text decoders", program.line)
 
 
 def take_environment(keys: Keys, text: str) -> None:
@@ -131,11 +131,11 @@ def launched_framework(keys: Keys) -> str:
 
 
 _OF_MACHINE = frozenset({"num_nodes", "num_gpus", "devices", "gpus", "precision"})
-"""Options that programs of Megatron-LM do not take: torchrun gives them their nodes, a flag their precision."""
+"""Options that programs of Megatron-LM do not accept: torchrun sets their nodes, and a flag their precision."""
 
 
 def is_of_others(keys: Keys) -> bool:
-    """Whether a launch starts a program with options of its own, whose defaults are not those of Megatron-LM."""
+    """Whether a launch starts a program whose options have other defaults than Megatron-LM."""
     words, program = keys.command.words, _program(keys)
     at = next((n for n, word in enumerate(words) if word is program), len(words))
     options = (word.text for word in words[at:] if word.text.startswith("--"))

@@ -131,7 +131,7 @@ def _parameter_defaults(function: ast.FunctionDef) -> dict[str, ast.Constant]:
 def _nodes_by_branch(
     body: Sequence[ast.stmt], constants: Constants
 ) -> tuple[list[ast.AST], list[tuple[int, list[ast.AST]]]]:
-    """The nodes of statements, and those of branches on undecided tests, with the lines of the tests."""
+    """The syntax nodes of statements, and of branches on undecided tests with the lines of these tests."""
     certain: list[ast.AST] = []
     branches: list[tuple[int, list[ast.AST]]] = []
     for statement in body:

@@ -49,7 +49,7 @@ def _set_tokens(keys: Keys, lengths: list[int], builder: ImportBuilder) -> None:
         tokens = keys.integer("train_tokens")
         if tokens and counted and counted < tokens:
             builder.set("workload.tokens", counted, line)
-            builder.unknown(f"train_tokens: {tokens}", "a larger limit than that of the samples", line)
+            builder.unknown(f"train_tokens: {tokens}", "a larger limit than the length of the samples", line)
         elif tokens:
             builder.set("workload.tokens", tokens, keys.line("train_tokens"))
     elif counted:
@@ -114,7 +114,7 @@ _TARGETS = {"attention": "attention", "mlp": "ffn"}
 
 
 def _set_scheme(keys: Keys, scheme: str, builder: ImportBuilder) -> None:
-    """Set the adapters of NeMo; list those of other kinds, with which not all parameters are trained either.
+    """Set the adapters of NeMo; list adapters of other kinds, since these do not train all parameters either.
 
     Source: NVIDIA/NeMo 9421f21, examples/nlp/language_modeling/tuning/conf/megatron_gpt_finetuning_config.yaml.
     """
@@ -149,7 +149,9 @@ _PRECISIONS = ("trainer.precision", "MODEL_ARGS.trainer.precision", "model.preci
 
 
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the precision of products and how their values are scaled: of FP8 or FP4 if one is on, else of weights."""
+    """Set the precision of GEMMs and the scaling of their values: FP8 or FP4 if one is on, else the precision of
+    weights.
+    """
     eight, four = ("fp8_format", "fp8"), ("fp4_format", "fp4")
     for names in (eight, four):
         if "${" in (value := str(keys.get(*names) or "")):
@@ -311,7 +313,7 @@ _ACCUMULATED = ("accumulate_allreduce_grads_in_fp32", "grad_reduce_in_fp32")
 
 def _set_gradients(keys: Keys, builder: ImportBuilder) -> None:
     """Set the precisions of gradients and of hidden states where they are stated (d98e8a64,
-    megatron/training/arguments.py, lines 1209 to 1219), and how many tokens an expert takes.
+    megatron/training/arguments.py, lines 1209 to 1219), and the number of tokens that an expert takes.
     """
     if keys.is_on("grad_reduce_in_bf16"):
         builder.set("workload.gradient_precision", "bf16", keys.line("grad_reduce_in_bf16"))

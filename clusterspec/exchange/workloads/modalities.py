@@ -125,7 +125,7 @@ def _set_model(keys: Keys, used: set[str], builder: ImportBuilder) -> None:
         return
     if variant != "gpt2":
         builder.unknown(
-            f"model {variant}", "no decoder of text alone: state workload.model", keys.line(f"{config}n_layer")
+            f"model {variant}", "not only a text decoder: state workload.model", keys.line(f"{config}n_layer")
         )
         return
     set_counts(keys, {f"workload.model.{size}": (f"{config}{name}",) for size, name in _MODEL.items()}, builder)
@@ -204,7 +204,9 @@ def _set_mesh_sharding(keys: Keys, mesh: str, wraps: list[tuple[str, str]], buil
 
 
 def _set_batch(keys: Keys, used: set[str], profile: str, replicas: int | None, builder: ImportBuilder) -> None:
-    """Set the micro batch, that of a stage where a pipeline splits it, and the global batch of known replicas."""
+    """Set the micro-batch (the part of one stage if a pipeline splits it), and the global batch if the replicas are
+    known.
+    """
     own, acc = f"{profile}local_train_micro_batch_size", f"{profile}gradient_accumulation_steps"
     staged = [f"{start}config." for start, variant in _components(keys, used, "pipeline") if variant == "scheduled"]
     if staged:

@@ -82,7 +82,7 @@ def set_model(name: str, builder: ImportBuilder, line: int) -> str | None:
     elif found:
         builder.set("workload.model", found, line)
         if not all(part.replace(".", "") in plain_name(name).replace(".", "") for part in found.split("-")):
-            why = f"its sizes are those of {found}, the checkpoint is another: name it where it is loaded"
+            why = f"its sizes match {found}, but the checkpoint is another one: name it where it is loaded"
             builder.unknown(f"model {name[-80:]}", why, line)
     elif "$" in name:
         builder.unknown(f"model {excerpt(name, LIST)}", "an argument or a variable that the text does not state", line)
@@ -127,7 +127,7 @@ def has_experts(model: str | None) -> bool | None:
 
 
 def keeps_experts_in(model: str, precision: str) -> bool:
-    """Whether the published checkpoint of a model has experts alone in a precision, which its name may say."""
+    """Whether only the experts of a model's published checkpoint have a precision that its name may state."""
     entry = Catalog.open().model(model)
     return entry.checkpoint_expert_precision == precision != entry.checkpoint_precision
 
@@ -177,7 +177,7 @@ def set_parameters(builder: ImportBuilder, line: int = 0) -> None:
 
 
 def check_parameters(name: str, builder: ImportBuilder, line: int) -> None:
-    """Compare the parameter count with the one that the catalog cites for a model of this name."""
+    """Compare the parameter count with the count that the catalog cites for a model of this name."""
 
     counted = next((each.value for each in builder.counts if each.name == "parameters"), None)
     entry = catalog_model(name) if name else None

@@ -96,7 +96,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         return
     keys.used |= own.values.keys()
     if other is not None or not any(own.is_on(name) for name in _GATED):
-        why = "not a dense decoder with gated networks alone: state workload.model"
+        why = "not a dense decoder with only gated networks: state workload.model"
         builder.unknown(other or "model.model_config", why, own.line(other) if other else line)
         return
     set_counts(own, _MODEL, builder)

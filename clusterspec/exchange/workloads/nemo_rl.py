@@ -149,7 +149,7 @@ def _set_nodes(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.rl.rollout.nodes", own, line)
         builder.set("layout.nodes", nodes - own, at)
     elif together is False:
-        why = "engines have devices of their own, and the file does not state the nodes of both"
+        why = "engines have separate devices, and the file does not state the nodes of engines and trainer"
         builder.unknown("layout.nodes", why, keys.line(shared))
     elif nodes:
         why = "the file does not say whether engines share the nodes of the trainer"

@@ -66,7 +66,7 @@ def read_neuronx(file: InputFile) -> ImportResult:
 
 
 def _set_batch(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the micro batch of pipeline stages, and list what the replicas decide."""
+    """Set the micro batch of pipeline stages, and list the keys that depend on the replicas."""
     name = next((name for name in ("train_batch_size", "batch_size") if name in keys.values), "batch_size")
     whole, parts, line = keys.integer(name), keys.integer("num_microbatches"), keys.line(name)
     if name == "batch_size" and keys.find("num_microbatches") is None:

@@ -1,7 +1,7 @@
 """The role of an engine, prefill or decode, and the size of its group, by the Kubernetes object that has its command.
 
-With ``kv_both`` the options of vLLM tell no role (0.33.0, vllm/config/kv_transfer.py). The guides of llm-d name their
-Deployments by the role, or label the pods ``llm-d.ai/role`` (zetxqx/llm-d 7edda66d, a fork of llm-d/llm-d,
+With ``kv_both`` the options of vLLM do not state the role (0.33.0, vllm/config/kv_transfer.py). The guides of llm-d
+name their Deployments by the role, or label the pods ``llm-d.ai/role`` (zetxqx/llm-d 7edda66d, a fork of llm-d/llm-d,
 guides/pd-disaggregation).
 """
 
@@ -21,14 +21,14 @@ _NAMED = re.compile(
 _ROLES_WITHIN = re.compile(
     r"^kind[ \t]*:[ \t]*[\"']?(?:DisaggregatedSet|StormService|RoleSet|RoleBasedGroup)\b", re.MULTILINE
 )
-"""Objects with several roles, whose names tell them (kubernetes-sigs/lws; vllm-project/aibrix e3e10f9e,
+"""Kinds of objects with several roles, each of which they name (kubernetes-sigs/lws; vllm-project/aibrix e3e10f9e,
 api/orchestration/v1alpha1; sgl-project/rbg).
 """
 _ROLE_ITEM = re.compile(r"^[ \t]*-[ \t]{1,8}name[ \t]*:[ \t]*[\"']?(prefill|decode)[\"']?[ \t]*$", re.MULTILINE)
 
 
 def role_of_object(text: str, options: Mapping[str, tuple[Any, int]], line: int) -> str:
-    """The role of the object in which an engine with these options stands on a line; empty where it is not shown.
+    """The role of the object that contains the engine with these options on a line; empty without a role.
 
     >>> options = {"kv_transfer_config": ('{"kv_role": "kv_both"}', 2)}
     >>> role_of_object("metadata: {name: x-prefill}\\ncommand: [vllm, serve]", options, 2)

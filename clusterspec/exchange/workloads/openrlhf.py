@@ -1,6 +1,6 @@
-"""Launches of OpenRLHF that train on samples they generate (``openrlhf.cli.train_ppo_ray``), supervised ones
-(``openrlhf.cli.train_sft``), those of reward models (``train_rm``) and preferences (``train_dpo``), whose samples are
-pairs, and those with a second model that gives logits alone (``train_dpo``, ``train_kto``, ``train_kd``).
+"""Launches of OpenRLHF that train on samples they generate (``openrlhf.cli.train_ppo_ray``), supervised training
+(``openrlhf.cli.train_sft``), training of reward models (``train_rm``) and on preferences (``train_dpo``), whose samples
+are pairs, and training with a second model that gives only logits (``train_dpo``, ``train_kto``, ``train_kd``).
 
 Names and defaults: OpenRLHF, openrlhf/cli/train_ppo_ray.py and openrlhf/utils/deepspeed/deepspeed.py, as in
 lilei199908/OpenRLHF 6f1f3bf1 (``advantage_estimator`` is ``gae``, ``init_kl_coef`` 0.01 where absent; 0 leaves out the
@@ -89,7 +89,7 @@ _DOTTED = {
 }
 _ROLES = ("ref", "critic", "reward")
 _JOINED = {"colocate_actor_ref": "ref", "colocate_critic_reward": "critic"}
-"""Options that put a role on the accelerators of another one, and that role."""
+"""Options that put a role on the accelerators of another role, and that other role."""
 _STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
 _ESTIMATORS = {"gae": "ppo", "group_norm": "grpo", "rloo": "rloo"}
 

@@ -64,7 +64,7 @@ def read_oumi(file: InputFile) -> ImportResult:
 
 
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the precision: of mixed training if it is stated, else of the weights and all states."""
+    """Set the precision: of mixed training if stated, else of the weights and all states."""
     name, all_mixed = "model.torch_dtype_str", ("training.mixed_precision_dtype", "fsdp.mixed_precision")
     for mixed in all_mixed:
         value, line = keys.values.pop(mixed, (None, 0))

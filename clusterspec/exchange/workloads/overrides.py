@@ -64,7 +64,7 @@ def follow_references(keys: Keys) -> None:
 _OF_ENVIRONMENT = re.compile(r"(?:\$\{oc\.decode:)?\$\{oc\.env:\w{1,80},([^${},]{1,80})\}\}?")
 """A variable of the environment with a default (OmegaConf); the default holds where the variable is not set."""
 _PRECISION = re.compile(r"fp8|fp4|precision")
-"""Keys whose default a launcher usually replaces: whether the default holds, the file alone does not tell."""
+"""Keys whose default a launcher usually replaces: the file does not show whether the default applies."""
 
 
 def _default_value(text: str) -> Any:
@@ -104,8 +104,8 @@ _DOTTED = re.compile(r"(?:^|\s)\+{0,2}[A-Za-z_]\w{0,100}\.[\w.]{1,300}=")
 def override_keys(file: InputFile) -> Keys:
     """Words of the form ``a.b=value`` or ``+a.b=value``, as used by Hydra and MaxText.
 
-    Words with dotted names are those of one command. Raises `SeveralParts` if several commands have different ones, and
-    none is chosen.
+    The words with dotted names belong to one command. Raises `SeveralParts` if several commands have different ones,
+    and none is chosen.
     """
     commands = [each for each in script_of(file.text).commands if not _writes_only(each)]
     each_of = [override_words(command) for command in whole_launches(commands, _DOTTED)]
@@ -134,8 +134,8 @@ def _stated_overrides(keys: Keys) -> tuple[tuple[str, str], ...]:
 
 
 def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Pattern[str]) -> Keys:
-    """The overrides of one launch, with those of other commands left out; of all commands where none is a launch by its
-    name. Launches that differ only in options ``aside`` are one. A container lists the words of its command.
+    """The overrides of one launch, without the overrides of other commands; the overrides of all commands if no name
+    shows a launch. Launches that differ only in options ``aside`` are one. A container lists the words of its command.
 
     Raises `SeveralParts` if there are several and none is chosen.
     """

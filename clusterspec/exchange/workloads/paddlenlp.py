@@ -33,7 +33,7 @@ _DEGREES = re.compile(
 )
 _BATCH = re.compile(r"per_device_train_batch_size\b")
 _OF_OTHERS = re.compile(r"tensor_parallel_plan|^[\"' ]{0,4}finetuning_type[\"']?[ \t]*[:=]", re.MULTILINE)
-"""Keys that these trainers do not have: of Transformers, and of LLaMA-Factory (``fine_tuning`` here)."""
+"""Keys of Transformers and LLaMA-Factory (``fine_tuning`` here) that these trainers do not have."""
 _NAMES = {
     "layout.tp": ("tensor_parallel_degree", "tensor_model_parallel_size"),
     "layout.pp": ("pipeline_parallel_degree", "pipeline_model_parallel_size"),
@@ -94,7 +94,7 @@ def _refuse_pairs(file: InputFile, keys: Keys) -> None:
 
 
 def _degree(keys: Keys, names: tuple[str, ...], builder: ImportBuilder) -> int | None:
-    """A degree: 1 where it is absent, negative or 0, and None where it is a variable, which is listed."""
+    """A degree: 1 if it is absent, negative or 0; None if it is a variable, which is listed."""
     value = keys.get(*names)
     if value is None or re.fullmatch(r"-\d{1,3}|0", str(value)):
         return 1
@@ -150,7 +150,7 @@ def _set_batch(keys: Keys, replicas: int | None, builder: ImportBuilder) -> None
 
 
 def _set_sharding(keys: Keys, replicas: int | None, builder: ImportBuilder) -> None:
-    """Set the stage of sharding, unless it divides a part of the replicas alone, which is listed."""
+    """Set the stage of sharding; list it instead if it divides only a part of the replicas."""
     stated, line = keys.get("sharding"), keys.line("sharding")
     words = re.split(r"[\s,]+", str(stated or "").strip().lower())
     stage = next((_STAGES[word] for word in words if word in _STAGES), None)
@@ -174,7 +174,7 @@ def _set_sharding(keys: Keys, replicas: int | None, builder: ImportBuilder) -> N
 
 
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the length of sequences that are filled: those of pretraining, and packed ones; list the limit of others."""
+    """Set the length of filled sequences (pretraining and packed sequences); list the limit of other sequences."""
     names = ("max_seq_length", "max_seq_len", "max_length")
     length, line = keys.integer(*names), keys.line(*names)
     filled = keys.find("input_dir") or any(keys.is_on(name) for name in ("zero_padding", "packing"))

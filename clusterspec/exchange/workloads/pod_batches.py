@@ -23,7 +23,7 @@ _SHARDED = re.compile(
 
 
 def with_batch_of_pods(file: InputFile, found: ImportResult) -> ImportResult:
-    """A training in a PyTorchJob with its global batch, if the job alone states its ranks.
+    """A training in a PyTorchJob with its global batch, if only the job states its ranks.
 
     ``found`` has the nodes and the ranks of each from the object, micro batch and accumulation from the launch.
     """

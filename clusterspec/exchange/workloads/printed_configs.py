@@ -15,9 +15,9 @@ from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.workloads.keys import Keys
 
 MOST_LINES = 5_000
-"""Lines of one printed configuration; those of verl have some 600."""
+"""Maximum lines of one printed configuration; those of verl have some 600."""
 MOST_STARTS = 40
-"""Lines that may begin one; a log has as many as runs."""
+"""Maximum lines that may begin a printed configuration; a log has one for each run."""
 _PAINT = r"(?:\x1b\[[0-9;]{0,8}m){0,3}"
 _TASK = rf"{_PAINT}(?:\([A-Za-z_]\w{{0,60}} pid=[0-9]{{1,9}}[^()\n]{{0,60}}\){_PAINT} )?"
 _LINE = re.compile(rf"({_TASK})(\{{'\w.*|[ ]+(?:[\"'\[{{(0-9-]|True|False|None).*)")

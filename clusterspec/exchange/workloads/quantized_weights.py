@@ -23,7 +23,7 @@ _QUARK = {"fp8_e4m3": "fp8", "int8": "int8", "int4": "int4", "uint4": "int4"}
 
 
 def quantized_weights(stated: dict[str, Any]) -> str | None:
-    """The precision of quantized weights; None where it is not known, or differs among the layers."""
+    """The precision of quantized weights; None if it is unknown or differs among the layers."""
     method = str(stated.get("quant_method", ""))
     if method.startswith("modelopt"):
         return _ALGORITHMS.get(str(stated.get("quant_algo") or "").lower())

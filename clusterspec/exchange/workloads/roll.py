@@ -3,7 +3,7 @@
 Names and meanings: alibaba/ROLL 8eb27cc2, roll/configs/base_config.py (lines 153: prompts of a step; 500: 0 runs in
 turns; 786 to 808: a rank of the trainer takes per_device_train_batch_size × gradient_accumulation_steps samples for
 one optimizer step, and its data-parallel degree is its devices over the degrees) and examples. Roles whose
-``device_mapping`` is the same share their devices; the trainer's nodes are those of its own devices.
+``device_mapping`` is the same share their devices; the trainer's nodes are the nodes of its own devices.
 """
 
 from __future__ import annotations

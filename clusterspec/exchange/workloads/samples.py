@@ -58,7 +58,7 @@ def set_shard_groups(
 
 
 def list_cut_length(name: str, length: int, builder: ImportBuilder, line: int) -> None:
-    """Count the length at which sequences are cut, and list that of the data as unknown."""
+    """Count the length at which sequences are cut, and list the length of the data as unknown."""
     builder.count(name, length, line)
     builder.unknown("workload.sequence_length", f"sequences are cut at {length} tokens, shorter ones stay", line)
 

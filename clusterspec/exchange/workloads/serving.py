@@ -180,7 +180,7 @@ def _launches(file: InputFile) -> list[Launch]:
 
 
 def _role_reading(engine: str, keys: Keys, name: str) -> ImportResult:
-    """What the launch of one role states."""
+    """The settings in the launch of one role."""
     builder = ImportBuilder(SERVING, name)
     model = _set_model(keys, builder)
     set_engine_options(engine, keys, model, builder)

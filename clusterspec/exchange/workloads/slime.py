@@ -38,7 +38,7 @@ def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
     _set_algorithm(keys, builder)
     _set_minibatches(keys, prompts, builder)
     if split := keys.find(*_SPLITS):
-        why = "the ranks of an engine are of several degrees: state those of workload.rl.rollout"
+        why = "the ranks of an engine combine several degrees: state the degrees in workload.rl.rollout"
         builder.unknown(split, why, keys.line(split))
     else:
         set_counts(keys, {"workload.rl.rollout.tp": ("rollout_num_gpus_per_engine",)}, builder)

@@ -46,7 +46,7 @@ def read_slime(file: InputFile) -> ImportResult:
 
 
 def _set_memory(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the micro batch, what is computed again and what host memory keeps."""
+    """Set the micro batch, recomputation and offload to host memory."""
     if keys.is_on("use_dynamic_batch_size"):
         why = "micro batches hold as many sequences as fit into max_tokens_per_gpu: state layout.micro_batch"
         builder.unknown("use_dynamic_batch_size", why, keys.line("use_dynamic_batch_size"))

@@ -1,4 +1,4 @@
-"""Two servers of one text of which one prefills and the other decodes, as one serving plan.
+"""Two servers in one text, one for prefill and one for decode, as one serving plan.
 
 Options: vLLM 0.33.0, vllm/config/kv_transfer.py (``kv_role``: a producer prefills, a consumer decodes; ``kv_both``
 tells neither); SGLang 0.5.21, sglang/srt/server_args.py (``--disaggregation-mode``).
@@ -47,7 +47,7 @@ _UNSTATED = "the text does not state how many engines have this role"
 
 
 def split_launches(launches: Sequence[Launch], text: str = "") -> dict[str, Launch] | None:
-    """The launches of both roles of a text; None unless there are two, of one engine, each with one role."""
+    """The launches of both roles of a text; None unless two servers of one engine each have one role."""
     roles = {
         _server_role(keys) or role_of_object(text, keys.values, keys.command.line): (engine, keys)
         for engine, keys in launches
@@ -58,7 +58,7 @@ def split_launches(launches: Sequence[Launch], text: str = "") -> dict[str, Laun
 
 
 def _server_role(keys: Keys) -> str:
-    """The role of a server; empty if nothing tells it."""
+    """The role of a server; empty if nothing states it."""
     first = keys.command.words[0].text if keys.command.words else ""
     stated = str(keys.values.get("disaggregation_mode", ("",))[0])
     if stated in _ROLES or first in _ROLES:
@@ -97,9 +97,9 @@ def _replicas_of_role(file: InputFile, line: int) -> tuple[int, int] | None:
 
 
 def _engines_of_object(file: InputFile, keys: Keys) -> tuple[Any, int] | None:
-    """The engines of the object in which a launch stands, with their line: the instances of its role, or the pods of
-    its Deployment or StatefulSet divided by those of an engine (``--nnodes``); why there is no number of engines, where
-    these do not divide them.
+    """The number of engines of the object that holds a launch, with its line: the instances of its role, or the pods of
+    its Deployment or StatefulSet divided by the pods of an engine (``--nnodes``). If the division leaves a remainder,
+    the reason why there is no number.
     """
     if of_role := _replicas_of_role(file, keys.command.line):
         return of_role

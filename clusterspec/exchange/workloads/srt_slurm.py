@@ -82,7 +82,7 @@ def read_srt_slurm(file: InputFile) -> ImportResult:
     elif list(readings) == ["prefill", "decode"]:
         _set_split(yaml, readings, builder)
     else:
-        why = "neither engines of both roles nor such as do both"
+        why = "neither engines of both roles nor engines that do both"
         raise FormatError(f"has workers for {' and '.join(roles) or 'no role'}: {why}", yaml.line("resources"))
     _set_precision(yaml, model, builder)
     _set_load(yaml, builder)
@@ -90,7 +90,7 @@ def read_srt_slurm(file: InputFile) -> ImportResult:
 
 
 def _engine_of(value: Mapping[str, Any]) -> str:
-    """The engine: the type of the backend, or where there is none the one that has options."""
+    """The engine: the type of the backend, or, without one, the engine that has options."""
     backend = value_at(value, "backend")
     named = [name for name in _ENGINES if value_at(backend, "type") == name or value_at(backend, f"{name}_config")]
     if not named:

@@ -83,14 +83,14 @@ b87b9e39, Dell/benchmarks/gpt3/implementations/nemo/custom_callbacks.py, lines 4
 """
 _MLPERF_KEY = re.compile(r"\"key\": \"(global_batch_size|max_sequence_length)\", \"value\": ([0-9]{1,9})\b")
 _NEMO_BATCH = re.compile(r"\bglobal_batch_size[:=]\s{0,4}([0-9]{1,9})(?:\.0{1,4})?(?![.\w])")
-"""The batch. The printer divides a sum by its interval: where a step lacks the metric, the quotient is no batch."""
+"""The batch. The printer divides a sum by its interval, so the quotient is not a batch if a step lacks the metric."""
 _MARKS = ("train_step_timing in s", "elapsed time per iteration (ms):", "tps:", "completed step:")
-"""Texts, one of which is in every step line of these."""
+"""Texts: every step line of these programs contains one of them."""
 _COLORS = re.compile(r"\x1b\[[0-9;]{0,12}m")
 
 
 _NOT_READ = (
-    "has steps of verl, each of which is rollout and training together; they are not read: import its launch with "
+    "has steps of verl that combine rollout and training; they are not read: import its launch with "
     "`import verl`, and compare `timing_s/step` with the step of `estimate`"
 )
 
@@ -130,8 +130,8 @@ def _is_comment(line: str) -> bool:
 def read_step_log(file: InputFile) -> ImportResult:
     """The medians of a run after its first steps.
 
-    A step number lower than the one before begins another run. Raises `FormatError` if there are no steps, and for
-    several runs of which none is chosen.
+    A step number lower than the one before begins another run. Raises `FormatError` if there are no steps, or several
+    runs and no choice of one.
     """
     runs = RunLogs(numbered=_MEGATRON.search(file.plain) is not None)
     for number, raw in enumerate(file.text.split("\n"), 1):
@@ -170,7 +170,7 @@ def read_step_log(file: InputFile) -> ImportResult:
 
 
 def _set_step_time(log: StepLog, builder: ImportBuilder) -> None:
-    """Set the time of a step as measured, unless time stamps tell that it is none."""
+    """Set the time of a step as measured, unless time stamps show that it is not the time of a step."""
     seconds = builder.reading().number("step_seconds")
     if not isinstance(seconds, int | float) or seconds <= 0:
         return
@@ -232,7 +232,7 @@ def _record_sizes(log: StepLog, builder: ImportBuilder, *, of_all: bool = False)
 
 
 def _record_mesh(log: StepLog, builder: ImportBuilder) -> None:
-    """Record the degrees of torchtitan's device mesh; those of data replicate states or divide them."""
+    """Record the degrees of torchtitan's device mesh; the data degrees either replicate or divide the states."""
     if len(log.meshes) > 1:
         builder.unknown("layout", f"{len(log.meshes)} runs with groups of other sizes", min(log.meshes.values()))
         return
@@ -252,7 +252,7 @@ def _record_mesh(log: StepLog, builder: ImportBuilder) -> None:
 
 
 def _record_groups(log: StepLog, builder: ImportBuilder, *, of_all: bool) -> None:
-    """Record the tensor and pipeline groups, of which Megatron prints one line each."""
+    """Record the tensor and pipeline groups; Megatron prints one line for each."""
     for name, key in (("tensor", "tp"), ("pipeline", "pp")):
         found = [(size, line) for (kind, size), line in log.groups.items() if kind == name]
         if len(found) == 1:
@@ -350,7 +350,7 @@ def _is_nemo_step(line: str, number: int, runs: RunLogs) -> bool:
 
 
 def _is_of_mlperf(line: str, number: int, runs: RunLogs) -> bool:
-    """Whether a line is of a log of MLPerf: a step of NeMo, which it adds, or a setting of the run, which it keeps."""
+    """Whether a line belongs to an MLPerf log: a NeMo step, which is added, or a setting of the run, which is kept."""
     if ":::MLLOG" not in line:
         return False
     if setting := _MLPERF_KEY.search(line):

@@ -1,4 +1,4 @@
-"""The runs whose steps a log prints, and what their time stamps tell of the times that they state."""
+"""The runs whose steps a log prints, and a check of their step times against the time stamps."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ from clusterspec.standard import recent
 
 _EXIT = re.compile(r"(?<![\w.-])exit(?![\w.-])")
 _PARTS = re.compile(r"^[A-Za-z_][\w.-]{0,60}[ \t]*:(?:[ \t]|$)|^[ \t]{0,9}```", re.MULTILINE)
-"""A key of YAML or a block of a page: the scripts in such a text are apart, and the end of one ends no other."""
+"""A key of YAML or a block of a page: the scripts in such a text are separate, and the end of one does not end another.
+"""
 
 
 def line_of_stop(file: InputFile, launched: int) -> int:

@@ -208,7 +208,7 @@ def _set_code_model(name: str, config: CodeConfig, keys: Keys, builder: ImportBu
 
 
 def _set_tokens(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the sequence length, and batches from tokens: those of a micro-batch and of a step."""
+    """Set the sequence length, and the batches of a micro-batch and of a step from their tokens."""
     length = keys.integer("max_context_length", "seq_len")
     builder.set("workload.sequence_length", length, keys.line("max_context_length", "seq_len"))
     for path, name in (
@@ -317,7 +317,7 @@ def _set_torchtitan_model(keys: Keys, builder: ImportBuilder) -> None:
     name, flavor = str(keys.get("model.name") or "").lower(), str(keys.get("model.flavor", "flavor") or "").lower()
     line = keys.line("model.flavor", "flavor")
     if (images := keys.find(*_OF_IMAGES)) or _IMAGES.search(name):
-        why = "a model of images, or of images and text: a spec describes text decoders alone"
+        why = "a model of images, or of images and text: a spec describes only text decoders"
         builder.unknown(f"model {name or images}", why, keys.line("model.name", images or "") or line)
     elif flavor:
         _set_named_model(name, flavor, builder, line)
@@ -350,7 +350,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the micro batch: the local batch, or the part of it that each stage of a pipeline takes at a time."""
+    """Set the micro-batch: the local batch, or the part of it that a pipeline stage processes at a time."""
     names, part = ("local_batch_size", "training.batch_size"), "pipeline_parallel_microbatch_size"
     local, line = keys.integer(*names), keys.line(*names)
     if (keys.integer("pipeline_parallel_degree") or 1) == 1 or local == 1:

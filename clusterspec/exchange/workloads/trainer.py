@@ -1,4 +1,4 @@
-"""Launches and configurations of the Trainer of Hugging Face: of TRL, ms-swift, and scripts that take its options.
+"""Launches and configurations of the Hugging Face Trainer, of TRL, ms-swift, and scripts with its options.
 
 Names: ``TrainingArguments`` (huggingface/transformers, src/transformers/training_args.py), ``SFTConfig`` and
 ``ModelConfig`` (huggingface/trl f2cd5771, trl/trainer; adapters where ``use_peft`` is on), ms-swift (its page
@@ -48,7 +48,9 @@ TRAINER = "trainer"
 _OPTION = re.compile(r"--(?:[a-z]{1,20}\.)?per[_-]device[_-]train[_-]batch[_-]size\b")
 _FILE = re.compile(r"^per_device_train_batch_size[ \t]*:", re.MULTILINE)
 _JSON = re.compile(r"\s*\{[^{}]*\"per_device_train_batch_size\"[ \t]*:")
-"""The key in the outermost mapping of a file, as ``HfArgumentParser`` reads it; a deeper one is of another program."""
+"""The key in the outermost mapping of a file, as ``HfArgumentParser`` reads it; a deeper key belongs to another
+program.
+"""
 _LAYOUT = {
     "layout.nodes": ("nnodes", "num_machines", "num_nodes", "nodes"),
     "layout.cp": ("sequence_parallel_size", "context_parallel_size", "seq_parallel_size"),
@@ -71,7 +73,7 @@ _METHODS = ("tuner_type", "train_type", "sft_type", "train_mode")
 DEFAULT_RANK = 8
 """Rank of adapters of ms-swift where ``lora_rank`` is absent."""
 _SWIFT = re.compile(r"(?:^|/)swift$|(?:^|/)swift/\S{0,80}\bsft\.py$")
-"""The program of ms-swift, or its script; a script of the name alone may be anyone's."""
+"""The program of ms-swift, or its script; another script may have the same name."""
 _OTHER_LOSS = re.compile(r"(?:dpo|grpo|ppo|rlhf|kto|orpo|rloo|gkd|reward\w{0,20})", re.IGNORECASE)
 _OTHER_KEYS = (
     *("ref_model_name_or_path", "actor_model_name_or_path", "critic_model_name_or_path"),
@@ -157,7 +159,9 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
 
 
 def _generates(keys: Keys) -> bool:
-    """Whether a run generates samples in groups (GRPO). Raises `FormatError` for other losses than those of a text."""
+    """Whether a run generates samples in groups (GRPO). Raises `FormatError` for losses other than that of a language
+    model.
+    """
     words = [word for word in keys.command.words if not word.text.startswith("-")][:12]
     programs = [word for word in words if word.text.endswith(".py") or word.text.isalpha()]
     parts = [(part, word.line) for word in programs for part in re.split(r"[/_.]", word.text)]
@@ -218,17 +222,17 @@ def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
         why = "images pass an encoder and a projector before the model, which a spec does not describe"
         builder.unknown(tower, why, keys.line(tower))
     if keys.integer("pre_seq_len"):  # of THUDM/ChatGLM2-6B, ptuning/main.py
-        why = "trains a prefix of each layer alone: no value of workload.trainable"
+        why = "trains only a prefix of each layer: workload.trainable has no such value"
         builder.unknown("pre_seq_len", why, keys.line("pre_seq_len"))
         keys.used.add("pre_seq_len")
     tuned = keys.words("mm_tunable_parts")
     parts = {part for word in tuned for part in word.split(",") if part}
     if parts and parts != {"mm_language_model"}:
-        why = "trains these parts alone: no value of workload.trainable"
+        why = "trains only these parts: workload.trainable has no such value"
         builder.unknown(f"mm_tunable_parts: {excerpt(' '.join(tuned), LIST)}", why, keys.line("mm_tunable_parts"))
     for name in _PROJECTORS:
         if keys.is_on(name):
-            builder.unknown(name, "trains the projector alone: no value of workload.trainable", keys.line(name))
+            builder.unknown(name, "trains only the projector: workload.trainable has no such value", keys.line(name))
     for name in keys.values:
         if name.startswith("freeze_") and keys.is_on(name):
             builder.unknown(name, "trains a part of the model: state workload.trainable", keys.line(name))

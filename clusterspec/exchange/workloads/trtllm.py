@@ -192,7 +192,7 @@ def _set_degrees(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_limits(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the limits of a step; with data-parallel attention nothing says of what they are."""
+    """Set the limits of a step; with data-parallel attention it is not stated what they apply to."""
     limits = {
         "workload.serving.chunk_tokens": ("max_num_tokens",),
         "workload.serving.max_sequences": ("max_batch_size",),

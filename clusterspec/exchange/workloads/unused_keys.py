@@ -33,15 +33,15 @@ _ASIDE = re.compile(
     r"|profil\w+|nsys\w*|timing_log\w*|distributed_backend|rdzv_\w+|node_rank|machine_rank|seed_\w+|name"
     r")"
 )
-"""Last parts of keys of learning, data, output and places, which change neither memory nor time of a step."""
+"""Last parts of keys about learning, data, output and paths, which change neither the memory nor the time of a step."""
 _KEPT = re.compile(
     r"activation|recompute|parallel|offload|quant|cache_dtype|load_in_|(?:^|[._])model(?:_name)?(?:[._](?:name_or_)?path)?$"
 )
-"""Parts of keys that describe a layout although their ends look like those of output."""
+"""Parts of keys that describe a layout although the keys end like keys about output."""
 _NOTHING = frozenset(
     {"", "0", "1", "-1", "0.0", "1.0", "uniform", "none", "null", "false", "true", "off", "no", "[]", "{}"}
 )
-"""Values that turn something off, that a switch has, or of which no other value would follow."""
+"""Values that turn something off, values of a switch, and values that change no key of the spec."""
 _DECISIVE = frozenset(
     {
         *(
@@ -80,7 +80,7 @@ _DECISIVE = frozenset(
         *("model", "model_path", "extra_engine_args", "gpus_per_node", "num_nodes", "nnodes"),
     }
 )
-"""Last words of keys that set no value by themselves: they decide how others are read, or are factors of one."""
+"""Last words of keys that set no value alone: they decide how other keys are read, or are factors of a value."""
 
 
 def is_aside(name: str) -> bool:
@@ -145,7 +145,7 @@ def _list_undecided(keys: Keys, builder: ImportBuilder) -> None:
             lines = sorted({branch for _, branch in places})
             tests = "test on line" if len(lines) == 1 else "tests on lines"
             tests += f" {', '.join(map(str, lines[:8]))}{', …' * (len(lines) > 8)}"
-            builder.unknown(shown, f"depends on the {tests}, which the script alone does not decide", places[0][0])
+            builder.unknown(shown, f"depends on the {tests}, which the script does not decide", places[0][0])
 
 
 _MOST_VALUES = 3
@@ -178,7 +178,7 @@ def _states_nothing(value: Any) -> bool:
 
 
 def _shown_names(names: Iterable[str]) -> str:
-    """The names, those of learning, data and output last; of those the first only."""
+    """The names, with those about learning, data and output last, of which only the first appear."""
     listed = list(names)
     aside = [name for name in listed if is_aside(name)]
     others = [name for name in listed if name not in set(aside)]

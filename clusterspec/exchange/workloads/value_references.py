@@ -22,7 +22,7 @@ MARK = "{{"
 
 
 def with_references(values: dict[str, Any]) -> dict[str, Any]:
-    """Values with the references that one other value of theirs decides; the others stay as they are.
+    """Values whose references are replaced if exactly one value fits; other references do not change.
 
     >>> with_references({"a": {"m": "org/x"}, "args": ["--model={{ .Values.a.m }}", "--port={{ .Values.p }}"]})["args"]
     ['--model=org/x', '--port={{ .Values.p }}']
@@ -49,7 +49,7 @@ def _expanded(value: Any, values: dict[str, Any], depth: int) -> Any:
 
 
 def _text_of(match: re.Match[str], values: dict[str, Any]) -> str:
-    """The text of the value to which a reference refers; the reference itself if it is no single text or number."""
+    """The text of the value to which a reference refers; the reference itself if the value is no text or number."""
     held = value_at(values, *match["path"].split("."))
     single = isinstance(held, str | int | float) and not isinstance(held, bool) and held != ""
     return str(held) if single and len(str(held)) <= 400 else match[0]

@@ -182,7 +182,7 @@ def _main_ppo(keys: Keys) -> Word | None:
 
 
 def _set_roles(keys: Keys, builder: ImportBuilder) -> None:
-    """Set a critic and a model of rewards that are not the trained model; a critic takes part in ppo alone."""
+    """Set a critic and a reward model that differ from the trained model; only ppo uses a critic."""
     roles = (
         ("critic", _CRITIC, str(keys.get("algorithm.adv_estimator") or "gae") == "gae"),
         ("reward", "reward_model.model.path", keys.is_on("reward_model.enable")),
@@ -290,8 +290,8 @@ def _configuration_named(keys: Keys) -> tuple[str, int] | None:
 
 
 def _set_recompute(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the activations that are computed again. With Megatron the switch alone computes none again: a granularity
-    decides, whose default is null.
+    """Set the activations that are computed again. With Megatron, the switch alone recomputes nothing: the granularity
+    decides, and its default is null.
 
     Source: volcengine/verl d13434fd, verl/workers/megatron_workers.py, lines 170 to 176; later releases read
     ``override_transformer_config`` alone; read 2026-11-25.

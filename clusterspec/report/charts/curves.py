@@ -217,8 +217,8 @@ def _dot_legend() -> list[str]:
 
 @dataclass(frozen=True)
 class WireRow:
-    """The communication time of one kind of parallelism and the computation time, in seconds; ``note`` is what else the
-    estimate says, ``fits`` says whether the layout fits in memory.
+    """The communication time of one kind of parallelism and the computation time, in seconds; ``note`` is a further
+    statement of the estimate, ``fits`` says whether the layout fits in memory.
     """
 
     label: str

@@ -135,7 +135,7 @@ def _run_shapes(run: DrawnNodes, each: int, at: tuple[float, float], columns: in
 
 
 def _box_shapes(turns: Sequence[DrawnTurn], x: float, y: float) -> Iterator[str]:
-    """The box of one node, divided by the shares of the jobs that take turns; framed where some of the time is free."""
+    """The box of one node, divided by the shares of the jobs that take turns, with a frame if some time is free."""
     side = SIDE - 2.5
     if sum_of(turn.share for turn in turns) < 1 - 1e-9:
         yield svg.frame(x + 0.5, y + 0.5, side - 1, side - 1, "other", stroke=1)

@@ -72,9 +72,9 @@ def name_places(
 ) -> list[Point]:
     """The left end and base line of each name, in the order of ``names``. Names are placed near their points.
 
-    A name covers none of the boxes ``taken``, no name before it, nor the horizontal line at ``level``, and stays
-    in the ``frame``, if any place near its point allows; of those places the first that does not cover the ``curve``.
-    Below a ``rising`` curve is on its right.
+    If a place near its point allows it, a name stays in the ``frame`` and covers neither the boxes ``taken``, an
+    earlier name, nor the horizontal line at ``level``. Among these places, the first that does not cover the ``curve``
+    is used. Below a ``rising`` curve is on its right.
     """
     found: list[Point] = []
     boxes = [*taken]

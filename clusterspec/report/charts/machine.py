@@ -1,6 +1,7 @@
 """Drawings of the machine: a node, one block of nodes below its leaves, and the whole by repetition.
 
-Labels stand in boxes or next to the links, so that no line crosses one. What repeats is drawn a few times and counted.
+Labels stand in boxes or next to the links, so that no line crosses one. Repeated parts are drawn a few times and
+counted.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class DrawnNode:
     others: int = 0
     own_ports: bool = False
     switch_links: tuple[int, ...] = ()
-    """The links of one accelerator to each scale-up switch inside the node, where they are known."""
+    """The links of one accelerator to each scale-up switch inside the node, if known."""
 
     @property
     def nic_title(self) -> str:
@@ -274,7 +275,9 @@ def _numbered_boxes(
     centers: Sequence[float | None],
     look: tuple[float, tuple[float, float], str],
 ) -> Iterator[str]:
-    """Boxes with a word and their number, or the number alone where that does not fit; ``look`` is top, size, tint."""
+    """Boxes with a word and their number, or with only the number if the word does not fit; ``look`` is top, size,
+    tint.
+    """
     top, size, tint = look
     for number, x in zip(box_numbers(*count), centers, strict=True):
         if x is None:
@@ -308,7 +311,7 @@ MOST_BOXES = 8
 def whole_chart(rows: Sequence[DrawnRow], alt: str, *, pods: int = 1) -> str:
     """Levels from the top down, a few parts of each; links between levels; labels at the left, free of lines.
 
-    With several ``pods``, parts of the two lowest rows are linked inside a pod alone, drawn one box each.
+    With several ``pods``, parts of the two lowest rows are linked only inside a pod; each pod is drawn as one box.
     """
     left, high, gap, top = 158.0, 34.0, 40.0, 8.0
     drawn = [box_centers(row.count, MOST_BOXES, left, svg.WIDTH) for row in rows]

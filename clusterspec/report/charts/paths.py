@@ -14,8 +14,8 @@ from clusterspec.standard import sum_of
 @dataclass(frozen=True)
 class DrawnHop:
     """A part on the path: the ``seconds`` that it adds (None if unknown), these as text, the total up to it as text,
-    and a remark. ``rate`` is that of the link into the part; None for the first part, and if that link has no rate of
-    its own.
+    and a remark. ``rate`` is the rate of the link into the part; None for the first part, and if that link has no rate
+    of its own.
     """
 
     label: str
@@ -63,7 +63,7 @@ def path_chart(hops: Sequence[DrawnHop], alt: str) -> str:
 
 
 def _link_shapes(hop: DrawnHop, known: Sequence[float], top: float) -> list[str]:
-    """The link into a hop from the one at ``top``, with its rate."""
+    """The link into a hop from the hop at ``top``, with its rate."""
     tint = "limit" if hop.narrowest else "other"
     wide = _link_width(hop.rate, known)
     parts = [svg.segment(LEFT, top + 11, LEFT, top + PITCH - 11, tint, width=wide, dash="" if hop.rate else "3 3")]
@@ -83,7 +83,7 @@ def _link_width(rate: float | None, known: Sequence[float]) -> float:
 
 
 def _bar_shapes(hop: DrawnHop, axis: LinearAxis, at: float, y: float) -> list[str]:
-    """The time up to a hop as a bar, and what the hop adds to it."""
+    """The time up to a hop as a bar, and the time that the hop adds."""
     seconds = hop.seconds or 0.0
     parts = [svg.box(axis.start, y - 6, axis.end - axis.start, 12, "wash")]
     parts.append(svg.box(axis.start, y - 6, axis(at) - axis.start, 12, "backward"))

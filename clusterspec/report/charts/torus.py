@@ -14,7 +14,7 @@ OUTER_LINK = 8.0
 def torus_chart(shape: Sequence[int], alt: str, label: str, note: str) -> str:
     """The first two dimensions as a grid; a third as depth, of which the front, top and right faces are drawn.
 
-    Short lines at the edges are the wraparound links. Of many planes the first ones are drawn.
+    Short lines at the edges are the wraparound links. If there are many planes, only the first ones are drawn.
     """
     across, down = shape[0], shape[1] if len(shape) > 1 else 1
     depth = min(shape[2] if len(shape) > 2 else 1, MOST_PLANES)

@@ -228,7 +228,7 @@ def place_text(group: Sequence[Shown]) -> str:
 
 
 PARTS: Mapping[str | int, str] = {"jobs": "job", "pools": "pool"}
-"""The keys above the parts of a fleet, and what one part is called."""
+"""The keys above the parts of a fleet, and the name of one part."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Designs side by side: of each row the best, and what differs between them."""
+"""Designs side by side: the best value of each row, and the differences between the designs."""
 
 from __future__ import annotations
 

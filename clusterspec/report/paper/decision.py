@@ -128,8 +128,8 @@ def risk_sentences(purchase: Purchase) -> list[str]:
 
 
 def machine_phrase(cluster: Cluster, added: int = 0) -> str:
-    """The nodes with their accelerators, and the domains that several nodes form; of an expansion the ``added`` nodes,
-    and those in place.
+    """The nodes with their accelerators, and the domains that several nodes form; for an expansion, the ``added`` nodes
+    and the nodes in place.
     """
     nodes, each = cluster.all_nodes, cluster.accelerators_per_node
     if added:

@@ -17,7 +17,7 @@ OPEN = "not stated"
 
 
 def delivery_section(report: FullReport) -> Section | None:
-    """The checklist; in a tender, what the supplier has to promise."""
+    """The checklist; in a tender, the promises that the supplier has to make."""
     if report.tender:
         return _demands_section(report)
     rows = tuple(_decision_rows(report))

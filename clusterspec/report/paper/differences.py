@@ -1,4 +1,4 @@
-"""What a compared design changes: keys, figures and findings, as `clusterspec diff` prints them."""
+"""The changes of a compared design: keys, figures and findings, as `clusterspec diff` prints them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNTOLD = frozenset({("name",), ("description",)})
 
 
 def difference_blocks(report: FullReport) -> Iterator[Block]:
-    """The keys and the figures in which compared designs differ from the first, and what is found in one alone."""
+    """The keys and figures in which the compared designs differ from the first, and findings of only one of them."""
     found = {number: other.difference for number, other in enumerate(report.against, 1) if other.difference is not None}
     letters = tuple(name[0] for name in report.names)
     if found:

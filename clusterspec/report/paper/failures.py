@@ -1,4 +1,4 @@
-"""The section on reliability: goodput over the checkpoint interval, and what single failures do."""
+"""The section on reliability: goodput over the checkpoint interval, and the effects of single failures."""
 
 from __future__ import annotations
 

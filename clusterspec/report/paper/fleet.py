@@ -250,7 +250,7 @@ def bill_table(report: FleetReport) -> PaperTable | None:
 
 
 def _bill_rows(name: str, report: BillReport) -> Iterator[TableRow]:
-    """The parts of a pool, and their sum where one has a price."""
+    """The parts of a pool, and their sum if one has a price."""
     for number, item in enumerate(report.items):
         yield TableRow((name, *_item_cells(item)), f"pools.{name}.items[{number}]", bare=True)
     if report.bill.total is not None:

@@ -22,8 +22,8 @@ KIND = "Procurement report"
 
 
 def composed_purchase(report: FleetReport) -> Paper:
-    """The paper for the buyer of a fleet. If a pool is not resolved, there is no decision, only what is known of the
-    fleet.
+    """The paper for the buyer of a fleet. If a pool is not resolved, there is no decision, only the known facts about
+    the fleet.
     """
     purchase, whole = report.purchase, replace(fleet.composed_fleet(report), kind=KIND)
     if purchase is None:
@@ -82,7 +82,7 @@ def decision_sentence(report: FleetReport, purchase: Purchase) -> str:
 
 
 def _materials_section(report: FleetReport, purchase: Purchase) -> Section:
-    """The bill of each pool in one table, the quote against all of them, and what no bill counts."""
+    """The bill of each pool in one table, the quote compared with all bills, and the parts that no bill counts."""
     blocks: list[Block] = [table] if (table := fleet.bill_table(report)) is not None else []
     blocks += [quoted] if (quoted := quote_table(purchase)) is not None else []
     lacking = {name: bill.bill.not_counted for name, bill in report.pool_bills.items() if bill.bill.not_counted}
@@ -94,7 +94,7 @@ def _materials_section(report: FleetReport, purchase: Purchase) -> Section:
 
 
 def _cost_section(report: FleetReport) -> Section:
-    """Nodes, power and cost of each pool by part, and what each job is billed."""
+    """Nodes, power and cost of each pool by part, and the bill of each job."""
     pools = fleet.pools_section(report)
     if not fleet_text.has_costs(report):
         return pools

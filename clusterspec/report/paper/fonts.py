@@ -129,7 +129,7 @@ _LETTER = re.compile(r"(?:LETTER|SYLLABLE|CHARACTER|VOWEL SIGN|VOWEL|DIGIT|SIGN)
 
 
 def spelled_sign(char: str) -> str:
-    """The text for a character without a font: the sound of a letter, or what a sign shows, by its Unicode name.
+    """The text for a character without a font: the sound of a letter, or the meaning of a sign, by its Unicode name.
 
     >>> spelled_sign("ሀ"), spelled_sign("ក"), spelled_sign("🚀"), spelled_sign("\U00020bb7")
     ('ha', 'ka', '(rocket)', '(cjk unified ideograph-20bb7)')

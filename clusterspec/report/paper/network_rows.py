@@ -61,7 +61,7 @@ def _change_text(one: NetworkChoice, present: NetworkChoice) -> str:
 
 
 def _latency_remarks(choices: Sequence[NetworkChoice], held: str | None) -> Iterator[str]:
-    """The sources of the latencies between adapters, and what the other columns include."""
+    """The sources of the latencies between adapters, and the contents of the other columns."""
     for one in choices:
         if one.wire_basis:
             yield f"Adapter to adapter on {one.name}: {one.wire_basis.replace('assumed: ', 'assumed, ', 1)}."

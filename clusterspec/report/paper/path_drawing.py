@@ -15,7 +15,8 @@ from clusterspec.units import display
 def path_picture(pod: Pod | None) -> Picture | None:
     """The path of a message between the farthest accelerators; None if no two are connected.
 
-    The live figure has the path of every class of pairs, and for pairs on two rails the one over a rail's accelerator.
+    The live figure has the path of every class of pairs, and for pairs on two rails also the path over a rail's
+    accelerator.
     """
     if pod is None or not pod.classes or pod.nodes * pod.accelerators_per_node < 2:
         return None

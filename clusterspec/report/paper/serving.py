@@ -139,7 +139,7 @@ def _latency_rows(times: ServingTimes, load: Serving) -> Iterator[TableRow]:
 
 def _prefill_row(times: ServingTimes, load: Serving) -> TableRow:
     """The share of prefill in the time of the engines or of a static batch. With separate engines, the utilization of
-    what limits prefill.
+    the part that limits prefill.
     """
     share = "estimate.serving.prefill_share"
     if load.prefill is not None:

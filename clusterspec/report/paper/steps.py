@@ -193,7 +193,7 @@ def _evidence_text(report: FullReport) -> str:
 
 
 def _open_question(gained: Figure) -> str:
-    """The question that published runs leave open, and because of which the range is widened by this figure."""
+    """The question that published runs leave open, for which the range is widened by this figure."""
     if gained is UNSEEN_KIND:
         return "no run of this precision and framework is published on it"
     if gained is UNSEEN_PART:

@@ -1,4 +1,4 @@
-"""The design in sentences: the place of each kind of parallelism with its figures, and what a step loses."""
+"""The design in sentences: the place of each kind of parallelism with its figures, and the losses of a step."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Widths of the columns of printed tables.
 
 Measuring every cell takes a quarter of the time of a PDF, so the columns are measured here from the advance widths of
-the font, and divided as browsers divide a table: all lines unbroken where they fit, else as much as words need and a
-part of the rest.
+the font, and divided as browsers divide a table: all lines unbroken if they fit; else each column gets the width of its
+words and a part of the rest.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 ## What it finds
 
 A cluster of several scale-up domains whose acceptance tests all stay inside one domain. On rack-scale systems also a
-cluster without a test of one whole domain (the 72 accelerators of an NVL72, or those of them that the job uses):
+cluster without a test of one whole domain (the 72 accelerators of an NVL72, or the part of them that the job uses):
 smaller tests leave links idle, and larger tests measure the fabric. Both are warnings. A `send-recv` between nodes of
 one domain counts as a test of the fabric if it asks for the rate of the NICs.
 
@@ -112,8 +112,8 @@ def _untested_ranks(missing: list[int], domain: int, most: int) -> tuple[str, st
     """
     if most > domain:
         message = (
-            f"no acceptance test uses a domain of {domain:,} ranks alone: the test over {most:,} ranks crosses the "
-            f"fabric too and has its rate, so slow links inside a domain remain undetected"
+            f"no acceptance test uses a domain of {domain:,} ranks alone: the test over {most:,} ranks also crosses "
+            "the fabric, which limits its rate, so slow links inside a domain remain undetected"
         )
         return message, f"add an all-reduce over the {domain:,} ranks of one domain"
     message = (

@@ -93,7 +93,9 @@ def check(acceptance: tuple[AcceptanceSpec, ...], own_remarks: str, rated: Clust
                     f"the text gives a run {display(written, 's')}, and {test.size.written} at "
                     f"{display(bandwidth, 'B/s')} of bus bandwidth over {ranks:,} ranks take {display(seconds, 's')}"
                 )
-                message += ": the time is that of the same figure as algorithm bandwidth" if as_links else ""
+                message += (
+                    ": the time in the text follows if the figure is read as algorithm bandwidth" if as_links else ""
+                )
                 help_ = f"write {display(seconds, 's')}, or leave out the time"
                 yield RULE.problem("description", message, help_, severity="error" if as_links else "warning")
                 return

@@ -24,7 +24,7 @@ Ask for what the hardware reaches: 60 to 80 % of the fp64 peak in HPL, 95 % of t
 
 ## When to ignore it
 
-Ignore it where the figure is that of another machine.
+Ignore it where the figure belongs to another machine.
 
 ## Fires
 
@@ -70,7 +70,7 @@ from clusterspec.units import display, display_bits
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 1.005
-"""Ratio of two figures of which one may be rounded."""
+"""Ratio up to which two figures are equal, since one may be rounded."""
 UNREACHED = 0.95
 """Share of the fp64 peak that no large system of the TOP500 reaches in HPL."""
 BYTES = 4.0
@@ -134,7 +134,7 @@ def _hpcg_limit(figure: TestFigure, cluster: Cluster) -> tuple[float, str] | Non
 
 
 def _port_limit(figure: TestFigure, cluster: Cluster) -> tuple[float, str] | None:
-    """B/s of one adapter, or of all adapters of a node where the text says so."""
+    """B/s of one adapter, or of all adapters of a node if the text says so."""
     fabric = cluster.scale_out
     if fabric is None:
         return None
@@ -144,7 +144,7 @@ def _port_limit(figure: TestFigure, cluster: Cluster) -> tuple[float, str] | Non
 
 
 def _memory_limit(figure: TestFigure, cluster: Cluster) -> tuple[float, str] | None:
-    """B/s of the memory of one accelerator, where the text is about one."""
+    """B/s of the memory of one accelerator, if the text is about one."""
     memory = cluster.accelerator.memory_bandwidth
     if memory is None or figure.devices != 1:
         return None

@@ -80,7 +80,7 @@ class Legality:
         return f"{offered}, without `dp`, which is derived" if stated else offered
 
     def advice(self, rule: str, *axes: str, otherwise: str) -> str:
-        """The proposals as a sentence, or another text where there are none."""
+        """The proposals as a sentence, or another text if there are none."""
         offered = self.nearest_values_text(rule, *axes)
         return f"use the nearest valid values: {offered}" if offered else otherwise
 

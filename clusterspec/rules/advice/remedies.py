@@ -137,8 +137,8 @@ def _fitting_layouts_text(
         return untried
     least, words = min(needs)
     spare = percent(1 - FULLEST)
-    tried = f"of {plural(len(estimated), 'changed layout')} tried here none leaves {spare} of the memory free"
-    return f"{tried}; the least memory has `{words}` ({display(least, 'B')}): {otherwise}"
+    tried = f"none of {plural(len(estimated), 'changed layout')} tried here leaves {spare} of the memory free"
+    return f"{tried}; `{words}` needs the least memory ({display(least, 'B')}): {otherwise}"
 
 
 def _alternative_text(alternative: Alternative, *, timed: bool) -> str:

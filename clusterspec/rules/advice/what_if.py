@@ -175,7 +175,7 @@ class WhatIf:
 
     def estimate(self, changes: Changes) -> Plan | None:
         """The plan with some keys of the spec changed; None if it cannot be estimated. Several rules, and the condition
-        under which one is silent, ask for the same changes, which are estimated once.
+        under which a rule is silent, ask for the same changes; each change is estimated once.
         """
         from clusterspec.cost.estimate import legal_times
 
@@ -298,9 +298,9 @@ class WhatIf:
     def idle_severity(self, idle: float, *, avoidable: bool = True) -> str:
         """The severity of an idle share of the step.
 
-        It is an error where interleaved stages would save enough of it, or where the idle share exceeds `MOST_IDLE`. It
-        is a note where the stated batch makes the idle share unavoidable (not ``avoidable``) and interleaved stages are
-        not faster.
+        The finding is an error if interleaved stages would save enough of the step, or if the idle share exceeds
+        `MOST_IDLE`. It is a note where the stated batch makes the idle share unavoidable (not ``avoidable``) and
+        interleaved stages are not faster.
         """
         better = self.interleaved
         if better is not None and self.severity(self.saved_share(better)) == "error":
@@ -356,7 +356,7 @@ class WhatIf:
 
 
 def _layout_keys(changes: Mapping[str, object]) -> Changes:
-    """Changed keys of the layout as keys of the spec; dp is derived again where it is not among them."""
+    """Changed keys of the layout as keys of the spec; dp is derived again if it is not among them."""
     return {("layout", key): value for key, value in ({"dp": None} | dict(changes)).items()}
 
 

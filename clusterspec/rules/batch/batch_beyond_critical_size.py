@@ -71,7 +71,7 @@ from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "note", "heuristic")
 MEASURED_BATCH = 2580 * 512
-"""Tokens of the critical batch of the longest run measured, and that run's tokens."""
+"""Tokens of the critical batch of the longest measured run, and tokens of that run."""
 MEASURED_TOKENS = 24.6e9
 EXPONENT = 0.47
 SHORTEST = 1.7e9

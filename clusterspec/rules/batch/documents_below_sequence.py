@@ -79,11 +79,11 @@ def check(written_workload: WorkloadSpec, design: Design) -> Iterator[Problem]:
     rough = isinstance(lengths, int) and sequence < FEW * lengths
     severity = "note" if packed or rough or written_workload.trainable else ""
     if FEW * usual <= sequence < 2 * longest:
-        message = f"99 % of the documents have at most {usual:,} tokens, so attention in a sequence of {sequence:,} does not reach farther in most places: longer contexts are not learned"
+        message = f"99 % of the documents have at most {usual:,} tokens, so most tokens in a sequence of {sequence:,} attend to no more: the model does not learn longer contexts"
         help_ = "draw more long documents, or shorten sequences"
         yield RULE.problem("workload.document_tokens", message, help_, severity=severity)
     elif 2 * longest <= sequence:
-        message = f"the longest documents have {longest:,} tokens, so attention in a sequence of {sequence:,} never reaches farther: longer contexts are not learned"
+        message = f"the longest documents have {longest:,} tokens, so no token in a sequence of {sequence:,} attends to more: the model does not learn longer contexts"
         yield RULE.problem(
             "workload.document_tokens",
             message,

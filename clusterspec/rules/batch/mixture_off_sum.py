@@ -111,7 +111,7 @@ _LIMIT = pattern(
     rf"(?i)\b(?:at most|no more than|not more than|never more than|more than|maximum of|max\.?|up to|höchstens|au plus|máximo)\b[^.;\d]{{0,20}}?(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}) (?:epochs?|times|passes|repetitions|repeats|epochen|mal|fois|épocas|veces)\b"
 )
 READ = (0.5, 1.7)
-"""Range of the sum of shares that can be a mixture; other sums are not shares of one whole."""
+"""Range of sums of shares that can be a mixture; with another sum, the shares are not of one whole."""
 WORTHLESS = 16.0
 """Number of passes over the same tokens after which more of them hardly help (Muennighoff et al., section 5)."""
 ROUNDED = 1.05

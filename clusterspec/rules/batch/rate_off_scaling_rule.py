@@ -3,7 +3,7 @@
 ## What it finds
 
 Two batches and two learning rates in a sentence that names linear or square-root scaling, where the ratio of the rates
-is not that of the batches (linear), or not the square root of it.
+differs from the ratio of the batches (linear) or from its square root.
 
 ## Why it matters
 

@@ -241,7 +241,7 @@ def _interval_problem(text: str, steps: float) -> Iterator[Problem]:
     ]
     value, words = max(found, default=(0.0, ""))
     if value > steps:
-        message = f"`{words}`: the run has {steps:,.0f} steps, and none is reached"
+        message = f"`{words}`: the run has {steps:,.0f} steps, fewer than one interval"
         yield RULE.problem("description", message, "use a shorter interval")
 
 

@@ -8,7 +8,7 @@ A training job whose `sequence_length` is at most 1,024 tokens and a quarter of 
 ## Why it matters
 
 The product, the tokens of a step, is the same either way, so that nothing else in a plan shows the mistake. Memory, the
-share of attention, the number of micro-batches and the legal parallel degrees are those of another run.
+share of attention, the number of micro-batches and the legal parallel degrees belong to another run.
 
 ## What to do
 

@@ -88,7 +88,7 @@ _TOKENIZER = pattern(
     r"(?i)\b(?:tokeni[sz]\w*|\w*[tT]okeni[sz]er|pre-?tokeni[sz]ed|vocabular\w*|vokabular\w*|sentence-?piece|bpe|tiktoken|encod(?:ed|ings?|er)|(?:token[- ]?)?ids|kodiert|codiert|encodée?s?|vocabulaire)\b"
 )
 _WORDS = ("tokenis", "tokeniz", "vocab", "vokab", "sentencep", "bpe", "tiktoken", "encod", "ids", "kodiert", "codiert")
-"""Words of which `_TOKENIZER` needs at least one."""
+"""Words: `_TOKENIZER` needs at least one of them."""
 NEAR = 60
 """Largest distance, in characters, between the name of a model family and the words about its tokenizer."""
 _NOT = pattern(
@@ -98,7 +98,7 @@ _NOT = pattern(
 )
 """Pattern of words in sentences about another tokenizer than that of the training data."""
 _CUES = ("16", "short", "two", "2 byte", "2-byte", "2 octets", "zwei byte", "deux octets")
-"""Words of which `_NARROW` needs at least one."""
+"""Words: `_NARROW` needs at least one of them."""
 _NARROW = pattern(
     r"(?i)(?<![^\W_])u?int16\b|\b(?:16[- ]bits?|unsigned shorts?|(?:two|2|zwei|deux|dos)[ -](?:bytes|octets|byte(?= (?:unsigned |token )*(?:ids?|integers?|tokens?|values?)\b)))\b|\b(?:zwei|2) Bytes?\b(?! (?:unsigned|stream))"
 )

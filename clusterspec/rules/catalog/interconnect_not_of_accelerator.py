@@ -1,4 +1,4 @@
-"""The scale-up interconnect is not one that the accelerator has.
+"""The accelerator does not have the stated scale-up interconnect.
 
 ## What it finds
 

@@ -118,7 +118,7 @@ def _agrees(counted: float, named: re.Match[str]) -> bool:
 
 
 def _changed_keys(written: ModelSpec, base: Model) -> str:
-    """The keys whose values differ from those of the base, each with the value of the base where it has one."""
+    """The keys whose values differ from the base, each with the value of the base if it has one."""
     texts = []
     for field in fields(written):
         value, of_base = getattr(written, field.name), getattr(base, field.name, None)

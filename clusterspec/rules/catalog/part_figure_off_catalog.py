@@ -9,7 +9,7 @@ measured figures, parts of the whole and figures of several parts together are n
 
 ## Why it matters
 
-What was computed from the figure is wrong: modules for 64 cages of a switch that has 32, or weights that do not fit.
+Numbers computed from the figure are wrong: modules for 64 cages of a switch that has 32, or weights that do not fit.
 
 ## What to do
 
@@ -68,12 +68,12 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 _NUMBER = pattern(r"\d[\d.,]*")
 OF_SEVERAL = 3.0
-"""Ratio to the largest value of the catalog above which a figure is that of several parts together."""
+"""Ratio to the largest value of the catalog above which a figure counts several parts together."""
 _MASK = "_"
 """A sign in place of the letters of a name, whose digits are no figures."""
 _MASKED = pattern(r"_+")
 _SEVERAL = pattern(r"(?i)(?:\b\d{1,5} ?(?:x |× ?)?|\b(?:all|both|these|those|beide|alle|les|nos|two) )(?:[\w-]+ )?$")
-"""Words before the name of several parts, whose figure may be that of all."""
+"""Words before the name of several parts; a figure after them may be the sum of all."""
 
 
 def check(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[Problem]:
@@ -120,7 +120,7 @@ def _entries(part: PartMention, catalog: Catalog) -> list[Entry]:
 
 
 def _is_written(stated: Statement, spec: Spec) -> bool:
-    """Whether a key has the figure: of a changed part, or of another thing in the same unit."""
+    """Whether a key has the figure, for a changed part or for another thing in the same unit."""
     return not stated.key.counts and any(
         abs(stated.value - each) <= stated.key.same * abs(each) for each in written_numbers(spec)
     )

@@ -8,8 +8,8 @@ cloud, since such machines exist already.
 
 ## Why it matters
 
-The software of the technology is no longer developed, and clouds offer less of it: Google's A3 Ultra (H200), A4 and A4X
-all use RoCE, at twice the rate of TCPXO.
+The technology gets no new software, and clouds offer fewer machines with it: Google's A3 Ultra (H200), A4 and A4X all
+use RoCE, at twice the rate of TCPXO.
 
 ## What to do
 

@@ -85,5 +85,5 @@ def check(thresholds: Thresholds, training: Workload, layout: Layout, timed: Pla
         message = f"gradients in fp32 have twice the bytes of bf16, and their reduction exposes {percent(cost, 2)} of the step"
         help_ = "use `gradient_precision: bf16` with fp32 accumulation, if convergence allows"
         if loses_terms_in_bf16(layout):
-            help_ = "reduce fewer times (a larger batch, or fewer replicas): so many terms vanish in a sum in bf16"
+            help_ = "reduce less often (a larger batch, or fewer replicas): a bf16 sum of this many terms loses most of them"
         yield RULE.problem("workload.gradient_precision", message, help_)

@@ -10,8 +10,8 @@ and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 
-Over four nodes, an all-reduce of 32 KiB takes as long as one of several MiB: the links are idle most of the time, and
-faster NICs do not help.
+Over four nodes, an all-reduce of 32 KiB takes as long as an all-reduce of several MiB: the links are idle most of the
+time, and faster NICs do not help.
 
 ## What to do
 

@@ -6,13 +6,14 @@ A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B
 `256 GPUs`), in digits or as the first word of a sentence, or names a degree of the layout (`tp 8`), where the number
 neither is stated by a key nor follows from the keys. The rule accepts the nodes with or without spares, the nodes of
 the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
-roles; with `recovery: shrink` any smaller number of nodes. Sentences about another machine (one that is replaced, compared
-with, or bought later), parts of a larger one (`128 of the 256 nodes`), nodes that a load needs (`11,600 requests/s: 580
-nodes`), blocks of a fabric (`pods of 96`) and parts that add up to the nodes (`62 and 31 more`) are not read.
+roles. With `recovery: shrink` it also accepts any smaller number of nodes. Sentences about another machine (one that is
+replaced, compared with, or bought later), parts of a larger one (`128 of the 256 nodes`), nodes that a load needs
+(`11,600 requests/s: 580 nodes`), blocks of a fabric (`pods of 96`) and parts that add up to the nodes (`62 and 31
+more`) are not read.
 
-A number of steps is compared with tokens / (batch × sequence length): one that the text calls the whole run has to agree
-to 5 %, and no other may be larger by half. A price of one accelerator or node, or its rent for an hour (`2.20 USD per
-chip-hour`), has to agree with `prices` to 3 %.
+A number of steps is compared with tokens / (batch × sequence length): a number that the text calls the whole run has to
+agree to 5 %, and no other number may be larger by half. A price of one accelerator or node, or its rent for an hour
+(`2.20 USD per chip-hour`), has to agree with `prices` to 3 %.
 
 ## Why it matters
 
@@ -181,7 +182,7 @@ _OF_LOAD = pattern(
 )
 """Pattern of the text before a number of nodes that a load needs; such a number is not the size of the machine."""
 _SLICE = pattern(r"\b(v[2-4]|v5p)-(\d{1,5})\b")
-"""The name of a TPU slice whose number counts cores, of which each chip has two."""
+"""The name of a TPU slice whose number counts cores; each chip has two cores."""
 _STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
 _INTERVALS = ("every ", "each ", "per ")
 _OF_A_PART = pattern(

@@ -1,4 +1,4 @@
-"""A count in the description differs from the one that the layout determines.
+"""A count in the description differs from the count in the layout.
 
 ## What it finds
 

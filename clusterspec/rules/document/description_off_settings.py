@@ -208,7 +208,7 @@ def _model_problem(description: str, workload: Workload | None, catalog: Catalog
 
 
 def _is_written(stated: Statement, spec: Spec) -> bool:
-    """Whether a figure is the value of another key: of the same degree, or in the same unit."""
+    """Whether a figure is the value of another key for the same degree or in the same unit."""
     section, _, name = stated.key.key.partition(".")
     if section == "layout":
         return any(stated.value == each for each in values_named((spec.workload, spec.layout), name))

@@ -11,7 +11,7 @@ The waiver was meant to be reviewed by then.
 
 ## What to do
 
-Correct what was waived, or give the waiver a new date and a valid reason.
+Correct the waived fault, or give the waiver a new date and a valid reason.
 
 ## When to ignore it
 

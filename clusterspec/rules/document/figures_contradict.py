@@ -232,7 +232,7 @@ def _link_problems(written: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
     """Contradictions between the bandwidth of one pair or axis and the bandwidth of all links or the number of axes."""
     peer, total, shape = written.peer_bandwidth, cluster.scale_up.bandwidth, cluster.scale_up.shape
     if peer is not None and total is not None and peer.per_direction > total.value * ROUNDED:
-        message = f"two accelerators reach {peer.written}, more than one has over all its links"
+        message = f"two accelerators reach {peer.written}, more than one accelerator has over all its links"
         yield RULE.problem("cluster.scale_up.peer_bandwidth", message, "give the bandwidth between two accelerators")
     axes = written.axis_bandwidth
     if axes and shape and len(axes) != len(shape):
@@ -248,7 +248,7 @@ def _level_problems(written: ScaleOutSpec, levels: tuple[LevelSpec, ...]) -> Ite
     ratios = [level.oversubscription.value for level in levels if level.oversubscription is not None]
     stated = [ratio.value for ratio in written.oversubscription or ()]
     if ratios and stated and max(ratios) != max(stated):
-        message = f"`oversubscription` is {max(stated):g}:1 at most, and that of `levels` {max(ratios):g}:1"
+        message = f"`oversubscription` is {max(stated):g}:1 at most, and `levels` states up to {max(ratios):g}:1"
         yield RULE.problem("cluster.scale_out.oversubscription", message, "remove the key: the levels state it")
 
 

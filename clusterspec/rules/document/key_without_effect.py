@@ -14,8 +14,8 @@ reinforcement-learning algorithm that has none. All are warnings; loss scaling w
 
 ## Why it matters
 
-Nothing uses the key, so either the key or the rest of the design is wrong: a plan with an expert dispatcher was meant
-for another model, and a recipe of 8 bits with GEMMs in bf16 leaves half of the peak unused.
+Nothing uses the key, so either the key or the rest of the design is wrong. A plan with an expert dispatcher may have
+been meant for another model; an 8-bit recipe with bf16 GEMMs leaves half of the peak unused.
 
 ## What to do
 
@@ -147,7 +147,7 @@ def _reduces_once(layout: Layout) -> bool:
 def _degree_problems(layout: Layout, keys: LayoutSpec, model: Model) -> Iterator[Problem]:
     """Problems of settings for expert exchange, gradient reduction or stages that have no effect in this layout."""
     if keys.gradient_sync == "micro-batch" and _reduces_once(layout):
-        message = "pipelines of this framework keep gradients whole, which ranks reduce once per step"
+        message = "in pipelines, this framework keeps whole gradients, and ranks reduce them once per step"
         yield RULE.problem("layout.gradient_sync", message, "remove the key, or write `gradient_sync: step`")
     if model.experts and keys.dispatcher is not None and layout.ep == 1 and not layout.separate_engines:
         message = (
@@ -169,32 +169,32 @@ def _whole_recomputation_problem(layout: Layout) -> Iterator[Problem]:
         return
     layers = -(-sum(layout.stage_layers) // parts)
     stage = "virtual stage" if layout.virtual_stages > 1 else "stage"
-    message = f"`recompute_layers: {number}` counts for each {stage}, which has {plural(layers, 'layer')}: all are computed again"
+    message = f"`recompute_layers: {number}` counts for each {stage}, which has {plural(layers, 'layer')}: all layers are recomputed"
     remedy = f"state fewer than {layers}, or remove the key to compute all again"
     yield RULE.problem("layout.recompute_layers", message, remedy)
 
 
 def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[Problem]:
     if written.recipe is not None and workload.precision not in NARROW:
-        message = (
-            f"the {written.recipe} recipe scales values to 8 or 4 bits, and the products are in {workload.precision}"
-        )
+        message = f"the {written.recipe} recipe scales values to 8 or 4 bits, and the GEMMs are in {workload.precision}"
         yield RULE.problem("workload.recipe", message, "write `precision: fp8` or `fp4`, or remove the recipe")
     if written.bf16_layers is not None and workload.precision not in NARROW:
-        message = f"all layers multiply in {workload.precision}, the first and the last ones too"
+        message = f"the GEMMs of all layers are in {workload.precision}, those of the first and last layers included"
         yield RULE.problem("workload.bf16_layers", message, "write `precision: fp8` or `fp4`, or remove the key")
     if written.loss_scaling in {"dynamic", "static"} and workload.precision == "bf16":
-        message = "bf16 has the exponents of fp32, so that its gradients need no scaled loss"
+        message = "bf16 has the exponent range of fp32, so its gradients need no loss scaling"
         yield RULE.problem("workload.loss_scaling", message, "remove the key", severity="note")
 
 
 def _kernel_problems(workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
     """Problems of settings for recomputation or kernels that have no effect in this training plan."""
     if layout.recompute_layers is not None and layout.recompute != "full":
-        message = "`recompute_layers` counts the layers that `recompute: full` covers, and it is not stated"
+        message = (
+            "`recompute_layers` counts the layers that `recompute: full` covers, and the layout does not state that"
+        )
         yield RULE.problem("layout.recompute_layers", message, "write `recompute: full`, or remove the key")
     if layout.fused_experts and workload.model.experts and workload.precision not in NARROW:
-        message = f"`fused_experts` applies to products in 8 or 4 bits, and the products are in {workload.precision}"
+        message = f"`fused_experts` applies to GEMMs in 8 or 4 bits, and the GEMMs are in {workload.precision}"
         yield RULE.problem("layout.fused_experts", message, "write `precision: fp8` or `fp4`, or remove the key")
 
 
@@ -211,7 +211,7 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
         message = f"a shard group applies to hsdp, and the layout has `sharding: {layout.sharding}`"
         yield RULE.problem("layout.shard_group", message, "write `sharding: hsdp`, or remove the key")
     if layout.gradient_sync == "micro-batch" and layout.sharding in {"none", "zero1"}:
-        message = f"`sharding: {layout.sharding}` leaves gradients whole, which ranks reduce once per step"
+        message = f"`sharding: {layout.sharding}` keeps whole gradients, and ranks reduce them once per step"
         remedy = "remove the key, or shard the gradients: `sharding: zero2` or `fsdp`"
         yield RULE.problem("layout.gradient_sync", message, remedy)
     narrow = written.expert_parameter_precision

@@ -237,7 +237,8 @@ def _session_problem(serving: ServingSpec, description: str) -> Iterator[Problem
     mean = answer if isinstance(answer, int) or answer is None else answer.mean
     if grown is not None and mean is not None and 0 < grown < mean and _DROPPED.search(description) is None:
         message = (
-            f"each prompt has {grown:,} tokens more than the one before, and the answer that it repeats has {mean:,.0f}"
+            f"each prompt is {grown:,} tokens longer than the one before, but the answer that it repeats has "
+            f"{mean:,.0f}"
         )
         help_ = "state `growth` with the answer and the next request, or say in the description which tokens of an answer are left out"
         yield RULE.problem("workload.serving.session.growth", message, help_, severity="warning", confidence="likely")

@@ -113,7 +113,7 @@ _SIGNS = (
     "-NV",
     "-W",
 )
-"""Signs of which `_CUES` needs at least one; the pattern is compiled only for texts with one of them."""
+"""Signs: `_CUES` needs at least one of them, and is compiled only for texts with one."""
 _N = r"[ =]+\"?(\d[\d,]*(?:\.\d+)?)\b"
 _FLAGS = {
     "layout.tp": pattern(rf"(?<!\w)--?(?:tensor-(?:model-)?parallel-size|tp-size|tp){_N}"),
@@ -279,7 +279,7 @@ def _prefix_problem(text: str, spec: Spec) -> Iterator[Problem]:
 
 
 def _longest_length(lengths: object) -> int:
-    """The longest of the given lengths; the only one where one is stated."""
+    """The longest of the given lengths."""
     return int(lengths) if isinstance(lengths, int) else int(getattr(lengths, "max", None) or 0)
 
 
@@ -294,7 +294,7 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
         yield _problem(names[0], f"{at}.nics_per_node", f"{fabric.nics_per_node}: the others stay idle")
     excluded = unambiguous_setting(_EXCLUDED, text)
     if excluded is not None and len(excluded[1].split(",")) >= fabric.nics_per_node > 1:
-        own = f"{fabric.nics_per_node}: `^` excludes as many, and leaves none of the fabric"
+        own = f"{fabric.nics_per_node}: `^` excludes as many NICs, and no NIC of the fabric is left"
         yield _problem(excluded[0], f"{at}.nics_per_node", own)
     off = unambiguous_setting(_NO_RDMA, text)
     if off is not None and fabric.technology.family in {"infiniband", "roce", "efa"}:

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A sentence of the description or the comments whose figures give another result than the one that it states:
+A sentence of the description or the comments whose figures give another result than the stated one:
 
 - a count and the amount of each (`32 nodes at 10.2 kW draw 226 kW`, `a rack draws 40.8 kW, so eight racks take 226
   kW`), also of rates (`3,000 requests a minute and 500 tokens each are 250,000 tokens/s`) and of bytes of weights in a

@@ -1,4 +1,4 @@
-"""A sentence claims what the documentation of a product refutes.
+"""A sentence contradicts the documentation of a product.
 
 ## What it finds
 
@@ -16,7 +16,7 @@ Read the source, and change the plan.
 
 ## When to ignore it
 
-Ignore it where the sentence means something else, or where a newer release does what the documentation excludes.
+Ignore it where the sentence means something else, or where a newer release can do it after all.
 
 ## Fires
 
@@ -61,9 +61,9 @@ _NEGATED = pattern(
     r"|impossible|excluded|disabled|kein\w*|nicht|nie|ohne|statt|pas|jamais|sans|aucun\w*|sin|nunca|ningun\w*|ningún)\b"
 )
 _LACKING = pattern(r"\b(?:without|ohne|sans|sin|no|none|kein\w*)\b")
-"""Words that negate what comes after them alone."""
+"""Words that negate only what follows them."""
 _ITEM = pattern(r"\n[ \t]*[-*•]\s")
-"""The start of another item of a list, which is of another part than the one before it."""
+"""The start of another item of a list, which is about another part than the item before it."""
 _BEFORE, _AFTER = 40, 20
 """Numbers of characters before and after the words of a claim in which a negation applies to the claim."""
 

@@ -167,7 +167,7 @@ _TRILLION = ("T", "trillion", "Billionen", "billones")
 MOST_ROUNDED = 0.12
 """Largest relative difference that the rounding of the figures may explain."""
 LEAST_RUN, LEAST_STEP = 1e9, 1e4
-"""Smallest numbers of tokens that are read as those of a run and of a step."""
+"""Smallest numbers of tokens that count as the tokens of a run and of a step."""
 _OF_STEP_BEHIND = pattern(
     r"(?i)^,? ?(?:(?:/|(?:per|a|each|every|(?:go(?:es)? |fit )?(?:in|into) (?:a|each|every|one)|make (?:up )?(?:a|one)|pro|je|par|à chaque|por|cada) )(?:optimizer |training )?(?:step|batch|iteration|update|schritt|pas|étape|paso)|each\b|apiece|chacun|je\b)"
 )

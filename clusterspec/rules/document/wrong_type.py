@@ -1,4 +1,4 @@
-"""A value is of another type than its key takes, or outside its range.
+"""A value has another type than its key requires, or is outside its range.
 
 ## What it finds
 

@@ -83,7 +83,7 @@ def check(own_remarks: str) -> Iterator[Problem]:
 
 
 def _is_longer(device: str, entry: str) -> bool:
-    """Whether the name of a device is that of a list entry followed by more digits."""
+    """Whether the name of a device is a list entry followed by more digits."""
     return entry[-1].isdigit() and device.startswith(entry) and device[len(entry) :].isdigit()
 
 

@@ -23,7 +23,7 @@ round trip on the cable and the response time of the sender, and two packets.
 
 ## When to ignore it
 
-Ignore it where the figures are of different queues or switches.
+Ignore it where the figures belong to different queues or switches.
 
 ## Fires
 
@@ -146,7 +146,7 @@ def _marking_problems(text: str) -> Iterator[Problem]:
     low, high, pause, resume = (stated.get(name) for name in ("low", "high", "pause", "resume"))
     if low and high and low >= high:
         message = f"ECN marks from {display(low, 'B')} on, and marks all packets from {display(high, 'B')} on: the lower threshold is not below the upper one"
-        yield RULE.problem("description", message, "exchange or correct the two")
+        yield RULE.problem("description", message, "swap or correct the two thresholds")
     elif low and pause and pause < low:
         message = f"ports pause at {display(pause, 'B')}, before ECN marks packets at {display(low, 'B')}: senders never slow down in time"
         yield RULE.problem("description", message, "mark before ports pause", severity="warning")

@@ -10,8 +10,8 @@ step is lost even at the low end of the range.
 ## Why it matters
 
 These axes communicate in every layer. Meta runs 7:1 above its pods, with jobs placed so that only gradients cross it.
-Expert groups lose the most: in an all-to-all over two pods half of the tokens cross. Shard groups gather in rings, which
-leave each pod once, so that pods of few nodes slow them alone.
+Expert groups lose the most: in an all-to-all over two pods half of the tokens cross. Shard groups gather in rings,
+which leave each pod once, so that only pods of few nodes slow them.
 
 ## What to do
 

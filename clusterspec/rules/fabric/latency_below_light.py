@@ -58,7 +58,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 PER_KILOMETER = 1000 * 1.46 / 299_792_458
-"""Propagation delay of one kilometer of silica fiber, in seconds, at the lowest group index that is sold."""
+"""Propagation delay of one kilometer of silica fiber, in seconds, at the lowest group index on the market."""
 _LENGTH = pattern(rf"{NUMBER} ?(?:km|kilomet(?:er|re)s?|kilómetros|kilomètres|kilometern?)\b")
 _TIME = pattern(
     rf"{NUMBER} ?(µs|μs|us|usec|microseconds?|mikrosekunden|microsecondes|microsegundos|ms|milliseconds?|millisekunden|millisecondes|milisegundos)\b"

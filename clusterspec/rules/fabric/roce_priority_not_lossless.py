@@ -105,6 +105,6 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         message = "lossless priorities are stated, and priority flow control is off: nothing protects them"
         yield RULE.problem(f"{AT}.pfc", message, "write `pfc: true`, or remove `lossless_priorities`")
     elif len(set(lossless)) > MOST:
-        message = f"{len(set(lossless))} lossless priorities: the buffers of a port suffice for the packets in flight of two, in some switches of four"
+        message = f"{len(set(lossless))} lossless priorities: a port can buffer the packets in flight of two, in some switches of four"
         help_ = "keep one for RDMA, and one for storage if that is lossless as well"
         yield RULE.problem(f"{AT}.lossless_priorities", message, help_, severity="warning")

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. The finding is a note where neither is
-stated, and where one of the two is on. The rule is silent where the technology is an assumption, and for clouds,
-whose provider configures the fabric.
+RoCE v2 or Spectrum-X with `flow_control: {pfc: false, ecn: false}`: an error. The finding is a note if neither is
+stated, or if one of the two is on. The rule is silent where the technology is an assumption, and for clouds, whose
+provider configures the fabric.
 
 ## Why it matters
 

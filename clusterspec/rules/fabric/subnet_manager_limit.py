@@ -6,7 +6,7 @@ InfiniBand with a stated switch, where
 
 - the switch is externally managed, and the spec has neither `extra_endpoints` nor `subnet_manager: host` (a warning; an error
   where it states `extra_endpoints: 0`, or where the NICs take every leaf port)
-- `subnet_manager: switch`, and the NICs of one plane exceed what the manager on the switch supports (an error)
+- `subnet_manager: switch`, and the NICs of one plane exceed the limit of the manager on the switch (an error)
 - `subnet_manager: switch` and `in_network_reduction: true` (an error)
 - the NICs and switches of one plane need more than the 49,151 unicast LIDs of a subnet (an error)
 

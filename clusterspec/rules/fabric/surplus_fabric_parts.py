@@ -132,7 +132,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
 
 def _even_count(fabric: Fabric, key: str, most: int) -> int:
     """The smallest sufficient number of spines or cores, at most ``most``, over which the uplinks of each leaf or pod
-    spread evenly; 0 if there is none, and for leaf switches.
+    spread evenly; 0 if there is none, and 0 for leaf switches.
     """
     level, below = {
         "spine_switches": ("leaf_spine", fabric.leaf_switches),

@@ -4,12 +4,12 @@
 
 The rule compares the bills of all pools together with the lines of `quote`, by kind of part: nodes with spares,
 switches, cables, transceivers and NICs. Fewer nodes than needed are an error. Where each line for nodes names its
-accelerator, this holds for each accelerator: too many nodes with another one do not make up for it. A kind of part
-without a line, where the quote has lines for the network, is a warning, and so is a shortage of network parts that is
-larger than the difference between counting methods (15 %; a third of the spines). It is a note where the nodes of one
-pool are quoted, and the description or a comment says that the others exist or are in another lot. Of a pool with a
-phase before `as_of`, only the nodes that later phases add are compared. A line that is sold by the accelerator, node or
-rack is an error if its quantity is the number of another of these units in some of the pools.
+accelerator, this holds for each accelerator: too many nodes with another one do not make up for it. If the quote has
+lines for the network, a kind of part without a line is a warning. A shortage of network parts beyond the difference
+between counting methods (15 %; a third of the spines) is also a warning. It is a note where the nodes of one pool are
+quoted, and the description or a comment says that the others exist or are in another lot. Of a pool with a phase before
+`as_of`, only the nodes that later phases add are compared. A line that is sold by the accelerator, node or rack is an
+error if its quantity is the number of another of these units in some of the pools.
 
 ## Why it matters
 
@@ -198,15 +198,15 @@ def _unit_problems(lines: Sequence[Offered], pools: Sequence[Pool]) -> Iterator[
         if not unit or quantity is None or quantity <= 1 or quantity in counts[unit] or not counts[unit]:
             continue
         if other := next((name for name, numbers in counts.items() if quantity in numbers), ""):
-            message = f"`{line.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, a number of {other}s of the pools, which have {max(counts[unit]):,.0f} {unit}s"
+            message = f"`{line.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, which is a number of {other}s; the pools have {max(counts[unit]):,.0f} {unit}s"
             at = quote_path(line.index, "quantity")
-            yield RULE.problem(at, message, f"ask for {max(counts[unit]):,.0f}, or what the line covers")
+            yield RULE.problem(at, message, f"ask for {max(counts[unit]):,.0f}, or ask what the line covers")
 
 
 def _shortage_problem(
     kind: str, needed: Mapping[str, int], lines: Sequence[Offered], remarks: str
 ) -> Iterator[Problem]:
-    """The problem of a kind of part of which the quote has fewer than all pools need. It is a note if the quote covers
+    """The problem of a kind of part if the quote has fewer parts than all pools need. It is a note if the quote covers
     the nodes of some pools and the text says that the others come from elsewhere.
     """
     counted = [line for line in lines if line.quantity is not None]

@@ -3,7 +3,8 @@
 ## What it finds
 
 Jobs of a pool with `phases` that together need more nodes than the first phase has. In the order of the file, the last
-job waits for the phase that provides its nodes. A job that states no nodes takes what the others leave in each phase.
+job waits for the phase that provides its nodes. A job without stated nodes takes the nodes that the other jobs leave in
+each phase.
 
 ## Why it matters
 

@@ -9,7 +9,7 @@
 
 ## Why it matters
 
-One of the numbers is wrong. The job is estimated on the number in `nodes`; the other does not describe what runs.
+One of the numbers is wrong. The job is estimated on the number in `nodes`; the other number does not describe the job.
 
 ## What to do
 

@@ -129,7 +129,7 @@ def _light_delay_problem(number: int, latency: Quantity, kilometers: float) -> I
     """The problem of a latency below the travel time of light over the distance in the description."""
     least = kilometers * SECONDS_A_KILOMETER
     if latency.value < least:
-        message = f"a message takes {latency.written} from one pool to the other, and light {display(least, 's')} over the fiber of the description"
+        message = f"a message takes {latency.written} from one pool to the other, and light takes {display(least, 's')} over the fiber of the description"
         help_ = "correct the time, or its unit"
         yield RULE.problem(("pool_links", number, "latency"), message, help_, severity="error")
 

@@ -13,8 +13,8 @@ The estimate takes the rate of the slower NICs.
 
 ## What to do
 
-State the rate of what joins the two fabrics, `{between: [a, b], bandwidth: 400 Gb/s}`, or use NICs of one family in both
-pools.
+State the rate of the link between the two fabrics, `{between: [a, b], bandwidth: 400 Gb/s}`, or use NICs of one family
+in both pools.
 
 ## When to ignore it
 

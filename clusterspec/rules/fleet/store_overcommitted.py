@@ -6,9 +6,10 @@ Training jobs that run at the same time on one pool, or on pools that share a st
 and whose checkpoints fit `networks.storage.bandwidth` one job at a time but not together. It is an error where the
 storage system cannot write the checkpoints of all jobs within their intervals; otherwise it is a warning, and the jobs
 have to save one after the other. The rule also reports jobs whose predicted steps together read training data faster
-than the storage system delivers it (`read`, else `bandwidth`), though each job alone does not: an error where they wait
-more than 10 % of the time, else a warning. Checkpoints that the jobs keep (`operations.checkpoint.keep`) above the
-`capacity`, with the largest of their data sets, though those of each job alone fit, are an error.
+than the storage system delivers it (`read`, else `bandwidth`), though each job alone does not: an error if they wait
+more than 10 % of the time, else a warning. It is an error if the checkpoints that all jobs keep
+(`operations.checkpoint.keep`), with the largest of their data sets, exceed the `capacity` although those of each single
+job fit.
 
 ## Why it matters
 

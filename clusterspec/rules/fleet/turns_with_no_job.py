@@ -6,7 +6,8 @@ In a fleet of several jobs, a `nodes_of` that is neither the name of a job nor t
 
 ## Why it matters
 
-The job then has nodes of its own: the nodes of the pool are promised twice, or the job takes what the other jobs leave.
+The job then needs separate nodes: the nodes of the pool are promised twice, or the job takes the nodes that the other
+jobs leave.
 
 ## What to do
 

@@ -65,7 +65,7 @@ _FIRST_FREE = pattern(
 class Subnet(NamedTuple):
     """A subnet as written, with its prefix length and its purpose by the names of `ROLES` (empty if unknown).
 
-    ``whole`` is true if the text names no other subnet for this purpose and the subnet is not that of a rack or another
+    ``whole`` is true if the text names no other subnet for this purpose and the subnet is not for a rack or another
     part. ``taken`` is the number of its addresses that are in use, such as by a gateway.
     """
 

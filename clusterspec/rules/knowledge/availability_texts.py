@@ -91,7 +91,7 @@ _OTHER_TIME = pattern(
 
 
 def downtimes_in(text: str) -> Iterator[Downtime]:
-    """The downtimes that a text states to be what an availability leaves.
+    """The downtimes that, according to a text, an availability leaves.
 
     >>> [(each.availability, each.seconds, each.per) for each in downtimes_in("99.9 % allow 43 min of downtime a month.")]
     [(99.9, 2580.0, 'a month')]
@@ -124,7 +124,7 @@ _OF_PROMISE = pattern(
 _OF_OTHERS = pattern(
     r"(?i)\b(?:internal\w*|own|old|former|credits?|(?:each|per|a|an|one|every) (?:node|engine|site|region|zone|replica|rack)|unless|not|would|if|instead)\b"
 )
-"""Pattern of words in a sentence whose downtime is not that of the availability promised for the whole service."""
+"""Pattern of words in a sentence whose downtime does not belong to the availability of the whole service."""
 
 
 def allowances_in(text: str) -> Iterator[Downtime]:

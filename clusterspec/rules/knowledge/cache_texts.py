@@ -110,7 +110,7 @@ def _is_factor(sentence: str, size: re.Match[str]) -> bool:
 
 
 def _is_of_token(sentence: str, size: re.Match[str]) -> bool:
-    """Whether the words around a size make it that of one token of the whole model."""
+    """Whether the words around a size show that it is for one token of the whole model."""
     start, end = clause_bounds(sentence, *size.span())
     if _OF_A_PART.search(sentence, start, end) is not None:
         return False

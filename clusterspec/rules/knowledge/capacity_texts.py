@@ -1,4 +1,4 @@
-"""Capacity in texts: the load of one node or engine, the peak load, and what remains after a loss."""
+"""Capacity in texts: the load of one node or engine, the peak load, and the capacity after a loss."""
 
 from __future__ import annotations
 
@@ -165,8 +165,7 @@ _OF_MEMORY = pattern(
 
 
 def claims_of_loss(text: str, counts: Mapping[str, float]) -> Iterator[Claim]:
-    """The sentences that claim that the peak load is served after a loss, each with what is left of the units in
-    ``counts``.
+    """The sentences that claim that the peak load is served after a loss, each with the remaining units of ``counts``.
 
     >>> text = "When a zone is lost, the four nodes of the other two zones carry the peak."
     >>> [(each.left, each.unit) for each in claims_of_loss(text, {"nodes": 6.0})]
@@ -284,7 +283,7 @@ _OF_ALL = pattern(r"(?i)\b(?:one|two|three|any|1|2|3) of (?:the |its |our )?$")
 
 
 def _is_lost(sentence: str, figure: LoadFigure) -> bool:
-    """Whether a number of units counts the lost units, or the total of which one unit is lost."""
+    """Whether a number of units counts the lost units, or all units, if one of them is lost."""
     before, behind = sentence[max(0, figure.start - 24) : figure.start], sentence[figure.end : figure.end + 24]
     is_left = _LEFT.search(before[-len("the remaining ") :]) is not None or _IS_LEFT.match(behind) is not None
     of_lost = _LOSES.search(before) is not None or _OF_ALL.search(before) is not None

@@ -91,7 +91,7 @@ RESIDUAL = pattern(
     r"\b(?:residual(?: value)?|buy-?out|purchase option|balloon|restwert\w*|kaufoption|valeur résiduelle|option d'achat|valor residual|valore residuo|"
     r"riscatto|restwaarde|koopoptie|restvärde|restværdi|restverdi|jäännösarvo|wartość końcowa)\b|残価|残存価額|잔존가치"
 )
-"""Pattern of words for what a lessee pays at the end."""
+"""Pattern of words for the payment of a lessee at the end."""
 IN_ADVANCE = pattern(
     r"\b(?:in advance|à échoir|vorschüssig\w*|por adelantado|anticipad\w+|anticipat\w+|vooraf|(?:i )?förskott|(?:på )?forskud\w*|beginning of each)\b|先払|期首|先付|선납"
 )

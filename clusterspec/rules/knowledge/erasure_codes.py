@@ -77,12 +77,12 @@ class Stripes(NamedTuple):
         """Why the code cannot do what the text claims with this number of servers; empty if it can."""
         code = f"a code of {self.data}+{self.parity}"
         if servers < self.fragments and self.apart:
-            return f"{code} with each part on another node takes {self.fragments}"
+            return f"{code} with each fragment on another node needs {self.fragments} nodes"
         each = max(ceil(self.fragments / servers), self.least) if servers > 1 else 0
         if each <= self.parity < self.lost * each:
-            return f"{code} lays {each} fragments on one of them: it survives the loss of {plural(self.parity // each, 'node')}, not of {self.lost}"
+            return f"{code} places {each} fragments on one node: it survives the loss of {plural(self.parity // each, 'node')}, not of {self.lost}"
         if each > self.parity and (self.spread or self.lost):
-            return f"{code} lays {each} fragments on one of them: its loss takes more than the {self.parity} of parity"
+            return f"{code} places {each} fragments on one node: its loss exceeds the parity of {self.parity}"
         return ""
 
 

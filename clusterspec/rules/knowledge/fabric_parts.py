@@ -186,7 +186,7 @@ def states_links(design: Design, fabric: Fabric | None) -> bool:
 
 
 def states_cabling(design: Design, fabric: Fabric | None) -> bool:
-    """Whether the spec states cables or links per cable for every level, so that there is one way of counting."""
+    """Whether the spec states cables or links per cable for every level, so that only one count is possible."""
     out = design.spec.cluster.scale_out if design.spec.cluster else None
     return out is not None and fabric is not None and _is_stated(fabric, (out.cables, out.links_per_cable))
 

@@ -51,7 +51,7 @@ def with_engines(design: Design, part: PartClass) -> PartClass:
 
 
 def engine_loss(design: Design, part: str, nodes: int, *, whole: bool = True) -> Loss | None:
-    """The effect of one failure of a part on the engines of a serving plan; ``nodes`` fail with the part.
+    """The effect of one failed part on the engines of a serving plan; ``nodes`` fail with the part.
 
     A failed NIC, NIC link or leaf switch stops the engines on its nodes if they lose their ``whole`` path to the
     fabric. None for a design that does not serve, and for other parts of a fabric that carries its traffic, whose

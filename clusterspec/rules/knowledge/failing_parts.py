@@ -71,8 +71,8 @@ class FailingMachine:
         self._steps: dict[tuple[Cut, ...], float | None] = {}
 
     def goodput_of_year(self, failures: float = 1.0, hours: float = 1.0) -> float:
-        """The goodput in a year with ``failures`` times the expected number of stops, each of which lasts ``hours``
-        times as long as expected.
+        """The goodput in a year with ``failures`` times the expected number of stops, each ``hours`` times as long as
+        expected.
         """
         kept = self.kept
         assert kept is not None
@@ -300,7 +300,7 @@ class FailingMachine:
                 yield f"{why}: {', '.join(named)}.{left_out}"
         if self.kept is not None and self.used < 1:
             share = percent(self.used)
-            yield f"Hours and costs are those of the {share} of the time in which the machine is in use (`procurement.utilization`)."
+            yield f"Hours and costs count only the {share} of the time in which the machine is in use (`procurement.utilization`)."
         if self.kept is None:
             serves = self.design.workload is not None and self.design.workload.kind == "serve"
             lost = "The requests that a failure loses are not computed."
@@ -317,8 +317,8 @@ class FailingMachine:
         standby, repair = self.recovery.standbys, display(self.repair.value, "s")
         free = self.nodes * self.cluster.accelerators_per_node - self.accelerators
         if standby.total:
-            nodes = f"{plural(standby.total, 'node')} that {'runs' if standby.total == 1 else 'run'} no engine"
-            yield f"Engines that a failed node stops can start again on {nodes}, at once and not after {repair} of repair."
+            nodes = f"{plural(standby.total, 'node')} without an engine"
+            yield f"Engines that a failed node stops can start again on {nodes}, at once instead of after a repair of {repair}."
         elif is_provided(self.design):
             yield "Engines that a failed node stops start again on the node by which the provider replaces it."
         elif standby.provided:
@@ -356,11 +356,12 @@ class FailingMachine:
             )
         elif self.kept.standby is not None:
             yield (
-                "The spec leaves open whether there are spare nodes: another node is taken to replace a failed one. With "
+                "The spec leaves open whether there are spare nodes. These figures assume that another node "
+                "replaces a failed one. With "
                 f"`spare_nodes: 0` the job waits {display(self.repair.value, 's')} for the repair."
             )
         elif self.recovery.standbys.provided and not self.recovery.standbys.total:
-            yield "There is no spare node: the provider is taken to replace a failed node within the restart time."
+            yield "There is no spare node: these figures assume that the provider replaces a failed node within the restart time."
         elif (waits := self.recovery.share_without_standby(1, ONE_NODE)) and self.operations.recovery != "shrink":
             yield self._note_of_waits(waits)
         yield from _note_of_frequent_failures(self.kept)

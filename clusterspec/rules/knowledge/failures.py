@@ -41,7 +41,7 @@ PART_WORDS = {
     "nic": pattern(r"(?i)\b(?:nics?|hcas?|adapters?|connectx\S*|thor\S*|pollara)\b"),
     "optic": pattern(r"(?i)\b(?:optics|optical|transceivers?|twin-port|osfp|qsfp\S*)\b"),
 }
-"""Patterns of the names that texts use for parts of which spares are kept."""
+"""Patterns of the names of parts that are kept as spares, as texts use them."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ _PASSES = pattern(r"\b(?:passes|epochs?|times)\b")
 def values_of_keys(
     spec: Spec, cluster: Cluster, layout: Layout | None, workload: Workload | None, text: str
 ) -> dict[str, Sequence[float]]:
-    """The values that a text may state for each key, the one of the key first; keys without a value are absent."""
+    """The values that a text may state for each key, the value of the key itself first; keys without a value are
+    absent.
+    """
     found = dict(_machine(spec, cluster, (layout.nodes,) if layout is not None else ()))
     if workload is not None:
         found |= _service(workload) if workload.kind == "serve" else _training(workload, text)

@@ -1,4 +1,4 @@
-"""Whether a text states the size of its machine, so that another size in it is that of something else."""
+"""Whether a text states the size of its machine, so that another size in the text belongs to something else."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ BANDS = {
   September 2026 (`market.price` in catalog/nics), that is $2.2 to $5.5 a Gb/s; large orders and small cards beyond;
 - switches: assumed from the prices of the project's own examples, $1.2 to $1.4 a Gb/s for 64 ports of 400 Gb/s, a sixth
   of it as the lower end;
-- cables: assumed from $8 for a fiber jumper of 400 Gb/s to an active optical cable, which costs as its two modules.
+- cables: assumed from $8 for a fiber jumper of 400 Gb/s to an active optical cable, which costs as much as two modules.
 """
 
 USUAL = {"transceiver": 1.25, "cable": 0.5}
@@ -107,7 +107,7 @@ def usual_price_of(kind: str, design: Design, currency: str | None) -> float | N
 
 
 def usual_cost(parts: Mapping[str, int], design: Design, currency: str | None) -> float | None:
-    """The usual price of numbers of cables and modules together; None if that of one is unknown."""
+    """The usual price of numbers of cables and modules together; None if the price of one part is unknown."""
     prices = [(usual_price_of(kind, design, currency), count) for kind, count in parts.items() if kind in USUAL]
     known = [price * count for price, count in prices if price is not None]
     return sum(known) if len(known) == len(parts) else None

@@ -149,7 +149,9 @@ def _kinds_of_shares(window: Window, is_closed: bool) -> Iterator[tuple[float, l
 
 
 def _count(quantity: TextQuantity) -> float:
-    """The number of tokens that a figure may mean; among counts of tokens, `580 B` is one. 0 for other figures."""
+    """The number of tokens that a figure may mean; among counts of tokens, `580 B` is a count of tokens. 0 for other
+    figures.
+    """
     if quantity.unit == BYTE:
         return quantity.value * 1e9 if quantity.words.endswith(" B") or quantity.words[-2:-1].isdigit() else 0.0
     return quantity.value if quantity.unit in (TOKEN, BARE) else 0.0

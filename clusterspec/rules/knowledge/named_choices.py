@@ -23,7 +23,7 @@ _OTHER_ROLE = pattern(
     r"architecture|derived|based|shape|size|stand-?in|proxy|ablation\w*|experiment\w*|also|besides|too|other|another|second|first|then|and|or|und|oder|et|ou|y|o|not|no|nicht|kein\w*|pas|"
     r"wie|statt|als|comme|como|vs|versus|similar\w*|recipe|config\w*|checkpoints?|weights of|version|release|library|kernels?|backend|image|supports|supported|needs?|cannot|might|may|option\w*|evaluat\w+|test\w*|measur\w+)\b"
 )
-"""Words of a clause that may give a name another role than that of the work of this design."""
+"""Words of a clause in which a name may not be part of this design's work."""
 
 
 def wrong_framework(text: str, kind: str, own: str, catalog: Catalog) -> str:
@@ -56,7 +56,7 @@ def _frameworks_in(text: str, catalog: Catalog) -> Iterator[tuple[int, int, Fram
 
 
 def _are_related(named: Framework, own: Framework) -> bool:
-    """Whether a framework is the own one, is built on it, or is what it is built on."""
+    """Whether a framework is the same as another, is built on it, or is its base."""
     return own.id.startswith(named.id) or named.base == own.id or own.base == named.id or own.id in named.run_by
 
 
@@ -92,7 +92,7 @@ def _is_of_one_shape(own: Model, other: object) -> bool:
 
 
 def _is_own(text: str, start: int, end: int) -> bool:
-    """Whether the clause of a name gives it no other role than that of the work of this design."""
+    """Whether the clause of a name shows no other role of the name than in this design's work."""
     first, last = clause_bounds(text, start, end)
     clause, rest = text[first:last], f"{text[first:start]} | {text[end:last]}"
     if is_hypothetical(clause) or is_former(clause) or is_of_other_plan(clause):

@@ -16,7 +16,7 @@ _PART_OF_RUN = pattern(
 )
 """A sentence that divides a run into parts, or that counts steps."""
 _OF_LOAD = pattern(r"(?i)\d ?[kM]? ?(?:requests|queries|calls|tokens|users|sessions|anfragen|nutzer|requêtes)\b")
-"""A load, whose machine need not be the one that is planned."""
+"""A load; its machine may differ from the planned one."""
 NAMED_MACHINE_AND_WORK = (
     # the machine
     named("cluster.accelerators_per_node", "accelerator/node", cues="gpu gpus accelerator accelerators chip chips"),

@@ -14,7 +14,7 @@ from clusterspec.standard import pattern
 SAME, SAME_MODEL, SAME_PRICE = 0.05, 0.3, 0.011
 """Relative differences up to which two figures are equal: in general, for model sizes in names, and for prices."""
 FARTHEST, NEAREST = 60, 12
-"""Characters between a figure, or a number alone, and the words that say what it is."""
+"""Number of characters between a figure, or a number without a unit, and the words that say what it is."""
 MEASURES: Mapping[str, Powers] = {
     "count": frozenset(),
     "time": frozenset({("s", 1)}),
@@ -25,11 +25,11 @@ MEASURES: Mapping[str, Powers] = {
     "money/kWh": frozenset({("money", 1), ("W", -1), ("s", -1)}),
     "share": frozenset({("share", 1)}),
 }
-"""The powers of units that a row names; other names are nouns, with `/` before the noun for each of which it is."""
+"""The powers of units that a row names; other names are nouns, with `/` before the noun of a rate."""
 
 
 class NamedKey(NamedTuple):
-    """A key with the powers of its figure, the words that name it in the clause, and those that make it another figure.
+    """A key with the powers of its figure, the words that name it in a clause, and the words that show another figure.
 
     ``cues`` and ``starts`` are lowercase words, and beginnings of words, without which no sentence names the key.
     ``least`` and ``most`` bound the figures that it reads, in SI; of `PATTERNED` ``least`` is the factor of the number.
@@ -91,7 +91,9 @@ def named(
     most: float = inf,
     reach: int | None = None,
 ) -> NamedKey:
-    """A row: ``figures`` are measures or nouns, ``cues`` the words of which a sentence has one, with `*` for their rest."""
+    """A row: ``figures`` are measures or nouns; a sentence has one of the words in ``cues``, which may end with `*` for
+    more letters.
+    """
     found = cues.split()
     return NamedKey(
         key,

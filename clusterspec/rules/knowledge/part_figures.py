@@ -11,7 +11,9 @@ from clusterspec.quantity import Figure
 from clusterspec.rules.knowledge.named_keys import named
 
 SAME, SAME_MEMORY, SAME_COUNT, SAME_PARAMETERS = 0.03, 0.09, 0.001, 0.08
-"""Relative differences up to which a figure is that of the catalog: a memory may be in GB or GiB, and parameters are rounded."""
+"""Relative differences up to which a figure equals the catalog's: a memory may be in GB or GiB, and parameters are
+rounded.
+"""
 _HAS = r"(?:has|have|had|offers?|provides?|brings?|comes? with|features?|contains?|with|hat|enthält|contient|haben|bietet|bringt|mit|(?<=_ )a|ont|offre|possède|avec|dispose de)\b"
 _HAS_CUES = "has have had offers offer provides provide brings bring comes come features feature with hat haben bietet bringt mit a ont offre possède avec dispose"
 _USED = (
@@ -125,7 +127,7 @@ def _values_of_model(entry: Model) -> Mapping[str, Sequence[float]]:
 
 
 def _with_whole_billions(values: Sequence[float]) -> tuple[float, ...]:
-    """Numbers of parameters, with the whole billions by which people call them: 3.3B active ones are `A3B`.
+    """Numbers of parameters, with the whole billions that names use: 3.3B active parameters are `A3B`.
 
     >>> _with_whole_billions((3.3e9,))
     (3300000000.0, 3000000000.0)

@@ -35,7 +35,7 @@ def band_in_currency(currency: str | None, band: tuple[Figure, Figure]) -> tuple
 
 
 SAME_TOTAL = 1e-4
-"""Relative difference up to which two totals are the same: one of them may be rounded."""
+"""Relative difference up to which two totals are equal: one of them may be rounded."""
 CHEAP, DEAR = 0.6, 2.5
 """Factors on the lowest and the highest accelerator price that limit plausible prices: orders of hundreds get up to a
 third off, and a branded node doubles the price of its accelerators.

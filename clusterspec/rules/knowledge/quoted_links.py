@@ -86,7 +86,7 @@ _SINGLE_MODE = pattern(
     r"\b(?:\d+g)?[ -]?(?:dr|fr|lr|er|zr)[1248]?\b"
 )
 _CHOICE = pattern(r"\b(?:or|and|und|oder|et|ou|y|e|o|resp|mixed|both)\b|[/&+;:]|\d ?m\b|(?<!\w)\d{1,4} ?x ?")
-"""Pattern of words and signs for a choice between two kinds of one part, or for lengths or counts of both."""
+"""Pattern of words and signs for a choice between two kinds of a part, or for lengths or counts of both kinds."""
 _ENDS_OF_MPO = pattern(r"/[au]pc\b")
 _PARALLEL = pattern(r"\bm[pt][op]s?\b|\bm[pt][op]-?\d{1,2}\b")
 SIDES = {

@@ -19,7 +19,7 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 SAME_MEMORY = 0.07
-"""Relative difference up to which two sizes are the same memory: GB or GiB, and what the driver reserves."""
+"""Relative difference up to which two sizes are the same memory: GB or GiB, less the part that the driver reserves."""
 C13_WATTS = 3000.0
 """Largest power of a supply on a C13 connector in watts: 15 A, its rating in North America, at 200 V."""
 _VARIANT = (
@@ -148,7 +148,7 @@ def memory_off_accelerator(text: str, catalog: Catalog) -> Memory | None:
     """The memory that a lowercase text states for an accelerator, if no variant of the accelerator has that much; else
     None.
 
-    It is less than the smallest variant, or more than the largest one and no multiple of one. A DGX system has the
+    It is less than the smallest variant, or more than the largest variant and no multiple of any. A DGX system has the
     memory of all its modules.
     """
     words = text.replace("_", " ")

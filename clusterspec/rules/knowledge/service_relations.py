@@ -97,7 +97,7 @@ def _arrivals(match: re.Match[str]) -> LoadFigure:
 
 
 def _is_time_of_request(sentence: str, rate: LoadFigure, time: LoadFigure) -> bool:
-    """Whether a time is the duration of a whole request, and the rate is not that of one unit."""
+    """Whether a time is the duration of a whole request, and the rate is not for one unit."""
     near = sentence[max(0, time.start - 28) : time.end + 20]
     of_request = _OF_REQUEST.search(near) or _TIMES_SIGN.search(sentence[rate.end : time.start])
     return of_request is not None and not unit_of_capacity(sentence, rate)
@@ -118,7 +118,7 @@ def _flying_requests(sentence: str, flying: re.Match[str], rate: float, seconds:
 
 
 ROUNDED, EXACT = 1.25, 1.1
-"""Factors up to which two figures agree: in general, and where the text says that one follows from the other."""
+"""Factors up to which two figures agree: in general, and if the text derives one from the other."""
 
 
 _CONSTANT = pattern(

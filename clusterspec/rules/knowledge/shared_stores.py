@@ -60,7 +60,7 @@ def store_demand(fleet: Fleet, pool: Pool) -> StoreDemand | None:
 
 class ReadingDemand(NamedTuple):
     """The rates in B/s at which jobs read training data at their predicted step times, by name, and the rate of the
-    storage system. Of jobs that take turns, only the largest counts.
+    storage system. If jobs take turns, only the largest counts.
     """
 
     key: str

@@ -25,7 +25,7 @@ _DIGIT = pattern(r"\d")
 LONGEST_WORDS = 48
 """Characters of a figure with its words that a message quotes."""
 MOST_SENTENCES, LONGEST_SENTENCE = 200, 1500
-"""Sentences of a text that are read, and characters of one of them."""
+"""Largest number of sentences of a text that are read, and of characters of one of them."""
 _OTHER_MODE = pattern(
     r"(?i)\b(?:can|could|(?-i:may)|might|up to|at (?:most|least)|as (?:much|many) as|max(?:imum|imal|imally)?|min(?:imum|imal|imally)?|more|less|fewer|than|(?<!split )(?<!spread )(?<!divided )(?<!sharded )(?:over|under|below|above)(?= ?[|\d])|beyond|within reach|exceeds?|later|soon|next(?! to\b)|"
     r"future|planned|extend\w*|extension|option\w*|grow\w*|pilot|tests?|tested|trial|measured|observed|saw|seen|took|ran|offered|asked|tried|slower|faster|instead|another|other|others|of (?:which|them|these|those)|"
@@ -42,7 +42,7 @@ _ORDER = pattern(
 _ALTERNATIVE = pattern(
     r"(?i)\b(?:came at|turned down|rejected|declined|competing|alternatives?|cheaper|was quoted|were quoted|abgelehnt|verworfen|refusée?s?|écartée?s?)\b"
 )
-"""Words of a sentence about what was not chosen."""
+"""Words of a sentence about an option that was not chosen."""
 _TERM_BEHIND = pattern(r"^ ?(?:[/×*+=]|x(?= ?\d))")
 _TERM_AHEAD = pattern(r"(?:[/×*]|\bx) ?$")
 """Signs of a calculation next to one of its terms."""
@@ -160,7 +160,9 @@ def _readings_of(sentence: str, figure: Figure, rows: Sequence[NamedKey]) -> Ite
 
 
 def _is_present(sentence: str, reading: _Reading, own: float) -> bool:
-    """Whether a figure is one of the present design: no bound, part, plan, or figure of something else."""
+    """Whether a figure belongs to the present design, and is not a bound, a plan, or a figure of a part or of another
+    thing.
+    """
     if _is_of_something_else(sentence, reading) or _is_of_a_part(sentence, reading, own):
         return False
     start, end = _bounds(sentence, reading.start, reading.end)
@@ -173,7 +175,7 @@ def _is_present(sentence: str, reading: _Reading, own: float) -> bool:
 
 
 def _is_otherwise(sentence: str, reading: _Reading) -> bool:
-    """Whether the clause of a figure has words with which it is another figure than that of the key."""
+    """Whether the clause of a figure has words that show that the figure is not the value of the key."""
     unless = reading.statement.key.unless
     return unless is not None and unless.search(sentence, *_bounds(sentence, reading.start, reading.end)) is not None
 
@@ -193,7 +195,7 @@ def _is_of_something_else(sentence: str, reading: _Reading) -> bool:
 
 
 def _is_of_a_part(sentence: str, reading: _Reading, own: float) -> bool:
-    """Whether a sentence is about a part of what the key states, or about another thing with such figures."""
+    """Whether a sentence is about a part of the thing that the key describes, or about another thing with such figures."""
     row = reading.statement.key
     if row.elsewhere is not None and row.elsewhere.search(sentence) is not None:
         return True

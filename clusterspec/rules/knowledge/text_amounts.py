@@ -26,7 +26,7 @@ from clusterspec.rules.knowledge.text_units import (
 from clusterspec.standard import pattern
 
 MOST_AMOUNTS = 200
-"""Amounts of one text that are read; a hostile text may have a million."""
+"""Largest number of amounts that are read in a text; a hostile text may have a million."""
 TIME, BYTES, RATE, SHARE, LENGTH, COUNT = "s", "B", "B/s", "%", "m", ""
 _TENS = {
     word: number
@@ -99,7 +99,7 @@ def amounts_in(text: str) -> Sequence[Amount]:
 
 class _Amounts:
     """The tokens of a text, from which amounts are read. Methods take the index of a token, and return the index after
-    what they read.
+    the tokens that they read.
     """
 
     def __init__(self, text: str) -> None:
@@ -257,8 +257,8 @@ def is_of_plan(text: str, amount: Amount) -> bool:
 
 
 def amounts_of(text: str, amounts: Sequence[Amount], own: re.Pattern[str], *others: re.Pattern[str]) -> list[Amount]:
-    """The amounts of a role: those to which, in their clause, a cue of the role is nearer than one of another; without one,
-    the only amount of the text to which no cue gives a role, where the text has a cue of the role.
+    """The amounts of a role: in their clause, a cue of this role is nearer than a cue of another role. If there are
+    none and the text has a cue of the role, the only amount of the text without a role.
 
     >>> text = "ECN marks from 80 KB on, PFC pauses at 40 KB"
     >>> [each.written for each in amounts_of(text, amounts_in(text), re.compile("PFC"), re.compile("ECN"))]

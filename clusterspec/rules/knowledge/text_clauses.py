@@ -53,7 +53,8 @@ def clauses_of(text: str) -> Sequence[tuple[int, int]]:
 
 
 def clause_bounds(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the clause with a part of a text begins and ends; with the clause before where it has no other words.
+    """The start and end of the clause with a part of a text, including the clause before it if the clause has no other
+    words.
 
     >>> clause_bounds("runs: 8 days | old runs | 9 days |", 26, 32)
     (14, 33)

@@ -17,7 +17,7 @@ from clusterspec.standard import pattern
 
 MOST_SENTENCES, MOST_DAYS, LONGEST_SENTENCE = 200, 4, 1500
 SLACK, PART = 4, 0.06
-"""Days, and the part of a time, by which rounded times may differ."""
+"""The days, and the share of a time, by which rounded times may differ."""
 _MONTHS = (
     "january januar janvier jan", "february februar février feb", "march märz mars mar", "april avril apr", "may mai",
     "june juni juin jun", "july juli juillet jul", "august août aug", "september septembre sept sep", "october oktober octobre oct okt",
@@ -139,6 +139,6 @@ def _contradictions(sentence: str, first: _Dated, last: _Dated) -> Iterator[Wron
 
 
 def _is_equal(sentence: str, start: int, end: int, first: _Dated, last: _Dated) -> bool:
-    """Whether a sentence states a time as the one from a first to a last day: behind them, or right before."""
+    """Whether a sentence states a time as the span from a first to a last day, after the days or directly before them."""
     behind = start >= last.end and _IS.match(sentence[last.end : start]) is not None
     return behind or (end <= first.start and first.start - end <= len(", and that from "))

@@ -56,12 +56,12 @@ _SYNONYMS = {
     "unterbrechungen panne pannes défaillance défaillances",
 }
 NOUNS = {word: noun for noun, words in _SYNONYMS.items() for word in words.split()}
-"""Nouns of several languages, in lower case, and the one that stands for all of the same meaning."""
+"""Nouns of several languages, in lower case, each with the noun that stands for all of its meaning."""
 _NO_NOUN = word_set(
     "of and or at with in on to for by from is are was the that which so as than und oder mit von bei in auf zu sind ist et ou de à avec "
     "sur est sont y con per a an each every je pro par times x would more less other bit bits"
 )
-"""Words that are neither what a number counts, nor between it and its number."""
+"""Words that a number does not count, and that do not stand between a number and its noun."""
 _VERBS = word_set(
     "has have had is are takes take needs need draws draw makes make costs cost was were will does do holds serves see sees fail fails get gets "
     "hat haben braucht brauchen nimmt zieht ziehen macht machen sehen prend prennent ont consomme font"
@@ -89,7 +89,7 @@ LONGEST_LABEL = 48
 _LABEL = pattern(
     rf"(?i)(?:\b(?:per|pro|par|je) (?:[\w-]{{1,14}} )?{_NOUN}|\b(?:tpot|itl|inter-token latency))(?: ?[:=]| is| of| at| ist| von| bei| de| est)? (?:about |rund |environ )?$"
 )
-"""A label that names what a figure is for each of: `time per output token: 35 ms`, `TPOT of 20 ms`."""
+"""A label that names the thing to which a figure per unit applies: `time per output token: 35 ms`, `TPOT of 20 ms`."""
 _LINKED = pattern(
     r"(?i)^(?: [\w-]{1,14})?,? (?:of|at|with|à|mit|zu|avec|having|mit je|with each|zu je|x|×) (?:about |rund |etwa |environ )?$"
 )
@@ -159,7 +159,7 @@ def product_of(one: Powers, other: Powers | Mapping[str, int], sign: int = 1) ->
 
 
 def noun_of(word: str) -> str:
-    """The noun that a word is, or its last part between hyphens; empty where none is known.
+    """The noun for a word, or for its last part after a hyphen; empty if none is known.
 
     >>> noun_of("Twin-Port-Module"), noun_of("Nodes"), noun_of("weather")
     ('module', 'node', '')
@@ -334,7 +334,7 @@ def _rounding(token: Token) -> float:
 
 
 def _with_owner(passage: str, figure: Figure, before: Sequence[Figure]) -> Figure:
-    """A figure with the noun for each of which it is, by `each` behind it, a count before it, or the subject of its clause."""
+    """A figure with the noun that it applies to, from `each` after it, a count before it, or the subject of its clause."""
     if any(power < 0 and name not in (TIME,) for name, power in figure.powers):
         return figure
     count = next((each for each in reversed(before) if each.noun and (each.noun, 1) not in figure.powers), None)
@@ -361,7 +361,9 @@ def _last_noun(text: str) -> str:
 
 
 def _with_role(passage: str, figure: Figure, begin: int) -> Figure:
-    """A figure with what its clause makes of it: the time between failures, that of a repair, or nodes in repair."""
+    """A figure with the meaning that its clause gives it: the time between failures, the time of a repair, or the nodes
+    in repair.
+    """
     start, end = clause_bounds(passage, figure.start, figure.end)
     clause, before = passage[start:end], passage[max(start, begin) : figure.start]
     behind = _DIGIT.split(passage[figure.end : end], maxsplit=1)[0]

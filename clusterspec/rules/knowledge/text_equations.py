@@ -38,7 +38,7 @@ _PARTS = word_set(
     "port ports lane lanes link links fiber fibers fibre fibres strand strands end ends cable cables nic nics gpu gpus accelerator "
     "accelerators chip chips die dies core cores drive drives dimm dimms stack stacks rank ranks supply supplies"
 )
-"""Things of which another thing may have several."""
+"""Things that another thing may have several of."""
 
 
 class WrittenEquation(NamedTuple):
@@ -150,13 +150,13 @@ def _goes_on(tokens: Sequence[Token], start: int) -> bool:
 
 
 EXACT, ROUGH = 0.01, 0.08
-"""Relative differences up to which a result is right, and one that the text calls approximate."""
+"""Relative differences up to which a result is right, and up to which an approximate result is right."""
 MOST_ROUNDED = 0.1
 """Relative difference up to which zeros stand for rounded digits."""
 _POWERS = (*(1000.0**power for power in range(-7, 8)), *(1024.0**power for power in range(-3, 4)))
 _UNITS = (8.0, 12.0, 24.0, 60.0, 100.0, 365.0, 3600.0, 8760.0, 86400.0)
 _SHIFTS = (*_POWERS, *(each**sign for each in _UNITS for sign in (1, -1)))
-"""Factors between the numbers of one figure in two units, of which one is not written."""
+"""Factors between the numbers of one figure in two units, if only one unit is written."""
 _RATE_SHIFTS = (2.0, 0.5, 8.0, 1 / 8)
 """Both directions of a link, and bits for bytes, which other rules report."""
 

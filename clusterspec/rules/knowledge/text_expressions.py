@@ -23,7 +23,7 @@ from clusterspec.standard import pattern, recent
 
 _NONE: Dimensions = (0, 0, 0, 0)
 MOST_AMBIGUOUS = 4
-"""Operands of two readings of which all combinations are tried."""
+"""Largest number of operands with two readings: all their combinations are tried."""
 MOST_WORDS = 4
 """Words between a number and the next sign of a calculation."""
 _TIMES, _OVER, _ADD = frozenset("x×*·∗"), frozenset("/÷"), frozenset("+−-")
@@ -36,7 +36,7 @@ _SHORT_NOUNS = word_set("gpus gpu nics nic hot un en et und von and or of in for
 class Result(NamedTuple):
     """The value of an expression in SI, the plain value of its numbers, and its dimensions.
 
-    ``noun`` is the word after its last number; ``summed`` tells a sum from a product.
+    ``noun`` is the word after its last number; ``summed`` is true for a sum, false for a product.
     """
 
     value: float
@@ -152,7 +152,7 @@ class ExpressionParser:
         return result
 
     def _share_of(self, share: Result, depth: int) -> Result | None:
-        """The product of percents and what they are of: `0.5 % of the contract price of 9,944,352`."""
+        """The product of percents and their base: `0.5 % of the contract price of 9,944,352`."""
         place = self.at
         while place < len(self.tokens) and place - self.at < 7 and self.tokens[place].kind == "word":
             place += 1
@@ -214,7 +214,7 @@ _OPERATOR = pattern(
 )
 """What stands between two factors: nouns of the first one, and the sign."""
 _OF_DURATION = pattern(r"(?:,)? (?:each )?(?:for|over|during|running|während|für|pendant|durante) (?:about |the )?")
-"""What stands between machines and the time for which they run."""
+"""Words between machines and the time for which they run."""
 _EQUALS = pattern(
     r"(?: ?(?!(?:and|or|und|et|y)\b)[^\W\d_][\w/-]{0,15}){0,3}(?: ?=|,? (?:are|is|makes?|gives?|equals?|or|i\.e|sind|ergeben|ergibt|sont|font|donnent|son|hacen|dan))? ?(?:(?:an?|the) (?:global )?(?:batch|total|sum) of)? ?(?:[≈~=]|about|roughly|some)? ?"
 )

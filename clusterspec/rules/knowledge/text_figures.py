@@ -1,4 +1,4 @@
-"""The figures of a sentence that measure or count something, each with its noun and what it is for."""
+"""The figures of a sentence that measure or count something, each with its noun and the thing to which it applies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS_AFTER_NOUNS = word_set(
     "yield yields pro je par por total totals must can may will would should not no only just about roughly rent rented carry carries hold holds use uses serve serves fail fails "
     "turn turns become becomes stay stays sum sums add adds pay pays read reads write writes produce produces come comes fill fills span spans share shares support supports"
 )
-"""Words that end what a number counts."""
+"""Words that end the noun phrase that a number counts."""
 _OTHER_WORDS = word_set("one un une una ein eine einem einen sei due once dos")
 """Numbers as words that are articles, or words of another language."""
 _LONGEST_FIRST = sorted({*NUMBERS, *SPELLED_TENS} - _OTHER_WORDS, key=len, reverse=True)
@@ -30,10 +30,11 @@ DIGITS = pattern(r"^\d(?:[\d.,'’]*\d)?")
 
 
 class RelatedFigure(NamedTuple):
-    """A number of a sentence in SI, what it measures or counts, and the nouns for each of which it holds.
+    """A number of a sentence in SI units, what it measures or counts, and the nouns that it applies to (per node, per
+    step).
 
-    ``noun`` is the singular of what a number without a unit counts; ``is_share`` tells percents. ``rounding`` is half a
-    unit of its last digit, relative to it.
+    ``noun`` is the singular of the things that a number without a unit counts; ``is_share`` tells percents.
+    ``rounding`` is half a unit of its last digit, relative to it.
     """
 
     value: float
@@ -137,7 +138,9 @@ def _figure(
 
 
 def _counted_noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
-    """The singular of what a number before an index counts, and the index behind it; empty where it counts nothing."""
+    """The singular of the noun that a number before an index counts, and the index after it; empty if it counts
+    nothing.
+    """
     follows = tokens[at].text.lower() if at < len(tokens) else ""
     of_count = follows == "of" and any(each.kind == "number" for each in tokens[at + 1 : at + 3])
     if (follows in ("are", "is", "were") or of_count) and tokens[at - 1].values[0] % 1 == 0:

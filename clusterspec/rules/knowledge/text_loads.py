@@ -48,7 +48,7 @@ _TIMES = {word: seconds for word, seconds in _SECONDS.items() if seconds < 7 * D
     ("ms", "millisecond", "milliseconds"), 1e-3
 )
 _EACH = word_set("per each every a an pro je jede jeder jedem jeden jedes par chaque por cada al")
-"""Words before what a rate is counted for."""
+"""Words before the thing to which a rate applies."""
 _SIGNS = {
     **dict.fromkeys(("rps", "qps", "req/s"), ("requests", 1.0)),
     **dict.fromkeys(("tok/s", "t/s"), ("tokens", 1.0)),
@@ -60,7 +60,7 @@ _PERCENT_SIGNS = ("%", "ercent", "cent", "rozent", "ciento")
 
 
 class LoadFigure(NamedTuple):
-    """A figure of a sentence: ``period`` is the seconds of a rate, else 0; the places are those of the sentence."""
+    """A figure of a sentence: ``period`` is the seconds of a rate, else 0; positions refer to the sentence."""
 
     value: float
     kind: str
@@ -232,7 +232,7 @@ _ONE = word_set(
     "one a an each every per single ein eine einem einen einer jede jeder jedes pro je un une chaque par una cada por"
 )
 _BEFORE_LOAD = word_set("of with at à mit zu de con (")
-"""Words between some units and what each carries: five nodes of 14 requests/s; four nodes (14 requests/s each)."""
+"""Words between some units and the load of each: five nodes of 14 requests/s; four nodes (14 requests/s each)."""
 _APIECE = (("each",), ("apiece",), ("chacun",), ("cada", "uno"), ("je",))
 
 
@@ -347,7 +347,9 @@ def _unit_of_each(reader: _Loads, first: int, behind: int, figure: LoadFigure) -
 
 
 def place_of(sentence: str, spec: Spec) -> str:
-    """The key at which a sentence is reported: the description where it has it, else the service, for a sentence of a comment."""
+    """The key at which a sentence is reported: the description if it contains the sentence, else the service, for a
+    sentence of a comment.
+    """
     words = with_numerals(" ".join((spec.description or "").split()))
     first = with_numerals(" ".join(sentences_of(sentence)[0].split()))
     return "description" if first.rstrip(".") in words else "workload.serving"

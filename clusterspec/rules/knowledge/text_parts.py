@@ -19,8 +19,9 @@ from clusterspec.units.display import plain
 MOST_SENTENCES, MOST_FIGURES, LONGEST_SENTENCE = 200, 8, 800
 """Sentences of a text, and figures and characters of a sentence, that are read: longer ones have figures of several things."""
 CLOSE, ROUGH, MOST_ROUNDED = 0.035, 0.12, 0.02
-"""Relative differences up to which a result is right, and one that the sentence calls approximate, and the most that
-the rounding of figures adds."""
+"""Relative differences up to which a result and an approximate result are right, and the most that the rounding of
+figures adds.
+"""
 _ROUGHLY = pattern(
     r"(?i)[≈~]|\b(?:about|roughly|around|some|nearly|almost|approx\w*|circa|ca|etwa|rund|knapp|gut|environ|près|quelque|good|over|under|more|less than)\b"
 )
@@ -35,7 +36,7 @@ _FRACTION = pattern("|".join(rf"(?i:\b({words})\b)" for words in _FRACTIONS))
 _OF = pattern(
     r"(?i)^ ?(?:of|von|der|des|du|de la|de|d')(?: (?:the|our|its|all|these|den|der|unsere[rn]?|les|nos|la|notre))?(?: [^\W\d][\w-]*){0,3}? ?(?:of |von |de )?$"
 )
-"""What joins a share to the figure that it is of."""
+"""Words that join a share to the figure of the whole."""
 _IS = pattern(
     r"(?i)^(?: [^\W\d][\w-]*){0,3}? ?(?:,|\(|=|–|:| is| are| i\.e\.| that is| or| makes?| sind| ist| soit| font| ce sont)*(?: ?(?:that|which) (?:is|are|makes?)| das sind| also| i\.e\.| or| so| hence)?(?: (?:about|roughly|around|some|rund|etwa|environ))? ?$"
 )

@@ -26,7 +26,8 @@ _WORD_APART = pattern(r"(?<![\w-])[^\W\d_]{2,9}(?=[ -](?!\d{3}(?![\d.,]))[^\W_]|
 
 
 def with_numerals(text: str, *, apart: bool = False) -> str:
-    """A text with small numbers in digits; articles, which are also a one, stay. With ``apart`` those before three digits stay, too.
+    """A text with small numbers in digits; articles, which are also a one, stay. With ``apart``, spaces before three
+    digits stay, too.
 
     >>> with_numerals("Vier Laufwerke, two of the eight racks; one node, deux, elf")
     '4 Laufwerke, 2 of the 8 racks; one node, 2, 11'

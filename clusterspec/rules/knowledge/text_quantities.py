@@ -24,7 +24,7 @@ from clusterspec.rules.knowledge.written_numbers import belongs_to_something_els
 from clusterspec.standard import pattern, recent
 
 MOST_QUANTITIES = 200
-"""Quantities of one text that are read; a hostile text may have a million."""
+"""Largest number of quantities that are read in a text; a hostile text may have a million."""
 STEP, TOKEN, SEQUENCE, NODE, ACCELERATOR = "step", "token", "sequence", "node", "accelerator"
 ACCELERATOR_HOUR, NODE_HOUR, FLOP, FLOP_PER_SECOND = "accelerator hour", "node hour", "FLOP", "FLOP/s"
 HOURS = (ACCELERATOR_HOUR, NODE_HOUR)
@@ -81,7 +81,9 @@ _KINDS = word_set(
     "training optimizer warm-up warmup decay gradient unique distinct pre-training pretraining new consumed more clean "
     "high-quality raw real Optimierer Trainings Warmup"
 )
-"""Words between a number and what it counts, other than the names of parts: 32 H100 nodes, 400 B unique tokens."""
+"""Words between a number and the noun that it counts, other than the names of parts: 32 H100 nodes, 400 B unique
+tokens.
+"""
 _OTHER_LANGUAGE = (
     *("chritte", "stunden", "Stunden", "Tage", "Wochen", "Knoten", "Sekunden", "Sequenzen", "étapes", "itérations"),
     *("heures", "jours", "semaines", "séquences", "pasos", "iteraciones", "horas", "días", "dias", "semanas", "nodos"),
@@ -122,8 +124,8 @@ def pieces_of(text: str) -> Sequence[Token]:
 
 
 class Reader:
-    """The tokens of a sentence, with what stands between them. Methods take the index of a token, and give the one after what
-    they read.
+    """The tokens of a sentence, with what stands between them. Methods take the index of a token, and return the index
+    after the tokens that they read.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -324,8 +326,8 @@ _LOW_LETTERS = {"Ki": 1024.0, "bn": 1e9, "mn": 1e6, "m": 1e6, "b": 1e9, "g": 1e9
 
 
 def _decimal_digits(written: str, words: str, has_comma: bool) -> str:
-    """The digits of a number with a point before its decimals: in English a single point is one, a comma before three digits
-    none.
+    """The digits of a number with a point before its decimals: in English, a single point is a decimal point, and a
+    comma before three digits is not.
     """
     readings = readings_of(written)
     english = (
@@ -384,5 +386,5 @@ def _quantities(sentence: str) -> Iterator[TextQuantity]:
 
 
 def is_own(sentence: str, quantity: TextQuantity) -> bool:
-    """Whether a quantity is one of this plan, and not one that it replaces or is compared with."""
+    """Whether a quantity belongs to this plan, and not to a plan that it replaces or is compared with."""
     return not belongs_to_something_else(sentence, quantity.start)

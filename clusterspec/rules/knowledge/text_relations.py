@@ -59,7 +59,7 @@ _AT_METER = pattern(r"(?i)^ (?:(?:at|from) the (?:meter|grid|utility)|am zähler
 """Words behind a power that has the overhead in it."""
 _PUE = pattern(r"(?i)\b(?:pue|power usage effectiveness) (?:of |is |at |= ?)?(?P<value>1[.,]\d{1,3})\b")
 TOLERANCE, ROUGH, OF_MONEY = 0.08, 0.15, 0.015
-"""Relative differences up to which a result is right, one that the text calls approximate, and one of amounts of money."""
+"""Relative differences up to which a result, an approximate result, and an amount of money are right."""
 WRITTEN_OUT = 1e4
 """Numbers from which on a message separates thousands."""
 MOST_DIGITS = 1e6
@@ -247,7 +247,7 @@ _OVER = pattern(
 
 
 def _is_of_each(sentence: str, count: RelatedFigure, amount: RelatedFigure) -> bool:
-    """Whether the amount is that of one of what is counted: `a rack draws 40 kW, so 8 racks`."""
+    """Whether the amount applies to one of the counted things: `a rack draws 40 kW, so 8 racks`."""
     one = rf"(?i)\b(?:a|an|each|one|every|per)(?: [\w-]+)? {count.noun}\b"
     return pattern(one).search(sentence[: amount.start]) is not None and count.start > amount.end
 

@@ -1,4 +1,4 @@
-"""Results that a text states in one to three sentences, and that do not follow from its figures by units and nouns."""
+"""Results in one to three sentences of a text that do not follow from its figures by units and nouns."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from clusterspec.units.display import plain
 TOLERANCE, ROUGH = 0.1, 0.2
 """Relative differences up to which a result is right, and one that the text calls approximate."""
 LONGEST_PASSAGE = 1500
-"""Characters of one to three sentences that are read; longer ones have figures of several things."""
+"""Largest length in characters of one to three sentences that are read; longer texts have figures of several things."""
 MOST_NUMBERS = 12
 """Numbers of a passage that may explain a result."""
 SAME = 0.02
-"""Relative difference up to which two values are one."""
+"""Relative difference up to which two values are equal."""
 _STATED = pattern(
     r"(?i)(?:[=≈→⇒]|->|=>|\b(?:makes?|gives?|yields?|totals?:?|totalling|comes? to|amounts? to|adds? up to|sums? to|equals?|works out (?:at|to)|results? in|costs?|that is|i\.e\.|which is|means|so|hence|thus|therefore|together|altogether|in total|in all|"
     r"(?:takes?|lasts?|needs?) (?:only |just )?|(?:done|through|finished|complete|over|ready|reached|exhausted|served|read|written|copied|moved) (?:\w+ )?(?:after|in|within)|"
@@ -101,8 +101,8 @@ class _Value(NamedTuple):
 def wrong_results(text: str, plan: Sequence[Figure]) -> Iterator[WrongResult]:
     """The results of a text that do not follow from the figures of their sentence or of the two before.
 
-    ``plan`` are figures of the plan, for what a text says of all nodes. A result is judged where one value
-    follows from its figures by units and nouns, and no other combination of figures gives it.
+    ``plan`` has figures of the plan, for statements about all nodes. A result is judged if exactly one value follows
+    from its figures by units and nouns, and no other combination of figures gives the result.
 
     >>> text = "We promise 50 ms per output token. An answer of 4,096 tokens is through after 41 s."
     >>> list(wrong_results(text, []))
@@ -153,7 +153,7 @@ def _is_result(passage: str, figure: Figure, figures: Sequence[Figure]) -> bool:
 def _judgement(
     passage: str, result: Figure, figures: Sequence[Figure], plan: Sequence[Figure]
 ) -> tuple[WrongResult, ...] | None:
-    """The contradiction of a result; nothing where its value is open, and None where it is right."""
+    """The contradiction of a result; nothing if its value is open, and None if it is right."""
     stop = passage.find(". ", result.end)
     before = [each for each in figures if each is not result and (stop < 0 or each.start < stop)]
     own = [each for each in before if _is_own(passage, each)]
@@ -182,7 +182,7 @@ def _is_right(result: Figure, value: _Value, tolerance: float) -> bool:
 
 
 def _is_of_another(passage: str, result: Figure, value: _Value, own: Sequence[Figure]) -> bool:
-    """Whether a result is of a part, follows from another figure of its sentence, or is not the right one that is stated, too."""
+    """Whether a result is for a part, follows from another figure of its sentence, or differs from another, right result."""
     used = (*value.above, *value.below)
     around = " | ".join(clause_at(passage, each.start, each.end) for each in (*used, result) if each.start >= 0)
     lead = passage.rfind(". ", 0, result.start) + 1
@@ -192,7 +192,7 @@ def _is_of_another(passage: str, result: Figure, value: _Value, own: Sequence[Fi
 
 
 def _measure(figure: Figure) -> Powers:
-    """The powers of a figure without what it is for each of."""
+    """The powers of a figure without the thing to which it applies."""
     return frozenset((name, power) for name, power in figure.powers if power > 0 or name == TIME)
 
 
@@ -207,7 +207,7 @@ def _is_own(passage: str, figure: Figure) -> bool:
 
 
 def _possible_values(powers: Powers, figures: Sequence[Figure]) -> list[_Value]:
-    """The products and quotients of two figures that have some powers, or else those of three."""
+    """The products and quotients of two figures with given powers, or, without any, of three figures."""
     for size in (2, 3):
         found = [
             _Value(prod(each.value**sign for each, sign in zip(chosen, signs, strict=True)), above, below)
@@ -226,7 +226,9 @@ def _possible_values(powers: Powers, figures: Sequence[Figure]) -> list[_Value]:
 
 
 def _is_known(powers: Powers, below: Sequence[Figure]) -> bool:
-    """Whether a quotient is one that texts state: what a capacity is enough for, or the part of each, may be rounded or less."""
+    """Whether texts may state a quotient: the number that a capacity is enough for, or the share of each, may be
+    rounded or lower.
+    """
     roles = any(name in (FAILURE, AWAY) for name, _ in powers)
     return roles or not below or ((TIME, 1) in powers and all((TIME, -1) in each.powers or each.noun for each in below))
 

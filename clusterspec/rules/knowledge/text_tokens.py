@@ -34,7 +34,7 @@ SCALES = {
 }  # fmt: skip
 """Words that scale the number before them; single letters only next to money."""
 _COUNT_SCALES = {**LETTERS, "bn": 1e9}
-"""Letters that scale a count, at the end of what is counted or before one of `_COUNTED`."""
+"""Letters that scale a count, at its end or before one of the words in `_COUNTED`."""
 Dimensions = tuple[int, int, int, int]
 """Powers of money, watts, seconds and bytes."""
 _NONE, _MONEY, _WATT, _TIME, _BYTE = (0, 0, 0, 0), (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)
@@ -89,7 +89,7 @@ _AROUND = ".,;:()'0123456789"
 
 
 def names_money(text: str) -> bool:
-    """Whether a text names a currency; the patterns of amounts are only compiled for one that does.
+    """Whether a text names a currency; the patterns of amounts are only compiled for such a text.
 
     >>> names_money("0.162 EUR/kWh"), names_money("3 TEUR."), names_money("$4,000"), names_money("9.5 kW per rack")
     (True, True, True, False)
@@ -101,7 +101,7 @@ def names_money(text: str) -> bool:
 
 
 PER = word_set("per a an every pro je par por al alla im")
-"""Words between an amount and what it is for."""
+"""Words between an amount and its purpose."""
 _AND = word_set("and und et y e en och og")
 
 
@@ -109,7 +109,7 @@ class Token(NamedTuple):
     """A token of a text.
 
     ``kind`` is `number`, `op`, `word`, `date` or `other`. A number has the values that its digits may have, in units of
-    ``unit``; ``per`` are the units behind it for each of which it holds (`EUR per kWh`).
+    ``unit``; ``per`` are the units after it that it refers to (`EUR per kWh`).
     """
 
     kind: str
@@ -215,7 +215,8 @@ _COMMA = pattern(r",(?:\d{1,2}|\d{4,})$|\.\d{3}[,.]")
 
 
 def decimal_sign(digits: list[str]) -> str:
-    """The sign before the decimals of a text, by the numbers that show it; empty where none does, or both do.
+    """The sign before the decimals of a text, from the numbers that show it; empty if no number shows it, or numbers
+    show both signs.
 
     >>> decimal_sign(["84,200", "1.17"]), decimal_sign(["9.944.352", "49.722"]), decimal_sign(["84,200"])
     ('.', ',', '')
@@ -324,12 +325,12 @@ def _scale_of_count(plain: Sequence[Token], at: int) -> float:
 _GERMAN = word_set(
     "und der das von bei nach auf ist den dem mit zum wird sind ein eine einer einem je pro über für zu die im"
 )
-"""Words of which German texts have several, and English ones hardly two."""
+"""Words: a German text has several of them, an English text hardly two."""
 
 
 def has_decimal_comma(sentence: str) -> bool:
-    """Whether a sentence has decimal commas, so that its points are between thousands: by a number that shows it, or several
-    German words.
+    """Whether a sentence has decimal commas, so that points separate thousands: a number shows it, or several German
+    words.
 
     >>> has_decimal_comma("3.958 TFLOP/s x 0,35"), has_decimal_comma("bei Schritt 450.000 ist sie null"), has_decimal_comma("1.250 s")
     (True, True, False)

@@ -20,8 +20,9 @@ POWER: Dimensions = (0, 1, 0, 0)
 ENERGY: Dimensions = (0, 1, 1, 0)
 TIME: Dimensions = (0, 0, 1, 0)
 EXACT, ROUGHLY, MOST_ROUNDED, ROUGH = 0.015, 0.08, 0.06, 0.2
-"""Relative differences up to which a total is right, and one that is called approximate; the most that rounding explains; and one
-up to which a number of failures is right."""
+"""Relative differences: up to the first, a total is right; up to the second, an approximate total; the third is the
+most that rounding explains; up to the fourth, a number of failures is right.
+"""
 LEAST_RATIO = 1.5
 """How much larger a total is than one of its parts."""
 MOST_COUNTS = 5
@@ -45,7 +46,7 @@ _EACH_BEHIND = pattern(
 _EACH_SUBJECT = pattern(
     rf"(?i)\b(?:a|an|one|each|every|per|single|jede[rs]?|ein|pro|je|chaque|un|une|par|chacun|cada|por)\b(?: [\w-]{{1,12}}){{0,2}}? {_PART}\b|\b(?:each|chacune?|jeweils|je|(?:each|every) one of (?:them|these)|jede[rs]? davon)\b"
 )
-"""What makes an amount the one of each part."""
+"""Words that make an amount the amount of each part."""
 _TOTAL = pattern(
     r"(?i)[=≈:→⇒|]|->|=>|\b(?:draws?|pulls?|needs?|takes?|consumes?|uses?|totals?|totalling|together|combined|in all|in total|altogether|overall|it[- ](?:load|last)|loads?|makes?|gives?|is|are|means?|so|hence|thus|therefore|come to|comes to|"
     r"adds? up|ends? up|sum|summe|i\.e|that is|zusammen|insgesamt|gesamt\w*|ergibt|ergeben|macht|also|ziehen|brauchen|benötigen|sind|soit|au total|en tout|consomment|font|donc|total|en conjunto|consumen|son)\b"
@@ -136,7 +137,7 @@ def _wrong_total(total: Token, right: float, parts: str, passage: str) -> WrongT
 
 
 def _is_of_each(passage: str, figure: Token, counts: Sequence[re.Match[str]]) -> bool:
-    """Whether a figure is that of each part: by the words around it, or by a single part before it in its clause."""
+    """Whether a figure applies to each part: by the words around it, or by a single part before it in its clause."""
     before, behind = passage[: figure.start], passage[figure.end :]
     owner = _OWNER.search(before)
     if (
@@ -176,7 +177,9 @@ _ON = pattern(r"(?i)^ (?:on|auf|sur|at|of|in) ")
 
 
 def _is_total(passage: str, figure: Token, part: Token | None = None) -> bool:
-    """Whether a figure is called a total, and neither a limit nor the total of something else, nor one of each itself."""
+    """Whether a figure is called a total, and is neither a limit, the total of something else, nor itself an amount per
+    part.
+    """
     start, end = clause_bounds(passage, figure.start, figure.end)
     marked = passage[max(0, start - 2) : start].strip()[:1] in (":", "|", "=", "→")
     counted = (
@@ -309,7 +312,9 @@ def _wrong_failures(passage: str) -> Iterator[WrongTotal]:
 
 
 LOST_TIMES = 3
-"""Times of a passage on lost time in addition to the one between failures: the run, the time that each costs, and all of it."""
+"""Times of a passage about lost time, other than the time between failures: the run, the time that each failure costs,
+and the total.
+"""
 _LOSES = pattern(r"(?i)\b(?:los[es]\w*|lost|cost\w*|verl\w+|koste\w*|perd\w*|coût\w*)\b")
 
 

@@ -1,4 +1,4 @@
-"""Words of numbers, scales and units in texts, in lower case unless the case tells units apart."""
+"""Words of numbers, scales and units in texts, in lower case unless the case distinguishes units."""
 
 from __future__ import annotations
 

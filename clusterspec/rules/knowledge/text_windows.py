@@ -1,4 +1,4 @@
-"""The figures of neighboring sentences of a text together, and whether a figure is one of this plan."""
+"""The figures of neighboring sentences of a text together, and whether a figure belongs to this plan."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Window(NamedTuple):
 def windows(
     text: str, most: int = 2, extra: Callable[[str], Iterable[TextQuantity]] = lambda _: ()
 ) -> Iterator[Window]:
-    """The sentences with quantities of a text one by one, then those that follow each other, up to ``most`` together.
+    """The sentences with quantities of a text, first single, then runs of up to ``most`` consecutive sentences.
     ``extra`` reads further quantities of a sentence.
 
     >>> [(each.text, len(each.quantities)) for each in windows("A save takes 45 s. It comes every 10 min.")]
@@ -68,7 +68,8 @@ def _joined(parts: Sequence[tuple[str, tuple[TextQuantity, ...]]]) -> Window:
 
 
 def is_certain(sentence: str, quantity: TextQuantity) -> bool:
-    """Whether a figure is one of this plan: none that it replaces, and in no clause about another plan, or one of a condition.
+    """Whether a figure belongs to this plan: it is not replaced, and its clause is neither about another plan nor a
+    condition.
 
     >>> from clusterspec.rules.knowledge.text_quantities import sentence_quantities
     >>> ((text, figures),) = sentence_quantities("The pilot had 4 nodes, this run has 16 nodes")
@@ -85,7 +86,7 @@ def is_real(sentence: str, quantity: TextQuantity) -> bool:
 
 
 def are_links(between: str, words: frozenset[str]) -> bool:
-    """Whether what is between two figures has no other words than some.
+    """Whether only certain words stand between two figures.
 
     >>> are_links(" (about ", frozenset({"about"})), are_links(", of which ", frozenset({"about"}))
     (True, False)

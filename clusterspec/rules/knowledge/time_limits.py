@@ -10,7 +10,7 @@ from clusterspec.standard import pattern
 
 
 class TimeLimit(NamedTuple):
-    """A time limit, also as ``written``, and what it ends (``of``).
+    """A time limit, also as ``written``, and the thing that it ends (``of``).
 
     It ends an `answer`, a connection before its `first token`, or a `pod` with its running answers. ``for_all`` is true
     if the text says that all running answers are completed.

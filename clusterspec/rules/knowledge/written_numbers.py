@@ -115,7 +115,7 @@ longer.
 _GOES_ON = pattern(
     r"(?i)\s*(?:it|its|they|their|these|those|es|sie|er|ihre|il|elle|ils|elles)\b(?! (?:is|are|was) (?:our|planned))"
 )
-"""The beginning of a sentence about what the one before is about."""
+"""The beginning of a sentence with the same subject as the sentence before."""
 _MARKS = str.maketrans(dict.fromkeys('()[],;:.-–—/"', " "))
 _ALL_MARKS = str.maketrans(dict.fromkeys("()[]{},;:.-–—/\"'’`!?%$€£=+*~≈<>|", " "))
 
@@ -175,7 +175,7 @@ def amount_in_text(digits: str) -> float:
 
 
 _NODES_OF = pattern(r"(?<![\w.,])(\d{1,5}) (?:nodes?|servers?|systems?|instances?|vms?) (?:of|with|à) $")
-"""Pattern of a number of nodes before what each of them has."""
+"""Pattern of a number of nodes before the parts of each node."""
 
 
 class WrittenProduct(NamedTuple):

@@ -3,9 +3,9 @@
 ## What it finds
 
 A width or a degree that is not a multiple of the number that the catalog entry of the framework states (`multiples`):
-weights of which a rank's share is not a whole number of quantization groups, heads of linear attention that tp × cp
-does not divide, ranks that context parallelism does not divide. The finding is an error where the entry cites a
-document, and a warning otherwise.
+weights with a fraction of a quantization group on a rank, heads of linear attention that tp × cp does not divide, ranks
+that context parallelism does not divide. The finding is an error where the entry cites a document, and a warning
+otherwise.
 
 ## Why it matters
 

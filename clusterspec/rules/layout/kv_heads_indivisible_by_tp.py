@@ -3,8 +3,8 @@
 ## What it finds
 
 Grouped-query models: in torchtitan, `kv_heads` that are not a multiple of `tp`; in Megatron Core, NeMo, vLLM and SGLang
-(and where no framework is named), `kv_heads` and `tp` of which neither divides the other. Models with latent attention
-have no key-value heads and are not checked.
+(and where no framework is named), `kv_heads` and `tp` if neither divides the other. Models with latent attention have
+no key-value heads and are not checked.
 
 ## Why it matters
 

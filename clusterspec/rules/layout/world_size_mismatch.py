@@ -134,7 +134,7 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
             help_ = f"use engines that divide the nodes, or state their number (`dp: {most}`)"
             yield RULE.problem(f"layout.{_first_indivisible_axis(layout, ranks)}", message, help_)
             return
-        counted = "; throughput per accelerator counts those in use, the cost of a token all of them"
+        counted = "; throughput per accelerator counts the accelerators in use, the cost of a token counts all"
         help_ = f"use `dp: {most}`, or fewer accelerators" if most > layout.dp else "use engines that divide the nodes"
         whole = most > layout.dp and ranks - wanted >= cluster.ranks_per_node
         severity = "warning" if whole else "note"

@@ -7,13 +7,13 @@ ranks, at messages at least as large.
 
 ## Why it matters
 
-The machine as measured would fail its own test: either it has a fault, or the clause demands what such machines do not
+The machine as measured would fail its own test: either it has a fault, or the clause demands more than such machines
 reach.
 
 ## What to do
 
-Repair the machine and measure again before acceptance, or correct the figure that is wrong. Where the measurement is of
-another machine, remove it.
+Repair the machine and measure again before acceptance, or correct the figure that is wrong. If the measurement comes
+from another machine, remove it.
 
 ## When to ignore it
 

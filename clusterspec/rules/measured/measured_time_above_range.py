@@ -93,8 +93,10 @@ def check(measured: tuple[MeasuredSpec, ...], plan: Plan) -> Iterator[Problem]:
         index = next(index for index, entry in enumerate(measured) if _time_key(entry))
         yield RULE.problem(
             ("measured", index, _time_key(measured[index])),
-            f"a {what} of {display(share.seconds, 's')} is measured, {percent(share.seconds / usual.seconds - 1, 2)} above the "
-            f"{display(usual.seconds, 's')} predicted without it, and above its range, which ends at {display(usual.high, 's')}",
+            f"the measured {what} of {display(share.seconds, 's')} is "
+            f"{percent(share.seconds / usual.seconds - 1, 2)} above the "
+            f"{display(usual.seconds, 's')} predicted without it, and above the high end of the range, "
+            f"{display(usual.high, 's')}",
             "compare measured collectives with `clusterspec diagnose`, and measured kernels with `gemm_rate`, before a plan uses this time",
             severity="error" if share.seconds >= CERTAIN * usual.high else "",
         )
@@ -106,8 +108,8 @@ def _time_key(entry: MeasuredSpec) -> str:
 
 
 def _predicted_without(plan: Plan, share: MeasuredShare) -> _Predicted | None:
-    """The predicted time of a plan without calibration by its measured time; None if it has none, or if the plan is of
-    another job.
+    """The predicted time of a plan without calibration by its measured time; None if the plan has no such time, or
+    belongs to another job.
     """
     cluster = plan.design.cluster
     assert cluster is not None

@@ -67,7 +67,7 @@ _COLLECTIVE = pattern(r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter
 _OF_LINKS = pattern(
     r"\b(?:links?|lanes?|ports?|per direction|receives?|pcie|hbm\w*|memory|drives?|store|file system)\b", re.IGNORECASE
 )
-"""Words of a sentence whose rate is that of links, memory or a store."""
+"""Words of a sentence whose rate belongs to links, memory or a storage system."""
 _METRIC = pattern(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
 
 
@@ -87,7 +87,8 @@ def check(spec: Spec) -> Iterator[Problem]:
 
 
 def _has_rate(text: str) -> bool:
-    """Whether a sentence that names a collective, or the one after it, has a rate of no links, memory or store.
+    """Whether a sentence that names a collective, or the one after it, has a rate that is not of links, memory or a
+    store.
 
     >>> _has_rate("It does all-reduces. Over seven links it sends 896 GB/s."), _has_rate("The all-reduce reaches 370 GB/s.")
     (False, True)

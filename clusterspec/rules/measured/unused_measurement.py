@@ -6,8 +6,8 @@ A measured entry, or its log, without its collective, its number of ranks or its
 with ranks that leave NICs of their nodes idle. A measured step that would need a GEMM rate below a quarter or above
 twice the catalog's is a warning, and an error where the step takes less than half of its time at twice that rate. A
 step in a spec without a training job, or in a fleet of several jobs, is a note. The same holds for a measured time per
-output token and the rate of an engine's kernels. A measured rate of GEMMs above the peak of its precision is an error,
-one below a quarter of what training sustains by the catalog a warning, and one in a spec that serves a note.
+output token and the rate of an engine's kernels. A measured rate of GEMMs is an error above the peak of its precision,
+a warning below a quarter of the catalog's rate in training, and a note in a serving spec.
 
 ## Why it matters
 

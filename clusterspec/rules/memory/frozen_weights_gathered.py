@@ -77,7 +77,8 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
     yield RULE.problem(
         "layout.sharding",
         f"{layout.sharding} gathers frozen weights in every pass, which costs {percent(saving, 2)} of the step "
-        f"({display(timed.step_seconds, 's')}); with whole ones on each rank the plan uses {display(fitting[0].memory_bytes, 'B')}, which fits",
+        f"({display(timed.step_seconds, 's')}); with whole weights on each rank the plan uses "
+        f"{display(fitting[0].memory_bytes, 'B')}, which fits",
         f"write `{fitting[0].words}`: {display(fitting[0].step_seconds, 's')} a step",
         severity=step_severity(saving, timed),
     )

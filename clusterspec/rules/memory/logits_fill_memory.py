@@ -21,9 +21,9 @@ Use a fused or chunked cross-entropy, tp (which splits the vocabulary), or a sma
 ## When to ignore it
 
 Ignore it where the loss is fused with the output projection, so that the logits are never in memory as a whole. Better,
-state how the loss runs, so that the rule compares what the plan counts: `loss: chunked` in the layout, `fused` where
-one kernel writes the gradient over the logits, `compiled` where a compiler sees the loss, or `plain` where every copy
-counts.
+state how the loss runs, so that the rule compares the memory that the plan counts: `loss: chunked` in the layout,
+`fused` where one kernel writes the gradient over the logits, `compiled` where a compiler sees the loss, or `plain`
+where every copy counts.
 
 ## Options
 

@@ -63,7 +63,7 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning")
 OLDER = ("sm_60", "sm_70", "sm_75")
-"""Architectures on which FlashAttention 2 does not run; kernels of other libraries exist for some models."""
+"""Architectures on which FlashAttention 2 does not run; other libraries have kernels for some models."""
 
 WIDE = ("fp32", "tf32")
 """Precisions for which FlashAttention has no kernels (https://github.com/Dao-AILab/flash-attention)."""

@@ -39,7 +39,7 @@ layout: {framework: megatron-core, tp: 8, pp: 4, sharding: zero1, recompute: ful
 
 ## Sources
 
-- What recomputation costs, and what each part of it saves: https://arxiv.org/abs/2205.05198
+- Costs of recomputation, and savings by part: https://arxiv.org/abs/2205.05198
 - Guidance: https://github.com/NVIDIA-NeMo/Megatron-Bridge/blob/067f987df03b8355b03192d88d70f1709fedf51a/docs/performance-guide.md
 """
 

@@ -4,11 +4,11 @@
 
 A stage whose GEMM weights, output head included, exceed the mean by more than 5 % where a more even split exists. The
 finding is a warning where the heaviest stage of a stated split has 8 % more work than in the most even split, and an
-error at a third more, which loses a quarter of the step. It is a note below 8 %, where the split is not stated, and
-where the first and the last stage hold fewer layers than the others, as in published runs, which leaves memory for
-embedding and head. With `schedule: dualpipe` each rank holds two stages, one from each end, and their work counts
-together. A note is given only where the more even split is not predicted to be slower, as it is where layers wait for
-kernel launches and the output head does not.
+error at a third more, which loses a quarter of the step. It is a note below 8 %, if the split is not stated, and if the
+first and the last stage hold fewer layers than the others, as in published runs, to leave memory for embedding and
+head. With `schedule: dualpipe` each rank holds two stages, one from each end, and their work counts together. A note is
+given only where the more even split is not predicted to be slower, as it is where layers wait for kernel launches and
+the output head does not.
 
 ## Why it matters
 

@@ -96,7 +96,7 @@ def check(networks: NetworksSpec, catalog: Catalog, cluster: Cluster) -> Iterato
         elif network is not None and not cluster.cloud:
             yield from _rate_problem(f"cluster.networks.{name}.nic_bandwidth", network)
     if networks.out_of_band is not None and networks.out_of_band.shares == "scale_out" and not cluster.cloud:
-        message = "management controllers have ports of 1GBASE-T, which no port of the compute fabric takes, and their network goes down with it"
+        message = "management controllers have 1GBASE-T ports, which no port of the compute fabric takes, and a management network on the fabric fails with it"
         help_ = "give them a switch of their own, or share the frontend network"
         yield RULE.problem("cluster.networks.out_of_band.shares", message, help_)
 

@@ -1,4 +1,4 @@
-"""The usable capacity of the text exceeds what its redundancy leaves.
+"""The usable capacity in the text exceeds the raw capacity less its redundancy.
 
 ## What it finds
 

@@ -1,9 +1,10 @@
-"""The host memory exceeds what is soldered to the processors of the modules.
+"""The host memory exceeds the memory that is soldered to the processors of the modules.
 
 ## What it finds
 
 A `host_memory` above the largest memory of the processors of a node whose accelerators share a module with them, such
-as GH200 and GB200. Memory of the accelerators may be counted with it, as operating systems of such machines do.
+as GH200 and GB200. It may include the memory of the accelerators, which operating systems of such machines count as
+well.
 
 ## Why it matters
 

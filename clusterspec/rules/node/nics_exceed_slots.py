@@ -55,7 +55,7 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("frontend-counted-in-fa
 FRONTEND = 2
 """Number of frontend and storage NICs assumed for a server whose catalog entry states none."""
 LARGER = 1.05
-"""Ratio of the bandwidth of the stated to that of the platform's NICs above which they are not the same ports."""
+"""Ratio of the stated NICs' bandwidth to the platform's above which they are not the same ports."""
 
 
 def check(

@@ -9,8 +9,8 @@ engines without targets or that meet them at the upper end of the predicted rang
 
 ## Why it matters
 
-Every transfer between two cards then goes to host memory and back: at 12 GB/s on one GeForce card of 2022, less than half
-of what their slots carry. The estimate counts this rate; cards on different sockets reach less.
+Every transfer between two cards then goes to host memory and back: at 12 GB/s on one GeForce card of 2022, less than
+half of the bandwidth of their slots. The estimate counts this rate; cards on different sockets reach less.
 
 ## What to do
 

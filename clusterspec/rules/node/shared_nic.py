@@ -3,7 +3,7 @@
 ## What it finds
 
 More than one scale-up domain, fewer NICs than accelerators in a node (packages, not ranks), and less bandwidth for each
-accelerator than usual. The usual bandwidth is the one that the accelerator is sold with, limited to the bandwidth per
+accelerator than usual. The usual bandwidth is that of the NICs sold with the accelerator, limited to the bandwidth per
 dense bf16 FLOP of a DGX H100. The rule is silent for accelerators that share NICs by design (a TPU host has a NIC for
 four chips), where no group of the layout leaves its domain and its node, and where one NIC for each accelerator is
 predicted to save at most 2 % of the step. Where the step is predicted, the finding is a note below the half-width of

@@ -8,10 +8,10 @@ in a benchmark. Any value in a model without experts is a note.
 
 ## Why it matters
 
-An expert takes capacity factor × tokens × experts per token / experts. Below 1, tokens are dropped even where all experts
-are equally loaded: at 0.8, at least a fifth. At 1, every token above the mean of an expert is dropped, and no router
-balances exactly. In serving, what is dropped depends on the other requests of the batch, so
-that the same prompt gets other answers.
+An expert takes capacity factor × tokens × experts per token / experts. Below 1, tokens are dropped even where all
+experts are equally loaded: at 0.8, at least a fifth. At 1, every token above the mean of an expert is dropped, and no
+router balances exactly. In serving, the dropped tokens depend on the other requests of the batch, so that the same
+prompt gets different answers.
 
 ## What to do
 

@@ -16,7 +16,7 @@ its last part. In fp8 the second moment, a square, underflows.
 
 ## What to do
 
-Keep fp32 master weights, as most published runs do; moments in bf16 save as much memory, and DeepSeek-V3 trained with
+Keep fp32 master weights, as most published runs do. bf16 moments save the same memory, and DeepSeek-V3 trained with
 them. Shard the optimizer over more ranks where memory is short.
 
 ## When to ignore it

@@ -115,10 +115,10 @@ def check(
     counted = "active parameter" if training.model.experts else "parameter"
     message = f"{display(tokens, '1')} tokens are {plain(each, 2)} per {counted}"
     if each > MANY:
-        help_ = "check the suffix; a larger model makes more of as many tokens"
+        help_ = "check the suffix; a larger model makes better use of this many tokens"
         yield RULE.problem("workload.tokens", f"{message}, more than any published run has", help_)
         return
-    message += f"; the least loss for the compute needs about {BEST}, {display(BEST * weights, '1')} tokens"
+    message += f"; the lowest loss for this compute needs about {BEST}, {display(BEST * weights, '1')} tokens"
     help_ = "use a smaller model or more tokens, or say in a waiver that this is fine-tuning or a benchmark"
     yield RULE.problem(
         "workload.tokens",

@@ -8,10 +8,10 @@ billion tokens and more.
 
 ## Why it matters
 
-fp16 holds no number below 6e-8, and many gradients are smaller: without scaling they are zero. With scaling, large models
-overflow: BLOOM's first tests in fp16 lost their runs, and OPT-175B restarted more than 35 times within 180 billion
-tokens. Gradients shrink during a run, so a constant scale that fits its start loses them later, and one that fits its end overflows
-at its start. bf16 has the range of fp32 and needs no scaling.
+fp16 holds no number below 6e-8, and many gradients are smaller: without scaling they are zero. With scaling, large
+models overflow: BLOOM's first tests in fp16 lost their runs, and OPT-175B restarted more than 35 times within 180
+billion tokens. Gradients shrink during a run, so a constant scale that fits the start of the run loses them later, and
+a scale that fits the end overflows at the start. bf16 has the range of fp32 and needs no scaling.
 
 ## What to do
 

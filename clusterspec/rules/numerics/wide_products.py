@@ -4,9 +4,9 @@
 
 `precision: fp32` or `tf32` on an accelerator whose peak in bf16 or fp16 is at least 1.9 times as high; and weights stored in fp32
 (`parameter_precision`) in serving. Also a serving plan whose `precision` is fp8, fp4 or int8 while its weights have 16 bits: if
-`parameter_precision` is absent, they have those of the published checkpoint. An accelerator of which no 16-bit peak is published
-has to be described with another one, so that its plans are not reported. The finding is a warning, and a note where the text
-names `tf32` or `fp32` as the choice.
+`parameter_precision` is absent, they have those of the published checkpoint. Plans on an accelerator without a
+published 16-bit peak are not reported, since the spec has to state another precision. The finding is a warning, and a
+note where the text names `tf32` or `fp32` as the choice.
 
 ## Why it matters
 

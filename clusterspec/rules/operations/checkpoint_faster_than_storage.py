@@ -6,7 +6,7 @@ A checkpoint time more than 10 % below the time in which the storage system can 
 bf16, and weights and two moments in fp32). It writes at its `bandwidth`, or at the rate that the clients of the job
 reach together (`per_client`, their NICs, `slots`), after it has created one file for each rank (`metadata_rate`). The
 checkpoint time is `checkpoint.write_time` where saving is asynchronous, else the pause of training. A pause without a
-stated mode counts as synchronous, as `checkpoint_time` says.
+stated mode counts as synchronous, like `checkpoint_time`.
 
 ## Why it matters
 

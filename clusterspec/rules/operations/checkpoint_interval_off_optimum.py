@@ -7,8 +7,8 @@ Without a stated failure rate, more than three times the optimum at the rate of 
 each 50,700 accelerator-hours). Without a stated checkpoint time, the time follows from the bandwidth of the storage
 system and the model. The rule does not use a stated failure rate that `optimistic-failure-rate` reports.
 
-The finding is a note where the optimum would save less than five percent of the time, else a warning, and an error
-where, at a stated failure rate, the interval loses a quarter of the time more than the optimum does.
+The finding is a note where the optimum would save less than five percent of the time, else a warning, and an error if,
+at a stated failure rate, the interval loses a quarter of the time more than the optimum does.
 
 ## Why it matters
 

@@ -16,8 +16,8 @@ bandwidth that does.
 
 ## What to do
 
-Find what the time is spent on: gathering on one rank, serializing, creating files. Save asynchronously, or leave the key
-out where the figure is old: the time is then predicted.
+Find out how the time is spent: gathering on one rank, serializing, creating files. Save asynchronously, or leave the
+key out where the figure is old: the time is then predicted.
 
 ## When to ignore it
 

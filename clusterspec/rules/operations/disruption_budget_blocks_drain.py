@@ -8,8 +8,9 @@ removes the budget or deletes the pods is silent.
 
 ## Why it matters
 
-A drain evicts pods through an interface that refuses what the budget does not allow, and asks again without end. Eviction does
-not start a replacement first, so a budget of all replicas never allows one: the upgrade stops at the first node.
+A drain evicts pods through an interface that refuses evictions beyond the budget; the drain then repeats the request
+without end. Eviction does not start a replacement first, so a budget of all replicas never allows one: the upgrade
+stops at the first node.
 
 ## What to do
 

@@ -2,13 +2,13 @@
 
 ## What it finds
 
-The power supplies of a node, or of a rack that is sold whole, are assumed to be spread evenly over the feeds of a
-rack. After a feed fails, half of them remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning
-where each accelerator then has to reduce its power by a tenth or more, or the spec states both feeds and supplies;
-else a note. It is an error where the description or a comment asks for full load without a feed, says that one feed
-carries the racks by itself, or that jobs run on meanwhile. The rule is silent where neither `cluster.power.supplies`
-nor the catalog states the supplies. Where the power of a node is not known, stated supplies are compared with that of
-its accelerators alone.
+The power supplies of a node, or of a rack that is sold whole, are assumed to be spread evenly over the feeds of a rack.
+After a feed fails, half of them remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning where each
+accelerator then has to reduce its power by a tenth or more, or the spec states both feeds and supplies; else a note. It
+is an error where the description or a comment asks for full load without a feed, says that one feed carries the racks
+by itself, or that jobs run on meanwhile. The rule is silent where neither `cluster.power.supplies` nor the catalog
+states the supplies. If the power of a node is unknown, the rule compares stated supplies with the power of the
+accelerators only.
 
 ## Why it matters
 

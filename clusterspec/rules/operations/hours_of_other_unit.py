@@ -136,7 +136,7 @@ def _count_problem(quantity: TextQuantity, hours: float, cluster: Cluster) -> Pr
 
 
 def _right_hours(product: TextProduct, cluster: Cluster) -> float | None:
-    """The right hours in the unit that a text names, if its product has those of the other unit; else None."""
+    """The right hours in the unit that a text names, if its product gives the hours of the other unit; else None."""
     each, factors = cluster.accelerators_per_node, product.factors
     if sum(factor.unit == SECOND for factor in factors) != 1 or any(product.divided):
         return None

@@ -128,7 +128,7 @@ def check(
     shares = "; ".join(f"{percent(share, 2)} {what}" for share, what, _ in parts)
     help_ = "reduce the largest part first: asynchronous saving, the best interval, or spare nodes and a faster restart"
     if target is not None and kept.share < target:
-        message = f"the goodput is {percent(kept.share)}, not the {percent(target)} of the target: {shares}"
+        message = f"the goodput is {percent(kept.share)}, below the target of {percent(target)}: {shares}"
         yield RULE.problem(TARGET, message, help_, severity="error" if best < target else "warning")
     elif target is not None and operations.failures is not None and (missed := _missed_year(timed, target)):
         help_ = "keep spares that replace the whole part; `clusterspec faults` lists all"
@@ -151,7 +151,7 @@ def _missed_year(timed: Plan, target: float) -> str:
     if year >= target or not slowed:
         return ""
     most, part = max(slowed)
-    return f"with the steps that failed parts slow, {percent(year)} of a year is left, not the {percent(target)} of the target: those of the {part} take {most:,.0f} h"
+    return f"with the steps that failed parts slow down, the goodput of a year is {percent(year)}, below the target of {percent(target)}: a failed {part} costs {most:,.0f} h"
 
 
 def _pause_key(operations: OperationsSpec, networks: NetworksSpec | None) -> str:

@@ -14,7 +14,7 @@ Rack power, cooling and energy cost are computed from the figure.
 
 ## What to do
 
-Use the platform's figure, or state in a comment what was measured and how.
+Use the platform's figure, or describe the measurement in a comment.
 
 ## When to ignore it
 

@@ -3,9 +3,9 @@
 ## What it finds
 
 A sentence, or two in a row, that states how many nodes are worked on at a time (`two servers at a time`, `in groups of
-4`), the time of each group and a window for all, where the groups one after another need more than the window. The number
-of nodes is that of `cluster.nodes`, or the one that the text gives for all. Pairs of nodes are counted as the text gives them
-(`496 pairs, 16 pairs at a time, 15 minutes a pair`).
+4`), the time of each group and a window for all, where the groups one after another need more than the window. The
+number of nodes is `cluster.nodes`, or the number that the text gives for all nodes. Pairs of nodes are counted as the
+text gives them (`496 pairs, 16 pairs at a time, 15 minutes a pair`).
 
 ## Why it matters
 

@@ -10,9 +10,9 @@ lowest published one.
 Where the spec has no target, the time that the description says the run takes counts as one; only errors are reported, as it
 may be a measured time.
 
-It is an error too where the storage system cannot deliver the data in time, however fast the steps are: where it opens
-the files of the run's tokens (`workload.dataset_files`) at its `metadata_rate`, or reads their bytes
-(`workload.dataset_token_bytes`) at its rate, in more than the target.
+It is also an error if the storage system cannot deliver the data in time, however fast the steps are: opening the files
+of the run's tokens (`workload.dataset_files`) at its `metadata_rate`, or reading their bytes
+(`workload.dataset_token_bytes`) at its rate, takes longer than the target.
 
 ## Why it matters
 

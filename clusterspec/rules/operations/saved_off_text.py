@@ -7,8 +7,8 @@
 - A number of checkpoints of a stated size with another total.
 - A number of steps between checkpoints that at the predicted step time are less than half, or more than twice, of
   `checkpoint.interval`.
-- A share of the time lost to failures, or a goodput, whose loss is less than half of what the stated failure rate,
-  interval and restart time give; or failures per day or week that take more than the stated share.
+- A share of the time lost to failures, or a goodput, whose loss is less than half of the loss computed from the stated
+  failure rate, interval and restart time; or failures per day or week that cost more than the stated share.
 
 These are errors; steps between checkpoints that are not the interval are a warning.
 

@@ -97,8 +97,8 @@ def check(operations: OperationsSpec, design: Design, timed: Plan) -> Iterator[P
     if loss <= limit:
         return
     message = (
-        f"without one {part} ({why}) a step takes {display(slowest, 's')}, {percent(loss, 2)} longer than on the whole"
-        f" machine: the target is {percent(limit, 2)}"
+        f"without one {part} ({why}) a step takes {display(slowest, 's')}, {percent(loss, 2)} longer than on the "
+        f"whole machine; the target allows {percent(limit, 2)}"
     )
     help_ = "add planes or uplinks, or keep spare nodes that the job can move to; `clusterspec faults` lists all parts"
     yield RULE.problem(AT, message, help_, severity="error" if loss > FAR * limit else "")

@@ -4,7 +4,7 @@
 
 A timeout of NCCL, of a process group or of its watchdog, by the description or a comment, that is at or below the pause
 of a checkpoint (`operations.checkpoint.pause`, or `write_time` of a checkpoint that is not asynchronous); and one that
-is longer than `operations.detection_time`, where according to the text nothing else notices that a job hangs. A process
+is longer than `operations.detection_time`, if, according to the text, nothing else notices that a job hangs. A process
 group that the text creates without a timeout has the default of PyTorch, 10 min for NCCL; it counts where ranks wait in
 a barrier or a collective.
 

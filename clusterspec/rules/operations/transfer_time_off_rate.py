@@ -2,11 +2,11 @@
 
 ## What it finds
 
-Bytes, a rate of a link or of a storage system, and the time in which the text says that these bytes are written, read
-or copied (`990 GB at 8 GB/s are in the store after 20 s`), where they take at least a sixth longer. The bytes and the
-rate may be in sentences before; a rate of each of several ports counts for all of them; a checkpoint without a rate in
-the text is written at the rate of `networks.storage`. Times of pauses and of intervals, and rates of each of several
-parts, are not read.
+A text that states bytes, a rate of a link or of a storage system, and the time to write, read or copy these bytes (`990
+GB at 8 GB/s are in the store after 20 s`), if they take at least a sixth longer than stated. The bytes and the rate may
+be in sentences before; a rate of each of several ports counts for all of them; a checkpoint without a rate in the text
+is written at the rate of `networks.storage`. Times of pauses and of intervals, and rates of each of several parts, are
+not read.
 
 Where the text states the time as a result (`that is 2 min`), the rule also reports a time that is too long.
 
@@ -103,7 +103,7 @@ _OTHER_TIME = pattern(
     r"(?i)\b(?:pauses?|paused|stalls?|stalled|blocks?|blocked|stops?|waits?|first|resum\w+|go(?:es)? on|continues?|old|instead|not|pausier\w+|steht|"
     r"tim(?:es?|ed) out|time-?out|limit|heartbeat|lease|older|latency|window|interval|every|each|per|hourly|notice|alle|toutes|wartet|attend)\b"
 )
-"""Pattern of words in a clause whose time is not that of the transfer."""
+"""Pattern of words in a clause whose time is not the time of the transfer."""
 _OTHER_SOURCE = pattern(r"(?i)\b(?:local|nvme|host memory|ram|peers?|page cache|training|lokal\w*)\b")
 """Pattern of words in a sentence that is not about the link of the previous sentence."""
 _TO_STORE = pattern(

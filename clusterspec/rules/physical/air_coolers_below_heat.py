@@ -5,8 +5,8 @@
 Air coolers that the description, the comments or the quote count with the heat that each removes, such as `four CRAH of
 45 kW each`, `in-row coolers: 8 x 45 kW` or a line of a quote for as many, where `power.cooling` is stated and their
 sum, those in reserve included, is below the heat that nodes, switches and racks reject to the air at full load. With
-liquid cooling that is what the liquid leaves: the high end of `power.liquid_share`, or of the share of published
-machines. Lines of a quote that remove less than half of the heat count as an addition and are not compared.
+liquid cooling, that is the heat that the liquid leaves: the high end of `power.liquid_share`, or of the share of
+published machines. Lines of a quote that remove less than half of the heat count as an addition and are not compared.
 
 ## Why it matters
 

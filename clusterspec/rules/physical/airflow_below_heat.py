@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A sentence of the description or a comment with an airflow (in CFM, m³ an hour or a second) of a node, of a rack or of the hall, and
-a rise of its temperature, where heat = flow × 1.2 kg/m³ × 1.005 kJ/(kg K) × rise is below what the nodes give to the air at full
-load.
+A sentence of the description or a comment with an airflow (in CFM, m³ an hour or a second) of a node, of a rack or of
+the hall, and a rise of its temperature, where heat = flow × 1.2 kg/m³ × 1.005 kJ/(kg K) × rise is below the heat that
+the nodes give to the air at full load.
 
 ## Why it matters
 

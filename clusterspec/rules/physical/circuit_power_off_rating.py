@@ -53,7 +53,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 1.02
-"""Ratio of two powers of which one may be rounded."""
+"""Ratio up to which two powers are equal, since one may be rounded."""
 _VOLTS = pattern(r"(?<![\w.,/-])(?:\d{2,3}/)?(\d{3}) ?v(?:olts?|ac)?\b(?!/)")
 _AMPERES = pattern(r"(?<![\w.,/])(\d{2,4}) ?a(?:mps?|mperes?|mpere)?\b(?! (?:and|or|und|et|y) b\b)")
 _POWER = pattern(rf"{NUMBER} ?(k|m)(?:w|va)\b(?!h)")

@@ -3,7 +3,7 @@
 ## What it finds
 
 A flow (in liters a minute or a second, m³ an hour, or gallons a minute) and a rise in K that the description states for
-each rack, or for all of them, and whose heat is below that which the nodes give to the liquid at full load. It is an
+each rack, or for all of them, and whose heat is below the heat that the nodes give to the liquid at full load. It is an
 error. The rule also reports a flow per kilowatt that carries less than a kilowatt. The temperatures may be in another
 sentence if no other sentence states any.
 

@@ -11,7 +11,7 @@
 
 ## Why it matters
 
-A mains failure of a day is what the generators are for. An empty tank switches the machine off, and checkpoints with it.
+The generators are there for a mains failure of a day. An empty tank switches the machine off, and checkpoints with it.
 
 ## What to do
 

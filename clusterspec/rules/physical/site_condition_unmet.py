@@ -145,7 +145,7 @@ def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]
     for key, planned in keys:
         lower = _capacity_of_site(sentences, planned) if planned is not None else None
         if planned is not None and lower is not None:
-            message = f"{planned.written} is the capacity elsewhere; according to the text, it is {display(lower, 'W')} at this site"
+            message = f"{planned.written} is the nominal capacity; according to the text, the units have {display(lower, 'W')} at this site"
             yield RULE.problem(f"cluster.power.{key}", message, f"plan with {display(rounded_down(lower), 'W')}")
 
 

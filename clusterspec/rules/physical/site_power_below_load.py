@@ -1,4 +1,4 @@
-"""The power of the site is below what machine and cooling draw together.
+"""The power of the site is below the power that machine and cooling draw together.
 
 ## What it finds
 

@@ -1,9 +1,10 @@
-"""The ordered transceivers differ from what the links need.
+"""The number of ordered transceivers differs from the number that the links need.
 
 ## What it finds
 
-Stated `transceivers` below the modules of all cages in use (an error; a note where those of `extra_endpoints`, which may
-come with theirs, explain it), or more than a tenth above them (a note; from twice as many on, a warning). Where the catalog does not state the cages at one end, the rule reports only counts that are too small even with two ports per
+Stated `transceivers` below the modules of all cages in use (an error; a note if the modules of `extra_endpoints`, which
+may come with their own, explain it), or more than a tenth above them (a note; from twice as many on, a warning). Where
+the catalog does not state the cages at one end, the rule reports only counts that are too small even with two ports per
 cage. Cables with fixed ends need none; a twin-port module carries two links. Transceivers in a line of the `quote` are
 an error where every cable of the fabric has fixed ends.
 
@@ -107,7 +108,7 @@ def check(
         message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
         of_nics = needed - fabric.modules.node + _module_count_by_nic(scale_out, fabric)
         by_nic = ordered == of_nics > needed
-        message += ", as if each NIC had its own, and a cage of the nodes carries several NICs" if by_nic else ""
+        message += ": one for each NIC, although one cage of a node carries several NICs" if by_nic else ""
         severity = "warning" if ordered >= TWICE * needed or by_nic else "note"
         yield RULE.problem(AT, message, f"order {needed:,} and a few percent of spares", severity=severity, fix=fix)
 

@@ -13,7 +13,7 @@ An overloaded UPS goes to bypass or trips, and the machine is down at the moment
 
 ## What to do
 
-Choose a UPS for the watts of the machine, with its power factor and redundancy, or say what it feeds.
+Choose a UPS for the watts of the machine, with its power factor and redundancy, or name the loads that it feeds.
 
 ## When to ignore it
 

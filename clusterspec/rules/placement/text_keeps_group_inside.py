@@ -122,7 +122,9 @@ _NOT_THIS_PLAN = pattern(
     r"(?i)\b(?:would|could|should|if|unless|until|mostly|mainly|partly|half|some of|most of|part of|share of|except|where possible|up to|option|alternative|instead|other|others|reference|prefill|decode|draft|smaller|larger|not all|(?!all\b)\w+ of the (?:\d+ )?(?:ranks|gpus|members)|\w+ of its (?:ranks|gpus|members)|"
     r"wäre|würde|falls|wenn|sonst|meist|größtenteils|si|sauf|surtout|excepto|per cent|percent)\b|%"
 )
-"""Pattern of words for conditions, parts, comparisons and pools, whose groups are not those of the whole plan."""
+"""Pattern of words for conditions, parts, comparisons and pools; sentences with them do not describe the groups of the
+whole plan.
+"""
 _DENIED = pattern(
     r"(?i)\b(?:not|cannot|can['’]t|never|no longer|no|nicht|kein\w*|nie|pas|jamais|ne|nunca|than|too (?:large|big|wide))\b"
 )

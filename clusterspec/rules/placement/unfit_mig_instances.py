@@ -219,4 +219,4 @@ def _mixed_problem(sentence: str, found: Sequence[Instances], eighth: float) -> 
 _ALTERNATIVE = pattern(
     r"(?i)\b(?:or|either|oder|ou|half of|some|others?|rest|at night|by night|then|later|nodes?|team|nachts|instead)\b"
 )
-"""Pattern of words for alternative partitions, of which a GPU has one at a time."""
+"""Pattern of words for alternative partitions; a GPU has one of them at a time."""

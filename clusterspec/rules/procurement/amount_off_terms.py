@@ -24,7 +24,7 @@ Multiply again. The sum of n years from A at the rate p is A ((1 + p)ⁿ - 1) / 
 
 ## When to ignore it
 
-Ignore it where the amount is of another contract.
+Ignore it where the amount belongs to another contract.
 
 ## Fires
 
@@ -136,7 +136,9 @@ _CONDITION = pattern(
 )
 """Pattern of words in a clause whose percentages apply only to a part, or that adds something else."""
 MOST_TIMES = 2.0
-"""Ratio to the expected share of the total up to which an amount is a wrong share and not a share of another order."""
+"""Ratio to the expected share of the total up to which an amount is a wrong share of this order, and not a share of
+another order.
+"""
 ROUNDED_PRICE = 0.006
 """Relative difference up to which a rounded price follows from its discount."""
 _MEAN = pattern(
@@ -211,7 +213,7 @@ def _wrong_discounts(clause: str, money: Sequence[Token]) -> Iterator[str]:
 
 
 def _flat_years(clause: str, amounts: Sequence[Token]) -> Iterator[str]:
-    """Texts on a sum over years that uses the first price of a rising price for all years."""
+    """Texts on a sum over years that uses the price of the first year for all years, although the price rises."""
     rates, years = _RISES.findall(clause), {_years_in(each) for each in _YEARS.findall(clause)}
     if len(rates) != 1 or len(years) != 1 or len(amounts) != 2:
         return

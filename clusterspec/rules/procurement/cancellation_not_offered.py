@@ -75,7 +75,7 @@ _NOT = pattern(
 )
 """Pattern of words that say that a purchase is not taken back."""
 _OTHER = pattern(r"\b(?:on[- ]demand|spot|instead|unlike|in contrast|would|à la demande|statt)\b")
-"""Pattern of words for another purchase, or for one that is not made."""
+"""Pattern of words for another purchase, or for a purchase that is not made."""
 _PRONOUN = pattern(r"\b(?:it|they|them|this|er|sie|es|ihn|il|elle|elles|ils|(?:back|opt|get|getting) out|walk away)\b")
 _PURCHASED = pattern(
     r"\b(?:after|of|from|since|nach|ab|après|tras|desde) (?:the |its |der |dem |l['’]|la )?(?:purchase|purchasing|buying|booking|kauf|buchung|achat|compra)\b"

@@ -111,7 +111,7 @@ _PRICE = pattern(
 _NOT_OURS = pattern(
     r"(?i)\b(?:not|never|would|could|instead|unlike|than|cheaper|compared|if (?!one commits|you commit|we commit)|nicht|statt|wäre|würde|pas|serait|au lieu|without|no)\b"
 )
-"""Pattern of words for a price that is not the one in the plan."""
+"""Pattern of words for a price that is not the price in the plan."""
 
 
 def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Problem]:
@@ -174,7 +174,7 @@ def _priced_years(sentence: str, prices: Sequence[float]) -> Iterator[int]:
 
 
 def _is_price(amount: float, prices: Sequence[float]) -> bool:
-    """Whether an amount is one of some prices, or that of one accelerator of a node."""
+    """Whether an amount equals one of some prices, or the part of one accelerator in one of them."""
     return any(agree(amount * number, price, SAME) for number in ACCELERATORS_OF_NODES for price in prices)
 
 

@@ -6,7 +6,7 @@ Clauses in the lines of a quote, the milestones and the description:
 
 - a contract that is extended unless notice is given some months before its end, and a milestone that gives notice later:
   an error;
-- a committed amount of energy (`take-or-pay`) above what the machine draws at full load all year: a warning;
+- a committed amount of energy (`take-or-pay`) above the energy of the machine at full load all year: a warning;
 - instances that the provider may stop (preemptible, spot), where the text asks for an availability of 99 % or more: an
   error;
 - days between the end of the present support and the start of the next, by the milestones, or by the description and the
@@ -24,8 +24,8 @@ at any time keep no availability, and a drive that must stay is billed as a new 
 
 ## What to do
 
-Give notice earlier, commit to what the machine takes at its planned utilization, buy reserved instances for the service,
-and add the retention of drives to the support.
+Give notice earlier, commit to the energy of the machine at its planned utilization, buy reserved instances for the
+service, and add the retention of drives to the support.
 
 ## When to ignore it
 
@@ -370,7 +370,7 @@ def _returned_drives_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -
         return
     for index, part in enumerate(texts.lines):
         if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
-            message = f"`{name_of_part(quote[index].part)}` has failed parts returned, and according to the text no medium leaves the site"
+            message = f"`{name_of_part(quote[index].part)}` returns failed parts to the supplier, and according to the text no medium leaves the site"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")
             return

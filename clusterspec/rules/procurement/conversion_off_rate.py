@@ -5,7 +5,7 @@
 - a line whose text has an amount in another currency, and whose price is that amount unconverted, multiplied by the
   rate of the description instead of divided, or the reverse;
 - one line that uses another rate than all the others, which convert at one rate;
-- two amounts of one sentence with the rate, of which one is the other multiplied instead of divided.
+- two amounts of one sentence with the rate, if one is the other multiplied instead of divided.
 
 Rates are read as `1 EUR = 1.17 USD`, `1.17 USD per EUR`, `$1.17/€` and `EUR/USD 1.17`. Rebates that the text states, and
 equal surcharges of all lines, are accepted.

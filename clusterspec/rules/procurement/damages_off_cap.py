@@ -19,7 +19,7 @@ Divide the cap by the rate, and agree on a lower rate, a higher cap, or a right 
 
 ## When to ignore it
 
-Ignore it where rate and cap are of different prices.
+Ignore it where rate and cap apply to different prices.
 
 ## Fires
 

@@ -104,10 +104,10 @@ _OF_THE_TIME_BEFORE = pattern(r",? (?:\(|(?:is|are|ist|sind|est|sont) )")
 _OPEN = pattern(
     r"\b(?:not|no|never|at the latest|latest|deadline|before|only if|would|could|if|unless|instead|nicht|spätestens|vor|würde|wenn|pas|avant|au plus tard|working|business|arbeitstag\w*|werktag\w*|ouvr\w+|partial|first|erste\w*|half)\b"
 )
-"""Words between two dates of which the second is a limit, or another event."""
+"""Words between two dates if the second is a limit or another event."""
 MOST_DATES = 20
 LONGEST_GAP = 240
-"""Characters between two dates of which one follows from the other."""
+"""Largest number of characters between two dates, one of which follows from the other."""
 _DAYS = {"d": 1.0, "w": 7.0, "m": 30.44}
 SLACK = 7
 """Days by which a time may be moved to the next working day or to the end of a week."""

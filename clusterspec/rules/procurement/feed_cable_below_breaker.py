@@ -8,8 +8,8 @@ where the current is above what a cable of this cross-section carries even space
 
 ## Why it matters
 
-The breaker protects the cable: its rated current may not exceed what the cable carries. Such a feed fails the inspection of
-the building, and is a risk of fire.
+The breaker protects the cable: its rated current may not exceed the current that the cable carries. Such a feed fails
+the inspection of the building, and is a risk of fire.
 
 ## What to do
 

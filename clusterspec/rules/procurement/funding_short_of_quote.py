@@ -11,7 +11,7 @@
 
 ## Why it matters
 
-What the funds do not cover has no budget: the order is void, or the project repays a part of the grant.
+The part that the funds do not cover has no budget: the order is void, or the project repays a part of the grant.
 
 ## What to do
 
@@ -124,7 +124,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
 
 
 def _framework_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
-    """The problem of a quote above what is left of a framework agreement, by the amounts in one sentence."""
+    """The problem of a quote above the rest of a framework agreement, by the amounts in one sentence."""
     for sentence in text.split(". "):
         amounts = [amount_in_text(each) for each in AMOUNT.findall(sentence)]
         if _FRAMEWORK.search(sentence) is None or _MOST.search(sentence) is None or not 0 < len(amounts) < 3:

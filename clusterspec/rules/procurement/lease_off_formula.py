@@ -7,8 +7,8 @@ A lease with a monthly rate, a purchase price and perhaps a residual value in th
 - pays back the whole purchase price, with a line that pays a residual value at the end;
 - is that of payments in arrears, where the text says that they are due in advance.
 
-With the rate i of a month, n months, the price A, the residual R and v = 1 / (1 + i), the instalment in arrears is
-(A - R vⁿ) i / (1 - vⁿ); in advance it is that over 1 + i.
+With the rate i of a month, n months, the price A, the residual R and v = 1 / (1 + i), the instalment in arrears is (A -
+R vⁿ) i / (1 - vⁿ); in advance it is this instalment divided by 1 + i.
 
 It is also a warning where the rent is the stated rate times a price with tax, by two amounts of the description, and
 `tax` is added to the rent again.

@@ -13,7 +13,7 @@ cheap, and take weeks.
 
 ## What to do
 
-Order another switch, or say in the line what manages the others.
+Order another switch, or name in the line the switch that manages the other devices.
 
 ## When to ignore it
 

@@ -147,7 +147,7 @@ _COUNTED_SERVERS = pattern(
     r"(?<![\w.,/-])(\d{1,4}) (?:x )?(?:(?:dgx |hgx |gpu )?(?:[a-z]{1,2}\d{2,3} )?(?:servers?|nodes?|systems?)|[dh]gx)\b"
 )
 _SEVERAL = pattern(r"\b(?:spares?|phase|option\w*|and(?! (?:last|final)\b))\b")
-"""Pattern of words in a milestone with several deliveries, or with one that is not certain."""
+"""Pattern of words in a milestone with several deliveries, or with an uncertain delivery."""
 _REST = pattern(r"\b(?:rest|remaining|others?|all|last|balance)\b")
 """Pattern of words in a milestone that delivers the rest."""
 _TOTAL = pattern(

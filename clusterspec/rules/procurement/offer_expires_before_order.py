@@ -2,9 +2,9 @@
 
 ## What it finds
 
-A date until which a line of `procurement.quote`, a milestone of the delivery, the description or a comment says that the
-offer or its prices are valid, and a later date on which the text says that the order is placed, signed, awarded or decided.
-Of prices that hold for a time from a date, or from that of the offer, that day is the end of this time.
+A date until which a line of `procurement.quote`, a milestone of the delivery, the description or a comment says that
+the offer or its prices are valid, and a later date on which the text says that the order is placed, signed, awarded or
+decided. If prices hold for a period from a date, or from the date of the offer, the rule uses the end of that period.
 
 ## Why it matters
 

@@ -104,8 +104,8 @@ _LIMITS = (
     ),
 )
 """Load limits on the way of a rack: what carries it, the pattern of its limit in kilograms in lower case, and which of
-several limits applies. Of lifts it is the smallest, of floors the largest, since racks are placed on the strongest
-floor.
+several limits applies. For lifts it is the smallest limit, for floors the largest, since racks are placed on the
+strongest floor.
 """
 _PRESSURE = pattern(
     rf"\b{_FLOORS}\b[^;\d]{{0,80}}(?P<n>\d{{1,3}}(?:\.\d)?|\d,?\d{{3}}) ?(?P<unit>kn|kg) ?(?:/|per|pro|je|par|por) ?(?:m2|m²|sqm|square met)"

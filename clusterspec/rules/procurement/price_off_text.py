@@ -1,4 +1,4 @@
-"""A price differs from the one that the text states.
+"""A price differs from the price in the text.
 
 ## What it finds
 
@@ -221,7 +221,7 @@ _OF_LISTED = pattern(rf"\b(?:{_LIST}|taxe?s?|{TAX_NAMES}|quantity|installed|spar
 _HARDWARE = pattern(r"\b(?:hardware|equipment|goods|nodes?|servers?)\b")
 """Pattern of words for a sum that cannot include the line itself."""
 MOST_TIMES = 3.0
-"""Ratio to the expected share of all other lines from which the sum may be that of another order."""
+"""Ratio to the expected share of all other lines from which the sum may belong to another order."""
 
 
 def _large_share_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ The supplier sends the invoice without the discount, or refuses the order.
 
 ## What to do
 
-Ask for the condition to be dropped, or order what it asks for.
+Ask the supplier to drop the condition, or meet it with the order.
 
 ## When to ignore it
 

@@ -22,7 +22,7 @@ second one is registered.
 
 ## What to do
 
-Ask the supplier which of the two lines goes, or what the second one adds.
+Ask the supplier to remove one of the two lines, or to explain the second one.
 
 ## When to ignore it
 
@@ -167,7 +167,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         owner = f"`{name_of_part(includes.line.part)}`" if includes is not None else cluster.accelerator.name
         message = f"`{name_of_part(again.line.part)}` is sold in addition to {owner}, which includes {name}"
         at = quote_path(again.index, "part")
-        yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
+        yield RULE.problem(at, message, "ask the supplier to remove one of the two lines, or to explain the second one")
     yield from _repeated_nics_problem(lines, cluster)
     yield from _alternatives_problem(procurement)
     yield from _repeated_support_problem(lines)
@@ -201,7 +201,7 @@ def _repeated_nics_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluste
         if line.kind == "nic" and not line.is_spare and (line.line.quantity or 0) >= each * cluster.nodes > 0:
             message = f"`{name_of_part(line.line.part)}` is sold in addition to `{name_of_part(nodes.line.part)}`, which includes {plural(each, 'NIC')} of each node"
             at = quote_path(line.index, "part")
-            yield RULE.problem(at, message, "ask the supplier which of the two lines goes")
+            yield RULE.problem(at, message, "ask the supplier to remove one of the two lines")
             return
 
 
@@ -279,7 +279,9 @@ def _repeated_support_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[
         if stores and sold and line not in stores and _FIRST_WORDS.search(text) and _MORE.search(text) is None:
             message = f"`{name_of_part(line.line.part)}` is sold in addition to `{name_of_part(stores[0].line.part)}`, which includes support"
             at = quote_path(line.index, "part")
-            yield RULE.problem(at, message, "ask the supplier which of the two lines goes, or what the second one adds")
+            yield RULE.problem(
+                at, message, "ask the supplier to remove one of the two lines, or to explain the second one"
+            )
             return
 
 
@@ -296,7 +298,7 @@ def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) 
         if sentence is None or _NOT.search(sentence) is not None:
             continue
         for line in _sold_lines(name, lines):
-            message = f"`{name_of_part(line.line.part)}` is sold, and by the description {name} is in another price"
+            message = f"`{name_of_part(line.line.part)}` is a line of the quote, and according to the description another price includes {name}"
             at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
 

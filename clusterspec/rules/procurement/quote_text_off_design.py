@@ -28,7 +28,8 @@ Lines of `procurement.quote` whose text states
 
 ## Why it matters
 
-What is delivered is what the line says, not what the design says: the difference appears on the day of installation.
+The supplier delivers the part in the line, not the part in the design. The difference appears on the day of
+installation.
 
 ## What to do
 

@@ -24,7 +24,7 @@ Ask the supplier which of the two is right, and correct the line.
 
 ## When to ignore it
 
-Ignore it where the figure is that of another part in the same line.
+Ignore it where the figure belongs to another part in the same line.
 
 ## Fires
 

@@ -1,4 +1,4 @@
-"""The quantity of a quote line counts another unit than the one that it is sold by.
+"""The quantity of a quote line counts another unit than the unit of sale.
 
 ## What it finds
 

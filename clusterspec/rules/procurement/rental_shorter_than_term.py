@@ -96,7 +96,7 @@ _SECONDS = {"day": DAY, "week": 7 * DAY, "month": 30.4375 * DAY}
 _KEPT = pattern(
     r"\b(?:storage|file ?systems?|object store|colocation|cabinets?|racks?|feeds?|kw|links?|connections?|maintenance|support|cross[- ]connects?|bandwidth|transit)\b"
 )
-"""Pattern of words for what is needed as long as the nodes."""
+"""Pattern of words for things that are needed as long as the nodes."""
 _PHASE = pattern(
     r"\b(?:first|phase|migration|transition|overlap|copy|test|trial|burn-in|install\w*|acceptance|peak|until|during|for the|extra|additional|burst|option\w*|free)\b"
 )

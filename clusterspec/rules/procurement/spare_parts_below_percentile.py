@@ -7,8 +7,8 @@ Lines for spare accelerators or NICs whose number the failures of the lead time 
 and takes the failures as Poisson distributed with the mean parts × rate × lead time. Lines of the quote are not judged
 where the text mentions an existing stock.
 
-A text that says a number of spare accelerators, NICs or transceivers suffices for a time, or with a probability, is judged
-in the same way, with the lead time and the percentile of `operations.stock` for what it leaves out.
+A text that says a number of spare accelerators, NICs or transceivers suffices for a time, or with a probability, is
+judged in the same way; the lead time and the percentile of `operations.stock` complete what the text omits.
 
 ## Why it matters
 

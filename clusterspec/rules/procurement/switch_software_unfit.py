@@ -1,4 +1,4 @@
-"""The quoted switches have no operating system, or one that does not run on them.
+"""The quoted switches have no operating system, or a system that does not run on them.
 
 ## What it finds
 

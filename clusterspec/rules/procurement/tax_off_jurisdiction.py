@@ -12,7 +12,7 @@ The total of the quote is wrong by the difference, and the invoice is corrected 
 
 ## What to do
 
-Ask the supplier for the rate, and write the one that the invoice will have.
+Ask the supplier for the rate on the invoice, and write that rate.
 
 ## When to ignore it
 
@@ -89,7 +89,7 @@ PROVINCES = {
     r"qu[ée]bec|montr[ée]al": (0.14975, 0.05),
     r"saskatchewan|regina|saskatoon": (0.11, 0.05),
 }
-"""For each province, its tax rates with and without its own tax; that of Nova Scotia fell in April 2025."""
+"""For each province, its tax rates with and without its own tax; the tax of Nova Scotia fell in April 2025."""
 _EXPLAINED = pattern(
     r"\b(?:reduced|mixed|blended|weighted|average|effective|partly|partial\w*|exempt\w*|rebates?|ermäßigt\w*|réduit\w*|reducid\w*|reduzid\w*|ridott\w*)\b"
 )

@@ -8,8 +8,8 @@ over the cost instead of over the price.
 
 ## Why it matters
 
-The hour of a machine costs the same at any load. At 55 % of the load it makes 55 % of the tokens, so that each costs 1.8
-times as much. A price that rests on the product of both is below the cost.
+The hour of a machine costs the same at any load. At 55 % of the load it makes 55 % of the tokens, so that each costs
+1.8 times as much. A price that multiplies the cost by the load is below the cost.
 
 ## What to do
 
@@ -152,8 +152,8 @@ def _problems_of_passage(passage: str, text: str, spec: Spec) -> Iterator[Proble
         if pair is not None and abs(pair[1].value / pair[0].value - load.share) <= SAME * load.share:
             full, part = pair
             message = (
-                f"according to the text, a unit costs {full.written} at full load and {part.written} at {percent(load.share, 3)} of it, which is the "
-                f"product of both; the machine costs the same at any load: {full.value / load.share:.4g}"
+                f"according to the text, a unit costs {full.written} at full load and {part.written} at {percent(load.share, 3)} of it, which "
+                f"multiplies the cost by the load; the machine costs the same at any load, so a unit costs {full.value / load.share:.4g}"
             )
             yield RULE.problem(place_of(text, spec), message, "divide the cost at full load by the mean load")
     if _MARGIN.search(passage) is not None:
@@ -220,8 +220,8 @@ def _load_problem(
         for full in same:
             if abs(part.value / full.value - load.share) <= SAME * load.share:
                 message = (
-                    f"according to the text, a unit costs {full.written} at full load and {part.written} at {percent(load.share, 3)} of it, which is the "
-                    f"product of both; the machine costs the same at any load: {full.value / load.share:.4g}"
+                    f"according to the text, a unit costs {full.written} at full load and {part.written} at {percent(load.share, 3)} of it, which "
+                    f"multiplies the cost by the load; the machine costs the same at any load, so a unit costs {full.value / load.share:.4g}"
                 )
                 help_ = "divide the cost at full load by the mean load"
                 yield RULE.problem(place_of(sentence, spec), message, help_)

@@ -8,7 +8,7 @@ allow. `sequence-exceeds-model-context` reports sequences of the trainer above t
 
 ## Why it matters
 
-An engine refuses or cuts samples beyond the context of the model. The trainer drops or cuts what does not fit its
+An engine refuses or cuts samples beyond the context of the model. The trainer drops or cuts samples that do not fit its
 sequences, so rewards then score text that it never trains on.
 
 ## What to do

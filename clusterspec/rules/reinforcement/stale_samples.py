@@ -6,9 +6,9 @@
 
 ## Why it matters
 
-The ratio between the policy that is trained and the one that generated a sample grows with every step between them.
-Beyond a few steps most ratios are clipped, samples stop contributing, and training stalls or degrades, while a small
-staleness already hides the rollout behind the training.
+The trained policy and the policy that generated a sample differ more with every step between them. Beyond a few steps
+most ratios are clipped, samples stop contributing, and training stalls or degrades, while a small staleness already
+hides the rollout behind the training.
 
 ## What to do
 

@@ -90,7 +90,7 @@ def check(rl: RlTimes, thresholds: Thresholds, what_if: WhatIf) -> Iterator[Prob
         "workload.rl.weight_sync",
         f"{display(sync.weights, 'B')} of weights by {sync.method} take {display(sync.seconds, 's')}, {percent(lost, 2)} of the step of "
         f"{display(rl.step, 's')}: {display(sync.wire, 's')} for the bytes, the rest for {sync.tensors:,.0f} tensors"
-        + (f" and {sync.messages:,.0f} messages of single ones" if sync.messages else ""),
+        + (f" and {sync.messages:,.0f} messages of single tensors" if sync.messages else ""),
         _transfer_advice(rl, what_if),
         severity=_hidden_severity(rl) if ahead else cost_severity(lost, (low / rl.step, high / rl.step)),
     )

@@ -88,7 +88,9 @@ def check(spec: Spec, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _single_problem(written: ScaleUpSpec | None, cluster: Cluster) -> Iterator[Problem]:
-    """The problem of a domain of one accelerator, although the spec states what connects the accelerators of a node."""
+    """The problem of a domain of one accelerator, although the spec states a connection between the accelerators of a
+    node.
+    """
     each, joined = cluster.accelerators_per_node, written is not None and (written.interconnect or written.topology)
     if 1 in cluster.accelerator.domains or each == 1 or not joined:
         return

@@ -122,7 +122,7 @@ def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], siz
 
 
 def _is_slower(served: Served, legality: Legality, domain: int) -> bool:
-    """Whether engines of one accelerator, or of a whole domain, have a fifth more throughput than the plan."""
+    """Whether engines of one accelerator, or of a whole domain, have a fifth more throughput than the plan's engines."""
     from clusterspec.rules.advice.serving import best_gain
 
     gain = best_gain(served, legality, ({"tp": 1}, {"tp": domain}))

@@ -72,7 +72,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("handoff-slower-than-prefill",))
 MOST = 0.10
 ONE_COPY = 1.5
-"""Ratio of sent bytes to the bytes of one cache from which some ranks have copies."""
+"""Ratio of sent bytes to the bytes of one cache; from this ratio on, some ranks have copies."""
 
 
 def check(served: Served) -> Iterator[Problem]:

@@ -76,7 +76,7 @@ RULE = Rule.of(__name__, "error", "likely")
 ROUNDED = 0.06
 """Relative difference up to which two figures are equal: kB are 2.4 % smaller than KiB, and both are rounded."""
 _WIDTH, _OF_WIDTH = pattern(r"[x×*] ?([12]) ?(?:B|bytes?)\b"), {"1": "fp8", "2": "bf16"}
-"""Pattern of the bytes of one number in a written product, and the precision that has them."""
+"""Pattern of the bytes of one number in a written product, with the precision of that size."""
 _PRECISION = pattern(r"\b(bf16|fp16|fp8|int8|fp4|fp32)\b", re.IGNORECASE)
 
 
@@ -98,7 +98,7 @@ def check(own_remarks: str, spec: Spec, served: Served) -> Iterator[Problem]:
         message += f" in {min(named)}" if len(named) == 1 else ""
         whole = stored[0] / stated
         if served.layout.tp > 1 and abs(whole / served.layout.tp - 1) <= ROUNDED:
-            message += f": the figure is that of one of {served.layout.tp} ranks"
+            message += f": the figure is for one of {served.layout.tp} ranks"
         yield RULE.problem(
             place_of(sentence, spec), message, "correct the figure, and the requests that follow from it"
         )

@@ -1,4 +1,4 @@
-"""A tier of the cache only repeats what the tiers above it hold.
+"""A tier of the cache only repeats tokens that the tiers above it hold.
 
 ## What it finds
 

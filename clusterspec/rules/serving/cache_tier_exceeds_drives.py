@@ -12,7 +12,7 @@ The engine does not start with this tier, or fills the drives, and sessions that
 
 ## What to do
 
-Write the capacity that the drives have. A cache needs no mirroring: what is lost is computed again.
+Write the capacity that the drives have. A cache needs no mirroring: lost tokens are computed again.
 
 ## When to ignore it
 

@@ -4,15 +4,15 @@
 
 A text that says what one node, engine or accelerator carries (in requests or tokens a second, or users), and that the
 peak is carried after the loss of a zone, a node or an engine, where the remaining parts carry less than the peak. The
-remaining number is the stated one, else that of the keys less what is lost. The peak is the one that the text names,
+remaining number is the stated one, else the number by the keys less the lost parts. The peak is the peak in the text,
 else `request_rate`. The rule also reads a load in percent at the peak (`80 % busy`) with the loss of a part, and a
 stated number of nodes or engines for a rate, where these carry less. Sentences that admit a lower load, a longer queue
 or other capacity are not read.
 
 ## Why it matters
 
-The redundancy that was promised does not exist. The first loss at the peak overloads what is left: queues grow without
-end, health checks fail, and the rest goes down as well.
+The redundancy that was promised does not exist. The first loss at the peak overloads the remaining parts: queues grow
+without end, health checks fail, and these parts fail as well.
 
 ## What to do
 

@@ -4,8 +4,9 @@
 
 A rise of the load in `workload.serving.day` that the running engines cannot serve, where the new engines start too late
 (`scaling.ahead` shorter than `scaling.cold_start`). The message states the number of requests that wait when the new
-engines are ready, and the longest wait. Where that wait exceeds the target for the time to first token over the whole range of
-the predicted throughput, the finding is an error, and a warning without a target where it exceeds 10 s; else it is a note.
+engines are ready, and the longest wait. The finding is an error if that wait exceeds the target for the time to first
+token over the whole range of the predicted throughput. Without a target, a wait above 10 s is a warning. Otherwise the
+finding is a note.
 
 ## Why it matters
 

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-A description or a comment by which the 99th percentile (or another one) of a service is the mean of those of its
-engines, replicas, zones or days. The finding is a warning. It is an error where a percentile of a single engine in the
-text implies that the plan misses a target: with requests spread evenly over nine engines, the slowest tenth of one is
-1.1 % of all requests.
+A description or a comment that computes the 99th percentile (or another one) of a service as the mean of the
+percentiles of its engines, replicas, zones or days. The finding is a warning. It is an error where a percentile of a
+single engine in the text implies that the plan misses a target: with requests spread evenly over nine engines, the
+slowest tenth of one is 1.1 % of all requests.
 
 ## Why it matters
 

@@ -18,8 +18,8 @@ Differences up to a factor of 1.25 are accepted, since figures are rounded or ar
 
 ## Why it matters
 
-Engines, cache and quotas are sized from these figures. One that is off by a factor of 60 or 1000 leaves the machine idle or
-overloaded from the first day.
+Engines, cache and quotas are sized from these figures. A figure that is wrong by a factor of 60 or 1000 leaves the
+machine idle or overloaded from the first day.
 
 ## What to do
 
@@ -27,7 +27,7 @@ Correct the figure. The message gives the result.
 
 ## When to ignore it
 
-Ignore it where the figures are of different services.
+Ignore it where the figures belong to different services.
 
 ## Fires
 
@@ -127,7 +127,7 @@ _CUES = (
         "flight",
     ),
 )
-"""Words about a service; a text with figures of one has at least one of them."""
+"""Words about a service; a text with a service's figures has at least one of them."""
 ROUNDED = 1.25
 """Factor up to which two rounded figures agree."""
 CLOSE = 1.05

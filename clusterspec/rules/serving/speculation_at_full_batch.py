@@ -13,7 +13,7 @@ bound by its arithmetic, and each rejected token takes as long as an accepted on
 
 ## What to do
 
-Use speculative decoding below the concurrency at which it helps, draft fewer tokens, or leave it out.
+Use speculative decoding only at a concurrency at which it helps, draft fewer tokens, or do not use it.
 
 ## When to ignore it
 

@@ -16,7 +16,7 @@ Use the dense peak of the part and the precision from `clusterspec catalog show`
 
 ## When to ignore it
 
-Ignore it where the figure is of a whole cluster whose size the sentence does not state.
+Ignore it where the figure is for a whole cluster whose size the sentence does not state.
 
 ## Fires
 

@@ -79,7 +79,7 @@ def check(
             help_ = "name the part that has it, or remove the key: the catalog supplies the figure"
             above = (bool(named) and deviation.ratio > ABOVE) or deviation.ratio > FAR_ABOVE
             if cluster is not None and _counts_all_ports(deviation, cluster):
-                named, above = "; it is the sum with the ports of the accelerator that leave the node", True
+                named, above = "; it includes the ports of the accelerator that leave the node", True
             yield RULE.problem(
                 deviation.stated.at, deviation.comparison + named, help_, severity="error" if above else ""
             )

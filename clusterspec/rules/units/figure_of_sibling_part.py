@@ -101,8 +101,8 @@ from clusterspec.units.display import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
-"""Number of figures of one sibling from which the text describes that sibling on purpose, because its entry was unknown
-to the author.
+"""Number of figures of one sibling from which on the text describes that sibling on purpose: the author did not know
+its entry.
 """
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
 """Ratios to the catalog's figures from which no other memory stack or limit of the same part explains a figure."""
@@ -110,7 +110,10 @@ FAR = 5.0
 """Ratio to the entry's figure, or its inverse, that no variant of a part reaches."""
 TOO_SMALL = 0.25
 """Ratio to the catalog's figure at or below which no part of the same name explains a figure."""
-ELSEWHERE = {"memory": "; that of the host is `host_memory`", "memory_bandwidth": "; a cache is faster than the memory"}
+ELSEWHERE = {
+    "memory": "; the key of host memory is `host_memory`",
+    "memory_bandwidth": "; a cache is faster than the memory",
+}
 MEMORY = {"memory", "memory_bandwidth"}
 GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 """Bytes of a GiB divided by those of a GB; data sheets print the GiB of memory as GB."""
@@ -124,7 +127,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     sibling = _matching_sibling(changed, catalog)
     if sibling is not None:
         others = (
-            f"; so is what the spec states as {and_list([_deviation_key(each) for each in changed[1:]])}"
+            f"; {and_list([_deviation_key(each) for each in changed[1:]])} of the spec fits that part, too"
             if len(changed) > 1
             else ""
         )

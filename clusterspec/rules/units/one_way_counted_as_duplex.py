@@ -18,8 +18,8 @@ Write `450 GB/s unidirectional`, or `900 GB/s duplex`.
 
 ## When to ignore it
 
-Ignore it for a variant with half the links that the catalog does not have. If the catalog has the variant, name it (the
-A800 has 400 of the A100's 600 GB/s).
+Ignore it for a variant with half the links, if the catalog lacks this variant. If the catalog has the variant, name it
+(the A800 has 400 of the A100's 600 GB/s).
 
 ## Fix safety
 

@@ -11,7 +11,7 @@ machine. If the figure was measured, the machine has a fault that is worth more 
 
 ## What to do
 
-Write a share: 40 % is 0.4. Or cite the measurement, and find out what takes the time.
+Write a share: 40 % is 0.4. Or cite the measurement, and find the cause of the lost time.
 
 ## When to ignore it
 

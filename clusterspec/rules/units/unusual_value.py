@@ -165,7 +165,7 @@ def _is_above_pods(spec: Spec, path: Path) -> bool:
 
 
 def _wide_price_problems(spec: Spec) -> Iterator[Problem]:
-    """Problems of price ranges whose ends are too far apart to be prices of one part."""
+    """Problems of price ranges that are too wide to be for one part."""
     for part, price in ((spec.procurement.prices if spec.procurement else None) or {}).items():
         if isinstance(price, tuple) and price[1] > WIDE * price[0] > 0:
             message = (

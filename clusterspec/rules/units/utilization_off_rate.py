@@ -17,7 +17,7 @@ Divide by the dense peak of the precision in which the matrices are multiplied.
 
 ## When to ignore it
 
-Ignore it where the FLOP/s are those of another part than the accelerator of the cluster.
+Ignore it where the FLOP/s belong to another part than the accelerator of the cluster.
 
 ## Fires
 
@@ -80,7 +80,7 @@ _OTHER_SHARE = pattern(
 SAME = 0.06
 """Relative difference up to which two shares are equal, with rounding and slightly different clocks."""
 LEAST = 0.02
-"""Share of the peak below which a rate is probably not that of an accelerator."""
+"""Share of the peak below which a rate is probably not the rate of an accelerator."""
 
 
 def check(statements: str, training: Workload, cluster: Cluster) -> Iterator[Problem]:

@@ -124,7 +124,7 @@ class OperationsSpec:
     def pause(self) -> Quantity | None:
         """The time that training stops for a checkpoint, under either of its keys.
 
-        Without one of them, a checkpoint that is not written asynchronously stops training until it is written.
+        Without these keys, training stops until the checkpoint is written, unless it is written asynchronously.
         """
         nested = self.checkpoint
         if self.checkpoint_time is not None or nested is None:
@@ -287,5 +287,5 @@ class AcceptanceSpec:
 
     @property
     def set_nodes(self) -> int | None:
-        """The nodes of each set on which the test runs: ``every-4-nodes``; None for one set."""
+        """The number of nodes in each set on which the test runs: ``every-4-nodes``; None for one set."""
         return int(self.scope.removeprefix("every-").removesuffix("-nodes")) if self.scope else None

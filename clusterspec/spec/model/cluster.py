@@ -175,7 +175,7 @@ class NetworksSpec:
 
 @dataclass(frozen=True)
 class CdusSpec:
-    """Cooling distribution units of one coolant loop: number, catalog id, and the heat in watts that each takes up."""
+    """Cooling distribution units of one coolant loop: number, catalog id, and the heat in watts that each removes."""
 
     count: int | None = None
     model: str | None = None
