@@ -276,8 +276,8 @@ def _request_waits(
     """The wait of a request for a place before its first token, its mean total wait until then, the differences of the
     median and of the mean from it, the run, and the mean wait after the first token in a cache that preempts.
 
-    The start of a run lengthens the wait; in a steady state the median is below the mean. Tokens that are computed again
-    lengthen the time between the ends of requests, and requests without a place wait for these ends.
+    The start of a run lengthens the wait; in a steady state the median is below the mean. Tokens that are computed
+    again lengthen the time between the ends of requests, and requests without a place wait for these ends.
     """
     load, queued = pools.load, 0.0 if pools.in_waves else _place_wait(pools, now, offered)
     if load.load == "static":
