@@ -100,7 +100,7 @@ cluster: {platform: dgx-h200, nodes: 32}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -111,15 +111,19 @@ from clusterspec.rules.knowledge.text_parts import wrong_parts
 from clusterspec.rules.knowledge.text_relations import contradictions
 from clusterspec.rules.knowledge.text_results import figure_of_plan, wrong_results
 from clusterspec.rules.knowledge.text_totals import wrong_totals
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.spec.model import OperationsSpec, Spec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
+FEWEST_NUMBERS = 2
+"""Numbers in digits of a text whose results are derived from the others."""
 
 
-def check(own_remarks: str, cluster: Cluster | None, operations: OperationsSpec | None) -> Iterator[Problem]:
+def check(
+    own_remarks: str, spec: Spec, cluster: Cluster | None, operations: OperationsSpec | None
+) -> Iterator[Problem]:
     if not own_remarks:
         return
     counts: tuple[float, ...] = ()
@@ -146,6 +150,18 @@ def check(own_remarks: str, cluster: Cluster | None, operations: OperationsSpec 
         message = f"{result.figures} are {result.right}, not `{result.stated}`"
         yield RULE.problem("description", message, "compute it again, and what was derived from it")
         return
+    yield from _underived(own_remarks, spec, counts)
+
+
+def _underived(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterator[Problem]:
+    """The results that a known mistake leaves beside what the formulas of the field give."""
+    if sum(not each.isalpha() and any(map(str.isdigit, each)) for each in own_remarks.split()) < FEWEST_NUMBERS:
+        return
+    from clusterspec.rules.knowledge.underived_figures import underived_figures  # most texts state no three figures
+
+    for each in underived_figures(own_remarks[:MOST_CHARACTERS], counts, lambda: written_numbers(spec)):
+        message = f"{each.calculation} is {each.right}, not `{each.stated}`: {each.slip}"
+        yield RULE.problem("description", message, "compute it again, and what was derived from it")
 
 
 def _figures_of_plan(cluster: Cluster | None, operations: OperationsSpec | None) -> list[Figure]:
