@@ -26,6 +26,8 @@ _LESS = word_set(
     "cheaper less saves saving saved günstiger billiger weniger spart moins économie barato barata menos ahorro ahorra meno risparmio economico goedkoper "
     "minder economia"
 )
+MULTIPLES = word_set("times mal fois veces volte keer vezes fold")
+"""Words behind a number that compares."""
 _BUS = (
     "busbw",
     "bus bandwidth",
@@ -52,6 +54,11 @@ COMPLEMENT = "the share that is left is called the saving"
 
 def comparisons_of(text: str, result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """What a comparison with the figures before gives for a result."""
+    for each in _comparisons(text, result, earlier):
+        yield each._replace(is_compared=True)
+
+
+def _comparisons(text: str, result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     if result.is_measure:
         yield from _same_in_other_unit(result, earlier)
         yield from _differences(result, earlier)
@@ -59,6 +66,8 @@ def comparisons_of(text: str, result: StatedFigure, earlier: Sequence[StatedFigu
             yield from _algorithm_bandwidths(text, result, earlier)
     elif result.unit == "%":
         yield from _savings(result, earlier)
+    elif not MULTIPLES.isdisjoint(result.behind[:1]):
+        yield from _multiples(earlier)
 
 
 def _same_in_other_unit(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
@@ -89,6 +98,14 @@ def _differences(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Itera
         high, low = (one, other) if one.value > other.value else (other, one)
         if low.value < high.value <= FARTHEST * low.value and low.per == high.per:
             yield Derivation(high.value - low.value, (high, low), f"{high.words} less {low.words}", is_typed=True)
+
+
+def _multiples(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+    """How many times the lower of the two last measures of one kind fits into the higher."""
+    measures = [each for each in earlier if each.is_measure]
+    if len(measures) > 1 and measures[-1].dimensions == measures[-2].dimensions:
+        low, high = sorted(measures[-2:], key=lambda each: each.value)
+        yield Derivation(high.value / low.value, (high, low), f"{high.words} over {low.words}")
 
 
 def _savings(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:

@@ -9,7 +9,17 @@ from math import ceil, prod
 from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.figure_slips import input_rounding
-from clusterspec.rules.knowledge.stated_figures import FLOWS, NODE, RACK, STEP, TOKEN, StatedFigure
+from clusterspec.rules.knowledge.stated_figures import (
+    ENGINE,
+    FLOP,
+    FLOWS,
+    NODE,
+    RACK,
+    STEP,
+    TOKEN,
+    StatedFigure,
+    noun_of,
+)
 from clusterspec.rules.knowledge.text_tokens import Dimensions
 from clusterspec.rules.knowledge.text_units import word_set
 
@@ -34,7 +44,8 @@ class Derivation(NamedTuple):
     """A value in SI, the figures that it is computed from, and the calculation in words.
 
     ``is_typed`` tells whether units and nouns of the figures leave no other formula. ``mistaken`` is what a known
-    mistake in the formula gives, which ``slip`` names; 0 where it has none.
+    mistake in the formula gives, which ``slip`` names; 0 where it has none. ``is_compared`` tells whether words of the text state the
+    formula, such as `cheaper`.
     """
 
     value: float
@@ -43,6 +54,7 @@ class Derivation(NamedTuple):
     is_typed: bool = False
     mistaken: float = 0.0
     slip: str = ""
+    is_compared: bool = False
 
     @property
     def rounding(self) -> float:
@@ -69,12 +81,18 @@ def derivations_of(
     yield from _totals(result, earlier, counts)
     if result.noun == STEP:
         yield from _steps(earlier)
+        yield from _spans(earlier)
+    elif result.noun == "request" and not result.period:
+        yield from _flows(result, earlier)
     elif result.noun == RACK:
         yield from _racks(result, earlier)
+    elif result.noun == ENGINE:
+        yield from _engines(earlier)
     elif result.noun == TOKEN and result.period:
         yield from _token_rates(earlier)
     elif result.is_measure:
         yield from _shares(result, earlier)
+        yield from _percentages(result, earlier)
         yield from _products(result, earlier)
 
 
@@ -83,14 +101,11 @@ def _totals(
 ) -> Iterator[Derivation]:
     """What one of each, times the counts of its sentence or of the result's, gives in all."""
     base = next((each for each in reversed(earlier) if each.measures_like(result)), None)
-    if base is None or (base.is_measure is False and base.noun not in FLOWS):
+    if base is None or not (base.is_measure or base.noun in FLOWS or base.noun == FLOP):
         return
     joined = _joined_factor(base, earlier)
-    counts = [
-        each
-        for each in earlier
-        if (_multiplies(each, base) or each is joined) and each.sentence in (base.sentence, result.sentence)
-    ]
+    before = [each for each in earlier if _multiplies(each, base) or each is joined]
+    counts = [each for each in before if each.sentence in (base.sentence, result.sentence)] or before
     flow = [each for each in counts if each.noun in FLOWS]
     known = {each.noun for each in counts}
     counts = [*counts, *(each for each in plan if each.noun not in known)][-MOST_COUNTS:]
@@ -120,6 +135,14 @@ def _joined_factor(base: StatedFigure, earlier: Sequence[StatedFigure]) -> State
     return earlier[at - 1] if joined[-1:] == [True] and joined[:-1] != [True] else None
 
 
+def _with_factor(measure: StatedFigure, earlier: Sequence[StatedFigure]) -> StatedFigure:
+    """A measure times the number that a sign of multiplication joins to it: `4 x 4.8 TB/s`."""
+    factor = _joined_factor(measure, earlier)
+    if factor is None:
+        return measure
+    return measure._replace(value=factor.value * measure.value, words=f"{factor.words} × {measure.words}")
+
+
 def is_joined(count: StatedFigure) -> bool:
     """Whether a sign of multiplication follows a number."""
     return count.behind[:1] in (("×",), ("x",), ("*",)) and not count.is_measure
@@ -139,6 +162,25 @@ def _shares(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[D
             yield Derivation(base.value / count.value, (base, count), f"{base.words} over {count.words}", is_typed=True)
 
 
+def _percentages(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+    """A share of the amount of money before, what is left of it, and the amount with the share on top."""
+    shares = [each for each in earlier if each.unit == "%" and each.sentence == result.sentence]
+    base = next((each for each in reversed(earlier) if each.measures_like(result)), None)
+    if base is None or not result.dimensions[0]:
+        return
+    for share in shares[-1:]:
+        for value, words in ((share.value, ""), (1 - share.value, "100 % less "), (1 + share.value, "100 % plus ")):
+            yield Derivation(base.value * value, (base, share), f"{words}{share.words} of {base.words}")
+
+
+def _engines(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+    """The engines of the accelerators before, where each takes a smaller number of them."""
+    parts = [each for each in earlier if each.noun == "accelerator" and each.per == ENGINE]
+    wholes = [each for each in earlier if each.noun == "accelerator" and not each.per]
+    for whole, part in product(wholes[-1:], parts[-1:]):
+        yield Derivation(whole.value / part.value, (whole, part), f"{whole.words} over {part.words}", is_typed=True)
+
+
 def _steps(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The steps that the largest number of tokens takes."""
     tokens = [each for each in earlier if each.noun == TOKEN and not each.period]
@@ -150,6 +192,22 @@ def _steps(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
             for one in sequences:
                 words = f"{whole.words} over {one.words} × {each.words}"
                 yield Derivation(whole.value / each.value / one.value, (whole, one, each), words, is_typed=True)
+
+
+def _spans(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+    """The steps from one numbered step to another: `from step 190,000 to step 238,000`."""
+    numbered = [each for each in earlier if not each.is_measure and noun_of(("", *each.before)[-1]) == STEP]
+    if len(numbered) > 1 and numbered[-1].value > numbered[-2].value:
+        first, last = numbered[-2:]
+        yield Derivation(last.value - first.value, (last, first), f"{last.words} less {first.words}", is_typed=True)
+
+
+def _flows(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+    """What is there on average of what arrives at a rate and stays for a time (Little's law)."""
+    rates = [each for each in earlier if each.noun == result.noun and each.period]
+    times = [each for each in earlier if each.dimensions == _SECONDS and not each.per]
+    for rate, time in product(rates[-1:], times[-1:]):
+        yield _product((rate, time), is_typed=True)
 
 
 def _racks(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
@@ -173,7 +231,7 @@ def _token_rates(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
 
 def _products(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """Products and quotients of measures that have the units of the result, also times one count: energy, costs, times."""
-    measures = [each for each in earlier if each.is_measure][-MOST_MEASURES:]
+    measures = [_with_factor(each, earlier) for each in earlier if each.is_measure][-MOST_MEASURES:]
     counts = [each for each in earlier if _multiplies(each, result) or is_joined(each)]
     counts = [each for each in counts if each.sentence == result.sentence and each.value >= 2][-MOST_COUNTS:]
     wanted = [result.dimensions]

@@ -16,8 +16,8 @@ PREFIX, BINARY, DIGIT = "a power of ten is wrong", "binary and decimal units are
 COARSEST = 0.05
 """Relative rounding that is still read as a figure."""
 _PREFIXES = "KMGTPE"
-FEWEST_DIGITS, FEWEST_SWAPPED = 4, 3
-"""Significant digits of figures of which one digit, or the order of two, is wrong."""
+FEWEST_DIGITS, FEWEST_SWAPPED, FEWEST_OF_KNOWN = 4, 3, 2
+"""Significant digits of figures of which one digit, or the order of two, is wrong, and where no other formula applies."""
 
 
 def rounding_of(figure: StatedFigure) -> float:
@@ -45,9 +45,18 @@ def is_near(one: float, other: float, tolerance: float) -> bool:
     return other != 0 and abs(one / other - 1) <= tolerance
 
 
-def slip_between(figure: StatedFigure, right: float, inputs: Sequence[StatedFigure]) -> str:
+def _coarsest_rounding(figures: Iterable[StatedFigure]) -> float:
+    """The relative rounding of a product of figures, if every whole number with a unit may be rounded."""
+    return sum(
+        min(each.half, 0.5) / each.plain
+        for each in figures
+        if (each.is_measure and not each.dimensions[0]) or each.plain % 1
+    )
+
+
+def slip_between(figure: StatedFigure, right: float, inputs: Sequence[StatedFigure], *, is_typed: bool = False) -> str:
     """The mistake between a written figure and the right one, in SI; empty where none is known. ``inputs`` are the figures that
-    give the right one.
+    give the right one, by the only formula if ``is_typed``.
 
     >>> from clusterspec.rules.knowledge.stated_figures import stated_figures
     >>> slips = [("6.4 TB/s", 0.8e12), ("10.7 GiB", 10.7e9), ("47,700 steps", 476837.0), ("3,41 kW", 4310.0), ("4.1 kW", 4310.0)]
@@ -65,8 +74,9 @@ def slip_between(figure: StatedFigure, right: float, inputs: Sequence[StatedFigu
         return PREFIX
     if _is_other_base(figure, ratio, rounding):
         return BINARY
-    off = abs(ratio - 1) > 2 * (rounding + 1e-4)
-    return DIGIT if off and _differs_in_digit(figure, right / figure.scale) else ""
+    off = abs(ratio - 1) > 2 * (_coarsest_rounding(inputs) + 1e-4)
+    fewest = FEWEST_OF_KNOWN if is_typed and not rounding else FEWEST_DIGITS
+    return DIGIT if off and _differs_in_digit(figure, right / figure.scale, fewest) else ""
 
 
 def _is_other_base(figure: StatedFigure, ratio: float, rounding: float) -> bool:
@@ -78,7 +88,7 @@ def _is_other_base(figure: StatedFigure, ratio: float, rounding: float) -> bool:
     return tolerance < (base - 1) / 4 and is_near(ratio, base if "i" in figure.unit else 1 / base, tolerance)
 
 
-def _differs_in_digit(figure: StatedFigure, right: float) -> bool:
+def _differs_in_digit(figure: StatedFigure, right: float, fewest: int) -> bool:
     """Whether the digits of a figure are those of the right one, but for one digit, or for the order of two neighbors."""
     unit = 2 * figure.half
     written, true = (f"{round(each / unit):d}" for each in (figure.plain, right))
@@ -87,5 +97,5 @@ def _differs_in_digit(figure: StatedFigure, right: float) -> bool:
     wrong = [at for at, (one, other) in enumerate(zip(written, true, strict=True)) if one != other]
     swapped = len(wrong) == 2 and wrong in [[*each] for each in pairwise(range(len(true)))]
     if swapped and written[wrong[0]] + written[wrong[1]] == true[wrong[1]] + true[wrong[0]]:
-        return len(true) >= FEWEST_SWAPPED
-    return len(wrong) == 1 and len(true) >= FEWEST_DIGITS
+        return len(true) >= min(fewest, FEWEST_SWAPPED)
+    return len(wrong) == 1 and len(true) >= fewest

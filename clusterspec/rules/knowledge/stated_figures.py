@@ -14,7 +14,7 @@ MOST_FIGURES = 60
 """Figures of a text that are read."""
 SAME, MOST_LINKS = 0.02, 5
 """Relative difference of one figure in two units, and the words and signs between both."""
-TOKEN, STEP, RACK, NODE, RANK = "token", "step", "rack", "node", "rank"
+TOKEN, STEP, RACK, NODE, RANK, ENGINE, FLOP = "token", "step", "rack", "node", "rank", "engine", "flop"
 FLOWS = word_set("token parameter request")
 """What amounts are of; a number of anything else multiplies what each of them has."""
 _FURTHER_NOUNS = {
@@ -47,6 +47,7 @@ _NO_COUNT = word_set(
     "and und et y e en or oder ou o of with mit avec con per in at for the to from is are by on as than times times, sind ist "
     "a an a pro je por cada each every por"
 )
+_SHORT_TIMES = {"ms": 1e-3, "µs": 1e-6, "μs": 1e-6, "us": 1e-6}
 _EACH = word_set(
     "a an each every per one ein eine einem einer jede jedes jeder jedem pro je un une chaque par cada por una uno ogni ciascun per elk elke "
     "een um uma"
@@ -176,7 +177,7 @@ class _Meaning(NamedTuple):
 def _unit(tokens: Sequence[Token], at: int) -> _Meaning:
     """The meaning of a number with a unit."""
     token = tokens[at]
-    per = next((noun for each in token.per if each not in UNITS and (noun := _noun(each))), "")
+    per = next((noun for each in token.per if each not in UNITS and (noun := noun_of(each))), "")
     times = [UNITS[each][0] for each in token.per if each in UNITS and UNITS[each][1] == _TIME]
     many = next((SCALES[each] for each in token.per if len(each) > 2 and each in SCALES), 1.0)
     read = _Meaning(token.scale / many, token.dimensions, "", per, times[0] if times else 0.0, token.unit, at + 1)
@@ -190,13 +191,16 @@ def _count(tokens: Sequence[Token], at: int) -> _Meaning:
     if follows is not None and follows.text == "G" and follows.start == tokens[at].end:
         return _Meaning(1e9 / 8, (0, 0, -1, 1), "", "", 1.0, "Gb", end + 1)
     if follows is not None and (flops := _FLOPS.get(follows.text.rstrip("sS"), 0.0)):
-        return _for_each(tokens, _Meaning(scale * flops, _NONE, "flop", "", 0.0, "", end + 1))
+        return _for_each(tokens, _Meaning(scale * flops, _NONE, FLOP, "", 0.0, "", end + 1))
     if tokens[at].factor != 1.0 and follows is not None and follows.text.lower() in _LINKS and end + 1 < len(tokens):
         follows, end = (tokens[end + 1], end + 1) if unit_of(tokens[end + 1].text) else (follows, end)
     if follows is not None and (scale != 1.0 or tokens[at].factor != 1.0) and (unit := unit_of(follows.text)):
         return _for_each(tokens, _Meaning(scale * UNITS[unit][0], UNITS[unit][1], "", "", 0.0, unit, end + 1))
+    if follows is not None and follows.text in _SHORT_TIMES:
+        return _for_each(tokens, _Meaning(_SHORT_TIMES[follows.text], _TIME, "", "", 0.0, follows.text, end + 1))
     noun, end = _counted(tokens, end)
-    read = _Meaning(scale, _NONE, noun, "", 0.0, "", end)
+    verb = end + 2 < len(tokens) and tokens[end + 1].text.lower() in _PER and bool(unit_of(tokens[end + 2].text))
+    read = _Meaning(scale, _NONE, noun, "", 0.0, "", end + verb if noun else end)
     return _for_each(tokens, read) if noun else read
 
 
@@ -204,7 +208,7 @@ def _for_each(tokens: Sequence[Token], read: _Meaning) -> _Meaning:
     """A meaning with the thing or the time that words behind it are for each of: `/s`, `per GPU`, `a day`, `por paso`."""
     while read.end + 1 < len(tokens) and (tokens[read.end].text.lower() in _PER or tokens[read.end].text == "/"):
         word = tokens[read.end + 1].text
-        unit, noun = unit_of(word), _noun(word)
+        unit, noun = unit_of(word), noun_of(word)
         if unit and UNITS[unit][1] == _TIME and not read.period:
             less = (*read.dimensions[:2], read.dimensions[2] - 1, read.dimensions[3])
             read = read._replace(scale=read.scale / UNITS[unit][0], dimensions=less, period=UNITS[unit][0])
@@ -232,12 +236,12 @@ def _counted(tokens: Sequence[Token], at: int) -> tuple[str, int]:
         word = tokens[index].text.lower()
         if tokens[index].kind != "word" or word in _NO_COUNT:
             break
-        if noun := _noun(word):
+        if noun := noun_of(word):
             return noun, index + 1
     return "", at
 
 
-def _noun(word: str) -> str:
+def noun_of(word: str) -> str:
     """The noun that a word is; empty where none is known."""
     lower = word.lower()
     return _FURTHER_NOUNS.get(lower) or NOUNS.get(lower) or NOUNS.get(lower.rpartition("-")[2], "")
@@ -246,7 +250,7 @@ def _noun(word: str) -> str:
 def _owner(before: Sequence[str]) -> str:
     """What a figure is for each of, by the words before it: `a token occupies`, `jedes Token belegt`, `each node has`."""
     for place in range(len(before) - 1, 0, -1):
-        if noun := _noun(before[place]):
+        if noun := noun_of(before[place]):
             return noun if any(each in _EACH for each in before[max(0, place - 2) : place]) else ""
     return ""
 

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
+from math import inf
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.figure_comparisons import comparisons_of
+from clusterspec.rules.knowledge.figure_comparisons import MULTIPLES, comparisons_of
 from clusterspec.rules.knowledge.figure_derivations import Derivation, derivations_of
-from clusterspec.rules.knowledge.figure_slips import DIGIT, PREFIX, has_one_digit, is_near, rounding_of, slip_between
+from clusterspec.rules.knowledge.figure_slips import (
+    BINARY,
+    BITS_CALLED_BYTES,
+    BYTES_CALLED_BITS,
+    DIGIT,
+    PREFIX,
+    has_one_digit,
+    is_near,
+    rounding_of,
+    slip_between,
+)
 from clusterspec.rules.knowledge.stated_figures import NODE, StatedFigure, stated_figures
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_of_other_plan
 from clusterspec.rules.knowledge.text_numerals import with_digits
@@ -23,13 +34,13 @@ MOST_WORDS = 6
 """Words before a figure that may say that it is a result."""
 _CUES = word_set(
     "= ≈ → so hence thus therefore makes make gives give totals total equals together altogether yields comes amounts sum that i e which or means "
-    "corresponds is are needs takes carries keeps draw draws "
-    "also somit daher damit folglich zusammen insgesamt macht machen ergibt ergeben sind ist h mithin entspricht oder "
-    "soit donc font fait total ensemble c'est-à-dire ainsi ou correspond sont est coûtent "
-    "decir sea tanto suman total son es o hacen resultan equivale juntos modo "
-    "cioè ossia quindi dunque danno fanno tutto totale pari perciò sono è serviranno vale "
-    "dus oftewel ofwel samen totaal zijn maakt geeft trekken kost kosten "
-    "seja portanto logo todo são somam dão equivale pois"
+    "corresponds is are needs takes carries keeps draw draws take last lasts "
+    "also somit daher damit folglich zusammen insgesamt macht machen ergibt ergeben sind ist h mithin entspricht oder dauert dauern braucht brauchen "
+    "soit donc font fait total ensemble c'est-à-dire ainsi ou correspond sont est coûtent dure durent prend prennent "
+    "decir sea tanto suman total son es o hacen resultan equivale juntos modo tarda tardan dura duran "
+    "cioè ossia quindi dunque danno fanno tutto totale pari perciò sono è serviranno vale dura durano "
+    "dus oftewel ofwel samen totaal zijn maakt geeft trekken kost kosten duurt duren "
+    "seja portanto logo todo são somam dão equivale pois demora demoram leva levam"
 )
 """Words before a result."""
 _IN_ALL = word_set(
@@ -43,12 +54,14 @@ _BOUNDS = word_set(
     "hoogstens minstens minder meer niet limite máximo mínimo menos mais"
 )
 """Words beside a figure that is a bound, a part, or something else."""
+_SIGNS = frozenset(",;.:()")
+_OF_UNITS = (BITS_CALLED_BYTES, BYTES_CALLED_BITS, BINARY)
+"""Mistakes of figures that need no word of a result: their units differ by a known factor."""
 LEAST_AMOUNT = 10_000
 """Least number without a unit that is read as an amount of money, behind another one."""
 _COSTS = word_set(
     "cost costs kostet kosten coûte coûtent cuesta cuestan costa costano custa custam kost at asks asked wants wanted"
 )
-_MULTIPLES = word_set("times mal fois veces volte keer vezes fold x")
 
 
 class UnderivedFigure(NamedTuple):
@@ -72,34 +85,24 @@ def underived_figures(
     """
     text = with_digits(text)
     figures = _with_inherited_money(stated_figures(text))
-    for at in range(1, len(figures)):
-        found = _judgement(text, figures, at, counts, keys)
+    for at, result in enumerate(figures):
+        found = _wrong_derivation(text, figures, at, counts)
         if found is not None:
-            yield found
+            derivation, slip = found
+            others = [each for each in figures if each is not result and not _restates(figures, at, each)]
+            if not _is_explained(result, derivation, others, keys):
+                yield UnderivedFigure(result.words, _in_unit(derivation.value, result), derivation.words, slip)
 
 
-def _is_stated(result: StatedFigure, before: Sequence[StatedFigure]) -> bool:
-    """Whether a text states a figure as the result of those before, and no bound."""
-    words = [*result.before[-MOST_WORDS:]]
-    if before and before[-1].sentence == result.sentence and not before[-1].is_measure:
-        words += before[-1].before[-MOST_WORDS:]  # `so that the 16 nodes fit in 5 racks`
-    cued = not _CUES.isdisjoint(words) or not _IN_ALL.isdisjoint(result.behind[:MOST_WORDS])
-    return cued and _BOUNDS.isdisjoint((*result.before[-4:], *_words_to_comma(result.behind)[:2]))
-
-
-def _words_to_comma(words: Sequence[str]) -> Sequence[str]:
-    return words[: next((at for at, each in enumerate(words) if each in ",;.:()"), len(words))]
-
-
-def _judgement(
-    text: str, figures: Sequence[StatedFigure], at: int, counts: Sequence[float], keys: Callable[[], Iterable[float]]
-) -> UnderivedFigure | None:
-    """The contradiction of a result; None where a figure explains it or no formula applies."""
+def _wrong_derivation(
+    text: str, figures: Sequence[StatedFigure], at: int, counts: Sequence[float]
+) -> tuple[Derivation, str] | None:
+    """What a figure should be by a formula, and the mistake in between; None where a formula gives it or none applies."""
     result = figures[at]
-    earlier = [each for each in figures[:at] if result.sentence - 1 <= each.sentence]
-    derived = [*comparisons_of(text, result, [each for each in figures[:at] if result.sentence - 2 <= each.sentence])]
-    if _is_stated(result, earlier):
-        derived += derivations_of(result, earlier, _counts_of_plan(result, counts))
+    derived = [*comparisons_of(text, result, _before(figures, at, 2))]
+    if not _is_bound(result):
+        derived += derivations_of(result, _before(figures, at, 1), _counts_of_plan(result, counts))
+    derived = [each for each in derived if 0 < each.value < inf]
     if any(is_near(result.value, each.value, rounding_of(result) + each.rounding + EXACT) for each in derived):
         return None
     wrong = next(((each, slip) for each in derived if (slip := _slip(result, each))), None)
@@ -107,11 +110,29 @@ def _judgement(
         return None
     if wrong[1] != DIGIT and any(is_near(result.value, each.value, NEAR) for each in derived):
         return None
-    derivation, slip = wrong
-    others = [each for each in figures if each is not result and not _restates(figures, at, each)]
-    if _is_explained(result, derivation, others, keys):
-        return None
-    return UnderivedFigure(result.words, _in_unit(derivation.value, result), derivation.words, slip)
+    return (
+        wrong if wrong[0].is_compared or wrong[1] in _OF_UNITS or _is_stated(result, _before(figures, at, 1)) else None
+    )
+
+
+def _before(figures: Sequence[StatedFigure], at: int, sentences: int) -> list[StatedFigure]:
+    """The figures before one, in its sentence and in some before."""
+    return [each for each in figures[:at] if figures[at].sentence - sentences <= each.sentence]
+
+
+def _is_bound(result: StatedFigure) -> bool:
+    """Whether the words beside a figure make it a bound or a part."""
+    behind = result.behind[:2]
+    ends = next((at for at, each in enumerate(behind) if each in _SIGNS), len(behind))
+    return not _BOUNDS.isdisjoint((*result.before[-4:], *behind[:ends]))
+
+
+def _is_stated(result: StatedFigure, before: Sequence[StatedFigure]) -> bool:
+    """Whether a text states a figure as the result of those before."""
+    words = [*result.before[-MOST_WORDS:]]
+    if before and before[-1].sentence == result.sentence and not before[-1].is_measure:
+        words += before[-1].before[-MOST_WORDS:]  # `so that the 16 nodes fit in 5 racks`
+    return not _CUES.isdisjoint(words) or not _IN_ALL.isdisjoint(result.behind[:MOST_WORDS])
 
 
 def _slip(result: StatedFigure, derivation: Derivation) -> str:
@@ -123,7 +144,7 @@ def _slip(result: StatedFigure, derivation: Derivation) -> str:
     )
     if derivation.mistaken and is_near(result.value, derivation.mistaken, exact):
         return derivation.slip
-    slip = slip_between(result, derivation.value, derivation.inputs)
+    slip = slip_between(result, derivation.value, derivation.inputs, is_typed=derivation.is_typed)
     return "" if slip == PREFIX and not derivation.is_typed and has_one_digit(result) else slip
 
 
@@ -167,7 +188,7 @@ def _is_explained(
         return True
     reach = 0 if derivation.is_typed else 1
     close = [each for each in others if abs(each.sentence - result.sentence) <= reach]
-    factors = [each.plain for each in close if each.plain > 1 and not _MULTIPLES.intersection(each.behind[:1])]
+    factors = [each.plain for each in close if each.plain > 1 and not MULTIPLES.intersection(each.behind[:1])]
     ratios = [result.value / each.value for each in alike if each in close]
     return any(_is_combination(ratio, factors, tolerance) for ratio in ratios) or _is_sum(result, alike, near / 2)
 
