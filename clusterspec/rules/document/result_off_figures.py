@@ -118,7 +118,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 FEWEST_NUMBERS = 2
-"""Numbers in digits of a text whose results are derived from the others."""
+"""Numbers in digits of two sentences of which one may follow from the other."""
 
 
 def check(
@@ -153,11 +153,18 @@ def check(
     yield from _underived(own_remarks, spec, counts)
 
 
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(map(str.isdigit, word))
+
+
 def _underived(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterator[Problem]:
     """The results that a known mistake leaves beside what the formulas of the field give."""
-    if sum(not each.isalpha() and any(map(str.isdigit, each)) for each in own_remarks.split()) < FEWEST_NUMBERS:
+    numbers = [sum(map(_has_digit, each.split())) for each in sentences_of(own_remarks)]
+    if max(map(sum, zip(numbers, [*numbers[1:], 0], strict=True)), default=0) < FEWEST_NUMBERS:
         return
-    from clusterspec.rules.knowledge.underived_figures import underived_figures  # most texts state no three figures
+    from clusterspec.rules.knowledge.underived_figures import (
+        underived_figures,
+    )  # many texts state no two figures together
 
     for each in underived_figures(own_remarks[:MOST_CHARACTERS], counts, lambda: written_numbers(spec)):
         message = f"{each.calculation} is {each.right}, not `{each.stated}`: {each.slip}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from clusterspec.rules.knowledge.figure_derivations import Derivation, is_joined
+from clusterspec.quantity import HOUR
+from clusterspec.rules.knowledge.figure_derivations import MULTIPLES, Derivation, is_joined
 from clusterspec.rules.knowledge.stated_figures import RANK, StatedFigure
 from clusterspec.rules.knowledge.text_units import word_set
 
@@ -17,17 +18,15 @@ _LINKS = word_set(
     "or = ≈ ( ) , . i e that is oder also sind d h das : ou soit c'est-à-dire o ossia cioè es decir sea ofwel oftewel dus dat seja isto é vale a dire alias"
 )
 _LESS_OR_MORE = word_set(
-    "cheaper dearer less more difference differ saves saving saved savings apart günstiger billiger teurer weniger mehr differenz unterschied spart "
-    "moins plus écart différence économie barato barata caro cara menos más diferencia ahorro ahorra meno più differenza risparmio economico "
-    "goedkoper duurder verschil minder meer diferença economia mais"
+    "cheaper dearer less more difference differ saves saving saved savings apart günstiger billiger teurer weniger mehr differenz unterschied spart sparen gespart "
+    "moins plus écart différence économie économise économisons barato barata caro cara menos más diferencia ahorro ahorra ahorramos ahorran meno più differenza risparmio risparmiamo risparmia economico "
+    "goedkoper duurder verschil minder meer bespaart besparen diferença economia poupamos poupa mais"
 )
 """Words of a difference or of a change in percent."""
 _LESS = word_set(
     "cheaper less saves saving saved günstiger billiger weniger spart moins économie barato barata menos ahorro ahorra meno risparmio economico goedkoper "
     "minder economia"
 )
-MULTIPLES = word_set("times mal fois veces volte keer vezes fold")
-"""Words behind a number that compares."""
 _BUS = (
     "busbw",
     "bus bandwidth",
@@ -54,8 +53,13 @@ COMPLEMENT = "the share that is left is called the saving"
 
 def comparisons_of(text: str, result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """What a comparison with the figures before gives for a result."""
+    period = 1.0
+    if result.period >= HOUR and result.dimensions[2] == -1:  # `saves 420,480 USD a year`
+        money, watts, _, size = result.dimensions
+        period = result.period
+        result = result._replace(dimensions=(money, watts, 0, size))
     for each in _comparisons(text, result, earlier):
-        yield each._replace(is_compared=True)
+        yield each._replace(value=each.value / period, mistaken=each.mistaken / period, needs_cue=False)
 
 
 def _comparisons(text: str, result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:

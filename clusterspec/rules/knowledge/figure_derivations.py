@@ -36,6 +36,8 @@ _ALL = word_set(
     "all the these alle allen die den der les ces los las todos estos i gli le tutti tutte de os as todas todos"
 )
 """Words before a bare number of parts: `for all 64`."""
+MULTIPLES = word_set("times mal fois veces volte keer vezes fold")
+"""Words behind a number that compares."""
 _SECONDS: Dimensions = (0, 0, 1, 0)
 _NONE: Dimensions = (0, 0, 0, 0)
 
@@ -44,8 +46,8 @@ class Derivation(NamedTuple):
     """A value in SI, the figures that it is computed from, and the calculation in words.
 
     ``is_typed`` tells whether units and nouns of the figures leave no other formula. ``mistaken`` is what a known
-    mistake in the formula gives, which ``slip`` names; 0 where it has none. ``is_compared`` tells whether words of the text state the
-    formula, such as `cheaper`.
+    mistake in the formula gives, which ``slip`` names; 0 where it has none. ``needs_cue`` tells whether only a
+    word such as `hence` makes a figure the result.
     """
 
     value: float
@@ -54,7 +56,7 @@ class Derivation(NamedTuple):
     is_typed: bool = False
     mistaken: float = 0.0
     slip: str = ""
-    is_compared: bool = False
+    needs_cue: bool = True
 
     @property
     def rounding(self) -> float:
@@ -62,10 +64,20 @@ class Derivation(NamedTuple):
         return input_rounding(self.inputs)
 
 
+def has_formula(result: StatedFigure) -> bool:
+    """Whether a figure is of a kind that formulas give: one with a unit, a share, a multiple, or a number of tokens and the like."""
+    known = result.noun in FLOWS or result.noun in (FLOP, STEP, RACK, ENGINE)
+    return result.is_measure or known or result.unit == "%" or not MULTIPLES.isdisjoint(result.behind[:1])
+
+
 def derivations_of(
-    result: StatedFigure, earlier: Sequence[StatedFigure], counts: Sequence[StatedFigure]
+    result: StatedFigure,
+    earlier: Sequence[StatedFigure],
+    counts: Sequence[StatedFigure],
+    following: Sequence[StatedFigure] = (),
 ) -> Iterator[Derivation]:
-    """What the figures before a result, and the counts of the plan, give for it; ``earlier`` are in order.
+    """What the figures before a result, and the counts of the plan, give for it; ``earlier`` are in order, and ``following`` is the
+    time that a result is for, behind it.
 
     >>> from clusterspec.rules.knowledge.stated_figures import stated_figures
     >>> def values(text):
@@ -90,10 +102,11 @@ def derivations_of(
         yield from _engines(earlier)
     elif result.noun == TOKEN and result.period:
         yield from _token_rates(earlier)
+        yield from _shares(result, earlier)
     elif result.is_measure:
         yield from _shares(result, earlier)
         yield from _percentages(result, earlier)
-        yield from _products(result, earlier)
+        yield from _products(result, earlier, following)
 
 
 def _totals(
@@ -115,7 +128,11 @@ def _totals(
             if result.per in {each.noun for each in chosen if each.noun}:
                 continue
             if base.per not in FLOWS or any(each in flow for each in chosen):
-                yield _product((base, *chosen), is_typed=is_typed or (bool(flow) and size == 1))
+                found = _product((base, *chosen), is_typed=is_typed or (bool(flow) and size == 1))
+                of_flow = base.per in FLOWS and base.sentence == result.sentence
+                yield found._replace(
+                    needs_cue=not of_flow and not (chosen[-1] is earlier[-1] and len(result.before) <= 2)
+                )
 
 
 def _multiplies(count: StatedFigure, base: StatedFigure) -> bool:
@@ -184,14 +201,16 @@ def _engines(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
 def _steps(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The steps that the largest number of tokens takes."""
     tokens = [each for each in earlier if each.noun == TOKEN and not each.period]
-    whole = max(tokens, key=lambda each: each.value, default=None)
+    whole = max((each for each in tokens if not each.per), key=lambda each: each.value, default=None)
     for each in tokens:
         if whole is not None and each.value * 100 < whole.value:
+            of_step = each.per == STEP
             sequences = [one for one in earlier if one.noun == "sequence" and one.sentence == each.sentence]
-            yield Derivation(whole.value / each.value, (whole, each), f"{whole.words} over {each.words}", is_typed=True)
+            words = f"{whole.words} over {each.words}"
+            yield Derivation(whole.value / each.value, (whole, each), words, is_typed=True, needs_cue=not of_step)
             for one in sequences:
                 words = f"{whole.words} over {one.words} × {each.words}"
-                yield Derivation(whole.value / each.value / one.value, (whole, one, each), words, is_typed=True)
+                yield Derivation(whole.value / each.value / one.value, (whole, one, each), words, True, needs_cue=False)
 
 
 def _spans(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
@@ -229,9 +248,12 @@ def _token_rates(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
         yield Derivation(one.value / other.value, (one, other), f"{one.words} over {other.words}", is_typed=True)
 
 
-def _products(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+def _products(
+    result: StatedFigure, earlier: Sequence[StatedFigure], following: Sequence[StatedFigure]
+) -> Iterator[Derivation]:
     """Products and quotients of measures that have the units of the result, also times one count: energy, costs, times."""
     measures = [_with_factor(each, earlier) for each in earlier if each.is_measure][-MOST_MEASURES:]
+    measures = [*following, *measures]
     counts = [each for each in earlier if _multiplies(each, result) or is_joined(each)]
     counts = [each for each in counts if each.sentence == result.sentence and each.value >= 2][-MOST_COUNTS:]
     wanted = [result.dimensions]

@@ -85,7 +85,8 @@ def _is_other_base(figure: StatedFigure, ratio: float, rounding: float) -> bool:
         return False
     base = 1.024 ** (_PREFIXES.index(figure.unit[0]) + 1)
     tolerance = min(figure.half, 0.5) / figure.plain + rounding
-    return tolerance < (base - 1) / 4 and is_near(ratio, base if "i" in figure.unit else 1 / base, tolerance)
+    tolerance = tolerance if tolerance < (base - 1) / 4 else 1e-3  # `20 GB` is 20.00 GiB
+    return is_near(ratio, base if "i" in figure.unit else 1 / base, tolerance)
 
 
 def _differs_in_digit(figure: StatedFigure, right: float, fewest: int) -> bool:

@@ -20,7 +20,7 @@ FLOWS = word_set("token parameter request")
 _FURTHER_NOUNS = {
     word: noun
     for noun, words in (
-        (NODE, "dgx hgx instancia instancias istanza istanze instância instâncias macchina macchine máquina máquinas nodi server "
+        (NODE, "gerät geräte geräten appareils equipos apparecchi apparaten unidades dgx hgx instancia instancias istanza istanze instância instâncias macchina macchine máquina máquinas nodi server "
                "servidores nó nós knooppunt knooppunten rechner systems system vm vms blade blades"),
         (RACK, "racks kast kasten armadi armadio armario armarios bastidor bastidores bastidors rack-schränke"),
         ("accelerator", "gpu's acceleratore acceleratori acelerador aceleradores acceleratoren beschleuniger"),
@@ -29,7 +29,7 @@ _FURTHER_NOUNS = {
         (TOKEN, "gettoni token's"),
         (STEP, "passo passi paso pasos passos stap stappen"),
         ("sequence", "sequenza sequenze secuencia secuencias sequência sequências sequentie sequenties reeks reeksen"),
-        ("parameter", "parametri parámetros parâmetros parametern"),
+        ("parameter", "parametro parámetro parâmetro parametri parámetros parâmetros parametern"),
         ("request", "richiesta richieste petición peticiones pedido pedidos requisição requisições verzoek verzoeken"),
         ("engine", "motore motori motor motores motoren moteur moteurs"),
         (RANK, "rangs rangos ränge rängen rang"),
@@ -47,12 +47,21 @@ _NO_COUNT = word_set(
     "and und et y e en or oder ou o of with mit avec con per in at for the to from is are by on as than times times, sind ist "
     "a an a pro je por cada each every por"
 )
-_SHORT_TIMES = {"ms": 1e-3, "µs": 1e-6, "μs": 1e-6, "us": 1e-6}
+_SHORT_TIMES = {
+    **{"ms": 1e-3, "µs": 1e-6, "μs": 1e-6, "us": 1e-6},
+    **dict.fromkeys(("seconden", "seconde", "secondi", "secondo"), 1.0),
+    **dict.fromkeys(("minuti", "minuto"), 60.0),
+    **dict.fromkeys(("uren",), 3600.0),
+}
+"""Units of time that `UNITS` lacks."""
 _EACH = word_set(
     "a an each every per one ein eine einem einer jede jedes jeder jedem pro je un une chaque par cada por una uno ogni ciascun per elk elke "
     "een um uma"
 )
 """Words before what a figure is for each of."""
+_APIECE = word_set("each apiece je jeweils chacun chacune ciascuno ciascuna cada elk")
+"""Words beside a figure that is for each of what the figure before counts."""
+_JOINS = word_set("and und et y e en und")
 _PER = PER | word_set("all à op")
 MOST_WORDS = 3
 """Words from a number to the noun that it counts."""
@@ -100,6 +109,18 @@ class StatedFigure(NamedTuple):
         return self.dimensions == other.dimensions and (self.is_measure or self.noun == other.noun != "")
 
 
+class _Meaning(NamedTuple):
+    """What one of a number is in SI, and the index after the words that say it."""
+
+    scale: float
+    dimensions: Dimensions
+    noun: str
+    per: str
+    period: float
+    unit: str
+    end: int
+
+
 def stated_figures(text: str) -> list[StatedFigure]:
     """The figures of a text with digits.
 
@@ -120,13 +141,26 @@ def stated_figures(text: str) -> list[StatedFigure]:
         first = numbers[place - 1] + 1 if place else 0
         last = numbers[place + 1] if place + 1 < len(numbers) else len(tokens)
         begin, end = bounds[sentence - 1] if sentence else 0, bounds[sentence] if sentence < len(bounds) else len(text)
-        before = tuple(each.text.lower() for each in tokens[first:at] if each.start >= begin)
-        figure = _figure(text, tokens, at, sentence, before)
-        behind = tuple(each.text.lower() for each in tokens[at + 1 : last] if figure.end <= each.start < end)
-        same = bool(found) and figure.measures_like(found[-1]) and abs(figure.value / found[-1].value - 1) < SAME
-        per = figure.per or _owner(before) or (found[-1].per if same and len(before) <= MOST_LINKS else "")
-        found.append(figure._replace(behind=behind, per=per))
+        before = tuple([each.text.lower() for each in tokens[first:at] if each.start >= begin])
+        read = _unit(tokens, at) if tokens[at].unit else _count(tokens, at)
+        behind = tuple([each.text.lower() for each in tokens[max(at + 1, read.end) : last] if each.start < end])
+        per = (
+            read.per or _owner(before) or (_owner_of_last(read, tokens[at], found[-1], before, behind) if found else "")
+        )
+        found.append(_figure(text, tokens, at, sentence, read, per, before, behind))
     return found
+
+
+def _owner_of_last(
+    read: _Meaning, token: Token, last: StatedFigure, before: Sequence[str], behind: Sequence[str]
+) -> str:
+    """What a figure is for each of by the figure before it: the same in another unit, or a count of parts that have it each."""
+    value = token.values[0] * read.scale
+    same = read.dimensions == last.dimensions and read.noun == last.noun and abs(value / last.value - 1) < SAME
+    if same and last.per and len(before) <= MOST_LINKS:
+        return last.per
+    apiece = not last.is_measure and not _APIECE.isdisjoint((*before[-1:], *behind[:2]))
+    return last.noun if apiece else ""  # `4,600 tokens, 320 KiB each`
 
 
 def _sentence_bounds(text: str) -> list[int]:
@@ -149,29 +183,24 @@ def _is_figure(tokens: Sequence[Token], at: int) -> bool:
     return not is_year and (not joined or (follows is not None and follows.text == "G"))
 
 
-def _figure(text: str, tokens: Sequence[Token], at: int, sentence: int, before: tuple[str, ...]) -> StatedFigure:
-    """The figure of a number, without the words behind it."""
+def _figure(
+    text: str,
+    tokens: Sequence[Token],
+    at: int,
+    sentence: int,
+    read: _Meaning,
+    per: str,
+    before: tuple[str, ...],
+    behind: tuple[str, ...],
+) -> StatedFigure:
+    """The figure of a number with its meaning and its neighbors."""
     token = tokens[at]
-    read = _unit(tokens, at) if token.unit else _count(tokens, at)
-    plain = token.values[0] / token.factor
-    scale = read.scale * token.factor
+    plain, scale = token.values[0] / token.factor, read.scale * token.factor
     stop = max(token.end, tokens[read.end - 1].end)
     return StatedFigure(
-        plain * scale, read.dimensions, read.noun, read.per, read.period, token.start, stop, sentence, plain,
-        _half_unit(plain), scale, read.unit, before, (), text[token.start : stop],
+        plain * scale, read.dimensions, read.noun, per, read.period, token.start, stop, sentence, plain,
+        _half_unit(plain), scale, read.unit, before, behind, text[token.start : stop],
     )  # fmt: skip
-
-
-class _Meaning(NamedTuple):
-    """What one of a number is in SI, and the index after the words that say it."""
-
-    scale: float
-    dimensions: Dimensions
-    noun: str
-    per: str
-    period: float
-    unit: str
-    end: int
 
 
 def _unit(tokens: Sequence[Token], at: int) -> _Meaning:
@@ -206,7 +235,10 @@ def _count(tokens: Sequence[Token], at: int) -> _Meaning:
 
 def _for_each(tokens: Sequence[Token], read: _Meaning) -> _Meaning:
     """A meaning with the thing or the time that words behind it are for each of: `/s`, `per GPU`, `a day`, `por paso`."""
-    while read.end + 1 < len(tokens) and (tokens[read.end].text.lower() in _PER or tokens[read.end].text == "/"):
+    while read.end + 1 < len(tokens):
+        link = tokens[read.end].text.lower()
+        if link not in _PER and link != "/" and not (read.period and link in _JOINS):
+            break
         word = tokens[read.end + 1].text
         unit, noun = unit_of(word), noun_of(word)
         if unit and UNITS[unit][1] == _TIME and not read.period:

@@ -7,8 +7,8 @@ from itertools import combinations
 from math import inf
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.figure_comparisons import MULTIPLES, comparisons_of
-from clusterspec.rules.knowledge.figure_derivations import Derivation, derivations_of
+from clusterspec.rules.knowledge.figure_comparisons import comparisons_of
+from clusterspec.rules.knowledge.figure_derivations import MULTIPLES, Derivation, derivations_of, has_formula
 from clusterspec.rules.knowledge.figure_slips import (
     BINARY,
     BITS_CALLED_BYTES,
@@ -33,7 +33,7 @@ EXACT, NEAR, FAR = 1e-4, 0.01, 0.06
 MOST_WORDS = 6
 """Words before a figure that may say that it is a result."""
 _CUES = word_set(
-    "= ≈ → so hence thus therefore makes make gives give totals total equals together altogether yields comes amounts sum that i e which or means "
+    "= ≈ → so hence thus therefore makes make gives give get gets reach adds add totals total equals together altogether yields comes amounts sum that i e which or means "
     "corresponds is are needs takes carries keeps draw draws take last lasts "
     "also somit daher damit folglich zusammen insgesamt macht machen ergibt ergeben sind ist h mithin entspricht oder dauert dauern braucht brauchen "
     "soit donc font fait total ensemble c'est-à-dire ainsi ou correspond sont est coûtent dure durent prend prennent "
@@ -54,6 +54,8 @@ _BOUNDS = word_set(
     "hoogstens minstens minder meer niet limite máximo mínimo menos mais"
 )
 """Words beside a figure that is a bound, a part, or something else."""
+_DURING = word_set("over for in during within über in für während pour sur pendant por durante en per in su over voor")
+"""Words before the time that a figure is for."""
 _SIGNS = frozenset(",;.:()")
 _OF_UNITS = (BITS_CALLED_BYTES, BYTES_CALLED_BITS, BINARY)
 """Mistakes of figures that need no word of a result: their units differ by a known factor."""
@@ -86,6 +88,8 @@ def underived_figures(
     text = with_digits(text)
     figures = _with_inherited_money(stated_figures(text))
     for at, result in enumerate(figures):
+        if not has_formula(result):
+            continue
         found = _wrong_derivation(text, figures, at, counts)
         if found is not None:
             derivation, slip = found
@@ -101,7 +105,8 @@ def _wrong_derivation(
     result = figures[at]
     derived = [*comparisons_of(text, result, _before(figures, at, 2))]
     if not _is_bound(result):
-        derived += derivations_of(result, _before(figures, at, 1), _counts_of_plan(result, counts))
+        plan, following = _counts_of_plan(result, counts), _time_behind(figures, at)
+        derived += derivations_of(result, _before(figures, at, 1), plan, following)
     derived = [each for each in derived if 0 < each.value < inf]
     if any(is_near(result.value, each.value, rounding_of(result) + each.rounding + EXACT) for each in derived):
         return None
@@ -111,13 +116,25 @@ def _wrong_derivation(
     if wrong[1] != DIGIT and any(is_near(result.value, each.value, NEAR) for each in derived):
         return None
     return (
-        wrong if wrong[0].is_compared or wrong[1] in _OF_UNITS or _is_stated(result, _before(figures, at, 1)) else None
+        wrong
+        if not wrong[0].needs_cue or wrong[1] in _OF_UNITS or _is_stated(result, _before(figures, at, 1))
+        else None
     )
 
 
 def _before(figures: Sequence[StatedFigure], at: int, sentences: int) -> list[StatedFigure]:
     """The figures before one, in its sentence and in some before."""
     return [each for each in figures[:at] if figures[at].sentence - sentences <= each.sentence]
+
+
+def _time_behind(figures: Sequence[StatedFigure], at: int) -> list[StatedFigure]:
+    """The time that a figure is for, behind it: `96,000 EUR over the 4 years`."""
+    behind = figures[at + 1 : at + 2]
+    return [
+        each
+        for each in behind
+        if each.dimensions == (0, 0, 1, 0) and len(each.before) < MOST_WORDS and not _DURING.isdisjoint(each.before)
+    ]
 
 
 def _is_bound(result: StatedFigure) -> bool:
