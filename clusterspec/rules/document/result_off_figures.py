@@ -20,6 +20,14 @@ A sentence of the description or the comments whose figures give another result 
   time at an efficiency, a change in percent, events at an interval, the availability of a downtime, and the time from one day
   to another (`from 1 March to 30 June are six months`).
 
+In English, German, French, Spanish, Italian, Dutch and Portuguese, with numbers up to ninety-nine also in words, the rule
+derives each figure with a unit, and each number of tokens, steps, racks, requests and engines, from those before it: amounts of
+all parts, bytes of all tokens, energy, costs and times by their units, the share of each part, steps of a number of tokens,
+racks rounded up, requests in flight, the algorithm bandwidth of a bus bandwidth, the difference of two amounts, a multiple, and
+one figure in two units. It reports one that no formula, no other figure and no key gives, and that a known mistake explains:
+bits for bytes (8), a power of ten, decimal for binary units, a factor that is inverted, the wrong rounding of a count, one wrong
+digit, or two that are exchanged.
+
 A result is right if any product of the figures, and of counts of the plan, gives it. Bounds, conditions, parts, and
 comparisons with something else are not read.
 
@@ -73,7 +81,25 @@ description: The IT load of 5 MW and a PUE of 1.4 mean 6.2 MW at the meter.
 cluster: {platform: dgx-h200, nodes: 32}
 ```
 
+```yaml description
+clusterspec: 1
+description: Jedes Token belegt 327.680 Byte, eine Anfrage mit 32.768 Token also 10,7 GiB.
+cluster: {platform: dgx-h200, nodes: 30}
+```
+
+```yaml description
+clusterspec: 1
+description: Each node has two ports of 200 Gb/s for storage, so that the nodes together could draw 12.8 TB/s.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+description: Each node has two ports of 200 Gb/s for storage, so that the nodes together draw 1.6 TB/s, or 12.8 Tb/s.
+cluster: {platform: dgx-h200, nodes: 32}
+```
 
 ```yaml
 clusterspec: 1

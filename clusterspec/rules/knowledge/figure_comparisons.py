@@ -7,6 +7,7 @@ from itertools import combinations
 
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.figure_derivations import MULTIPLES, Derivation, is_joined
+from clusterspec.rules.knowledge.figure_slips import TENTH
 from clusterspec.rules.knowledge.stated_figures import RANK, StatedFigure
 from clusterspec.rules.knowledge.text_units import word_set
 
@@ -81,7 +82,7 @@ def _same_in_other_unit(result: StatedFigure, earlier: Sequence[StatedFigure]) -
         return
     if is_joined(earlier[-2]) if len(earlier) > 1 else False:
         return
-    if before.unit != result.unit and len(result.before) <= LONGEST_LINK and _LINKS.issuperset(result.before):
+    if before.unit != result.unit and is_linked(result):
         mistaken = before.value * 0.8 if before.unit[1:2] == "b" and result.unit[1:2] == "B" else 0.0
         yield Derivation(
             before.value,
@@ -89,8 +90,13 @@ def _same_in_other_unit(result: StatedFigure, earlier: Sequence[StatedFigure]) -
             before.words,
             is_typed=True,
             mistaken=mistaken,
-            slip="a tenth is taken instead of an eighth",
+            slip=TENTH,
         )
+
+
+def is_linked(figure: StatedFigure) -> bool:
+    """Whether only words such as `or` stand before a figure."""
+    return len(figure.before) <= LONGEST_LINK and _LINKS.issuperset(figure.before)
 
 
 def _differences(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:

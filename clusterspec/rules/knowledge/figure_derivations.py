@@ -245,7 +245,8 @@ def _token_rates(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     tokens = [each for each in earlier if each.noun == TOKEN and not each.period]
     times = [each for each in earlier if each.dimensions == _SECONDS and each.per in ("", STEP)]
     for one, other in product(tokens[-2:], times[-2:]):
-        yield Derivation(one.value / other.value, (one, other), f"{one.words} over {other.words}", is_typed=True)
+        words, of_step = f"{one.words} over {other.words}", one.per == other.per == STEP
+        yield Derivation(one.value / other.value, (one, other), words, is_typed=True, needs_cue=not of_step)
 
 
 def _products(

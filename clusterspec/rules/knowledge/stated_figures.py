@@ -59,6 +59,8 @@ _EACH = word_set(
     "een um uma"
 )
 """Words before what a figure is for each of."""
+_HAS = word_set("has reads takes holds contains needs uses draws occupies lit prend tiene toma legge leest tem lê")
+"""Verbs of what has an amount."""
 _APIECE = word_set("each apiece je jeweils chacun chacune ciascuno ciascuna cada elk")
 """Words beside a figure that is for each of what the figure before counts."""
 _JOINS = word_set("and und et y e en und")
@@ -244,12 +246,17 @@ def _for_each(tokens: Sequence[Token], read: _Meaning) -> _Meaning:
         if unit and UNITS[unit][1] == _TIME and not read.period:
             less = (*read.dimensions[:2], read.dimensions[2] - 1, read.dimensions[3])
             read = read._replace(scale=read.scale / UNITS[unit][0], dimensions=less, period=UNITS[unit][0])
-        elif noun and not read.per:
+        elif noun and not read.per and not _is_subject(tokens, read.end):
             read = read._replace(per=noun)
         else:
             break
         read = read._replace(end=read.end + 2)
     return read
+
+
+def _is_subject(tokens: Sequence[Token], at: int) -> bool:
+    """Whether an article at an index begins a clause: `of 2 trillion tokens a step reads 4 million`."""
+    return at + 2 < len(tokens) and tokens[at + 2].text.lower() in _HAS
 
 
 def _scale_at(tokens: Sequence[Token], at: int) -> tuple[float, int]:

@@ -7,7 +7,7 @@ from itertools import combinations
 from math import inf
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.figure_comparisons import comparisons_of
+from clusterspec.rules.knowledge.figure_comparisons import comparisons_of, is_linked
 from clusterspec.rules.knowledge.figure_derivations import MULTIPLES, Derivation, derivations_of, has_formula
 from clusterspec.rules.knowledge.figure_slips import (
     BINARY,
@@ -20,7 +20,7 @@ from clusterspec.rules.knowledge.figure_slips import (
     rounding_of,
     slip_between,
 )
-from clusterspec.rules.knowledge.stated_figures import NODE, StatedFigure, stated_figures
+from clusterspec.rules.knowledge.stated_figures import NODE, SAME, StatedFigure, stated_figures
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_of_other_plan
 from clusterspec.rules.knowledge.text_numerals import with_digits
 from clusterspec.rules.knowledge.text_units import word_set
@@ -39,7 +39,7 @@ _CUES = word_set(
     "soit donc font fait total ensemble c'est-à-dire ainsi ou correspond sont est coûtent dure durent prend prennent "
     "decir sea tanto suman total son es o hacen resultan equivale juntos modo tarda tardan dura duran "
     "cioè ossia quindi dunque danno fanno tutto totale pari perciò sono è serviranno vale dura durano "
-    "dus oftewel ofwel samen totaal zijn maakt geeft trekken kost kosten duurt duren "
+    "dus oftewel ofwel samen totaal zijn maakt geeft trekken kost kosten cost costs cuestan costano custam duurt duren "
     "seja portanto logo todo são somam dão equivale pois demora demoram leva levam"
 )
 """Words before a result."""
@@ -184,8 +184,10 @@ def _plan_count(value: float, noun: str) -> StatedFigure:
 
 def _restates(figures: Sequence[StatedFigure], at: int, other: StatedFigure) -> bool:
     """Whether another figure is the result in other units, next to it."""
-    near = any(figures[place] is other for place in (at - 1, at + 1) if 0 <= place < len(figures))
-    return near and other.measures_like(figures[at]) and is_near(other.value, figures[at].value, 0.02)
+    result = figures[at]
+    before = at > 0 and figures[at - 1] is other and is_linked(result)
+    behind = at + 1 < len(figures) and figures[at + 1] is other and is_linked(other)
+    return (before or behind) and other.measures_like(result) and is_near(other.value, result.value, SAME)
 
 
 def _is_explained(
