@@ -8,7 +8,7 @@ from itertools import combinations
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.figure_derivations import MULTIPLES, Derivation, is_joined
 from clusterspec.rules.knowledge.figure_slips import TENTH
-from clusterspec.rules.knowledge.stated_figures import RANK, StatedFigure
+from clusterspec.rules.knowledge.stated_figures import ACCELERATOR, RANK, StatedFigure
 from clusterspec.rules.knowledge.text_units import word_set
 
 LONGEST_LINK = 6
@@ -143,7 +143,7 @@ def _algorithm_bandwidths(text: str, result: StatedFigure, earlier: Sequence[Sta
     twice = any(each in passage for each in _TWICE)
     if base is None or twice == any(each in passage for each in _ONCE):
         return
-    for ranks in (each for each in earlier if each.noun in (RANK, "accelerator") and each.value >= 2):
+    for ranks in (each for each in earlier if each.noun in (RANK, ACCELERATOR) and each.value >= 2):
         factor = (2 if twice else 1) * (ranks.value - 1) / ranks.value
         right, inverted = (
             (base.value / factor, base.value * factor)

@@ -10,6 +10,7 @@ from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.figure_slips import input_rounding
 from clusterspec.rules.knowledge.stated_figures import (
+    ACCELERATOR,
     ENGINE,
     FLOP,
     FLOWS,
@@ -192,8 +193,8 @@ def _percentages(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Itera
 
 def _engines(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The engines of the accelerators before, where each takes a smaller number of them."""
-    parts = [each for each in earlier if each.noun == "accelerator" and each.per == ENGINE]
-    wholes = [each for each in earlier if each.noun == "accelerator" and not each.per]
+    parts = [each for each in earlier if each.noun == ACCELERATOR and each.per == ENGINE]
+    wholes = [each for each in earlier if each.noun == ACCELERATOR and not each.per]
     for whole, part in product(wholes[-1:], parts[-1:]):
         yield Derivation(whole.value / part.value, (whole, part), f"{whole.words} over {part.words}", is_typed=True)
 
@@ -236,8 +237,8 @@ def _racks(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[De
         if whole is nodes[-1] and 1 < part.value < whole.value:
             right = ceil(whole.value / part.value)
             mistaken = right + 1 if result.value > right else right - 1
-            words = f"{whole.words} over {part.words}, rounded up"
-            yield Derivation(right, (whole, part), words, is_typed=True, mistaken=mistaken, slip=ROUNDED)
+            words, of_rack = f"{whole.words} over {part.words}, rounded up", part.per == RACK
+            yield Derivation(right, (whole, part), words, True, mistaken, ROUNDED, needs_cue=not of_rack)
 
 
 def _token_rates(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
@@ -257,13 +258,15 @@ def _products(
     measures = [*following, *measures]
     counts = [each for each in earlier if _multiplies(each, result) or is_joined(each)]
     counts = [each for each in counts if each.sentence == result.sentence and each.value >= 2][-MOST_COUNTS:]
-    wanted = [result.dimensions]
-    if result.period >= HOUR:
-        wanted.append(_sum(result.dimensions, _SECONDS))
     for chosen, signs in _signed(measures):
-        if _dimensions(chosen, signs) in wanted:
-            period = result.period if _dimensions(chosen, signs) != result.dimensions else 1.0
-            yield from _with_counts(chosen, signs, counts, period)
+        dimensions = _dimensions(chosen, signs)
+        if dimensions == result.dimensions:
+            yield from _with_counts(chosen, signs, counts, 1.0)
+        elif result.period >= HOUR and dimensions == _sum(result.dimensions, _SECONDS):
+            yield from _with_counts(chosen, signs, counts, result.period)
+        elif dimensions == _sum(result.dimensions, _SECONDS, -1):
+            for period in {each.period for each in chosen if each.period >= HOUR}:  # `2.94 GWh a year cost 323,400 USD`
+                yield from _with_counts(chosen, signs, counts, 1 / period)
 
 
 def _signed(measures: Sequence[StatedFigure]) -> Iterator[tuple[tuple[StatedFigure, ...], tuple[int, ...]]]:

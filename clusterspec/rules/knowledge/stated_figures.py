@@ -15,6 +15,7 @@ MOST_FIGURES = 60
 SAME, MOST_LINKS = 0.02, 5
 """Relative difference of one figure in two units, and the words and signs between both."""
 TOKEN, STEP, RACK, NODE, RANK, ENGINE, FLOP = "token", "step", "rack", "node", "rank", "engine", "flop"
+ACCELERATOR = "accelerator"
 FLOWS = word_set("token parameter request")
 """What amounts are of; a number of anything else multiplies what each of them has."""
 _FURTHER_NOUNS = {
@@ -61,6 +62,8 @@ _EACH = word_set(
 """Words before what a figure is for each of."""
 _HAS = word_set("has reads takes holds contains needs uses draws occupies lit prend tiene toma legge leest tem lê")
 """Verbs of what has an amount."""
+_ARE = word_set("are is sind sono sont son são zijn")
+"""Verbs between a noun and its number."""
 _APIECE = word_set("each apiece je jeweils chacun chacune ciascuno ciascuna cada elk")
 """Words beside a figure that is for each of what the figure before counts."""
 _JOINS = word_set("and und et y e en und")
@@ -145,6 +148,8 @@ def stated_figures(text: str) -> list[StatedFigure]:
         begin, end = bounds[sentence - 1] if sentence else 0, bounds[sentence] if sentence < len(bounds) else len(text)
         before = tuple([each.text.lower() for each in tokens[first:at] if each.start >= begin])
         read = _unit(tokens, at) if tokens[at].unit else _count(tokens, at)
+        if not (read.noun or read.unit) and before[-1:] and before[-1] in _ARE:
+            read = read._replace(noun=noun_of(("", *before)[-2]))  # `the steps are 57,220`
         behind = tuple([each.text.lower() for each in tokens[max(at + 1, read.end) : last] if each.start < end])
         per = (
             read.per or _owner(before) or (_owner_of_last(read, tokens[at], found[-1], before, behind) if found else "")
@@ -275,9 +280,14 @@ def _counted(tokens: Sequence[Token], at: int) -> tuple[str, int]:
         word = tokens[index].text.lower()
         if tokens[index].kind != "word" or word in _NO_COUNT:
             break
-        if noun := noun_of(word):
+        if noun := noun_of(word) or _part_named(tokens[index].text):
             return noun, index + 1
     return "", at
+
+
+def _part_named(word: str) -> str:
+    """The noun of an accelerator by its name: capitals with a number, such as `MI300X`."""
+    return ACCELERATOR if word.isupper() and word[-3:-1].isdigit() and len(word) > 3 else ""
 
 
 def noun_of(word: str) -> str:

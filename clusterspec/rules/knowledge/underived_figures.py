@@ -98,28 +98,50 @@ def underived_figures(
                 yield UnderivedFigure(result.words, _in_unit(derivation.value, result), derivation.words, slip)
 
 
+def derived_words(text: str, counts: Sequence[float]) -> frozenset[str]:
+    """The figures of a text that follow from others by a formula, as written.
+
+    >>> sorted(derived_words("12 instances at 38.50 USD an hour each are 462 USD an hour, or 4,047,120 USD in 8,760 h", ()))
+    ['4,047,120 USD', '462 USD an hour', '8,760 h']
+    """
+    text = with_digits(text)
+    figures = _with_inherited_money(stated_figures(text))
+    places = [at for at, each in enumerate(figures) if has_formula(each)]
+    return frozenset(
+        figures[at].words for at in places if _is_derived(figures[at], _derivations(text, figures, at, counts))
+    )
+
+
 def _wrong_derivation(
     text: str, figures: Sequence[StatedFigure], at: int, counts: Sequence[float]
 ) -> tuple[Derivation, str] | None:
     """What a figure should be by a formula, and the mistake in between; None where a formula gives it or none applies."""
-    result = figures[at]
-    derived = [*comparisons_of(text, result, _before(figures, at, 2))]
-    if not _is_bound(result):
-        plan, following = _counts_of_plan(result, counts), _time_behind(figures, at)
-        derived += derivations_of(result, _before(figures, at, 1), plan, following)
-    derived = [each for each in derived if 0 < each.value < inf]
-    if any(is_near(result.value, each.value, rounding_of(result) + each.rounding + EXACT) for each in derived):
+    result, derived = figures[at], _derivations(text, figures, at, counts)
+    if _is_derived(result, derived):
         return None
     wrong = next(((each, slip) for each in derived if (slip := _slip(result, each))), None)
     if wrong is None or is_of_other_plan(clause_at(text, result.start, result.end)):
         return None
     if wrong[1] != DIGIT and any(is_near(result.value, each.value, NEAR) for each in derived):
         return None
-    return (
-        wrong
-        if not wrong[0].needs_cue or wrong[1] in _OF_UNITS or _is_stated(result, _before(figures, at, 1))
-        else None
-    )
+    derivation, slip = wrong
+    of_units = slip in _OF_UNITS and any(each.measures_like(result) for each in derivation.inputs)
+    return wrong if not derivation.needs_cue or of_units or _is_stated(result, _before(figures, at, 1)) else None
+
+
+def _derivations(text: str, figures: Sequence[StatedFigure], at: int, counts: Sequence[float]) -> list[Derivation]:
+    """What the figures around one give for it."""
+    result = figures[at]
+    derived = [*comparisons_of(text, result, _before(figures, at, 2))]
+    if not _is_bound(result):
+        plan, following = _counts_of_plan(result, counts), _time_behind(figures, at)
+        derived += derivations_of(result, _before(figures, at, 1), plan, following)
+    return [each for each in derived if 0 < each.value < inf]
+
+
+def _is_derived(result: StatedFigure, derived: Sequence[Derivation]) -> bool:
+    """Whether a value that follows is a figure within the rounding of both."""
+    return any(is_near(result.value, each.value, rounding_of(result) + each.rounding + EXACT) for each in derived)
 
 
 def _before(figures: Sequence[StatedFigure], at: int, sentences: int) -> list[StatedFigure]:
@@ -205,6 +227,8 @@ def _is_explained(
     ]
     if any(is_near(each.value, result.value, near) for each in alike):
         return True
+    if any(is_near(each.value, derivation.value, near) for each in alike if each not in derivation.inputs):
+        return True  # the right figure stands in the text, too
     reach = 0 if derivation.is_typed else 1
     close = [each for each in others if abs(each.sentence - result.sentence) <= reach]
     factors = [each.plain for each in close if each.plain > 1 and not MULTIPLES.intersection(each.behind[:1])]
