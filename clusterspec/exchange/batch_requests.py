@@ -1,10 +1,12 @@
 """Nodes and accelerators that a script requests from a scheduler other than Slurm.
 
-Sources: PBS and Torque, `pbs_requests`. IBM Spectrum LSF 10.1, "Submitting jobs that require GPU resources" (``-gpu
-num=N`` counts those of a host unless ``/task`` follows) and "Span string" (``span[ptile=N]``: N tasks on each host,
-fewer on the last); ``-nnodes`` of jobs with ``jsrun``. Flux (flux-framework/flux-core 4a5e79f5),
-``src/bindings/python/flux/cli/base.py`` and ``flux/job/directives.py``. OAR 2.5, oarsub(1), ``-l``. As recalled:
-Fujitsu's pjsub ``-L node``, Cobalt's qsub ``-n``.
+Sources: PBS and Torque, `pbs_requests`; Grid Engine, `grid_engine_requests`. IBM Spectrum LSF 10.1, "Submitting jobs
+that require GPU resources" (``-gpu num=N`` counts those of a host unless ``/task`` follows) and "Span string"
+(``span[ptile=N]``: N tasks on each host, fewer on the last); ``-nnodes`` of jobs with ``jsrun``; the legacy resources
+``ngpus_physical`` and others of ``rusage[]``, which a site reserves for each host or each task (lsb.resources,
+RESOURCE_RESERVE_PER_TASK). Flux (flux-framework/flux-core 4a5e79f5), ``src/bindings/python/flux/cli/base.py`` and
+``flux/job/directives.py``. OAR 2.5.9, its page oarsub: a hierarchy of properties, the later within the earlier. User
+guide of Fugaku 1.49, options of pjsub: ``-L node=``, also a box of nodes. ALCF, Cobalt Job Control: ``-n`` is of nodes.
 """
 
 from __future__ import annotations
@@ -13,9 +15,12 @@ import re
 from collections.abc import Callable, Iterator
 from math import prod
 
+from clusterspec.exchange.grid_engine_requests import grid_engine_request
 from clusterspec.exchange.pbs_requests import Counted, JobRequest, pbs_request
 
-BATCH_DIRECTIVE = re.compile(r"^#(?:PBS|MSUB|BSUB|OAR|PJM|COBALT|[ \t]{0,2}(?:flux|FLUX):)[ \t]{0,9}-", re.MULTILINE)
+BATCH_DIRECTIVE = re.compile(
+    r"^#(?:PBS|MSUB|BSUB|OAR|PJM|COBALT|\$|[ \t]{0,2}(?:flux|FLUX):)[ \t]{0,9}-(?=[A-Za-z-])", re.MULTILINE
+)
 _TITLES = {
     "PBS": "PBS",
     "MSUB": "Moab",
@@ -24,6 +29,7 @@ _TITLES = {
     "PJM": "Fujitsu's batch system",
     "COBALT": "Cobalt",
     "FLUX": "Flux",
+    "$": "Grid Engine",
 }
 MOST_LINES = 200
 
@@ -77,6 +83,8 @@ def _lsf_request(text: str) -> JobRequest:
     ('num=2:mode=exclusive_process',)
     """
     nodes = _lsf_nodes(text)
+    if reserved := _last(text, "BSUB", _RESERVED):
+        return _with_reserved(text, nodes, *reserved)
     asked = _last(text, "BSUB", r"(?<=[ \t])-gpu[ \t]{1,4}[\"']?(?P<words>[^\"'\s]{1,200})")
     if asked is None or not (
         number := re.search(r"(?:^|:)num=(?P<count>[0-9]{1,4})(?P<task>/task)?", asked[0]["words"])
@@ -91,6 +99,19 @@ def _lsf_request(text: str) -> JobRequest:
     total = Counted(count * tasks.number, line)
     even = nodes and total.number % nodes.number == 0
     return JobRequest(nodes, Counted(total.number // nodes.number, line) if nodes and even else None, total)
+
+
+_RESERVED = r"rusage\[[^\]]{0,200}?\b(?P<name>ngpus(?:_\w{1,12})?)=(?P<count>[0-9]{1,4})\b"
+
+
+def _with_reserved(text: str, nodes: Counted | None, match: re.Match[str], line: int) -> JobRequest:
+    """A request with accelerators that a job reserves: for each host or each task, which are the same for one task."""
+    tasks = _stated_number(text, r"(?<=[ \t])-n[ \t]{0,4}(?P<count>[0-9]{1,6})(?![\d,])")
+    found = Counted(int(match["count"]), line)
+    if tasks and tasks.number == 1 and found.number:
+        return JobRequest(Counted(1, tasks.line), found, found)
+    why = "of each host or of each task: the site decides"
+    return JobRequest(nodes, open=((f"{match['name']}={match['count']}", why, line),))
 
 
 def _by_host(nodes: Counted | None, accelerators: Counted, words: str) -> JobRequest:
@@ -199,5 +220,6 @@ _READERS: dict[str, Callable[[str], JobRequest]] = {
     "FLUX": _flux_request,
     "OAR": _oar_request,
     "PJM": _fujitsu_request,
+    "$": grid_engine_request,
     "COBALT": _cobalt_request,
 }

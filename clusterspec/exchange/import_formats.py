@@ -27,6 +27,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.left_unread import with_unread_settings
 from clusterspec.exchange.machine_formats import MACHINE_FORMATS
 from clusterspec.exchange.surroundings import with_surroundings
+from clusterspec.exchange.tracked_runs import without_tracker
 from clusterspec.exchange.written_documents import document_within
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
@@ -51,6 +52,7 @@ class ImportFormat:
 
     def matches(self, file: InputFile) -> bool:
         """Whether a file looks like this format and is within its maximum size."""
+        file = without_tracker(file)
         if len(file.data) > self.largest << 20:
             return False
         if reader := _log_reader(self.name):
@@ -61,7 +63,7 @@ class ImportFormat:
         """The content of a file. Raises `FormatError` if it is of another format or too large."""
         if len(file.data) > self.largest << 20:
             raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
-        reader = _log_reader(self.name)
+        file, reader = without_tracker(file), _log_reader(self.name)
         found = measurements.read_log(reader, file) if reader else self._read_with_surroundings(file)
         return with_launch_listed(file, found, map(format_named, STARTED)) if self.name in TOOLS else found
 
@@ -263,9 +265,9 @@ LAUNCHES = ImportFormat(
 BATCH_JOBS = ImportFormat(
     "batch-job",
     "workloads",
-    "job scripts of PBS, Torque, LSF, Flux and OAR: the nodes and accelerators that they request",
+    "job scripts of PBS, Torque, LSF, Grid Engine, Flux and OAR: the nodes and accelerators that they request",
     "workloads.batch_scripts",
-    ("pbs", "lsf", "qsub", "bsub", "oar"),
+    ("pbs", "lsf", "sge", "qsub", "bsub", "oar"),
     complete=True,
 )
 """The format of job scripts, for those without a launch that another format knows."""
@@ -376,6 +378,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
         raise FormatError("is a spec, which `clusterspec check` reads; `import` reads files of other programs")
     from clusterspec.exchange.other_formats import refuse_look_alikes, refuse_others, unknown_file
 
+    file = without_tracker(file)
     refuse_look_alikes(file)
     kind = next((kind for kind in IMPORT_FORMATS[: -len(_LAST)] if kind.matches(file)), None)
     if kind is not None:

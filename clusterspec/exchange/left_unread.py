@@ -128,6 +128,12 @@ def shown_settings(settings: Mapping[str, Setting], most: int = 12) -> str:
     return shown + (", …" if len(settings) > most else "")
 
 
+def stated_settings(text: str, most: int) -> str:
+    """The first layout settings that a text states, as part of a message; empty if there are none."""
+    stated = {f"{each.name} {each.value}": each for each in settings_of(text)}
+    return f"it states {shown_settings(stated, most)}" if stated else ""
+
+
 def with_unread_settings(file: InputFile, found: ImportResult) -> ImportResult:
     """The result with an entry that lists the settings of the file which it does not report.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, InputFile, excerpt
-from clusterspec.exchange.left_unread import settings_of, shown_settings
+from clusterspec.exchange.left_unread import stated_settings
 from clusterspec.exchange.started_programs import shown_programs
 
 _APART = (
@@ -41,6 +41,11 @@ _OTHERS = (
         "a configuration of Slurm whose nodes are in the files that it includes: import those",
         r"^[ \t]*(?i:include)[ \t]+[\w./-]{0,100}(?:node|partition|slurm)[\w./-]{0,100}\.(?:conf|cfg)\b",
     ),
+    (
+        "a configuration of Slurm that names no node (NodeName=…): import the file that does",
+        r"^[ \t]*(?i:SlurmctldHost|ControlMachine)[ \t]*=",
+    ),
+    ("a launch of GPT-NeoX: import the configurations that it names", r"\bdeepy\.py\b(?=[^\n]{0,200}\.ya?ml\b)"),
     ("a template of AWS CloudFormation", r"^[ \t]*[\"']?AWSTemplateFormatVersion\b"),
 )
 _PROGRAM = re.compile(
@@ -73,8 +78,8 @@ def unknown_file(file: InputFile) -> FormatError:
         kind = "module" if started["module"] else "file"
         line = file.text.count("\n", 0, started.start(kind)) + 1
         told.append(f"it starts {excerpt(started[kind].rpartition('/')[2])} (line {line})")
-    if stated := {f"{each.name} {each.value}": each for each in settings_of(file.text)}:
-        told.append(f"it states {shown_settings(stated, 2)}")
+    if stated := stated_settings(file.text, 2):
+        told.append(stated)
     return FormatError(f"{why}: {', '.join(told)}" if told else why)
 
 

@@ -12,13 +12,14 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.shell_conditions import matches_pattern
+from clusterspec.exchange.shell_conditions import matches_pattern, same_text
 from clusterspec.exchange.shell_input import READERS, ShellInput, is_whole_variable
 from clusterspec.exchange.shell_text import (
     assigned_names,
     branches_of,
     code_blocks,
     is_printed,
+    script_in,
     statements_of_item,
     text_of,
     tree_of,
@@ -30,6 +31,7 @@ from clusterspec.exchange.shell_words import (
     Segments,
     Word,
     joined_word,
+    option_words,
     words_of,
 )
 from clusterspec.exchange.slurm_directives import job_variables
@@ -82,10 +84,15 @@ def is_finder(command: Command) -> bool:
 
 
 class Script(NamedTuple):
-    """The commands of a script in the order in which they start, and the arrays that the script fills."""
+    """The commands of a script in the order in which they start, the arrays that it fills, and the options that its
+    other variables hold, as one command. ``written`` has the line before each here-document, with the line of the
+    undecided test around it, else 0.
+    """
 
     commands: tuple[Command, ...]
     arrays: tuple[Command, ...]
+    options: Command
+    written: dict[int, int]
 
 
 def script_of(text: str) -> Script:
@@ -95,7 +102,9 @@ def script_of(text: str) -> Script:
     """
     shell = _shell_after(text)
     filled = (words_of(parts) for name, parts in shell.variables.items() if name in shell.arrays)
-    return Script(tuple(shell.commands), tuple(Command(words) for words in filled if words))
+    arrays = tuple(Command(words) for words in filled if words)
+    others = [parts for name, parts in shell.variables.items() if name not in shell.arrays]
+    return Script(tuple(shell.commands), arrays, Command(option_words(others)), shell.written_at)
 
 
 def variables_of(text: str) -> dict[str, Word]:
@@ -121,16 +130,6 @@ def _shell_after(text: str) -> _Shell:
     return shell
 
 
-def script_in(word: str) -> str | None:
-    """The script in a word: the whole word, or the value of an option (``--command="…"``); None if there is none."""
-    script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\s*\S)", "", word)
-    is_command = re.search(r"\S\s+-", script) or _PROGRAM.match(script)
-    return script if is_command and not script.lstrip().startswith("-") else None
-
-
-_PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torchrun)\s+\S")
-
-
 class _Shell(ShellInput):
     """Follows the statements of a script and keeps the variables that it sets.
 
@@ -147,6 +146,7 @@ class _Shell(ShellInput):
         self.given = False
         self.written = self.piped = self.called = False
         self.depth = 0
+        self.written_at: dict[int, int] = {}
 
     # Statements
 
@@ -201,7 +201,7 @@ class _Shell(ShellInput):
             parts = self.variables.get(key) or [Segment(f"${{{key}}}", self.line(node), 0)]
         elif self.branch and self.variables.get(key) and is_argument:
             return  # an option of the script, whose default holds where it is not given
-        if self.branch and _same_text(parts, self.variables.get(key)):
+        if self.branch and same_text(parts, self.variables.get(key)):
             return  # whichever branch is taken
         if self.branch and is_argument and key not in self.variables and (self.given or "$" in joined_word(parts).text):
             self.given_alone.add(key)
@@ -274,6 +274,7 @@ class _Shell(ShellInput):
 
     def redirect(self, node: Node) -> None:
         """Follow a command, and a script that it writes to a file from a here-document."""
+        self._note_documents(node)
         if not self.written and not self.piped and is_printed(node, called=self.called):
             return
         body = node.child_by_field_name("body")
@@ -285,6 +286,14 @@ class _Shell(ShellInput):
             for inner in part.named_children:
                 if inner.type == "heredoc_body":
                     self.run_text(text_of(inner), self.line(inner) - 1)
+
+    def _note_documents(self, node: Node) -> None:
+        """Record the here-documents of a command, each with the undecided test around it unless it is also written
+        without one.
+        """
+        parts = [inner for part in node.children_by_field_name("redirect") for inner in part.named_children]
+        for line in (self.line(each) - 1 for each in parts if each.type == "heredoc_body"):
+            self.written_at[line] = min(self.branch, self.written_at.get(line, self.branch))
 
     def pipe(self, node: Node) -> None:
         """Follow the commands of a pipeline."""
@@ -387,13 +396,3 @@ _STATEMENTS: dict[str, Callable[[_Shell, Node], None]] = {
     "comment": lambda shell, node: None,
     "test_command": lambda shell, node: None,
 }
-
-
-def _same_text(parts: Segments, before: Segments | None) -> bool:
-    """Whether an assignment gives a variable the words that it already has."""
-    return before is not None and _texts(parts) == _texts(before)
-
-
-def _texts(parts: Segments) -> list[str | None]:
-    """The non-empty texts of segments."""
-    return [each and each.text for each in parts if each is None or each.text]

@@ -6,6 +6,10 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from operator import eq, ge, gt, le, lt, ne
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clusterspec.exchange.shell_words import Segments
 
 _PIECE = re.compile(r"\"(?P<double>[^\"\\$`]{0,200})\"|'(?P<single>[^']{0,200})'|\\(?P<escaped>.)|(?P<plain>[^\"'\\])")
 """A quoted or plain piece of a pattern. Text in double quotes is accepted only without expansions and escapes."""
@@ -59,3 +63,13 @@ def comparison_result(sign: str, one: str, other: str) -> bool | None:
         return None
     comparison = _COMPARISONS.get(sign)
     return comparison(int(one), int(other)) if comparison else None
+
+
+def same_text(parts: Segments, before: Segments | None) -> bool:
+    """Whether an assignment gives a variable the words that it already has."""
+    return before is not None and _texts(parts) == _texts(before)
+
+
+def _texts(parts: Segments) -> list[str | None]:
+    """The non-empty texts of segments."""
+    return [each and each.text for each in parts if each is None or each.text]

@@ -269,3 +269,13 @@ def assigned_names(node: Node) -> Iterator[str]:
         yield text_of(name)
     for child in node.named_children:
         yield from assigned_names(child)
+
+
+def script_in(word: str) -> str | None:
+    """The script in a word: the whole word, or the value of an option (``--command="…"``); None if there is none."""
+    script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\s*\S)", "", word)
+    is_command = re.search(r"\S\s+-", script) or _PROGRAM.match(script)
+    return script if is_command and not script.lstrip().startswith("-") else None
+
+
+_PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torchrun)\s+\S")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
 from typing import TYPE_CHECKING
 
@@ -384,3 +384,13 @@ def _both_or_one(sign: str, one: int, other: int) -> bool:
     ``) are nonzero.
     """
     return bool(one and other) if sign == "&&" else bool(one or other)
+
+
+_BEGINS_OPTION = re.compile(r"\s*--?[A-Za-z]")
+
+
+def option_words(variables: Iterable[Segments]) -> tuple[Word, ...]:
+    """The words of all variables that begin with an option."""
+    split = ([each and each._replace(quoted=False) for each in parts] for parts in variables)
+    found = [words_of(parts) for parts in split]
+    return tuple(word for words in found if words and _BEGINS_OPTION.match(words[0].text) for word in words)

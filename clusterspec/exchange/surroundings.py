@@ -215,7 +215,7 @@ def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
     return found if nothing else combined_result([found, builder.reading()])
 
 
-_OTHER_SCHEDULER = re.compile(r"^#(?:PBS|BSUB|PJM|COBALT|MSUB|OAR|[ \t]{0,2}(?:flux|FLUX):)[ \t]", re.MULTILINE)
+_OTHER_SCHEDULER = re.compile(r"^#(?:PBS|BSUB|PJM|COBALT|MSUB|OAR|\$|[ \t]{0,2}(?:flux|FLUX):)[ \t]", re.MULTILINE)
 
 
 def _with_requested_accelerators(file: InputFile, found: ImportResult) -> ImportResult:

@@ -32,6 +32,9 @@ RUN = "mpiexec -n 8 ./simulate input.txt"
         ("#FLUX: --nslots=6 --gpus-per-slot=1", None, None, 6),
         ("#OAR -l host=2/gpu=4/core=8,walltime=1", 2, 4, None),
         ("#OAR -l /gpu=2,walltime=1", None, None, 2),
+        ("#BSUB -n 1\n#BSUB -R 'rusage[mem=4096,ngpus_physical=2]'", 1, 2, None),
+        ("#$ -cwd\n#$ -l h_rt=10:00:00,gpu=4", 1, 4, None),
+        ("#$ -l tmem=8G -l ngpus=2", 1, 2, None),
     ],
 )
 def test_a_job_states_the_nodes_and_accelerators_that_its_scheduler_would_give_it(
@@ -47,7 +50,16 @@ def test_a_job_states_the_nodes_and_accelerators_that_its_scheduler_would_give_i
 
 @pytest.mark.parametrize(
     "directives",
-    ["#PBS -l select=4:ncpus=64", "#BSUB -nnodes 4", "##PBS -l select=1:ngpus=8", "# PBS -l ngpus=8", "#COBALT -n 4"],
+    [
+        "#$ -l mem=10G\n#$ -pe smp 4",
+        "#$ -pe smp 4\n#$ -l gpu=1",
+        "#$ -l rt_F=4",
+        "#PBS -l select=4:ncpus=64",
+        "#BSUB -nnodes 4",
+        "##PBS -l select=1:ngpus=8",
+        "# PBS -l ngpus=8",
+        "#COBALT -n 4",
+    ],
 )
 def test_a_job_without_a_count_of_accelerators_is_not_read(directives: str) -> None:
     with pytest.raises(FormatError):
@@ -87,3 +99,32 @@ def test_ranks_that_a_test_of_the_script_leaves_open_are_not_stated() -> None:
         % "uv run"
     )
     assert "ranks_per_node" not in counts(read(text))
+
+
+def test_whole_nodes_of_grid_engine_are_listed_with_a_launch_that_may_not_use_all() -> None:
+    text = "#!/bin/bash\n#$ -l rt_AF=16\n#$ -l h_rt=1:00:00\nmpirun -np 128 python pretrain_gpt.py --num-layers 2 "
+    reading = read(f"{text}--hidden-size 64 --num-attention-heads 4 --tensor-model-parallel-size 4\n")
+    assert given(reading)["layout.tp"] == 4
+    assert "layout.nodes: 16: of the job" in unknown(reading)
+
+
+def test_what_a_site_decides_of_a_request_is_listed_with_the_launch() -> None:
+    run = "torchrun --nproc_per_node=4 own.py"
+    reading = read(f"#!/bin/bash\n#$ -pe smp 8\n#$ -l gpu=1\n{run}\n")
+    assert "of each of 8 slots, or of the job" in unknown(reading)
+    assert "cluster.accelerators_per_node" not in given(reading)
+    reading = read(f"#!/bin/bash\n#BSUB -n 4\n#BSUB -R 'rusage[ngpus_excl_p=2]'\n{run}\n")
+    assert "ngpus_excl_p=2: of each host or of each task" in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("ClusterName=x\nSlurmctldHost=h\nPartitionName=gpu Nodes=ALL\n", "names no node"),
+        ("#!/bin/bash\npython ./deepy.py train.py -d configs 13B.yml\n", "import the configurations that it names"),
+        ("image: own/vllm-openai\nenv:\n  - {name: TENSOR_PARALLEL_SIZE, value: '4'}\n", "TENSOR_PARALLEL_SIZE 4"),
+    ],
+)
+def test_what_a_file_without_a_count_lacks_is_told(text: str, why: str) -> None:
+    with pytest.raises(FormatError, match=why):
+        read(text)

@@ -101,6 +101,14 @@ def test_an_entry_point_given_to_a_container_is_the_program() -> None:
     assert given(read(script, "serving"))["layout.tp"] == 2
 
 
+@pytest.mark.parametrize("sudo", ["sudo", "sudo -E", "sudo -u root HF_HOME=/models"])
+def test_a_container_that_another_user_starts_passes_its_arguments_to_its_image(sudo: str) -> None:
+    options = "--model /model --tensor-parallel-size 4 --gpu-memory-utilization 0.8"
+    found = read(f"{sudo} docker run -d --name server --gpus all site/vllm-own:v1 {options}\n")
+    assert given(found)["layout.tp"] == 4
+    assert given(found)["workload.serving.memory_fraction"] == 0.8
+
+
 def test_options_after_a_line_end_without_backslash_are_named_and_not_taken() -> None:
     reading = read("vllm serve x/y\n--tensor-parallel-size 8\n")
     assert given(reading).get("layout.tp") != 8

@@ -128,3 +128,11 @@ def test_a_recipe_with_another_trainer_names_it_and_one_with_a_reward_model_leav
     assert "layout.framework" not in given(other) and "NeMo RL with DTensor" in unknown(other)
     judged = read(RECIPE.format(**PLAIN) + "env:\n  reward_model: {enabled: true}\n")
     assert "layout.nodes" not in given(judged) and "a reward model may have nodes of its own" in unknown(judged)
+
+
+def test_teachers_of_nemo_rl_with_devices_of_their_own_leave_the_nodes_of_the_trainer_open() -> None:
+    teachers = "on_policy_distillation: {{enabled: true, non_colocated_teachers: {{enabled: {own}}}}}\n"
+    for own, nodes, listed in (("true", None, "teachers have nodes of their own"), ("false", 2, "")):
+        found = read(RECIPE.format(**PLAIN) + teachers.format(own=own))
+        assert given(found).get("layout.nodes") == nodes
+        assert listed in unknown(found)

@@ -355,7 +355,10 @@ def test_a_configuration_of_accelerate_states_all_that_it_has_a_key_for() -> Non
             "FSDP",
             "fsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_activation_checkpointing: true\n"
             "  fsdp_offload_params: true\n",
-            {"layout.framework": "fsdp", "layout.sharding": "fsdp", "layout.recompute": "full"},
+            {
+                **{"layout.framework": "fsdp", "layout.sharding": "fsdp", "layout.recompute": "full"},
+                "layout.offload.optimizer": 1,
+            },
             "fsdp_offload_params",
         ),
         (

@@ -138,6 +138,9 @@ no reader had seen were written down before the first reading, and what failed w
 | hundred and twenty-second, of 24 others never used; 10 state none | 24 | 20 | 1 | 2 | 1 |
 | hundred and twenty-third, of 20 others never used, after those; 5 state none | 20 | 16 | 2 | 1 | 1 |
 | hundred and twenty-fourth, of 21 others never used, after those; 6 state none | 21 | 16 | 4 | 1 | 0 |
+| hundred and twenty-fifth, other files of 29 repositories, 18 of them never used; 8 state none | 42 | 37 | 3 | 0 | 2 |
+| hundred and twenty-sixth, of 18 others, 17 never used, after those; 10 state none | 28 | 24 | 1 | 1 | 2 |
+| hundred and twenty-seventh, of 17 others, 8 never used, after those; 8 state none | 29 | 24 | 1 | 2 | 2 |
 
 Of the eight that failed in the hundred and eleventh set, six expectations were wrong: two collectives in one log stay
 two measurements, a figure was rounded to six digits, and a launch of vLLM without an option for it states no degree.
@@ -439,6 +442,17 @@ The one contradicted in the hundred and ninth was an expectation (a micro batch 
 Refused was a script that writes a configuration of DeepSpeed with words outside quotes, as hjson takes them; the nodes
 and ranks of its launcher were lost with it. A job chosen among several of a file (of the hundred and eighth) was
 imported without its launch, which was listed as one that no reader knows.
+
+In the hundred and twenty-fifth, a model that an argument chooses was stated without its alternatives, and a program of
+a site with options of its own was taken for one of the Trainer of Transformers. Lacking were the optimizer that FSDP
+keeps in host memory, a configuration that a tracker of runs keeps, and an algorithm that the file does not decide (an
+expectation). In the next, one contradicted was an expectation (a micro batch that counts the samples of all ranks), the
+other was found behind an answer that agreed: a configuration of DeepSpeed that a script writes only where none is there
+was stated. Refused was a script that keeps options in variables for another one, and lacking were the arguments that a
+log of Megatron without steps prints. In the last, the two contradicted were expectations (SGD with momentum is
+`momentum`; a job without accelerators is read, and states nothing), and the one lacking is the type of weights of a
+model that is not known. Refused were two launches of an image by `sudo docker run`. One expectation of an earlier set
+was corrected: a script of options in variables, which it refuses, is read since then.
 """
 
 

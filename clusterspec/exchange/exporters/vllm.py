@@ -75,6 +75,7 @@ def write(source: ExportInput) -> ExportedFile:
     if accelerator.vendor in _BY_PLUGIN or "Gaudi" in accelerator.name:
         of = "Gaudi" if "Gaudi" in accelerator.name else accelerator.vendor
         omitted.append(f"the plugin of vLLM for {of}, with the release that it needs and options of its own")
+    omitted += [*_omitted_by_kernels(kinds, work), *_omitted_by_connector(kinds)]
     omitted += omitted_parts(source, started)
     omitted += omitted_router(source, kinds)
     return ExportedFile(script([heading(source, f"vLLM {release}")], started), tuple(dict.fromkeys(omitted)))
@@ -123,6 +124,29 @@ def omitted_degrees(kinds: Iterable[EngineKind]) -> Iterator[str]:
             yield "the dispatcher all-to-all: by default vLLM gathers the tokens of all replicas; see --all2all-backend"
         if layout.tp > 1 and layout.overlap.inside_gemms:
             yield "all-reduces inside GEMMs: see pass_config of --compilation-config"
+
+
+def _omitted_by_kernels(kinds: Iterable[EngineKind], work: Workload) -> Iterator[str]:
+    """A note that vLLM captures no graphs with the DeepEP kernels for many tokens (0.33.0: config/compilation.py,
+    1243).
+    """
+    captured = work.serving is not None and work.serving.captured_graphs
+    for kind in kinds:
+        layout = kind.layout
+        deepep = layout.ep > 1 and layout.attention_dp > 1 and layout.dispatcher.kind == "deepep"
+        if captured and deepep and kind.role == "":
+            yield f"captured graphs: vLLM has none with --all2all-backend {_DEEPEP['']}"
+
+
+def _omitted_by_connector(kinds: Iterable[EngineKind]) -> Iterator[str]:
+    """A note that engines of several stages may need another connector (0.33.0:
+    docs/features/nixl_connector_compatibility.md, Pipeline parallelism).
+    """
+    if any(kind.role and kind.layout.pp > 1 for kind in kinds):
+        yield (
+            "caches of engines with pipeline stages: NixlConnector refuses stages of hybrid caches; "
+            "NixlPushConnector sends from prefill stages to decode engines of one stage"
+        )
 
 
 def _launch_options(layout: Layout, launch: Launch) -> Iterator[str]:

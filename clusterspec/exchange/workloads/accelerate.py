@@ -207,6 +207,7 @@ def _set_fsdp(keys: Keys, builder: ImportBuilder) -> None:
     if keys.is_on("fsdp_activation_checkpointing"):
         builder.set("layout.recompute", "full", keys.line("fsdp_activation_checkpointing"))
     if keys.is_on("fsdp_offload_params"):
+        builder.set("layout.offload.optimizer", 1, keys.line("fsdp_offload_params"))  # PyTorch, fsdp.CPUOffload
         why = "the spec has no key for parameters in the memory of the host"
         builder.unknown("fsdp_offload_params", why, keys.line("fsdp_offload_params"))
 

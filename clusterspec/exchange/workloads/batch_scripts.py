@@ -1,5 +1,5 @@
-"""Job scripts of PBS, LSF, Flux and OAR with commands of an unknown program: the nodes and accelerators that they
-request.
+"""Job scripts of PBS, LSF, Grid Engine, Flux and OAR with commands of an unknown program: the nodes and accelerators
+that they request.
 """
 
 from __future__ import annotations

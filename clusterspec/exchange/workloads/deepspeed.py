@@ -179,9 +179,11 @@ def _read_written(file: InputFile) -> ImportResult:
     it launches are unknown.
     """
     from clusterspec.exchange.workloads.launchers import launch_of_unknown
-    from clusterspec.exchange.workloads.written_configs import written_configurations
+    from clusterspec.exchange.workloads.written_configs import UNDECIDED, line_of_undecided, written_configurations
 
     found = written_configurations(file)
+    if not found and (line := line_of_undecided(file)):
+        raise FormatError(f"has a configuration of DeepSpeed that is {UNDECIDED}", line)
     if not found:
         raise FormatError("is a script that writes no configuration of DeepSpeed")
     what = f"{len(found)} configurations that the script writes"
@@ -275,7 +277,7 @@ def _set_fsdp(keys: Keys, hybrid: bool, line: int, builder: ImportBuilder) -> No
     else:
         set_fsdp_words(words, builder, line, default="fsdp")
     if "offload" in words or keys.is_on(config.get("offload_params", "")):
-        list_offloaded_parameters(builder, keys.line(config.get("offload_params", "fsdp")))
+        set_fsdp_offload(builder, keys.line(config.get("offload_params", "fsdp")))
 
 
 def set_fsdp_words(words: tuple[str, ...], builder: ImportBuilder, line: int, default: str | None = None) -> None:
@@ -346,6 +348,15 @@ def set_trainer_accumulation(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.gradient_sync", "micro-batch", line)
     else:
         builder.set("layout.gradient_sync", "step", keys.line("gradient_accumulation_steps"))
+
+
+def set_fsdp_offload(builder: ImportBuilder, line: int) -> None:
+    """Set that the optimizer steps in the memory of the host, where FSDP keeps offloaded parameters and gradients.
+
+    PyTorch 2.9, ``torch.distributed.fsdp.CPUOffload`` and ``CPUOffloadPolicy``.
+    """
+    builder.set("layout.offload.optimizer", 1, line)
+    list_offloaded_parameters(builder, line)
 
 
 def list_offloaded_parameters(builder: ImportBuilder, line: int) -> None:

@@ -387,7 +387,12 @@ def _commands(file: InputFile, model: re.Pattern[str] | None) -> tuple[Sequence[
         for each in script.commands
         if any(_is_option(word.text) for word in each.words) or _word_after_command(each, model)
     ]
-    return kept, script.arrays
+    kept_for_another = not script.arrays and all(each.words[0].text in _STARTS_NOTHING for each in script.commands)
+    return kept, (script.options,) if kept_for_another and not kept and script.options.words else script.arrays
+
+
+_STARTS_NOTHING = frozenset({"echo", "printf", "source", ".", "set", "cd", "mkdir", "module", "return", "exit"})
+"""Commands of a script that may only hold options for one that reads it."""
 
 
 def _is_option(word: str) -> bool:

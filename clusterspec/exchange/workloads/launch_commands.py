@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from clusterspec.exchange.import_result import FormatError, InputFile
-from clusterspec.exchange.shell import Command, is_finder, script_in
+from clusterspec.exchange.shell import Command, is_finder
+from clusterspec.exchange.shell_text import script_in
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
 
@@ -98,13 +99,19 @@ _TAKING_A_VALUE = frozenset({"-u", "-g", "-p", "-C", "-h", "-U", "-D", "-R", "-T
 
 def _program_of(command: Command) -> str:
     """The name of the program that a command starts, after `sudo` and its options."""
+    words = command.words
+    return words[min(_after_sudo(command), len(words) - 1)].text.rpartition("/")[2]
+
+
+def _after_sudo(command: Command) -> int:
+    """The index of the first word after `sudo`, its options and the variables that it sets; 0 without it."""
     words = [word.text for word in command.words]
     at = 0
-    if words[0].rpartition("/")[2] in _AS_ANOTHER:
+    if words and words[0].rpartition("/")[2] in _AS_ANOTHER:
         at = 1
         while at < len(words) and (words[at].startswith("-") or "=" in words[at]):
             at += 2 if words[at] in _TAKING_A_VALUE else 1
-    return words[min(at, len(words) - 1)].rpartition("/")[2]
+    return at
 
 
 SHELLS = frozenset({"bash", "sh", "zsh"})
@@ -112,15 +119,16 @@ SHELLS = frozenset({"bash", "sh", "zsh"})
 
 def in_container(command: Command) -> Command:
     """The command of a container whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``), or
-    an engine that its arguments show.
+    an engine that its arguments show; it may follow `sudo`.
     """
-    words = [word.text for word in command.words]
+    after = command._replace(words=command.words[_after_sudo(command) :])
+    words = [word.text for word in after.words]
     if not words or words[0] not in CONTAINERS:
         return command
     points = [n + 1 for n, word in enumerate(words[:-1]) if word == "--entrypoint"]
     if not points or words[points[0]].rpartition("/")[2] not in _PROGRAMS or "serve" not in words[points[0] :]:
-        return engine_of_image(command) or command
-    return command._replace(words=(command.words[points[0]], *command.words[words.index("serve", points[0]) :]))
+        return engine_of_image(after) or command
+    return after._replace(words=(after.words[points[0]], *after.words[words.index("serve", points[0]) :]))
 
 
 _PROGRAMS = frozenset({"vllm", "sglang"})

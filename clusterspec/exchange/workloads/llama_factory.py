@@ -14,8 +14,8 @@ import re
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
-    list_offloaded_parameters,
     set_adapter,
+    set_fsdp_offload,
     set_fsdp_words,
     set_trainer_accumulation,
 )
@@ -204,4 +204,4 @@ def _set_framework(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.framework", "fsdp", keys.line("fsdp"))
         set_fsdp_words(modes, builder, keys.line("fsdp"))
         if "offload" in modes:
-            list_offloaded_parameters(builder, keys.line("fsdp"))
+            set_fsdp_offload(builder, keys.line("fsdp"))

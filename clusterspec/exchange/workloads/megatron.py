@@ -52,7 +52,7 @@ from clusterspec.exchange.workloads.megatron_training import (
 )
 from clusterspec.exchange.workloads.models import set_model, set_parameters
 from clusterspec.exchange.workloads.overrides import file_keys, follow_references, overrides_of_launch
-from clusterspec.exchange.workloads.slime import set_rollouts
+from clusterspec.exchange.workloads.slime import set_own_rollouts, set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -157,6 +157,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     set_kernels(keys, builder)
     set_training(keys, builder)
     set_rollouts(keys, builder)
+    set_own_rollouts(keys, builder)
     set_sharding(keys, builder, framework)
     set_job_nodes(file, keys, builder)
     devices = (*_DEVICES, "num_gpus") if framework == "megatron-deepspeed" else _DEVICES

@@ -121,6 +121,11 @@ def set_served_model(name: str, builder: ImportBuilder, line: int, *, quantized:
     return found
 
 
+def has_experts(model: str | None) -> bool | None:
+    """Whether a model has experts; None if the model is unknown."""
+    return bool(Catalog.open().model(model).experts) if model else None
+
+
 def keeps_experts_in(model: str, precision: str) -> bool:
     """Whether the published checkpoint of a model has experts alone in a precision, which its name may say."""
     entry = Catalog.open().model(model)

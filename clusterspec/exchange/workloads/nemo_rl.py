@@ -1,8 +1,9 @@
 """Configurations of NeMo RL that generate samples: ``policy`` with a trainer and ``generation``, ``grpo``, ``cluster``.
 
 Names and meanings: NVIDIA-NeMo/RL 7ea279ab, examples/configs/grpo_math_1B.yaml and nemo_rl/algorithms/grpo.py (lines
-852 to 916: engines that are not colocated take their nodes from those of the cluster, the trainer has the others). A
-recipe states what differs from the file that ``defaults`` names.
+852 to 916: engines that are not colocated take their nodes from those of the cluster, the trainer has the others; in
+002cdc27 teachers with devices of their own take theirs first). A recipe states what differs from the file that
+``defaults`` names.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _PRINTED = printed_key("policy"), printed_key("grpo")
 _MEGATRON, _GENERATION, _ASYNC = "policy.megatron_cfg.", "policy.generation.", "grpo.async_grpo."
 _CLUSTER = "cluster."
 _RESOURCES = f"{_GENERATION}colocated.resources."
+_TEACHERS = "on_policy_distillation.non_colocated_teachers.enabled"
 _COUNTS = {
     "layout.tp": (f"{_MEGATRON}tensor_model_parallel_size",),
     "layout.pp": (f"{_MEGATRON}pipeline_model_parallel_size",),
@@ -133,6 +135,9 @@ def _set_nodes(keys: Keys, builder: ImportBuilder) -> None:
         builder.count("nodes", nodes, at)
     if any(key.startswith("env.reward_model.") for key in keys.values):
         builder.unknown("layout.nodes", "a reward model may have nodes of its own", at)
+        return
+    if _TEACHERS in keys.values and boolean_value(keys.get(_TEACHERS)) is not False:
+        builder.unknown("layout.nodes", "teachers have nodes of their own", keys.line(_TEACHERS))
         return
     together = boolean_value(keys.get(shared)) if shared in keys.values else None
     if together is True:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import TEMPLATE
 from clusterspec.exchange.import_result import (
     FormatError,
@@ -22,6 +21,7 @@ from clusterspec.exchange.import_result import (
     SeveralParts,
     excerpt,
 )
+from clusterspec.exchange.left_unread import stated_settings
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.pages import object_in_page
@@ -57,7 +57,7 @@ from clusterspec.exchange.workloads.launch_commands import (
     without_rollout_servers,
 )
 from clusterspec.exchange.workloads.listed_commands import refuse_broken_objects
-from clusterspec.exchange.workloads.models import catalog_model, set_served_model
+from clusterspec.exchange.workloads.models import catalog_model, has_experts, set_served_model
 from clusterspec.exchange.workloads.object_roles import take_group_size
 from clusterspec.exchange.workloads.split_servers import Launch, set_split, split_launches
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -129,7 +129,8 @@ def read_serving(file: InputFile) -> ImportResult:
     if not engine:
         refuse_broken_objects(file)
         why = f"comments and prose are not read{UNDECIDED if may_run_engine(file.text) else ''}"
-        raise NothingStarted(f"has no command that starts vLLM, SGLang or TensorRT-LLM ({why})")
+        what = f"has no command that starts vLLM, SGLang or TensorRT-LLM ({why})"
+        raise NothingStarted(f"{what}: {stated}" if (stated := stated_settings(file.text, 3)) else what)
     builder, line = ImportBuilder(SERVING, file.name), keys.command.line
     builder.set("workload.kind", "serve", line)
     builder.set("layout.framework", engine, line)
@@ -200,6 +201,9 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
     names, quantized = ("model", "model_path", "model_name"), keys.find("quantization") is not None
     stated = keys.get(*names)
     if stated is None and (named := positional_model(keys.command)):
+        if named.branch not in {0, keys.command.branch}:
+            keys.undecided.append((excerpt(f"model {named.text}"), named.line, named.branch))
+            return None
         return set_served_model(named.text, builder, named.line, quantized=quantized)
     if isinstance(stated, str):
         return set_served_model(stated, builder, keys.line(*names), quantized=quantized)
@@ -208,11 +212,6 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
         return set_served_model(served, builder, keys.line("served_model_name"), quantized=quantized)
     builder.unknown("workload.model", "the command line names no model")
     return None
-
-
-def _has_experts(model: str | None) -> bool | None:
-    """Whether a model has experts; None if the model is unknown."""
-    return bool(Catalog.open().model(model).experts) if model else None
 
 
 def _set_shared_limits(
@@ -287,9 +286,9 @@ def _set_vllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> Non
         builder.unknown(f"all2all_backend: {excerpt(backend)}", why, keys.line("all2all_backend"))
     if dp is None or dp == 1:
         pass
-    elif experts or _has_experts(model):
+    elif experts or has_experts(model):
         builder.set("layout.attention_dp", dp, line)
-    elif _has_experts(model) is False:
+    elif has_experts(model) is False:
         builder.set("layout.dp", dp, line)
     else:
         builder.unknown(

@@ -1,4 +1,4 @@
-"""The samples and roles of launches of slime and miles (reinforcement learning), which take Megatron's options.
+"""The samples and roles of launches of slime, miles and Megatron-LM (reinforcement learning) with Megatron's options.
 
 Names and defaults: radixark/miles 31f1ca96, miles/utils/arguments.py (lines 129, 1082 to 1102, 1390 to 1448 and 3432),
 and THUDM/slime 002fa9d6, slime/utils/arguments.py. Their global batch counts samples of one optimizer step.
@@ -52,6 +52,21 @@ def set_rollouts(keys: Keys, builder: ImportBuilder) -> None:
         line = keys.line("rollout_max_response_len")
         builder.count("max_response_length", longest, line)
         list_output_lengths(builder, line)
+
+
+def set_own_rollouts(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the kind and samples of a launch that generates with Megatron-LM itself.
+
+    Names: NVIDIA/Megatron-LM d98e8a64, megatron/training/arguments.py, ``_add_rl_args``.
+    """
+    prompts, line = keys.integer("grpo_prompts_per_step"), keys.line("grpo_prompts_per_step")
+    if prompts is None:
+        return
+    builder.set("workload.kind", "rl", line)
+    builder.set("workload.rl.prompts_per_step", prompts, line)
+    set_counts(keys, {"workload.rl.samples_per_prompt": ("grpo_group_size",)}, builder)
+    why = "the ranks of training generate, by options that are not read: state workload.rl.rollout"
+    builder.unknown("the engine of generation", why, line)
 
 
 def _set_algorithm(keys: Keys, builder: ImportBuilder) -> None:

@@ -139,7 +139,7 @@ def read_step_log(file: InputFile) -> ImportResult:
             _read_line(_COLORS.sub("", part[:4_000]), number, runs)
     found = [log for log in runs.logs if log.figures]
     if not found and (runs.sizes or runs.meshes) and not _is_of_verl(file):
-        return _groups_without_steps(runs, file.name)
+        return _run_without_steps(runs, file)
     if not found and is_of_mlperf(file.text):
         return settings_of_log(STEP_LOG, file)
     if not found:
@@ -182,19 +182,20 @@ def _set_step_time(log: StepLog, builder: ImportBuilder) -> None:
         builder.append("measured", {"step_time": f"{seconds:.6g} s"}, log.line)
 
 
-def _groups_without_steps(runs: RunLogs, name: str) -> ImportResult:
-    """The groups that the start of a log of Megatron-LM or torchtitan prints, where no step follows."""
+def _run_without_steps(runs: RunLogs, file: InputFile) -> ImportResult:
+    """The groups and arguments that the start of a log of Megatron-LM or torchtitan prints, where no step follows."""
     line = min((runs.sizes or runs.meshes).values())
     named = "megatron-deepspeed" if runs.deepspeed else "megatron-core"
     log = StepLog(named if runs.sizes else "torchtitan", sizes=runs.sizes, meshes=runs.meshes, line=line)
-    builder = ImportBuilder(STEP_LOG, name)
+    builder, keys = ImportBuilder(STEP_LOG, file.name), printed_arguments(file) if runs.sizes else None
     builder.set("layout.framework", log.framework, line)
-    _record_sizes(log, builder)
+    _record_sizes(log, builder, of_all=keys is not None)
     why = "the log has no line `iteration N/ M | … elapsed time per iteration (ms)`, printed each --log-interval steps"
     if not runs.sizes:
         why = "the log has no line `step: N … tps: …` of a training step"
     builder.unknown("the time of a step", why, line)
-    return builder.reading()
+    stated = [reading_of_arguments(keys, file, STEP_LOG, log.framework)] if keys else []
+    return combined_result([builder.reading(), *stated])
 
 
 def _chosen_run(found: list[StepLog], part: int | None) -> StepLog:

@@ -18,7 +18,7 @@ from clusterspec.exchange.import_result import (
     NothingStarted,
     without_comments,
 )
-from clusterspec.exchange.workloads.deepspeed import list_accumulation, list_offloaded_parameters, set_adapter
+from clusterspec.exchange.workloads.deepspeed import list_accumulation, set_adapter, set_fsdp_offload
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -213,7 +213,7 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
     else:
         builder.unknown("layout.framework", "the recipe that the launch names decides: one device, or FSDP")
     if keys.is_on("fsdp_cpu_offload"):
-        list_offloaded_parameters(builder, keys.line("fsdp_cpu_offload"))
+        set_fsdp_offload(builder, keys.line("fsdp_cpu_offload"))
 
 
 def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:

@@ -25,6 +25,7 @@ from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
     list_offloaded_parameters,
     set_adapter,
+    set_fsdp_offload,
     set_fsdp_words,
     set_trainer_accumulation,
 )
@@ -149,6 +150,7 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
         set_trainer_accumulation(keys, builder)
     if other := keys.get("config_file", "config"):
         builder.unknown(f"{excerpt(other)}", "a separate file: import it as well", keys.line("config_file", "config"))
+    _refuse_other_program(keys, builder)
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
     return builder.reading()
@@ -175,11 +177,25 @@ def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     """Set the micro batch, unless an option that the Trainer does not have splits it further."""
     name = "per_device_train_batch_size"
     size, line = keys.integer(name), keys.line(name)
-    other = next((each for each in keys.values if _SPLIT.search(each)), None)
+    other = _splitting_option(keys)
     if other is None:
         builder.set("layout.micro_batch", size, line)
         return
     builder.unknown(f"{name}: {size}", f"{other} states another size: no option of the Trainer of Hugging Face", line)
+
+
+def _splitting_option(keys: Keys) -> str | None:
+    """An option that the Trainer does not have and that states the samples of one pass; None if there is none."""
+    return next((each for each in keys.values if _SPLIT.search(each)), None)
+
+
+def _refuse_other_program(keys: Keys, builder: ImportBuilder) -> None:
+    """Raise `FormatError` if a program has an option that splits the batch and shares no other with the Trainer."""
+    other = _splitting_option(keys)
+    if other is not None and all(each.path == ("workload", "kind") for each in builder.given):
+        raise FormatError(
+            f"{other} is no option of the Trainer of Hugging Face, and no other is read", keys.line(other)
+        )
 
 
 def _is_swift(keys: Keys) -> bool:
@@ -282,7 +298,7 @@ def _set_fsdp(value: str, words: tuple[str, ...], line: int, builder: ImportBuil
         return
     set_fsdp_words(words, builder, line)
     if "offload" in words:
-        list_offloaded_parameters(builder, line)
+        set_fsdp_offload(builder, line)
 
 
 def _trains_adapters(keys: Keys) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile, SkippedPart
-from clusterspec.exchange.shell import variables_of
+from clusterspec.exchange.import_result import FileLine, FormatError, ImportResult, InputFile, SkippedPart
+from clusterspec.exchange.shell import script_of, variables_of
 from clusterspec.exchange.workloads.deepspeed import read_deepspeed
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.records import replace
@@ -16,18 +16,35 @@ _LITERAL = re.compile(r"[-+]?[0-9.]{1,40}(?:[eE][-+]?[0-9]{1,3})?|true|false|nul
 _USED = re.compile(r"deepspeed")
 _SEPARATE = re.compile(r"deepspeed: |layout\.sharding$")
 """Entries that a reader of a launch lists if another file has the configuration."""
+UNDECIDED = "written only where a test holds that the script does not decide: import the file that it uses"
 
 
 def written_configurations(file: InputFile) -> list[InputFile]:
-    """The DeepSpeed configurations that a script writes, with their lines and with its variables filled in."""
-    if not _KEY.search(file.text) or "<<" not in file.text:
-        return []
-    written = [(line, body) for line, body, _ in here_documents(file.text) if body.lstrip().startswith("{")]
-    found = [(line, body) for line, body in written if _KEY.search(body)]
+    """The DeepSpeed configurations that a script writes in any case, with their lines and its variables filled in."""
+    tests = script_of(file.text).written if _writes(file) else {}
+    found = [(line, body) for line, body in _bodies(file) if not tests.get(line)]
     if not found:
         return []
     values = {name: word.text for name, word in variables_of(file.text).items() if not word.branch}
     return [InputFile(file.name, ("\n" * line + _with_variables(body, values)).encode()) for line, body in found]
+
+
+def _writes(file: InputFile) -> bool:
+    return bool(_KEY.search(file.text)) and "<<" in file.text
+
+
+def _bodies(file: InputFile) -> list[tuple[int, str]]:
+    """The DeepSpeed configurations in the text of a script, each with the number of lines before it."""
+    written = here_documents(file.text) if _writes(file) else ()
+    return [(line, body) for line, body, _ in written if body.lstrip().startswith("{") and _KEY.search(body)]
+
+
+def line_of_undecided(file: InputFile) -> int:
+    """The line of the first DeepSpeed configuration that a script writes only where a test holds which it does not
+    decide; 0 if there is none.
+    """
+    tests = script_of(file.text).written if _writes(file) else {}
+    return next((line for line, _ in _bodies(file) if tests.get(line)), 0)
 
 
 def _with_variables(text: str, values: dict[str, str]) -> str:
@@ -54,6 +71,9 @@ def with_written_configuration(file: InputFile, launch: ImportResult) -> ImportR
     if launch.value(("layout", "sharding")) is not None or not _USED.search(file.text):
         return launch
     found = written_configurations(file)
+    if not found and (line := line_of_undecided(file)):
+        part = SkippedPart("a configuration of DeepSpeed", UNDECIDED, FileLine(file.name, line))
+        return replace(launch, unknown=(*launch.unknown, part))
     if len(found) != 1:
         return launch
     try:
