@@ -1,6 +1,6 @@
 """Figures of texts are derived from the others of their text by the formulas of the field.
 
-In ``derived_figures.txt`` `-` begins a text with a figure that a known mistake leaves beside the right one, and `+` a
+In ``derived_figures.txt`` `-` begins a text with a figure that differs by a known mistake from the right one, and `+` a
 text whose figures are right, among those of other machines, offers, days and conventions.
 """
 

@@ -193,7 +193,7 @@ def _has_digit(word: str) -> bool:
 
 
 def _underived(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterator[Problem]:
-    """The results that a known mistake leaves beside what the formulas of the field give."""
+    """The results that differ by a known mistake from what the formulas of the field give."""
     numbers = [sum(map(_has_digit, each.split())) for each in sentences_of(own_remarks)]
     if max(map(sum, zip(numbers, [*numbers[1:], 0], strict=True)), default=0) < FEWEST_NUMBERS:
         return

@@ -93,8 +93,8 @@ def derivations_of(
     """
     yield from _totals(result, earlier, counts)
     if result.noun == STEP:
-        yield from _steps(earlier)
-        yield from _spans(earlier)
+        yield from _steps_of_tokens(earlier)
+        yield from _spans_of_steps(earlier)
     elif result.noun == "request" and not result.period:
         yield from _flows(result, earlier)
     elif result.noun == RACK:
@@ -199,7 +199,7 @@ def _engines(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
         yield Derivation(whole.value / part.value, (whole, part), f"{whole.words} over {part.words}", is_typed=True)
 
 
-def _steps(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+def _steps_of_tokens(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The steps that the largest number of tokens takes."""
     tokens = [each for each in earlier if each.noun == TOKEN and not each.period]
     whole = max((each for each in tokens if not each.per), key=lambda each: each.value, default=None)
@@ -214,7 +214,7 @@ def _steps(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
                 yield Derivation(whole.value / each.value / one.value, (whole, one, each), words, True, needs_cue=False)
 
 
-def _spans(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
+def _spans_of_steps(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The steps from one numbered step to another: `from step 190,000 to step 238,000`."""
     numbered = [each for each in earlier if not each.is_measure and noun_of(("", *each.before)[-1]) == STEP]
     if len(numbered) > 1 and numbered[-1].value > numbered[-2].value:
@@ -262,9 +262,9 @@ def _products(
         dimensions = _dimensions(chosen, signs)
         if dimensions == result.dimensions:
             yield from _with_counts(chosen, signs, counts, 1.0)
-        elif result.period >= HOUR and dimensions == _sum(result.dimensions, _SECONDS):
+        elif result.period >= HOUR and dimensions == _sum_of_powers(result.dimensions, _SECONDS):
             yield from _with_counts(chosen, signs, counts, result.period)
-        elif dimensions == _sum(result.dimensions, _SECONDS, -1):
+        elif dimensions == _sum_of_powers(result.dimensions, _SECONDS, -1):
             for period in {each.period for each in chosen if each.period >= HOUR}:  # `2.94 GWh a year cost 323,400 USD`
                 yield from _with_counts(chosen, signs, counts, 1 / period)
 
@@ -291,10 +291,10 @@ def _with_counts(
 def _dimensions(figures: Iterable[StatedFigure], signs: Iterable[int]) -> Dimensions:
     found = _NONE
     for each, sign in zip(figures, signs, strict=True):
-        found = _sum(found, each.dimensions, sign)
+        found = _sum_of_powers(found, each.dimensions, sign)
     return found
 
 
-def _sum(one: Dimensions, other: Dimensions, sign: int = 1) -> Dimensions:
+def _sum_of_powers(one: Dimensions, other: Dimensions, sign: int = 1) -> Dimensions:
     money, watts, seconds, size = (a + sign * b for a, b in zip(one, other, strict=True))
     return money, watts, seconds, size

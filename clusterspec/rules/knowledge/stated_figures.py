@@ -65,7 +65,7 @@ _HAS = word_set("has reads takes holds contains needs uses draws occupies lit pr
 _ARE = word_set("are is sind sono sont son são zijn")
 """Verbs between a noun and its number."""
 _APIECE = word_set("each apiece je jeweils chacun chacune ciascuno ciascuna cada elk")
-"""Words beside a figure that is for each of what the figure before counts."""
+"""Words next to a figure that is for each of what the figure before counts."""
 _JOINS = word_set("and und et y e en und")
 _PER = PER | word_set("all à op")
 MOST_WORDS = 3

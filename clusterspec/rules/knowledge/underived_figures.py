@@ -1,4 +1,4 @@
-"""Results in a text that follow from none of its figures, and that a known mistake leaves beside the right ones."""
+"""Results in a text that follow from none of its figures, and that differ from the right ones by a known mistake."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _BOUNDS = word_set(
     "sous plus moins maximum libre pas tope límite máximo mínimo menos más libre massimo minimo meno più liberi "
     "hoogstens minstens minder meer niet limite máximo mínimo menos mais"
 )
-"""Words beside a figure that is a bound, a part, or something else."""
+"""Words next to a figure that is a bound, a part, or something else."""
 _DURING = word_set("over for in during within über in für während pour sur pendant por durante en per in su over voor")
 """Words before the time that a figure is for."""
 _SIGNS = frozenset(",;.:()")
@@ -160,7 +160,7 @@ def _time_behind(figures: Sequence[StatedFigure], at: int) -> list[StatedFigure]
 
 
 def _is_bound(result: StatedFigure) -> bool:
-    """Whether the words beside a figure make it a bound or a part."""
+    """Whether the words next to a figure make it a bound or a part."""
     behind = result.behind[:2]
     ends = next((at for at, each in enumerate(behind) if each in _SIGNS), len(behind))
     return not _BOUNDS.isdisjoint((*result.before[-4:], *behind[:ends]))
