@@ -173,19 +173,10 @@ def check(
         yield RULE.problem("description", message, "compute it again, and what was derived from it")
         return
     for result in wrong_results(own_remarks[:MOST_CHARACTERS], _figures_of_plan(cluster, operations)):
-        if _is_derived(result.stated, own_remarks, counts):
-            continue
         message = f"{result.figures} are {result.right}, not `{result.stated}`"
         yield RULE.problem("description", message, "compute it again, and what was derived from it")
         return
     yield from _underived(own_remarks, spec, counts)
-
-
-def _is_derived(stated: str, own_remarks: str, counts: Sequence[float]) -> bool:
-    """Whether a formula of the field gives a figure from the others of the text."""
-    from clusterspec.rules.knowledge.underived_figures import derived_words  # few texts have a result to judge
-
-    return any(each.startswith(stated) for each in derived_words(own_remarks[:MOST_CHARACTERS], counts))
 
 
 def _has_digit(word: str) -> bool:

@@ -30,6 +30,8 @@ MOST_OFF = 0.5
 """Relative deviation of a result beyond which its mistake is large."""
 EXACT, NEAR, FAR = 1e-4, 0.01, 0.06
 """Relative differences up to which another figure explains a result, of a small and of a large mistake."""
+MOST_FACTORS = 24
+"""Numbers near a result that may explain it."""
 MOST_WORDS = 6
 """Words before a figure that may say that it is a result."""
 _CUES = word_set(
@@ -96,20 +98,6 @@ def underived_figures(
             others = [each for each in figures if each is not result and not _restates(figures, at, each)]
             if not _is_explained(result, derivation, others, keys):
                 yield UnderivedFigure(result.words, _in_unit(derivation.value, result), derivation.words, slip)
-
-
-def derived_words(text: str, counts: Sequence[float]) -> frozenset[str]:
-    """The figures of a text that follow from others by a formula, as written.
-
-    >>> sorted(derived_words("12 instances at 38.50 USD an hour each are 462 USD an hour, or 4,047,120 USD in 8,760 h", ()))
-    ['4,047,120 USD', '462 USD an hour', '8,760 h']
-    """
-    text = with_digits(text)
-    figures = _with_inherited_money(stated_figures(text))
-    places = [at for at, each in enumerate(figures) if has_formula(each)]
-    return frozenset(
-        figures[at].words for at in places if _is_derived(figures[at], _derivations(text, figures, at, counts))
-    )
 
 
 def _wrong_derivation(
@@ -232,6 +220,7 @@ def _is_explained(
     reach = 0 if derivation.is_typed else 1
     close = [each for each in others if abs(each.sentence - result.sentence) <= reach]
     factors = [each.plain for each in close if each.plain > 1 and not MULTIPLES.intersection(each.behind[:1])]
+    factors = factors[:MOST_FACTORS]
     ratios = [result.value / each.value for each in alike if each in close]
     return any(_is_combination(ratio, factors, tolerance) for ratio in ratios) or _is_sum(result, alike, near / 2)
 
