@@ -137,12 +137,51 @@ from clusterspec.rules.knowledge.text_parts import wrong_parts
 from clusterspec.rules.knowledge.text_relations import contradictions
 from clusterspec.rules.knowledge.text_results import figure_of_plan, wrong_results
 from clusterspec.rules.knowledge.text_totals import wrong_totals
-from clusterspec.rules.knowledge.written_numbers import sentences_of, written_numbers
+from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.written_numbers import has_unit, has_word, sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, Spec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
+MEASURES = word_set(
+    "kb mb gb tb pb eb kib mib gib tib pib kio gio tio go to po byte bytes octets gbit tbit gbps tbps w kw mw gw wh kwh mwh gwh "
+    "usd eur gbp chf jpy sek nok dkk pln czk inr cny krw cad aud euro euros dollar dollars $ € £ % flop flops tflop pflop g"
+)
+"""Units of figures that formulas give, in lower case."""
+COUNTED = (
+    *(
+        "token",
+        "jeton",
+        "gettoni",
+        "step",
+        "schritt",
+        "passi",
+        "paso",
+        "stap",
+        "rack",
+        "schränk",
+        "baie",
+        "armadi",
+        "armario",
+    ),
+    *(
+        "bastidor",
+        "kast",
+        "engine",
+        "motor",
+        "moteur",
+        "request",
+        "anfrag",
+        "requête",
+        "richiest",
+        "petici",
+        "pedido",
+        "verzoek",
+    ),
+    *("second", "sekunde", "minut", "hour", "stunde", "heure", "hora", "segund", "uren"),
+)
+"""What words of counts and of times begin with."""
 FEWEST_NUMBERS = 2
 """Numbers in digits of two sentences of which one may follow from the other."""
 
@@ -185,6 +224,8 @@ def _has_digit(word: str) -> bool:
 
 def _underived(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterator[Problem]:
     """The results that differ by a known mistake from what the formulas of the field give."""
+    if not (has_unit(own_remarks, MEASURES) or has_word(own_remarks, MEASURES, COUNTED)):
+        return
     numbers = [sum(map(_has_digit, each.split())) for each in sentences_of(own_remarks)]
     if max(map(sum, zip(numbers, [*numbers[1:], 0], strict=True)), default=0) < FEWEST_NUMBERS:
         return

@@ -11,6 +11,8 @@ from clusterspec.rules.knowledge.figure_slips import TENTH
 from clusterspec.rules.knowledge.stated_figures import ACCELERATOR, RANK, StatedFigure
 from clusterspec.rules.knowledge.text_units import word_set
 
+LONGEST_LABEL = 100
+"""Characters before the first rate in which its name stands."""
 LONGEST_LINK = 6
 """Words between a figure and the same in another unit."""
 FARTHEST = 4.0
@@ -136,8 +138,13 @@ def _savings(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[
 
 def _algorithm_bandwidths(text: str, result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The algorithm bandwidth of a bus bandwidth before it, or the reverse, for the ranks and the collective of its sentence."""
-    label, other = _label(result), {"bus": "algorithm", "algorithm": "bus"}.get(_label(result), "")
-    base = next((each for each in reversed(earlier) if other and _label(each) == other), None)
+    rates = [*(each for each in earlier if each.dimensions == result.dimensions), result]
+    starts = [rates[0].start - LONGEST_LABEL, *(each.end for each in rates[:-1])]
+    labels = [_label(text[max(0, begin) : each.start]) for begin, each in zip(starts, rates, strict=True)]
+    label, other = labels[-1], {"bus": "algorithm", "algorithm": "bus"}.get(labels[-1], "")
+    base = next(
+        (each for each, name in zip(rates[-2::-1], labels[-2::-1], strict=True) if other and name == other), None
+    )
     begin = min((each.start for each in earlier if each.sentence == result.sentence), default=result.start)
     passage = text[max(0, begin - 200) : result.end + 100].lower()
     twice = any(each in passage for each in _TWICE)
@@ -155,9 +162,9 @@ def _algorithm_bandwidths(text: str, result: StatedFigure, earlier: Sequence[Sta
         yield Derivation(right, (base, ranks), words, True, inverted, INVERTED)
 
 
-def _label(figure: StatedFigure) -> str:
-    """Which of the two bandwidths of a collective a figure is; empty for others."""
-    around = f" {' '.join(figure.before)} "
-    at = {name: max(around.rfind(each) for each in names) for name, names in (("bus", _BUS), ("algorithm", _ALGORITHM))}
+def _label(before: str) -> str:
+    """Which of the two bandwidths of a collective the words before a rate name last; empty without one."""
+    folded = before.lower()
+    at = {name: max(map(folded.rfind, names)) for name, names in (("bus", _BUS), ("algorithm", _ALGORITHM))}
     name = max(at, key=lambda each: at[each])
-    return name if at[name] >= 0 and figure.dimensions == (0, 0, -1, 1) else ""
+    return name if at[name] >= 0 else ""

@@ -222,6 +222,11 @@ def _spans_of_steps(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
         yield Derivation(last.value - first.value, (last, first), f"{last.words} less {first.words}", is_typed=True)
 
 
+def _is_of_rack(figure: StatedFigure) -> bool:
+    """Whether a bare number is of each rack: `four a rack`."""
+    return not (figure.noun or figure.is_measure) and [noun_of(each) for each in figure.behind[1:2]] == [RACK]
+
+
 def _flows(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """What is there on average of what arrives at a rate and stays for a time (Little's law)."""
     rates = [each for each in earlier if each.noun == result.noun and each.period]
@@ -233,11 +238,15 @@ def _flows(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[De
 def _racks(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
     """The racks of the nodes before, where each takes the smaller number of nodes."""
     nodes = [each for each in earlier if each.noun == NODE and not each.is_measure]
-    for whole, part in product(nodes, nodes):
+    parts = [*nodes, *(each for each in earlier if _is_of_rack(each))]
+    for whole, part in product(nodes, parts):
         if whole is nodes[-1] and 1 < part.value < whole.value:
             right = ceil(whole.value / part.value)
             mistaken = right + 1 if result.value > right else right - 1
-            words, of_rack = f"{whole.words} over {part.words}, rounded up", part.per == RACK
+            words, of_rack = (
+                f"{whole.words} over {part.words}, rounded up",
+                RACK in (part.per, noun_of(("", *part.behind[1:2])[-1])),
+            )
             yield Derivation(right, (whole, part), words, True, mistaken, ROUNDED, needs_cue=not of_rack)
 
 

@@ -17,7 +17,7 @@ COARSEST = 0.05
 """Relative rounding that is still read as a figure."""
 _PREFIXES = "KMGTPE"
 FEWEST_DIGITS, FEWEST_SWAPPED, FEWEST_OF_KNOWN = 4, 3, 2
-"""Significant digits of figures of which one digit, or the order of two, is wrong, and where no other formula applies."""
+"""Significant digits of figures of which one digit, or the order of two, is wrong, and of counts where no other formula applies."""
 
 
 def rounding_of(figure: StatedFigure) -> float:
@@ -75,7 +75,7 @@ def slip_between(figure: StatedFigure, right: float, inputs: Sequence[StatedFigu
     if _is_other_base(figure, ratio, rounding):
         return BINARY
     off = abs(ratio - 1) > 2 * (_coarsest_rounding(inputs) + 1e-4)
-    fewest = FEWEST_OF_KNOWN if is_typed and not rounding else FEWEST_DIGITS
+    fewest = FEWEST_OF_KNOWN if is_typed and not (rounding or figure.is_measure) else FEWEST_DIGITS
     return DIGIT if off and _differs_in_digit(figure, right / figure.scale, fewest) else ""
 
 

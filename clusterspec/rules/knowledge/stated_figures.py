@@ -55,6 +55,8 @@ _SHORT_TIMES = {
     **dict.fromkeys(("uren",), 3600.0),
 }
 """Units of time that `UNITS` lacks."""
+_FRENCH_BYTES = {"Kio": 1024.0, "Gio": 1024.0**3, "Tio": 1024.0**4}
+"""Binary units that `UNITS` lacks; `Mio` is a million in German."""
 _EACH = word_set(
     "a an each every per one ein eine einem einer jede jedes jeder jedem pro je un une chaque par cada por una uno ogni ciascun per elk elke "
     "een um uma"
@@ -234,6 +236,10 @@ def _count(tokens: Sequence[Token], at: int) -> _Meaning:
         return _for_each(tokens, _Meaning(scale * UNITS[unit][0], UNITS[unit][1], "", "", 0.0, unit, end + 1))
     if follows is not None and follows.text in _SHORT_TIMES:
         return _for_each(tokens, _Meaning(_SHORT_TIMES[follows.text], _TIME, "", "", 0.0, follows.text, end + 1))
+    if follows is not None and follows.text in _FRENCH_BYTES:
+        return _for_each(
+            tokens, _Meaning(_FRENCH_BYTES[follows.text], (0, 0, 0, 1), "", "", 0.0, follows.text, end + 1)
+        )
     noun, end = _counted(tokens, end)
     verb = end + 2 < len(tokens) and tokens[end + 1].text.lower() in _PER and bool(unit_of(tokens[end + 2].text))
     read = _Meaning(scale, _NONE, noun, "", 0.0, "", end + verb if noun else end)
