@@ -50,6 +50,7 @@ _IN_ALL = word_set(
 )
 """Words behind a result that is a total."""
 _BOUNDS = word_set(
+    "pause pauses paused pausa pausen pauze asynchronous asynchronously asynchron wait waits timeout "
     "limit limits budget cap capped least most below under above beyond maximum minimum max min reserve headroom allowed allows instead than not "
     "except average mean measured grenze höchstens mindestens maximal unter über mehr weniger nicht statt frei "
     "sous plus moins maximum libre pas tope límite máximo mínimo menos más libre massimo minimo meno più liberi "
