@@ -8,10 +8,11 @@ from clusterspec.analysis.hangs import NEXT_STEPS
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.reason_causes import NEXT_OF_REASONS, NOT_ON_ONE_NODE
 from clusterspec.analysis.service_causes import UNSAID
+from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.report_sentences import is_written
 from clusterspec.logs.stated_reasons import REASON
 from clusterspec.logs.trials import TRIAL
-from clusterspec.logs.worded_causes import OF_A_REPORT, SUSPECTED
+from clusterspec.logs.worded_causes import HINTED, OF_A_REPORT, SUSPECTED
 from clusterspec.results.diagnosis import Cause
 
 LEADING = 0.44
@@ -19,6 +20,8 @@ LEADING = 0.44
 also where the place of the fault supports it."""
 FOLLOWING = 0.22
 """The same where lines of programs have possible causes, which come before it."""
+HINT = 0.25
+"""The weight of a first suspicion by few words, which possible causes of lines come before."""
 STEP = 0.01
 """How much less each further suspicion weighs."""
 _STEPS = {
@@ -37,6 +40,27 @@ _OF_LINKS = frozenset({"no-direct-links", "no-nvls", "fabric-manager", "network-
 """Causes that only accelerators with direct links have."""
 
 
+_HOW = (
+    "suspected by wording, nothing in the input decides",
+    "suspected by few words, nothing in the input decides",
+)
+_AGAINST: tuple[tuple[tuple[str, ...], tuple[str, ...], frozenset[str]], ...] = (
+    (("gdr",), ("no-gdr", "registration", "no-region"), frozenset({"gpudirect-off", "gpudirect-refused"})),
+    (("ofi",), ("no-plugin",), frozenset({"plugin-missing"})),
+    (("hcas",), ("socket",), frozenset({"socket-fall-back"})),
+    (("direct-paths",), (), frozenset({"no-direct-links"})),
+    (("p2p-direct",), (), frozenset({"peer-access-off"})),
+    (
+        ("channels",),
+        (),
+        frozenset({"absent-ranks", "name-resolution", "remote-login", "missing-accelerator", "separate-jobs"}),
+    ),
+)
+"""Statements of a log that contradict causes, those with which they do not, and the causes. A library that prints the
+number of channels has connected all ranks of a communicator.
+"""
+
+
 def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
     """The causes that the words of a report suggest; none if one of the causes found is likely, and none of a text in
     which no sentence of a person reports a fault: what the lines of programs leave open stays so.
@@ -45,21 +69,41 @@ def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
     if not reported or any(each.is_likely for each in found):
         return
     told = {each.line for each in run.benchmark.evidence if each.name.startswith((TRIAL, REASON))}
-    weight = LEADING if all(_is_of_a_sentence(each, told) for each in found) else FOLLOWING
-    impossible = _impossible_causes(run)
-    for each in run.benchmark.evidence:
-        name = each.name.removeprefix(SUSPECTED)
-        if each.name.startswith(SUSPECTED) and name not in impossible:
-            evidence = f"line {each.line} of the log: suspected by wording, nothing in the input decides: {each.text}"
-            yield Cause(name, evidence, _next_step(name), round(weight, 3))
-            weight -= STEP
+    leading = LEADING if all(_is_of_a_sentence(each, told) for each in found) else FOLLOWING
+    impossible = _impossible_causes(run) | _contradicted_causes(run)
+    worded = [each for each in run.benchmark.evidence if each.name.startswith((SUSPECTED, HINTED))]
+    for place, each in enumerate(each for each in worded if _cause_of(each) not in impossible):
+        weight = leading if each.name.startswith(SUSPECTED) else min(leading, HINT)
+        evidence = f"line {each.line} of the log: {_HOW[each.name.startswith(HINTED)]}: {each.text}"
+        yield Cause(_cause_of(each), evidence, _next_step(_cause_of(each)), round(weight - STEP * place, 3))
+
+
+def _cause_of(worded: Evidence) -> str:
+    """The cause that a statement suspects."""
+    return worded.name.partition(" ")[2]
+
+
+def _contradicted_causes(run: PlacedRun) -> frozenset[str]:
+    """The causes that lines of the log contradict."""
+    return frozenset(
+        cause
+        for shown, without, causes in _AGAINST
+        if run.log_lines(*shown) and not run.log_lines(*without)
+        for cause in causes
+    )
 
 
 def _impossible_causes(run: PlacedRun) -> frozenset[str]:
     """The causes that the machine of a run cannot have."""
     up = run.cluster.scale_up
     unlinked = up.topology in {"pcie", "bridge"} or up.domain == 1
-    return (_OF_LINKS if unlinked else frozenset()) | (_OF_FABRICS if run.cluster.nodes == 1 else frozenset())
+    fabric = run.cluster.scale_out
+    built_in = fabric is not None and fabric.technology.family in {"infiniband", "roce"}
+    return frozenset().union(
+        _OF_LINKS if unlinked else (),
+        _OF_FABRICS if run.cluster.nodes == 1 else (),
+        {"plugin-missing"} if built_in else (),
+    )
 
 
 def _is_of_a_sentence(cause: Cause, told: Collection[int]) -> bool:

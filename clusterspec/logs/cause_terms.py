@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from clusterspec import resources
+from clusterspec.logs.chinese_words import STOPS, with_english_words
+from clusterspec.logs.report_sentences import is_logged
 from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import NamedTuple
 
@@ -48,6 +50,7 @@ _ALIKE = {
     "initialization": "init initialize initializing initialized initialise initialisation initializes",
     "training": "train trains trained",
     "several": "multiple multi",
+    "utilization": "usage util utilisation utilized",
 }
 """Words, each with others of the same meaning."""
 _SAME = {other: word for word, others in _ALIKE.items() for other in others.split()}
@@ -67,19 +70,31 @@ _OF_INTERFACE = re.compile(r"_(?:ifname|iface|interface|if_name|(?:tcp_)?if_(?:i
 _NAME_OF_NIC = re.compile(r"mlx5|rocep|bnxt_re|ibp[0-9]")
 _WITH_DIGIT = re.compile(r"[0-9_]")
 _PARTS = re.compile(r"[-./]")
+_CAPITALIZED = re.compile(r"[A-Z][a-z]{3,}")
+"""A part of a name such as `IterableDataset`."""
+_OF_EXCEPTION = re.compile(r"(?:Error|Exception|Warning)$")
 _ENVIRONMENT = re.compile(
     r"[\s>*#|`-]{0,6}(?:\[[\w.]{1,40}\] )?[A-Za-z][\w ()/.+-]{1,40}?(?: {2,}| ?[:=]{1,2} ?)"
     r"v?[0-9]{1,5}\.[0-9][\w.+-]{0,40}(?:[ ,(].{0,60})?$"
+    r"|[\s>*#|`-]{0,6}[a-z][a-z_]{1,30}[-_]v?[0-9]{1,4}(?:\.[0-9]{1,5}){1,3}\s{0,8}$"
 )
 """A line of a list of releases, which reports have whatever their cause is."""
 _LISTED = re.compile(
     r"\s{0,8}(?:(?:X|SYS|NODE|PHB|PXB|PIX|NV#)\s{1,4}= "
     r"|(?:GPU|NIC|mlx5_)[0-9]{1,3}:?\s.{0,200}\b(?:X|SYS|NODE|PHB|PXB|PIX)\b"
     r"|\|.{0,200}(?:NVIDIA-SMI|Persistence-M|Pwr:Usage|MIG M\.|[0-9]MiB /|GPU-Util)|[A-Z][\w ().-]{2,40}: {6,}\S"
-    r"|.{0,200}\bCPU Affinity\b)"
+    r"|.{0,200}\bCPU Affinity\b| {4,24}- [a-z_]{3,40}: ?\S{0,24}\s{0,4}$)"
 )
-"""A line of nvidia-smi or lscpu that any machine prints: a legend, a matrix of links, a table of accelerators."""
-_CLAUSE = re.compile(r"(?<=[a-z0-9)`'\"\]])[.;!?] |,? (?:but|however|while|whereas|though|although)\b")
+"""A line of nvidia-smi, lscpu or `accelerate env` that any machine prints: a legend, a matrix of links, a table of
+accelerators, a default.
+"""
+_CLAUSE = re.compile(
+    rf"(?<=[a-z0-9)`'\"\]])[.;!?] |[{STOPS}]|,? (?:but|however|while|whereas|though|although)\b|(?:但是|然而|不过)"
+)
+_OF_PEOPLE = frozenset({"change", "symptom"})
+"""Roles of terms that programs do not print: what was done before, and what a person notices."""
+_RELEASE_OF_ERROR = re.compile(r"\bNCCL error in: \S{1,200}|, NCCL version [0-9.]{3,12}")
+"""The place and the release that PyTorch adds to any error of NCCL (`torch/csrc/distributed/c10d/NCCLUtils.hpp`)."""
 _COMMAND = re.compile(
     r"\s{0,8}[`$#>]{0,2} ?(?:[A-Z_]{3,40}=\S{1,200} ){0,20}(?:mpirun|mpiexec|srun|sbatch|torchrun|python3?|docker"
     r"|podman|accelerate|deepspeed|vllm|ray|numactl|singularity|apptainer|enroot|horovodrun|export|#?SBATCH)\b|\s{0,8}--?[a-zA-Z]"
@@ -130,7 +145,8 @@ def plain_word(word: str) -> str:
         return _SAME[small]
     if not small.isascii() or _WITH_DIGIT.search(small):
         return small.removesuffix("s") if small[-2:-1].isdigit() else small
-    ending = next((each for each in _ENDINGS if small.endswith(each) and len(small) - len(each) >= _SHORTEST), "")
+    endings = () if small.endswith("ss") else _ENDINGS
+    ending = next((each for each in endings if small.endswith(each) and len(small) - len(each) >= _SHORTEST), "")
     stem = small.removesuffix(ending) if ending else small
     return _SAME.get(stem, stem)
 
@@ -155,6 +171,19 @@ def words_of(text: str) -> Iterator[str]:
             yield "ifname"
         parts = _PARTS.split(name)
         yield from (plain_word(part) for part in (parts if len(parts) > 1 else ()) if part and not part.isdigit())
+        for part in _PARTS.split(found):
+            yield from _parts_of_a_class(part)
+
+
+def _parts_of_a_class(name: str) -> Iterator[str]:
+    """The words of the name of a class; none of an exception, whose last word tells of any fault.
+
+    >>> list(_parts_of_a_class("IterableDataset")), list(_parts_of_a_class("TimeoutError"))
+    (['iterabl', 'dataset'], [])
+    """
+    parts = _CAPITALIZED.findall(name)
+    if len(parts) > 1 and "".join(parts) == name and not _OF_EXCEPTION.search(name):
+        yield from map(plain_word, parts)
 
 
 @cache
@@ -206,7 +235,7 @@ def terms_in(text: str) -> tuple[Found, ...]:
     """The terms of causes that the clauses of a text have, each where it is first; of a long text its ends are read."""
     found: dict[int, Found] = {}
     seen = set[frozenset[str]]()
-    for number, clause in _clauses(text):
+    for number, clause, written in _clauses(text):
         words = frozenset(words_of(clause))
         if words in seen:
             continue
@@ -214,7 +243,8 @@ def terms_in(text: str) -> tuple[Found, ...]:
         denied = _DENIED.search(clause) is not None
         launched = _COMMAND.match(clause) is not None
         for place in _places_in(words):
-            found.setdefault(place, Found(terms()[place], number, denied, launched))
+            if written or terms()[place].role not in _OF_PEOPLE:
+                found.setdefault(place, Found(terms()[place], number, denied, launched))
     return tuple(found.values())
 
 
@@ -225,12 +255,16 @@ def _places_in(words: frozenset[str]) -> Iterable[int]:
     return (place for place in places if terms()[place].words <= words and not terms()[place].without & words)
 
 
-def _clauses(text: str) -> Iterator[tuple[int, str]]:
-    """The clauses of the lines of a text that are read, each with its line; none of lists that any machine prints."""
+def _clauses(text: str) -> Iterator[tuple[int, str, bool]]:
+    """The clauses of the lines of a text that are read, each with its line, and whether a person may have written it;
+    none of lists that any machine prints.
+    """
     last = len(text) - MOST_READ // 2
     at = 0
     for number, line in enumerate(lines_of(text), 1):
         read = line[:WIDEST] if at < MOST_READ // 2 or at >= last else ""
         if read.strip() and not _ENVIRONMENT.match(read) and not _LISTED.match(read):
-            yield from ((number, clause) for clause in _CLAUSE.split(read) if clause)
+            written = not is_logged(read)
+            read = _RELEASE_OF_ERROR.sub("", read)
+            yield from ((number, with_english_words(clause), written) for clause in _CLAUSE.split(read) if clause)
         at += len(line) + 1

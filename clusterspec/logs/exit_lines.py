@@ -62,7 +62,7 @@ RUNTIME_ENDS = (
     ),
     ("crash", re.compile(r"(\btraps: .{1,60} (?:trap(?! int3)|general protection) .{1,40})")),
     # bash, jobs.c: a command that a signal ended; systemd, src/core/service.c and unit.c
-    ("bare-kill", re.compile(r"^\s{0,8}(Killed)\s{0,8}$")),
+    ("bare-kill", re.compile(r"^\s{0,8}[*`]{0,3}(Killed)[*`]{0,3}\s{0,8}$")),
     ("crash", re.compile(rf"(^(?:.{{0,60}}[\s:])?(?:{_CRASHES[3:-1]}|Trace/breakpoint trap) \(core dumped\))")),
     ("killed", re.compile(r"(: line [0-9]{1,6}: {1,4}[0-9]{1,9} Killed\b.{0,80})")),
     ("crash", re.compile(rf"(: line [0-9]{{1,6}}: {{1,4}}[0-9]{{1,9}} {_CRASHES}.{{0,80}})")),
@@ -82,6 +82,7 @@ RUNTIME_ENDS = (
 EXIT_PATTERNS = (
     *RUNTIME_ENDS,
     ("killed", _codes(137, -9)),
+    ("killed", re.compile(r"(.{0,100}\b[Ee]rror code:? -9(?![0-9.]).{0,40})")),  # NVIDIA/DIGITS issue 1362
     # launchers of engines: what a signal did to a process, in any words
     ("killed", _signal_end_pattern("9")),
     ("crash", _signal_end_pattern("4|5|6|8|11")),

@@ -93,11 +93,27 @@ def paths_over_pcie(text: str) -> tuple[str, int] | None:
     ('PHB', 2)
     >>> paths_over_pcie("GPU0\\t X \\tNV12\\tPIX\\nGPU1\\tNV12\\t X \\tSYS\\n")
     """
+    paths, line = _paths_of_matrix(text)
+    return (", ".join(sorted(paths)), line) if paths and paths <= _OVER_PCIE else None
+
+
+def direct_paths(text: str) -> tuple[str, int] | None:
+    """The direct links between the accelerators of a matrix that has no other paths, with the line of its first row.
+
+    >>> direct_paths("GPU0\\t X \\tNV12\\tPIX\\nGPU1\\tNV12\\t X \\tSYS\\n")
+    ('NV12', 1)
+    """
+    paths, line = _paths_of_matrix(text)
+    return (", ".join(sorted(paths)), line) if paths and paths.isdisjoint(_OVER_PCIE) else None
+
+
+def _paths_of_matrix(text: str) -> tuple[set[str], int]:
+    """The paths between the accelerators of a matrix, and the line of its first row; none of a single row."""
     rows = list(islice(_MATRIX_ROW.finditer(text) if "GPU1" in text else (), MOST_LISTED))
+    if len(rows) < FEWEST_ROWS:
+        return set(), 0
     paths = {cell for row in rows for cell in row[1].split()[: len(rows)]} - {"X"}
-    if len(rows) < FEWEST_ROWS or not paths or not paths <= _OVER_PCIE:
-        return None
-    return ", ".join(sorted(paths)), text.count("\n", 0, rows[0].start()) + 1
+    return paths, text.count("\n", 0, rows[0].start()) + 1
 
 
 FEWEST_ROWS = 2

@@ -36,14 +36,20 @@ _SENTENCE = re.compile(
 )
 _MODAL = re.compile(
     r"\b(?:may|might|should|could|would|perhaps|maybe|possibly|recommend\w{0,4}|suggest(?:s|ed|ing)?|consider"
-    r"|expect(?:ed)?"
+    r"|(?<!than )(?<!as )(?<!not )expect(?:ed)?"
     r"|let me|will (?:try|test|check)|going to)\b|\b(?:can|could|did|have|do|would) you\b"
     r"|(?:^|[.:,;] {0,2})(?:[-*] )?(?:please |then |also |just )?try\b|\bif (?:you|it|this|that|the)\b|\?\s*$"
-    r"|\b[Ww](?:hy|hat|hich|hether|here) (?:does|do|is|are|did|can)\b|\bto (?:test|check|see|confirm) (?:if|whether"
+    r"|\b[Ww](?:hat|hich|hether|here) (?:does|do|is|are|did|can)\b|\bto (?:test|check|see|confirm) (?:if|whether"
     r"|it)\b",
     re.IGNORECASE,
 )
 """Words of advice, of a question, or of what was not tried."""
+_OF_A_FAULT = re.compile(
+    r"\bwhy (?:is|are|do|does|did|am|can)\b|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
+    r"(?:fix|solve|resolve|avoid|get rid|deal|overcome)\b",
+    re.IGNORECASE,
+)
+"""Words of a question about a fault that there is."""
 _SOLVED = re.compile(
     r"\b(?:fix(?:es|ed)?|solv(?:es?|ed|ing)|resolv(?:es?|ed|ing)|workaround|work(?:s|ed)? around|solution|(?:goes"
     r"|went|go) away"
@@ -68,7 +74,7 @@ _HANGS = re.compile(
 )
 """Words of a run that neither ends nor goes on."""
 _FAULTY = re.compile(
-    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}|blocked|crash\w{0,3}"
+    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}|blocked|crash\w{0,8}"
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
     r"|unable|can(?:not|'t)|could ?n['o]t|(?:does|do|did|is|are)(?: not|n't) (?:\w{1,12} )?(?:work|start|run|find|see"
     r"|detect|connect|join|finish|respond|proceed|show|recogni[sz]e|use|available|reach|visible)\w{0,4}"
@@ -80,20 +86,44 @@ _FAULTY = re.compile(
     r"|incorrect|garbage|nan|time[sd] out|timing out|timeouts|timeout errors?|misbehav\w{1,3}"
     r"|used to work|timeouts? (?:during|in|at|after|when|while)"
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
-    r"|never (?:finish|complet|start|return|join)\w{0,3}|waits? forever|reboots?)\b|报错|失败|很慢|太慢|变慢|无法",
+    r"|never (?:finish|complet|start|return|join|continu|proceed|end)\w{0,3}"
+    r"|(?:waits?|sits?) (?:\w{1,8} )?forever|reboots?"
+    r"|worse than|(?:fell|falls?|fallen|went down|goes down|drop(?:s|ped)?) (?:from|to|by)|unstable|fluctuat\w{1,4}"
+    r"|(?:is|are|was|were) (?:\w{1,8} )?(?:bad|poor|terrible|awful)|only one of|out of gpu memory|alternates?"
+    r"|(?:counters?|discards?|errors?|drops?|\w{1,30}_\w{1,30}) (?:\w{1,8} )?(?:grow|rise|increase|climb)s?"
+    r"|collapses?|vanish\w{0,3}|drops? out|returns? (?:False|false|None|nan)|(?:is|are) (?:missing|idle|ignored|gone)"
+    r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
+    r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
+    r"|报错|失败|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
 )
 """Words of a run that fails, stops, is slow or is wrong."""
+_SHORT_OF = re.compile(
+    r"\b(?:(?:only|just|barely) (?:\w{1,12} ){0,4}?[0-9][0-9.]{0,8} ?"
+    r"(?:[GMKT]i?[Bb](?:it)?(?:/s|ps)?|Gbps|%|TFLOPS?|tokens|samples|GPUs?|NICs?|cards?|nodes?)"
+    r"|(?:only|just|exactly) (?:\w{1,12} ){0,3}(?:single|one|half)"
+    r"|(?:a|one) (?:half|third|quarter|fifth|tenth|fraction) of"
+    r"|[0-9] (?:instead of|out of) [0-9])",
+    re.IGNORECASE,
+)
+"""Words of a figure that is less than a person expects."""
 _SMALL = re.compile(
     r"\b(?:i|we|my|our|it|its|the|a|an|when|this|that|is|are|was|were|be|has|have|had|on|with|after|and|only|then|both|in"
     r"|of|at|from|all|if|as|so|there|by|for|each|every|than|while|during|using)\b",
     re.IGNORECASE,
 )
 """Words between others, which people write and messages of programs leave out."""
+_PERSON = re.compile(
+    r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b|\b(?:[Ee]rrors?|[Pp]roblems?|[Ff]ailures?) (?:occur|happen)(?:s|red|ed)?\b"
+)
+"""Words of a person who reports."""
 _HEAD = re.compile(
-    r"\s{0,8}(?:\||(?:Error|Warning|Fatal|Failed|FATAL|NCCL error|RCCL error)\b)(?! (?:when|while|with|on|in) )"
+    r"\s{0,8}(?:\||(?:Error|Warning|Fatal|Failed|FATAL|NCCL error|RCCL error)\b)"
+    r"(?! (?:when|while|with|on|in|occur\w{0,4}|happen\w{0,3}) )"
 )
 """How messages of programs and rows of tables begin."""
+COLUMNS = 2
+"""Vertical bars from which a line is a row of a table."""
 FEWEST_SMALL = 2
 """Such words of a line that a person wrote about a fault."""
 
@@ -116,8 +146,9 @@ def is_written(line: str) -> bool:
     """
     return (
         is_sentence(line)
+        and line.count("|") < COLUMNS
         and not _HEAD.match(line)
-        and (len(_SMALL.findall(line)) >= FEWEST_SMALL or _CHINESE.search(line) is not None)
+        and (len(_SMALL.findall(line)) >= FEWEST_SMALL or bool(_PERSON.search(line) or _CHINESE.search(line)))
     )
 
 
@@ -137,8 +168,15 @@ def _clauses_with(
     """The clauses of a report with some words, each with its line: none that asks, advises, or is of a fault solved."""
     for number, line in report_sentences(text):
         for clause in _SENTENCE.split(line) if is_of_a_person(line) else ():
-            if words.search(clause) and not _MODAL.search(clause) and not _SOLVED.search(clause):
+            asked = _OF_A_FAULT.search(clause) is not None
+            if _tells_of(words, clause, line) and (asked or not (_MODAL.search(clause) or _SOLVED.search(clause))):
                 yield shown_line(clause), number
+
+
+def _tells_of(words: re.Pattern[str], clause: str, line: str) -> bool:
+    """Whether a clause has some words, or, for those of faults, a figure that the person of its line calls small."""
+    short = words is _FAULTY and _PERSON.search(line) is not None and _SHORT_OF.search(clause) is not None
+    return short or words.search(clause) is not None
 
 
 def report_sentences(text: str) -> Iterator[tuple[int, str]]:
@@ -149,13 +187,22 @@ def report_sentences(text: str) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in lines if NARROWEST <= len(line) <= WIDEST and is_sentence(line))
 
 
+def is_logged(line: str) -> bool:
+    """Whether a line has the form of those that programs print.
+
+    >>> is_logged("n1:2:2 [0] NCCL INFO Using network Socket"), is_logged("2.18.6 works")
+    (True, False)
+    """
+    return _LOGGED.search(line) is not None
+
+
 def is_sentence(line: str) -> bool:
     """Whether a person may have written a line, rather than a program.
 
     >>> is_sentence("I tried this on two nodes"), is_sentence("n1:2:2 [0] NCCL INFO Using network Socket")
     (True, False)
     """
-    if _LOGGED.search(line):
+    if is_logged(line):
         return False
     fewest = 1 if _SET.search(line) else FEWEST_WORDS
     return len(_WORD.findall(line)) >= fewest or len(_CHINESE.findall(line)) >= FEWEST_CHARACTERS

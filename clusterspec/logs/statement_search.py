@@ -20,7 +20,7 @@ from clusterspec.logs.fact_lines import FACT_PATTERNS
 from clusterspec.logs.failing_nics import failing_nic
 from clusterspec.logs.failure_lines import FAILURE_PATTERNS
 from clusterspec.logs.framework_lines import FRAMEWORK_PATTERNS
-from clusterspec.logs.host_lines import paths_over_pcie, unlike_links
+from clusterspec.logs.host_lines import direct_paths, paths_over_pcie, unlike_links
 from clusterspec.logs.launcher_lines import launcher_statements
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.link_reasons import link_patterns
@@ -320,6 +320,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "store-wait": store_wait,
         "unlike-links": unlike_links,
         "pcie-paths": paths_over_pcie,
+        "direct-paths": direct_paths,
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
         "one-device": ranks_on_one_device,

@@ -84,13 +84,15 @@ _EVEN = re.compile(
 )
 """Words before a remedy of a run that fails with it, too; without them its own words are of the error."""
 _SINCE = re.compile(
-    r"\b(?:since|after|when|once) (?:\w{1,12} ){0,3}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
+    r"\b(?:since|after|when|once) (?:\w{1,12} ){0,6}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
     r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
     r"|\bonly (?:appear|happen|occur|fail|hang|reproduc)\w{0,4} (?:with|on|in|since|after|from)\b"
     r"|\bbisect\w{0,5} (?:\w{1,12} ){0,3}(?:to|return|point|show|identif|found|find)\w{0,5}\b",
     re.IGNORECASE,
 )
 """Words of a release since which a run has the fault."""
+_OF_A_DRIVER = re.compile(r"\b[3-6][0-9]{2}\.[0-9]{2,3}(?:\.[0-9]{2})?\b")
+"""The number of a release of NVIDIA's driver, such as 595.91.07."""
 _DONE = re.compile(
     r"\b(?:fix|solution|work ?around)\b.{0,80}?(?: is| was|:) (?:to )?"
     r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall|swap|replace)\b|\b(?:pip3?|apt(?:-get)?) install\b",
@@ -146,6 +148,10 @@ class Trial(NamedTuple):
     remedy: str
     outcome: str
     text: str
+
+
+_ANEW = re.compile(r"\s{0,3}(?:then |also |and |next,? )?(?:i|we)(?:'ve| have| also| then){0,2} tried\b", re.IGNORECASE)
+"""How a sentence begins that tells of another trial than the one before it."""
 
 
 def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
@@ -285,6 +291,8 @@ def trials_of_line(line: str) -> Iterator[Trial]:
         if _is_supposed(part):
             before = ""
             continue
+        if _ANEW.match(part):
+            clause = part.strip(" *_-")
         told = HELPED if solved and not fails and not outcome_of(part) else ""
         found = tuple(_trials_of_clause(clause, told)) if len(clause) <= MOST_WORDS else ()
         yield from found
@@ -361,6 +369,8 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     if changed is None or not (outcome or since):
         return ""
     near = [(_distance(match, changed), name) for name, words in _PARTS for match in words.finditer(clause)]
+    if "driver" in {name for _, name in near} and len(set(_OF_A_DRIVER.findall(clause))) > 1:
+        return "driver"
     return min(near, key=lambda each: each[0])[1] if near else ("library" if versions and outcome else "")
 
 

@@ -15,10 +15,14 @@ from clusterspec.records import NamedTuple
 
 SUSPECTED = "suspected "
 """What the names of these statements begin with; the cause follows."""
+HINTED = "hinted "
+"""The same of a cause whose score is below `FEWEST`."""
 OF_A_REPORT = "reported fault"
 """The name of the statement that a sentence of the text reports a fault."""
 FEWEST = 4.0
 """The score from which causes are named: two terms of a subsystem, or a message."""
+LEAST = 2.4
+"""The score from which causes are named where none has `FEWEST`: one term that few causes have."""
 NEAR = 0.6
 """The share of the best score from which other causes are named with it."""
 MOST = 4
@@ -57,14 +61,10 @@ def worded_causes(text: str) -> list[Worded]:
     scored = sorted(
         (_scored(cause, terms) for cause, terms in found.items()), key=lambda each: (-each.score, each.cause)
     )
-    named = [each for each in scored if _is_named(each)]
+    named = [each for each in scored if each.score >= LEAST and any(_is_specific(term.term) for term in each.terms)]
     best = named[0].score if named else 0.0
-    return [each for each in named if each.score >= NEAR * best][:MOST]
-
-
-def _is_named(worded: Worded) -> bool:
-    """Whether a score is high enough, and not of hardware and common symptoms alone."""
-    return worded.score >= FEWEST and any(_is_specific(each.term) for each in worded.terms)
+    fewest = FEWEST if best >= FEWEST else LEAST
+    return [each for each in named if each.score >= max(NEAR * best, fewest)][:MOST]
 
 
 def _is_specific(term: Term) -> bool:
@@ -104,7 +104,8 @@ def suspected_statements(text: str) -> Iterator[tuple[str, str, int]]:
         return
     yield OF_A_REPORT, *fault
     for each in worded_causes(text):
-        yield f"{SUSPECTED}{each.cause}", _shown_terms(each.terms), each.terms[0].line
+        name = SUSPECTED if each.score >= FEWEST else HINTED
+        yield f"{name}{each.cause}", _shown_terms(each.terms), each.terms[0].line
 
 
 def _shown_terms(found: Sequence[Found]) -> str:

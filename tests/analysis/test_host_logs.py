@@ -118,6 +118,8 @@ def test_a_fault_of_a_host_is_named(lines: str, causes: list[str]) -> None:
         "n1:1:2 [0] NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory",
         "Failed to register memory 0x7f00: Cannot allocate memory",
         "Killed",
+        "**Killed**",
+        "ERROR: error code -9",
         "RuntimeError: synStatus=26 [Generic failure] Something failed. Heartbeat monitor timed out! a",
     ],
 )

@@ -148,6 +148,8 @@ ENGINES = PLANS | {
 LOADS = {"light": 0.03, "middle": 0.2, "heavy": 0.6}
 """Requests in flight over those that the engines run at once."""
 MOST = 640
+FILLING = 4
+"""Rounds of a loop in which the queue of separate prefill engines fills: all requests decode at first."""
 TOLERANCE = {"tpot": 0.12, "rate": 0.12, "ttft": 0.2}
 COARSE = {
     ("window", "ttft"): 0.6,  # of 20,000 tokens and a short answer: a small difference of two long times
@@ -165,11 +167,12 @@ def test_the_formulas_and_the_simulation_agree_at_every_load(name: str) -> None:
         pools, expected = parts(study)
         if pools.has_prefill_engines and expected.prompt_load > 0.9:
             continue  # a queue that hardly ever empties has no steady state within a short run
-        count = flight + max(400, 2 * flight)
+        first = flight * (FILLING if pools.has_prefill_engines else 1)
+        count = first + max(400, 2 * flight)
         arrivals = with_partial_outputs(varied(count, pools.load.input_tokens, pools.load.output_tokens), flight, 1)
         run = simulated(study, arrivals, flight)
         ends = sorted(each.ended for each in run.requests)
-        first, last = flight, count - flight
+        last = count - flight
         assert last > first
         counted = run.requests[first:last]
         found = {
@@ -286,6 +289,47 @@ def test_requests_of_a_run_wait_for_places(requests: int, places: int) -> None:
     assert isinstance(expected.run, OpenRun) and expected.run.mean < expected.run._replace(sooner=0.0).mean
     assert expected.tpot == pytest.approx(token, rel=0.05)
     assert expected.ttft_mean == pytest.approx(mean_wait(run), rel=0.08)
+
+
+FORMED: list[tuple[str, dict[str, object], float]] = [
+    (
+        "concurrency: 40",
+        {"model": "qwen3-32b", "machine": "h200-sxm-141gb", "input": 3000, "output": 150, "tp": 2},
+        0.06,
+    ),
+    ("concurrency: 128", {"machine": "a100-sxm-80gb", "framework": "trt-llm", "input": 600, "output": 100}, 0.08),
+    ("concurrency: 40", {"model": "mistral-7b", "framework": "sglang", "input": 300, "output": 60}, 0.09),
+    ("request_rate: 87", {"model": "mistral-7b", "framework": "sglang", "input": 300, "output": 60}, 0.08),
+]
+
+
+@pytest.mark.parametrize("place", sampled(range(len(FORMED)), 4))
+def test_a_prompt_waits_for_the_step_that_was_formed_before_it_came(place: int) -> None:
+    """In a loop it comes once the step after that of its predecessor's end runs, and the one after that is formed."""
+    load, changes, within = FORMED[place]
+    study = plan(load, **{"per": changes.get("tp", 1)} | changes)
+    pools, expected = parts(study)
+    flight, (prompt, output) = pools.load.concurrency, (pools.load.input_tokens, pools.load.output_tokens)
+    if flight:
+        arrivals = with_partial_outputs(varied(1500 + 2 * flight, prompt, output), flight, 1)
+    else:
+        arrivals = plan_traffic(pools.load, 1, 3000, None, expected.offered).arrivals
+    found = simulated(study, arrivals, flight).requests[2 * (flight or 200) : -(flight or 200)]
+    assert expected.ttft_mean == pytest.approx(
+        sum(each.first - each.arrival for each in found) / len(found), rel=within
+    )
+
+
+@pytest.mark.parametrize("rate", sampled([30, 44], 2))
+def test_replicas_of_a_prefill_engine_wait_for_the_one_with_several_prompts(rate: int) -> None:
+    """A router counts the prompts of the running step, too: at half load some of 32 replicas have two in a step."""
+    more, changes = ENGINES["wide, apart"]
+    study = plan(f"request_rate: {rate}{more}", **changes)
+    pools, expected = parts(study)
+    arrivals = plan_traffic(pools.load, 1, 4000, None, expected.offered).arrivals
+    waits = [each.first - each.arrival for each in simulated(study, arrivals).requests[1500:-800]]
+    assert expected.ttft_mean == pytest.approx(sum(waits) / len(waits), rel=0.2)
+    assert expected.ttft == pytest.approx(percentiles(waits).p50, rel=0.2)
 
 
 def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:

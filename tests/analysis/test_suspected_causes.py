@@ -7,7 +7,7 @@ import pytest
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.diagnosis import read_log
 from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
-from clusterspec.analysis.suspected_causes import FOLLOWING, LEADING
+from clusterspec.analysis.suspected_causes import FOLLOWING, HINT, LEADING
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.cause_terms import terms
 from clusterspec.results.diagnosis import Compared
@@ -50,6 +50,37 @@ def test_causes_of_direct_links_are_not_suspected_where_the_design_has_none() ->
     report = "Moving a tensor from one GPU to another one corrupts its values, also without the NVLink bridges.\n"
     assert "no-direct-links" in names(_compared(H100, report, 8))
     assert names(_compared(PCIE, report, 4))[0] == "acs"
+
+
+@pytest.mark.parametrize(
+    ("report", "line", "cause"),
+    [
+        (
+            "Our nodes are slow, at half line rate, without GDRDMA",
+            "n:1:2 [0] NCCL INFO {} via NET/IB/0/GDRDMA",
+            "gpudirect-off",
+        ),
+        ("The ranks hang, with node_rank and nnodes set", "n:1:2 [0] NCCL INFO 24 coll channels, {}", "absent-ranks"),
+        ("It is slow: no NVLink, NVLink inactive", "GPU0\t X \tNV18\tPIX\nGPU1\tNV18\t X \tSYS\n{}", "no-direct-links"),
+    ],
+)
+def test_a_cause_that_a_line_contradicts_is_not_suspected(report: str, line: str, cause: str) -> None:
+    assert cause in names(_compared(PAIR, f"We see a fault. {report}.\n"))
+    shown = read(PAIR, f"We see a fault. {report}.\n{line.format('0 p2p channels')}\n", 16)
+    assert shown is None or cause not in names(shown)
+
+
+def test_a_plugin_is_not_suspected_where_the_library_has_the_network_built_in() -> None:
+    report = "We see low bandwidth in our own image: aws-ofi-nccl and libnccl-net.\n"
+    assert "plugin-missing" in names(_compared("{platform: aws-p5-48xlarge, nodes: 2}", report))
+    found = read(PAIR, report, 16)
+    assert found is None or "plugin-missing" not in names(found)
+
+
+def test_a_suspicion_by_few_words_weighs_less_than_one_by_several() -> None:
+    found = _compared(PAIR, "Training stops in the sampler.\n")
+    assert (found.causes[0].name, found.causes[0].weight) == ("ranks-diverge", HINT)
+    assert "suspected by few words" in found.causes[0].evidence and HINT < LEADING
 
 
 def test_what_was_tried_in_vain_weighs_less_than_other_suspicions() -> None:

@@ -53,6 +53,31 @@ def test_other_words_stay_apart() -> None:
     assert plain_word("nccl") != plain_word("rccl") and plain_word("timed") != plain_word("timer")
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("processes", "process"), ("addresses", "address"), ("accesses", "access"), ("loss", "losses")],
+)
+def test_a_word_that_ends_in_a_double_s_and_its_plural_are_one_word(first: str, second: str) -> None:
+    assert plain_word(first) == plain_word(second)
+
+
+def test_the_name_of_a_class_has_its_words_and_that_of_an_exception_none() -> None:
+    assert {"iterabl", "dataset"} <= set(words_of("torch.utils.data.IterableDataset"))
+    assert plain_word("Error") not in set(words_of("ConnectionError"))
+
+
+def test_a_program_neither_notices_nor_changes_anything() -> None:
+    told = _found("With the loader it hangs at the end of the epoch", "ranks-diverge")
+    printed = _found("n1:2:3 [0] NCCL INFO hangs at the end of the epoch", "ranks-diverge")
+    assert "hang end epoch" in told and "hang end epoch" not in printed
+
+
+def test_the_release_that_pytorch_adds_to_an_error_is_no_term() -> None:
+    error = "RuntimeError: NCCL error in: /torch/ProcessGroupNCCL.cpp:5, unhandled system error, NCCL version 2.4.8"
+    assert "version # fail" not in _found(error, "library-release")
+    assert "version # fail" in _found("It fails with NCCL version 2.4.8", "library-release")
+
+
 def test_a_release_and_a_nic_are_recognized_by_their_form() -> None:
     assert "#" in set(words_of("torch-2.9 hangs")) and "#" in set(words_of("v1.12.0"))
     assert "#" not in set(words_of("8 nodes")) and "nic" in set(words_of("mlx5_0 is down"))
@@ -72,7 +97,7 @@ def test_lists_of_releases_and_of_a_machine_have_no_terms() -> None:
     listed = (
         "Nvidia driver version: 550.54\n[pip3] torch==2.4.0\n  SYS  = Connection traversing NUMA nodes\n"
         "GPU0\t X \tPHB\tSYS\t0-63\n|   0  NVIDIA H100          Off |   0MiB / 81559MiB |\n"
-        "NUMA node0 CPU(s):       0-63"
+        "NUMA node0 CPU(s):       0-63\nnccl-2.7.8\n        - num_machines: 1\n"
     )
     assert terms_in(listed) == ()
 

@@ -280,6 +280,27 @@ def test_a_setting_with_which_a_run_fails_has_not_the_outcome_of_the_sentence_be
     assert not [each for each in trial_statements(report) if each[0].startswith("trial helped")]
 
 
+@pytest.mark.parametrize(
+    ("report", "vain"),
+    [
+        ("The ports are behind the firewall. I tried other ports, but it did not help.", False),
+        ("The ports are behind the firewall. It did not help.", True),
+    ],
+)
+def test_another_trial_has_not_the_remedy_of_the_sentence_before(report: str, vain: bool) -> None:
+    assert ("trial vain firewall" in {name for name, _, _ in trial_statements(report)}) is vain
+
+
+def test_two_releases_of_a_driver_are_of_the_driver_whatever_is_nearer() -> None:
+    report = "The driver is 595.91.07 with CUDA 13.2, previously 595.84 where it worked fine without the flag"
+    assert "trial helped release of driver" in {name for name, _, _ in trial_statements(report)}
+
+
+def test_a_part_is_updated_behind_more_words_of_it() -> None:
+    report = "After the driver of our host was updated the run crashes."
+    assert {name for name, _, _ in trial_statements(report)} == {"trial helped release of driver"}
+
+
 def test_an_error_that_follows_a_part_moved_with_it() -> None:
     assert [each[0] for each in trial_statements("After swapping the GPU of the two hosts the error followed it.")]
 

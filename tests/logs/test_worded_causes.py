@@ -8,6 +8,7 @@ from clusterspec.logs.cause_terms import weights
 from clusterspec.logs.report_sentences import reported_fault
 from clusterspec.logs.worded_causes import (
     FEWEST,
+    LEAST,
     MOST,
     NEAR,
     OF_A_REPORT,
@@ -57,6 +58,16 @@ def test_symptoms_and_hardware_alone_name_nothing(text: str) -> None:
     assert _causes(text) == []
 
 
+def test_one_term_names_a_cause_only_where_none_has_more() -> None:
+    alone = worded_causes("Training stops in the sampler.")
+    assert [each.cause for each in alone] == ["ranks-diverge"] and LEAST <= alone[0].score < FEWEST
+    beside = worded_causes("Training stops in the sampler. The subnet has another security group.")
+    assert [each.cause for each in beside] == ["unreachable-peer"]
+    assert [name for name, _, _ in suspected_statements("Training stops in the sampler.")][1:] == [
+        "hinted ranks-diverge"
+    ]
+
+
 HEALTHY = (
     "What are IMEX channels in Multi-Node NVLink? I read that one is needed for a fabric handle.",
     "Does UCX support TCPX? Are there suggestions for a configuration of GPUDirect-TCPX?",
@@ -88,10 +99,28 @@ def test_what_reports_no_fault_is_suspected_of_nothing(text: str) -> None:
         "Moving a tensor from one GPU to another gives wrong values.",
         "On the second node the training never starts.",
         "两台机器之间的训练进程一直无法连接",
+        "Error occurred during num_nodes=2",
+        "Why does it hang with 4 GPUs?",
+        "We see a third of the rate of the NIC.",
+        "With my image the test returns False.",
+        "Training of the run was much slower than expected.",
+        "The pods of the worker are in a crashloop.",
     ],
 )
 def test_a_sentence_of_a_person_reports_a_fault(sentence: str) -> None:
     assert reported_fault(f"Hello!\n{sentence}\n") == (sentence, 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " iteration 9/ 20 | skipped iterations of the run: 0 | nan iterations of it: 0 |",  # a row of a table
+        "Gradients cross PCIe at a third of the rate.",  # nobody reports it
+        "Does a transfer that fails run again?",
+    ],
+)
+def test_a_row_a_figure_of_nobody_and_a_question_report_no_fault(line: str) -> None:
+    assert reported_fault(line) is None
 
 
 def test_the_statements_name_terms_with_their_lines_after_the_sentence() -> None:

@@ -105,7 +105,7 @@ def _carried_out_of_step(
     fresh, length = load.fresh_tokens, float(load.input_tokens)
     decoding = Decoding(each, context, drafted)
     many = engine.prefill(most * fresh, length, busy, decoding)
-    larger = 1.0 if ranks > 1 else _share_beyond_graphs(pools, prompts, each * drafted)
+    larger = 1.0 if ranks > 1 else share_beyond_graphs(pools, prompts, each * drafted)
     ending = each * drafted + most * fresh / length / many.steps
     ahead = step_ahead(pools, (decode, many), affected * many.steps)
     added = sum(
@@ -139,7 +139,7 @@ def _carried_by_delayed_prompts(
     return added * some / started
 
 
-def _share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
+def share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
     """The share of steps with prompts that have more tokens than the largest captured graph.
 
     ``prompts`` begin in a step on average, together with ``decoded`` tokens of sequences that decode.

@@ -126,7 +126,7 @@ class ServingTimes:
     wait: float
     burst: tuple[float, float]
     """Seconds by which the median and the mean time to first token exceed the time at the mean wait: positive for the
-    burst at the start of a run; in an open load the median is negative.
+    burst at the start of a run; in a steady state the median is negative.
     """
     stages: tuple[int, int]
     """Pipeline stages of a prefill and of a decode engine."""
@@ -266,7 +266,7 @@ class ServingTimes:
 
     @property
     def median_gap(self) -> float:
-        """Seconds by which the median wait of an open load is shorter than the mean."""
+        """Seconds by which the median wait of a steady state is shorter than the mean."""
         return -self.burst[0] if self.run is None else 0.0
 
     @property

@@ -6,7 +6,7 @@ from math import ceil, exp, expm1, inf, log, sqrt
 from typing import TYPE_CHECKING
 
 from clusterspec.cost.formulas.compute import power
-from clusterspec.cost.formulas.experts import prompts_on_fullest
+from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
 from clusterspec.cost.formulas.queues import highest_load, prompt_wait, share_formed_ahead, wave_load
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail
@@ -255,6 +255,15 @@ def _coupled_step(pools: Pools, rate: float, each: tuple[float, float], used: fl
     return step, 1 - (1 - min(1.0, busy * step / prompt)) ** unevenly_loaded_ranks(pools.prompts)
 
 
+def median_above_mean_of_coupled_ranks(pools: Pools, now: Steady) -> float:
+    """Seconds by which the median wait exceeds the mean, of an open load on separate prefill engines whose ranks step
+    together: below zero. A prompt that finds a step running waits for an even part of steps, others for nothing.
+    """
+    each = now.prompt / pools.prompts.layout.pp, now.service
+    _, busy = _coupled_step(pools, now.rate, each, now.rate * now.service / pools.prompts.attention_ranks)
+    return now.wait * (max(0.0, 2 * busy - 1) / (busy * busy) - 1) if busy else 0.0
+
+
 def _step_ahead_seconds(pools: Pools, rate: float, step: float) -> float:
     """Seconds that a prompt waits for the step after the running one, of ``step`` seconds, if that step was formed
     before the prompt arrived. ``rate`` prompts per second arrive at all engines.
@@ -262,13 +271,20 @@ def _step_ahead_seconds(pools: Pools, rate: float, step: float) -> float:
     Source: SGLang, python/sglang/srt/disaggregation/prefill.py at 000c2b942308 (event_loop_overlap_disagg_prefill):
     the scheduler forms and launches a step before it waits for the result of the one before it.
     """
-    engine, load = pools.prompts, pools.load
+    engine = pools.prompts
     alone = prompts_per_step(pools) == 1 and unevenly_loaded_ranks(engine) == 1  # a formed step has no place left
     if alone or not engine.forms_steps_ahead:
         return 0.0
-    fresh = max(1.0, load.fresh_tokens)
-    formed = share_formed_ahead(rate / engine.replicas, min(step, engine.launch_floor(fresh)), step)
-    return formed * step
+    return _share_of_steps_formed_ahead(pools, rate, step) * step
+
+
+def _share_of_steps_formed_ahead(pools: Pools, rate: float, step: float) -> float:
+    """The share of the steps of a prefill engine that are formed while the one before them runs."""
+    engine = pools.prompts
+    if not engine.forms_steps_ahead:
+        return 0.0
+    launching = engine.launch_floor(max(1.0, pools.load.fresh_tokens))
+    return share_formed_ahead(rate / engine.replicas, min(step, launching), step)
 
 
 def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
@@ -276,7 +292,9 @@ def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
 
     ``rate`` prompts per second arrive at all engines, and one prompt takes ``alone`` seconds. Prompts that arrive
     during a step run in the next step. The router counts the requests of each rank, running ones included, and sends
-    new requests to the ranks with the fewest; such a rank then has up to twice the mean.
+    new requests to the ranks with the fewest, so that none has two until all have one. A rank then has in one step up
+    to as many as all have on average in the running step, in one formed ahead and in the next; every other one that has
+    more than this mean, rounded up, has them in the same step.
     """
     engine, load = pools.prompts, pools.load
     ranks = engine.layout.attention_dp
@@ -287,7 +305,10 @@ def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
     for _ in range(SHARED_ROUNDS):  # from full steps: where both full and short ones last, fluctuations fill them
         mean = max(LEAST_SHARE, rate / engine.attention_ranks * found)
         drawn = prompts_on_fullest(mean, ranks) / -expm1(-mean * ranks)
-        most = max(1.0, mean, min(prompts_per_step(pools), drawn, 2 * mean))
+        formed = _share_of_steps_formed_ahead(pools, rate, found)
+        present = (2 + formed) * mean
+        routed = (present + steps_of_fullest(present * ranks, 1, ranks)) / 2
+        most = max(1.0, mean, min(prompts_per_step(pools), drawn, routed))
         before, found = found, engine.prefill(most * fresh, length, min(ranks, max(1.0, ranks * mean / most))).total
         if abs(found - before) < 1e-2 * before:
             break

@@ -42,6 +42,8 @@ class FiniteRun(NamedTuple):
     with it. On attention replicas they run during the last ``joined`` seconds of the first prompt. All that start
     together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with them.
 
+    ``tail`` is the distribution of the wait for other prompts in a steady state, where it is known.
+
     Where requests are ``alike``, those with a place end in the order and at the intervals in which they started, and
     the next ones start so: each set of places waits for the one before it to end.
     """
@@ -61,6 +63,7 @@ class FiniteRun(NamedTuple):
     started: float = 0.0
     joined: float = 0.0
     alike: bool = False
+    tail: WaitTail | None = None
 
     @property
     def _counted_requests(self) -> float:
@@ -141,20 +144,33 @@ class FiniteRun(NamedTuple):
         >>> round(FiniteRun(6400, 4, 64, 0.1, 1.0, 0.0, 0.2, 0.0).wait_at(0.99), 6)  # not 0.98 s
         0.3
         """
-        together = self.starting
-        least, most = self.queued + self.varied * (1 - log(2)), self.queued + max(self.varied, self._seconds_of_others)
+        together, later = self.starting, 1 - self.concurrency / self._counted_requests
 
         def share_within(seconds: float) -> float:
             found = sum(
                 part * (min(1.0, max(0.0, (seconds - low) / (high - low))) if high > low else float(seconds >= low))
                 for part, low, high in together
             )
-            over = seconds - least
-            alone = 0.0 if over < 0 else 1 - exp(-over / self.varied) if self.varied and seconds < most else 1.0
-            return found + (1 - self.concurrency / self._counted_requests) * alone
+            return found + later * self._share_of_later_within(seconds)
 
-        top = max(self.last, least + self.varied)
+        top = max(self.last, self.queued + self.varied)
         return smallest_reaching(share_within, share * (1 - 1e-12), 0.0, top) if top else 0.0
+
+    def _share_of_later_within(self, seconds: float) -> float:
+        """The share of the requests that do not start together which waits no longer than ``seconds``."""
+        if self.tail is not None:
+            return 1.0 if seconds >= self._longest_of_later else 1 - self.tail.share_beyond(seconds - self.queued)
+        over = seconds - self.queued - self.varied * (1 - log(2))
+        return 0.0 if over < 0 else 1 - exp(-over / self.varied) if self._varies_beyond(seconds) else 1.0
+
+    def _varies_beyond(self, seconds: float) -> bool:
+        """Whether some of the later requests may wait longer than ``seconds``."""
+        return self.varied > 0 and seconds < self._longest_of_later
+
+    @property
+    def _longest_of_later(self) -> float:
+        """The longest wait of the requests that do not start together: for the prompts of all others that run."""
+        return self.queued + max(self.varied, self._seconds_of_others)
 
     def seconds(self, latency: float, final: float) -> float:
         """The duration of the run: the steady-state rounds of ``latency`` each, the longest wait among the requests

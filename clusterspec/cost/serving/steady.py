@@ -16,6 +16,7 @@ from clusterspec.cost.serving.delays import (
     sequences_of_step,
 )
 from clusterspec.cost.serving.engine import NOTHING, Decoding
+from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
 from clusterspec.cost.serving.held import steps_until_release
 from clusterspec.cost.serving.mixed_waits import WaitTail, mixed_step_wait
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
@@ -24,7 +25,6 @@ from clusterspec.cost.serving.pools import (
     cache_handoff,
     is_open_run,
     prompt_seconds,
-    prompts_of_step,
 )
 from clusterspec.cost.serving.prefill_waits import separate_prompt_tail, separate_prompt_wait, wait_for_received_prompts
 from clusterspec.cost.serving.quantiles import bisected_interval
@@ -33,7 +33,6 @@ from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
     prompts_at_rate,
     service_seconds,
-    step_ahead,
     unreceived_wait,
 )
 from clusterspec.records import NamedTuple
@@ -42,8 +41,6 @@ ROUNDS = 24
 """Bisection steps for the number of concurrently decoding requests."""
 CLOSE = 1e-3
 """The bisection over concurrent sequences in a closed loop ends at this interval width."""
-LEAST_PROMPTS = 1e-6
-"""Fewer prompts than so many in a step are not with others."""
 TAKEN = 0.01
 """Prompts that take less than this share of the places are neglected."""
 BUSY = inf
@@ -129,14 +126,14 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False, del
     decode = _decode_step(pools, together, decoding)
     gained = load.tokens_per_step
     prefill = _prompt_step(pools, sequences, decoding, decode.total / gained)
-    ahead = _formed_ahead(pools, sequences, decode, prefill)
-    lone = _lone_prompt(pools) or prefill
-    prompt = prompt_seconds(pools.prompts, lone._replace(floor=max(0.0, lone.floor - ahead)))
     carried = (
         0.0
         if pools.has_prefill_engines or static
         else carried_prefill(pools, decoding[:2], gained, (decode, prefill), full=full)
     )
+    ahead = seconds_formed_ahead(pools, sequences, (decode, prefill), carried)
+    lone = _lone_prompt(pools) or prefill
+    prompt = prompt_seconds(pools.prompts, lone._replace(floor=max(0.0, lone.floor - ahead)))
     stages = float(engine.layout.pp)
     each_token = carried / stages / load.gaps
     typical, delaying = (
@@ -193,14 +190,14 @@ def _with_prefill_wait(pools: Pools, now: Steady) -> Steady:
 
 
 def _with_wait_in_steps(pools: Pools, now: Steady, prompts: float, load_of_rank: tuple[float, float]) -> Steady:
-    """A state with the wait of `mixed_prompt_wait`, and with its distribution in a closed loop without a beginning."""
+    """A state with the wait of `mixed_prompt_wait`, and with its distribution in a closed loop."""
     engine = pools.decode
-    ahead = _formed_ahead(pools, now.sequences, now.decode, now.prefill)
+    ahead = seconds_formed_ahead(pools, now.sequences, (now.decode, now.prefill), now.carried)
     wait = ahead + mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, load_of_rank)
     now = now._replace(ahead=ahead, wait=wait)
     if engine.prompts_alone:
         return now
-    if pools.load.requests or unevenly_loaded_ranks(engine) > 1:
+    if pools.load.load == "open" or unevenly_loaded_ranks(engine) > 1:
         return now._replace(wait=wait + unreceived_wait(pools, now.decode.total, now.sequences))
     tail = _tail_of_loop(pools, now)
     return now._replace(wait=tail.of_all, tail=tail)
@@ -221,7 +218,7 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
             decode = engine.decode(
                 max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp), context, drafted
             )
-    ahead = _formed_ahead(pools, sequences, decode, now.prefill)
+    ahead = seconds_formed_ahead(pools, sequences, (decode, now.prefill), now.carried)
     least = ahead + unreceived_wait(pools, decode.total, sequences)
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, sequences))
     tail = mixed_step_wait(pools, (decode, now.carried), decoding, rate, (-expm1(-sequences), least))
@@ -238,34 +235,6 @@ def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
     part = now.wait / tail.of_all if tail.of_all else 0.0
     later = unreceived_wait(pools, now.decode.total, now.sequences)
     return tail._replace(least=part * tail.least + later, window=part * tail.window, mean=part * tail.mean)
-
-
-def _formed_ahead(pools: Pools, sequences: float, decode: StepTime, prefill: StepTime) -> float:
-    """Mean seconds of a step that an engine formed before a prompt came, with ``sequences`` on each attention rank."""
-    load, layout = pools.load, pools.decode.layout
-    if load.load not in {"closed", "open"} or pools.has_prefill_engines or load.output_tokens == 1:
-        return 0.0
-    if runs_in_cycles(pools, prefill):
-        return 0.0
-    looped = load.concurrency is not None
-    present = pools.share_with_others if looped else -expm1(-sequences * layout.attention_dp)
-    every = steps_until_release(pools, sequences * load.tokens_per_step / load.gaps)
-    mixed = -expm1(-sequences / load.gaps * prefill.steps * every * unevenly_loaded_ranks(pools.decode)) / every
-    return present * step_ahead(pools, (decode, _step_of_several(pools, sequences, decode, prefill)), mixed)
-
-
-def _step_of_several(pools: Pools, sequences: float, decode: StepTime, prefill: StepTime) -> StepTime:
-    """The average step with prompts of an open load, whose ``sequences`` end evenly; ``prefill`` is a step with one.
-
-    It has one prompt where the steps of ranks depend on each other, or where a prompt takes several steps.
-    """
-    prompts = sequences / pools.load.gaps
-    alone = prefill.steps > 1 or unevenly_loaded_ranks(pools.decode) > 1 or prompts < LEAST_PROMPTS
-    if alone or pools.load.concurrency is not None:
-        return prefill
-    decoded = sequences * (1.0 + pools.load.draft_tokens)
-    several = min(prompts / -expm1(-prompts), prompts_of_step(pools, decoded)) - 1
-    return prefill._replace(total=prefill.total + max(0.0, several * (prefill.device - decode.device)))
 
 
 def _sequences_met_by_request(pools: Pools, sequences: float) -> float:

@@ -41,7 +41,7 @@ from clusterspec.cost.serving.plan_engines import (
 )
 from clusterspec.cost.serving.pools import Pools, cache_handoff, is_open_run, prompt_seconds
 from clusterspec.cost.serving.preemption import FullCache, computed_again, preemption, preemption_at_capacity
-from clusterspec.cost.serving.prefill_waits import varied_loop_wait
+from clusterspec.cost.serving.prefill_waits import median_above_mean_of_coupled_ranks, varied_loop_wait
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.shares import prompt_shares, with_unfinished_prompts
 from clusterspec.cost.serving.steady import (
@@ -276,8 +276,8 @@ def _request_waits(
     """The wait of a request for a place before its first token, its mean total wait until then, the differences of the
     median and of the mean from it, the run, and the mean wait after the first token in a cache that preempts.
 
-    The start of a run lengthens the wait; in an open load the median is below the mean. Tokens that are computed again
-    lengthen the time between the ends of requests, for which those without a place wait.
+    The start of a run lengthens the wait; in a steady state the median is below the mean. Tokens that are computed
+    again lengthen the time between the ends of requests, for which those without a place wait.
     """
     load, queued = pools.load, 0.0 if pools.in_waves else _place_wait(pools, now, offered)
     if load.load == "static":
@@ -321,16 +321,20 @@ def _place_wait(pools: Pools, now: Steady, offered: float) -> float:
 
 
 def _median_above_mean(pools: Pools, now: Steady) -> float:
-    """The median wait of a prompt minus its mean wait, in seconds: below zero in an open load of equal prompts.
+    """The median wait of a prompt minus its mean wait, in seconds: below zero in a steady state of equal prompts.
 
     0 for other loads and where prompts differ in length: the median of wait and prompt together is then close to the
     mean wait and the median prompt.
     """
-    if now.tail is not None and pools.load.load == "open" and pools.load.input_lengths is None:
+    if now.tail is not None and pools.load.load in {"open", "closed"} and pools.load.input_lengths is None:
         return now.tail.at(MEDIAN) - now.tail.of_all
     busy = min(1.0, now.rate * now.service / pools.prompts.attention_ranks)
     if pools.load.load != "open" or pools.load.input_lengths is not None or not busy:
         return 0.0
+    if pools.has_prefill_engines and unevenly_loaded_ranks(pools.prompts) > 1:
+        return median_above_mean_of_coupled_ranks(pools, now)
+    if unevenly_loaded_ranks(pools.decode) > 1:
+        return 0.0  # even parts of steps of all ranks, and whole ones
     step = 0.0 if pools.has_prefill_engines else now.decode.total * -expm1(-now.sequences)
     step *= pools.load.receive_interval
     prompts = now.sequences * now.tokens_per_step / pools.load.gaps  # half are held for longer than the mean

@@ -17,6 +17,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.held import steps_until_release, wait_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
+from clusterspec.cost.serving.running_steps import rest_after
 from clusterspec.records import NamedTuple
 
 SHARED_ROUNDS = 8
@@ -138,10 +139,10 @@ def _mixed_wait_at_rate(pools: Pools, shared: StepsWithPrompts, prompts: float, 
 
 
 def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float) -> float:
-    """Seconds that a prompt waits in a closed loop: it arrives late in the step after its predecessor ended."""
-    late = pools.outside
-    running = (1 - shared.mixed) * max(shared.plain / 2, shared.plain - late)
-    running += shared.mixed * max(shared.longer / 2, shared.longer - late)
+    """Seconds that a prompt waits in a closed loop: it arrives late in the step after its predecessor ended, or in a
+    later one.
+    """
+    running = rest_after(shared.mixed, shared.plain, shared.longer, pools.outside)
     others = pools.share_with_others
     used = min(shared.used * others, highest_load(max(1.0, requests / pools.decode.attention_ranks)))
     return shared.full_wait(used, running, others)
@@ -172,12 +173,12 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
 
 def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
-    """Mean seconds of a step that an engine formed before a prompt came, as far as the host had launched it; 0 if it
+    """Mean seconds for which the host launches a step with prompts before the device is free for it, at least; 0 if it
     forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt, of which the
     share ``mixed`` of all steps consists.
 
-    The prompt runs after that step. While it runs the host launches the step of the prompt. Steps whose launch takes
-    longer than the device are launched one after the other, without such a wait.
+    While the step before it runs the host launches the step of the prompt. Steps whose launch takes longer than the
+    device are launched one after the other.
 
     Source: TensorRT-LLM, overlap scheduler (nvidia.github.io/TensorRT-LLM/features/overlap-scheduler.html): "introduces
     one extra decoding step"; vLLM pull request 19970: a scheduler one step ahead of the execution; SGLang,
@@ -227,10 +228,19 @@ def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
 def seconds_of_prompts(pools: Pools, together: float, ahead: float = 0.0) -> float:
     """Seconds of prompt-only steps with ``together`` prompts (at least one), whose launch began ``ahead`` seconds
     before the device was free.
+
+    Of conversations it is the mean over their turns: short prompts last as long as their launch, long ones longer.
     """
     engine, load = pools.prompts, pools.load
-    fresh, ranks = load.fresh_tokens, float(engine.layout.attention_dp)
-    return engine.prefill(max(1.0, together) * fresh, float(load.input_tokens), ranks).lasting_after(ahead)
+    fresh, length, ranks = load.fresh_tokens, float(load.input_tokens), float(engine.layout.attention_dp)
+    others = (max(1.0, together) - 1) * fresh
+    if load.session is None:
+        return engine.prefill(others + fresh, length, ranks).lasting_after(ahead)
+    from clusterspec.cost.serving.caches import turn_prompts
+
+    turns = [each for each in turn_prompts(load) if each.share]
+    steps = [(each.share, engine.prefill(others + each.fresh, each.length, ranks)) for each in turns]
+    return sum(share * step.lasting_after(ahead) for share, step in steps)
 
 
 def service_seconds(pools: Pools, prefill: StepTime) -> float:

@@ -108,8 +108,7 @@ def test_a_burst_at_the_start_raises_the_mean_alone() -> None:
     # 64 prompts at once, of 10 rounds: the mean place in the queue is 31.5, and every tenth request stands in it
     steady, burst = times(), times(load="concurrency: 64, requests: 640")
     assert burst.ttft == pytest.approx(steady.ttft, rel=0.05)
-    assert steady.ttft_mean == steady.ttft
-    assert burst.ttft_mean > burst.ttft
+    assert steady.ttft <= steady.ttft_mean < 0.95 * burst.ttft_mean
 
 
 def pools(prefill: int, decode: int, load: str, **changes: object) -> ServingTimes:

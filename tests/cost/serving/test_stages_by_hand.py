@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import exp, expm1, pi, sqrt
+from math import expm1, pi, sqrt
 
 import pytest
 
@@ -10,6 +10,7 @@ from clusterspec.cost.formulas.queues import steps_wait
 from clusterspec.cost.serving import delays, loads, steady, times, waits
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
+from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
 from clusterspec.cost.serving.pools import Pools, prompt_seconds
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import Steady
@@ -209,19 +210,10 @@ def test_a_late_start_leaves_requests_that_the_engines_work_off() -> None:
         assert each.capacity > each.hours.rate and each.utilization == pytest.approx(each.hours.rate / each.capacity)
 
 
-def test_a_step_formed_ahead_holds_a_prompt_up_where_another_request_is_there() -> None:
-    """8 sequences on each engine; a closed loop of 64 has 63 others; the share of steps with prompts is 1 − e^(−r)."""
-    present, mixed = 63 / 64, -expm1(-8 / 100)
-    ahead = waits.step_ahead(CLOSED, (DECODE, PREFILL), mixed)
-    assert steady._formed_ahead(CLOSED, 8.0, DECODE, PREFILL) == pytest.approx(present * ahead)
-    random = 1 - exp(-8.0)
-    assert steady._formed_ahead(OPEN, 8.0, DECODE, PREFILL) == pytest.approx(
-        random * waits.step_ahead(OPEN, (DECODE, PREFILL), mixed)
-    )
-    for load in ("static", "offline"):
-        assert steady._formed_ahead(CLOSED._replace(load=replace(CLOSED.load, load=load)), 8.0, DECODE, PREFILL) == 0
-    single = CLOSED._replace(load=replace(CLOSED.load, output_tokens=1))
-    assert steady._formed_ahead(single, 8.0, DECODE, PREFILL) == 0
+def test_a_pipeline_forms_no_step_ahead() -> None:
+    """Nor an engine that drafts tokens."""
+    assert seconds_formed_ahead(CLOSED, 8.0, (DECODE, PREFILL), 0.1) == 0
+    assert seconds_formed_ahead(OPEN, 8.0, (DECODE, PREFILL), 0.1) == 0
 
 
 QUIET = '{from: "00:00", to: "06:00", request_rate: 0}'
