@@ -6,12 +6,22 @@ from collections.abc import Sequence
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_dimensions import NOUNS
-from clusterspec.rules.knowledge.text_tokens import PER, SCALES, UNITS, Dimensions, Token, tokens_of, unit_of
+from clusterspec.rules.knowledge.text_tokens import (
+    PER,
+    SCALES,
+    UNITS,
+    Dimensions,
+    Token,
+    decimal_sign,
+    plain_tokens,
+    tokens_of,
+    unit_of,
+)
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 
 MOST_FIGURES = 60
-"""Figures of a text that are read."""
+"""Figures of a sentence, and about as many of a text, that are read."""
 SAME, MOST_LINKS = 0.02, 5
 """Relative difference of one figure in two units, and the words and signs between both."""
 TOKEN, STEP, RACK, NODE, RANK, ENGINE, FLOP = "token", "step", "rack", "node", "rank", "engine", "flop"
@@ -135,29 +145,36 @@ def stated_figures(text: str) -> list[StatedFigure]:
     ...     print(each.value, each.noun or each.dimensions, each.per, each.before[:2])
     327680.0 (0, 0, 0, 1) token ('jedes', 'token')
     2000000000000.0 token  (',',)
-    8.0 port  (';',)
+    8.0 port  ()
     50000000000.0 (0, 0, -1, 1)  ('ports', 'of')
     652000.0 (0, 1, 0, 0)  (',',)
     """
-    tokens = tokens_of(text)
     found: list[StatedFigure] = []
-    bounds = _sentence_bounds(text)
+    sentences, offset = sentences_of(text), 0
+    plain = [each for sentence in sentences for each in plain_tokens(sentence)]
+    decimal = decimal_sign([each.text for each in plain if each.kind == "number"])
+    for index, sentence in enumerate(sentences):
+        if len(found) < MOST_FIGURES:
+            _add_figures(found, sentence, index, offset, tokens_of(sentence, decimal))
+        offset += len(sentence) + len(". ")
+    return found
+
+
+def _add_figures(found: list[StatedFigure], sentence: str, index: int, offset: int, tokens: Sequence[Token]) -> None:
+    """Add the figures of a sentence, which begins at an offset of its text, to those before it."""
     numbers = [at for at, each in enumerate(tokens) if each.kind == "number" and _is_figure(tokens, at)]
+    words = [each.text.lower() for each in tokens]
     for place, at in enumerate(numbers[:MOST_FIGURES]):
-        sentence = next((index for index, end in enumerate(bounds) if tokens[at].start < end), len(bounds))
-        first = numbers[place - 1] + 1 if place else 0
-        last = numbers[place + 1] if place + 1 < len(numbers) else len(tokens)
-        begin, end = bounds[sentence - 1] if sentence else 0, bounds[sentence] if sentence < len(bounds) else len(text)
-        before = tuple([each.text.lower() for each in tokens[first:at] if each.start >= begin])
+        before = tuple(words[numbers[place - 1] + 1 if place else 0 : at])
         read = _unit(tokens, at) if tokens[at].unit else _count(tokens, at)
         if not (read.noun or read.unit) and before[-1:] and before[-1] in _ARE:
             read = read._replace(noun=noun_of(("", *before)[-2]))  # `the steps are 57,220`
-        behind = tuple([each.text.lower() for each in tokens[max(at + 1, read.end) : last] if each.start < end])
-        per = (
-            read.per or _owner(before) or (_owner_of_last(read, tokens[at], found[-1], before, behind) if found else "")
-        )
-        found.append(_figure(text, tokens, at, sentence, read, per, before, behind))
-    return found
+        last = numbers[place + 1] if place + 1 < len(numbers) else len(tokens)
+        behind = tuple(words[max(at + 1, read.end) : last])
+        per = read.per or _owner(before)
+        if not per and found:
+            per = _owner_of_last(read, tokens[at], found[-1], before, behind)
+        found.append(_figure(sentence, tokens, at, index, offset, read._replace(per=per), before, behind))
 
 
 def _owner_of_last(
@@ -172,15 +189,6 @@ def _owner_of_last(
     return last.noun if apiece else ""  # `4,600 tokens, 320 KiB each`
 
 
-def _sentence_bounds(text: str) -> list[int]:
-    """Where each sentence of a text ends; its sign and a space follow it."""
-    ends, at = [], 0
-    for each in sentences_of(text):
-        ends.append(at + len(each))
-        at += len(each) + len(". ")
-    return ends
-
-
 def _is_figure(tokens: Sequence[Token], at: int) -> bool:
     """Whether a number is a figure: neither zero, nor a part of a name or of a date, nor a year."""
     token = tokens[at]
@@ -193,12 +201,12 @@ def _is_figure(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _figure(
-    text: str,
+    sentence: str,
     tokens: Sequence[Token],
     at: int,
-    sentence: int,
+    index: int,
+    offset: int,
     read: _Meaning,
-    per: str,
     before: tuple[str, ...],
     behind: tuple[str, ...],
 ) -> StatedFigure:
@@ -207,8 +215,8 @@ def _figure(
     plain, scale = token.values[0] / token.factor, read.scale * token.factor
     stop = max(token.end, tokens[read.end - 1].end)
     return StatedFigure(
-        plain * scale, read.dimensions, read.noun, per, read.period, token.start, stop, sentence, plain,
-        _half_unit(plain), scale, read.unit, before, behind, text[token.start : stop],
+        plain * scale, read.dimensions, read.noun, read.per, read.period, offset + token.start, offset + stop, index, plain,
+        _half_unit(plain), scale, read.unit, before, behind, sentence[token.start : stop],
     )  # fmt: skip
 
 
