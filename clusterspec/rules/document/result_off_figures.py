@@ -20,6 +20,14 @@ A sentence of the description or the comments whose figures give another result 
   time at an efficiency, a change in percent, events at an interval, the availability of a downtime, and the time from one day
   to another (`from 1 March to 30 June are six months`).
 
+In English, German, French, Spanish, Italian, Dutch and Portuguese, with numbers up to ninety-nine also in words, the rule
+derives each figure with a unit, and each number of tokens, steps, racks, requests and engines, from those before it: amounts of
+all parts, bytes of all tokens, energy, costs and times by their units, the share of each part, steps of a number of tokens,
+racks rounded up, requests in flight, the algorithm bandwidth of a bus bandwidth, the difference of two amounts, a multiple, and
+one figure in two units. It reports one that no formula, no other figure and no key gives, and that a known mistake explains:
+bits for bytes (8), a power of ten, decimal for binary units, a factor that is inverted, the wrong rounding of a count, one wrong
+digit, or two that are exchanged.
+
 A result is right if any product of the figures, and of counts of the plan, gives it. Bounds, conditions, parts, and
 comparisons with something else are not read.
 
@@ -73,7 +81,25 @@ description: The IT load of 5 MW and a PUE of 1.4 mean 6.2 MW at the meter.
 cluster: {platform: dgx-h200, nodes: 32}
 ```
 
+```yaml description
+clusterspec: 1
+description: Jedes Token belegt 327.680 Byte, eine Anfrage mit 32.768 Token also 10,7 GiB.
+cluster: {platform: dgx-h200, nodes: 30}
+```
+
+```yaml description
+clusterspec: 1
+description: Each node has two ports of 200 Gb/s for storage, so that the nodes together could draw 12.8 TB/s.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+description: Each node has two ports of 200 Gb/s for storage, so that the nodes together draw 1.6 TB/s, or 12.8 Tb/s.
+cluster: {platform: dgx-h200, nodes: 32}
+```
 
 ```yaml
 clusterspec: 1
@@ -100,7 +126,7 @@ cluster: {platform: dgx-h200, nodes: 32}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
@@ -111,15 +137,58 @@ from clusterspec.rules.knowledge.text_parts import wrong_parts
 from clusterspec.rules.knowledge.text_relations import contradictions
 from clusterspec.rules.knowledge.text_results import figure_of_plan, wrong_results
 from clusterspec.rules.knowledge.text_totals import wrong_totals
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.written_numbers import has_unit, has_word, sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.spec.model import OperationsSpec, Spec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
+MEASURES = word_set(
+    "kb mb gb tb pb eb kib mib gib tib pib kio gio tio go to po byte bytes octets gbit tbit gbps tbps w kw mw gw wh kwh mwh gwh "
+    "usd eur gbp chf jpy sek nok dkk pln czk inr cny krw cad aud euro euros dollar dollars $ € £ % flop flops tflop pflop g"
+)
+"""Units of figures that formulas give, in lower case."""
+COUNTED = (
+    *(
+        "token",
+        "jeton",
+        "gettoni",
+        "step",
+        "schritt",
+        "passi",
+        "paso",
+        "stap",
+        "rack",
+        "schränk",
+        "baie",
+        "armadi",
+        "armario",
+    ),
+    *(
+        "bastidor",
+        "kast",
+        "engine",
+        "motor",
+        "moteur",
+        "request",
+        "anfrag",
+        "requête",
+        "richiest",
+        "petici",
+        "pedido",
+        "verzoek",
+    ),
+    *("second", "sekunde", "minut", "hour", "stunde", "heure", "hora", "segund", "uren"),
+)
+"""What words of counts and of times begin with."""
+FEWEST_NUMBERS = 2
+"""Numbers in digits of two sentences of which one may follow from the other."""
 
 
-def check(own_remarks: str, cluster: Cluster | None, operations: OperationsSpec | None) -> Iterator[Problem]:
+def check(
+    own_remarks: str, spec: Spec, cluster: Cluster | None, operations: OperationsSpec | None
+) -> Iterator[Problem]:
     if not own_remarks:
         return
     counts: tuple[float, ...] = ()
@@ -146,6 +215,27 @@ def check(own_remarks: str, cluster: Cluster | None, operations: OperationsSpec 
         message = f"{result.figures} are {result.right}, not `{result.stated}`"
         yield RULE.problem("description", message, "compute it again, and what was derived from it")
         return
+    yield from _underived(own_remarks, spec, counts)
+
+
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(map(str.isdigit, word))
+
+
+def _underived(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterator[Problem]:
+    """The results that differ by a known mistake from what the formulas of the field give."""
+    if not (has_unit(own_remarks, MEASURES) or has_word(own_remarks, MEASURES, COUNTED)):
+        return
+    numbers = [sum(map(_has_digit, each.split())) for each in sentences_of(own_remarks)]
+    if max(map(sum, zip(numbers, [*numbers[1:], 0], strict=True)), default=0) < FEWEST_NUMBERS:
+        return
+    from clusterspec.rules.knowledge.underived_figures import (
+        underived_figures,
+    )  # many texts state no two figures together
+
+    for each in underived_figures(own_remarks[:MOST_CHARACTERS], counts, lambda: written_numbers(spec)):
+        message = f"{each.calculation} is {each.right}, not `{each.stated}`: {each.slip}"
+        yield RULE.problem("description", message, "compute it again, and what was derived from it")
 
 
 def _figures_of_plan(cluster: Cluster | None, operations: OperationsSpec | None) -> list[Figure]:

@@ -197,8 +197,8 @@ def _is_first_of_line(text: str, at: int) -> bool:
     return not at or text[at - 1] == "\n"
 
 
-def tokens_of(text: str) -> list[Token]:
-    """The tokens of a text as written.
+def tokens_of(text: str, decimal: str | None = None) -> list[Token]:
+    """The tokens of a text as written; ``decimal`` is the sign before decimals of the text that it is a part of.
 
     >>> [(each.values, each.unit, each.per) for each in tokens_of("USD 1,404.00, 0.162 EUR per kWh, 9.5 kW") if each.values]
     [((1404.0,), 'USD', ()), ((0.162,), 'EUR', ('kWh',)), ((9.5,), 'kW', ())]
@@ -206,7 +206,9 @@ def tokens_of(text: str) -> list[Token]:
     [(2300000.0,), (40.0,), (4200000.0,), (3.0,)]
     """
     plain = plain_tokens(text)
-    return list(_with_units(plain, decimal_sign([each.text for each in plain if each.kind == "number"])))
+    if decimal is None:
+        decimal = decimal_sign([each.text for each in plain if each.kind == "number"])
+    return list(_with_units(plain, decimal))
 
 
 _POINT = pattern(r"\.(?:\d{1,2}|\d{4,})$|,\d{3}[,.]")
