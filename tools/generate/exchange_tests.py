@@ -153,8 +153,8 @@ files of its kind.
 Some failures are errors of the expectation, not of the reader: 4 of the 10 contradictions of set 1, 3 of the 11 of
 set 3, 5 of the 7 failures of set 107, 6 of the 8 of set 111, and 3 of the 6 contradictions of the sets 125 to 127 (two
 collectives in one log stay two measurements, a figure was rounded to six digits, and a launch of vLLM without an option
-for it states no degree). The table counts them all, except nine of the sets 63 to 69. Ten files of the sets 2, 7 and 112 are excerpts without an address, so the
-list lacks them.
+for it states no degree). The table counts them all, except nine of the sets 63 to 69. Ten files of the sets 2, 7 and
+112 are excerpts without an address, so the list lacks them.
 
 The failures fall into eight kinds; the history of this page in Git describes each one.
 
