@@ -18,6 +18,7 @@ from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.charts.sizes import SizeCurve, size_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
+from clusterspec.report.charts.svg import text_width
 from clusterspec.report.charts.torus import torus_chart
 from tests.report.drawn import drawn_shapes
 
@@ -809,3 +810,13 @@ def test_the_plate_of_a_name_ends_at_most_3_below_the_axis(work: float, base: fl
     texts = drawn_shapes(curves.choice_chart(points, ("price", "tokens"), (seconds, seconds), "alt"))["texts"]
     (place,) = [text.split()[2] for text in texts.split("; ") if text.startswith("8 11 ")]
     assert float(place.partition(",")[2]) == base
+
+
+def test_a_name_ends_at_most_2_before_the_right_edge() -> None:
+    """The last point is at 414 / 1.08 of the axis; 8 to its right, the long name would end beyond 438."""
+    name = "16 nodes with other engines"
+    higher = [ChoicePoint("4", (1.0, 1.0), 20.0), ChoicePoint("8", (5.0, 5.0), 138 / 1.1)]  # the curve falls to its end
+    points = [*higher, ChoicePoint(name, (10.0, 10.0), 80.0)]
+    texts = drawn_shapes(curves.choice_chart(points, ("price", "tokens"), (seconds, seconds), "alt"))["texts"]
+    (place,) = [text.rsplit(" ", 1)[1] for text in texts.split("; ") if text.startswith(f"{name} 11 ")]
+    assert float(place.partition(",")[0]) == pytest.approx(438 - text_width(name, 11), abs=0.06)
