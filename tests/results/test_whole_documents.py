@@ -26,7 +26,7 @@ from clusterspec.results.estimate_json import Provenance, term_json
 from clusterspec.results.facility import Facility
 from clusterspec.results.faults import FailureRateRow, FailureRates, FaultRow, FaultsReport, YearlyGoodput
 from clusterspec.results.fleet import FleetDiffReport, JobUse, PoolUse
-from clusterspec.results.levers import SolveReport
+from clusterspec.results.levers import SolveReport, seeks_most_nodes
 from clusterspec.source import Computed, Source, Written
 
 TOOL, READ = Tool("1.2", "2026.1"), Input("spec.yaml", b"clusterspec: 1\n")
@@ -255,3 +255,19 @@ def test_a_solution_has_the_roles_and_faults_of_each_value_tried() -> None:
     assert (found["roles"], found["path"]) == (roles, "jobs.a.layout.nodes")
     without = body(replace(report, value=None, path=()))
     assert without["roles"] is without["path"] is without["why"] is without["other_load"] is None
+
+
+@pytest.mark.parametrize(
+    ("metric", "side", "most"),
+    [
+        *((metric, "<=", True) for metric in ("power", "power_peak", "fleet_power", "fleet_cost", "exposed")),
+        *((metric, ">=", False) for metric in ("power", "fleet_cost", "exposed", "step_time")),
+        *((metric, ">=", True) for metric in ("mfu", "tokens_per_second_per_accelerator", "goodput")),
+        *((metric, "<=", False) for metric in ("mfu", "goodput", "step_time", "memory")),
+        (None, "<=", False),
+        (None, ">=", False),
+    ],
+)
+def test_the_most_nodes_are_sought_where_fewer_meet_a_limit(metric: str | None, side: str, most: bool) -> None:
+    """Of a smaller machine the power is less, and each accelerator does more of the same work."""
+    assert seeks_most_nodes(metric, side) is most
