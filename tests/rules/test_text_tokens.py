@@ -436,4 +436,4 @@ def test_every_unit_of_texts_has_its_value_in_si() -> None:
 def test_a_word_scales_the_number_before_it(word: str, scale: float) -> None:
     assert SCALES[word] == scale
     (number,) = [token for token in tokens_of(f"a total of 3 {word} EUR") if token.kind == "number"]
-    assert (number.values[0], number.unit) == (pytest.approx(3 * scale), "EUR")
+    assert number.values[0] == pytest.approx(3 * scale) and number.unit == "EUR"
