@@ -9,10 +9,11 @@ import pytest
 
 from clusterspec.analysis.full_report import report
 from clusterspec.cost.energy import PUE
+from clusterspec.procurement.cost import UseCost
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import Bullets, PaperTable
 from clusterspec.report.paper.facility import energy_text, facility_section
-from clusterspec.report.paper.materials import cost_section
+from clusterspec.report.paper.materials import _uses_table, cost_section
 from clusterspec.results.full import FullReport
 from clusterspec.studies import study_text
 from clusterspec.units import display
@@ -209,3 +210,23 @@ def test_the_cost_of_energy_says_which_pue_it_assumes() -> None:
     }
     lines = {name: [one for one in items if one.startswith("power at the meter")] for name, items in told.items()}
     assert lines == {"stated": [], "assumed": [assumed], "not needed": [bare], "no price": [bare]}
+
+
+@pytest.mark.parametrize(
+    ("runs", "columns", "last"),
+    [
+        ((2000.0, 1000.0), 3, "1,000 EUR"),
+        ((None, 1000.0), 3, "1,000 EUR"),
+        ((None, None), 2, "5"),
+    ],
+)
+def test_the_cost_by_use_has_a_run_where_one_is_planned(
+    runs: tuple[float | None, ...], columns: int, last: str
+) -> None:
+    uses = (UseCost(1.0, True, 10.0, runs[0]), UseCost(0.5, False, 5.0, runs[1]))
+    table = _uses_table(replace(report_of(WORK), uses=uses))
+    assert table is not None and (len(table.columns), {len(row.cells) for row in table.rows}) == (columns, {columns})
+    first, second = table.rows
+    assert (first.cells[0], second.cells[0]) == ("100 % (stated)", "50 %")
+    assert last in second.cells[-1] and [row.field for row in table.rows] == ["cost_by_use[0]", "cost_by_use[1]"]
+    assert _uses_table(replace(report_of(WORK), uses=())) is None
