@@ -42,6 +42,9 @@ BLOCKS: tuple[tuple[dict[str, Any], int, int, list[tuple[str, int, int]]], ...] 
     ({"fp8_block": 64}, 32, 1, [("shared experts", 1024, 32)]),
     ({"uncut_shared_experts": True}, 16, 1, []),
     ({"experts": 0}, 32, 16, [("ffn_hidden", 2048, 32)]),
+    ({"ffn_hidden": 2176}, 2, 1, [("ffn_hidden", 2176, 2)]),  # 1,088 is eight blocks and a half
+    ({"expert_ffn_hidden": 1152}, 1, 2, [("expert_ffn_hidden", 1152, 2)]),  # 576 is four and a half
+    ({"ffn_hidden": 2176, "expert_ffn_hidden": 1152}, 1, 1, []),  # nothing is cut, odd as the widths are
     ({"moe_layers": 61}, 32, 1, [("shared experts", 1024, 32)]),  # no dense layers
 )
 

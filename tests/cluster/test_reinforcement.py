@@ -241,3 +241,21 @@ def test_a_token_lies_in_a_sample_longer_than_the_mean() -> None:
     assert spread_tokens(spread) == pytest.approx(variance / 2000)
     cut = replace(spread, outputs=Lengths(1000, 2500, 100))
     assert spread_tokens(cut) == pytest.approx(min(variance, 50**2) / cut.sample_tokens)
+
+
+@pytest.mark.parametrize(
+    ("layout", "batch"),
+    [
+        ({"tp": 2}, 160),  # 32 replicas divide 160 sequences of 3 samples, and no 120 of 4
+        ({"tp": 2, "pp": 2}, 160),  # 16 do so, too
+        ({"tp": 2, "cp": 2}, 160),
+        ({"tp": 2, "pp": 4}, 120),  # 8 divide 120
+        ({"tp": 2, "cp": 2, "pp": 2}, 120),
+        ({"tp": 2, "pp": 4, "micro_batch": 2}, 160),  # 8 replicas with two sequences in each micro-batch
+        ({"tp": 8}, 120),
+    ],
+)
+def test_as_many_samples_share_a_sequence_as_the_replicas_divide(layout: dict[str, Any], batch: int) -> None:
+    """64 accelerators by tp × cp × pp; 480 samples of 2,000 tokens, of which 8,192 hold 4."""
+    _, work, _, _ = resolved(layout=layout, output_tokens={"mean": 1500, "max": 7692})
+    assert (work.sequence_length, work.global_batch) == (8192, batch)

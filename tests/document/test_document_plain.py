@@ -172,6 +172,27 @@ def test_the_value_after_a_key_is_read_line_by_line_where_it_is_further_in(text:
         agrees_in_value(text)
 
 
+@each(
+    ("text", "value"),
+    [
+        ("a: [1, 2]\n", {"a": [1, 2]}),
+        ("a: [ 1 , [2, b] ] # why\n", {"a": [1, [2, "b"]]}),
+        ("a: {b: [1], c: 2}\n", {"a": {"b": [1], "c": 2}}),
+        ("a: { b: {c: [], d: {}}, e: 'f, g' }\n", {"a": {"b": {"c": [], "d": {}}, "e": "f, g"}}),
+        ("- {a: [x, 'it''s'], b: \"c\"}\n", [{"a": ["x", "it's"], "b": "c"}]),
+        *((text, None) for text in ("a: [1\n", "a: [1] 2\n", "a: [[1] [2]]\n", "a: {b: [1] c: 2}\n")),
+        *((text, None) for text in ("a: {b: [1], b: 2}\n", "a: {b: [1], c}\n", "a: [1]# b\n")),
+    ],
+)
+def test_collections_of_one_line_are_read_line_by_line(text: str, value: object) -> None:
+    if value is None:
+        with pytest.raises(plain.NotPlainError):
+            values.value_of_lines(text)
+    else:
+        assert values.value_of_lines(text) == value
+        agrees_in_value(text)
+
+
 LINES = st.tuples(st.integers(0, 3), st.sampled_from(["a:", "b: 1", "- c", "- d: 2", "- e:", "f: [g]", "# h", ""]))
 
 

@@ -237,6 +237,13 @@ def test_host_lists_keep_their_zeros() -> None:
         expanded_hosts("r[1-401]n[1-500]")
 
 
+@pytest.mark.parametrize("text", ["n[1", "n1]", "n[1]m[2", "n[1]m]", "n[1]m[2]o[3", "n[1]m[2]o]", "n[[1]", "n[1]]"])
+def test_a_bracket_of_a_host_list_is_closed_wherever_it_stands(text: str) -> None:
+    with pytest.raises(FormatError, match="not closed"):
+        expanded_hosts(text)
+    assert expanded_hosts("n[1]m[2]o[3-4]p") == ["n1m2o3p", "n1m2o4p"]
+
+
 def test_blocks_are_counted() -> None:
     text = "BlockName=b1 Nodes=n[01-18]\nBlockName=b2 Nodes=n[19-36]\nBlockSizes=18,36\n"
     reading = read(text)

@@ -8,8 +8,16 @@ from hypothesis import strategies
 
 from clusterspec.document import parse
 from clusterspec.exchange.documents import flow_text, yaml_scalar
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, combined_result
-from clusterspec.exchange.merge import merge, new_spec, spec_tree
+from clusterspec.exchange.import_result import (
+    FileLine,
+    FormatError,
+    ImportBuilder,
+    ImportedValue,
+    ImportResult,
+    combined_result,
+)
+from clusterspec.exchange.merge import _insertion_groups, merge, new_spec, spec_tree
+from clusterspec.records import replace
 from clusterspec.source import Source
 from tests.spec_keys import unknown_keys
 
@@ -185,3 +193,15 @@ def test_a_new_spec_has_its_sections_in_the_order_of_the_format_whatever_was_rea
         builder.set(path, {"layout.tp": 8, "cluster.nodes": 4}.get(path, "USD"), 1)
     heads = [line.rstrip(":") for line in new_spec(builder.reading()).splitlines() if line[:1].isalpha()]
     assert heads == ["clusterspec: 1", "name: imported", "cluster", "workload", "layout", "procurement"]
+
+
+def test_consecutive_items_of_one_list_are_inserted_together() -> None:
+    keys = {name: ImportedValue((name,), 1, FileLine("a")) for name in ("a", "b")}
+    items = [ImportedValue(("list",), number, FileLine("a"), appended=True) for number in range(4)]
+    other = ImportedValue(("other",), 9, FileLine("a"), appended=True)
+    replaced = replace(items[0], appended=False)
+    values = [keys["a"], items[0], items[1], items[2], other, items[3], keys["b"], keys["b"], items[0], replaced]
+    groups = _insertion_groups(values)
+    assert [len(group) for group in groups] == [1, 3, 1, 1, 1, 1, 1, 1]
+    assert [value for group in groups for value in group] == values, "in their order"
+    assert _insertion_groups([]) == []

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import date
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -133,6 +136,92 @@ def test_a_device_faster_than_the_named_accelerator_is_another_one() -> None:
 def test_without_pytorch_or_an_accelerator_nothing_is_measured() -> None:
     with pytest.raises(probe.NoDeviceError, match="PyTorch"):
         probe.samples_of_device(date(2026, 11, 21))
+
+
+class Event:
+    """A point of a stream of the device, whose clock goes on by 2 ms with each call."""
+
+    def __init__(self, device: Device, *, enable_timing: bool) -> None:
+        assert enable_timing
+        self.device, self.at = device, -1
+
+    def record(self) -> None:
+        self.at = self.device.calls
+
+    def elapsed_time(self, other: Event) -> float:
+        assert self.device.calls == self.device.waited_for, "read before the device is done"
+        return 2.0 * (other.at - self.at)
+
+
+class Device:
+    """What the probe uses of PyTorch: it counts calls, allocates nothing, and knows the shapes of products."""
+
+    __version__ = "2.9"
+    uint8 = bfloat16 = None
+
+    def __init__(self, *, found: bool, hip: str | None = None) -> None:
+        self.calls, self.waited_for, self.products = 0, -1, Counter[tuple[int, ...]]()
+        self.cuda = SimpleNamespace(
+            is_available=lambda: found,
+            get_device_name=lambda device: f"part {device}",
+            Event=partial(Event, self),
+            synchronize=self.wait,
+        )
+        self.version = SimpleNamespace(cuda=None if hip else "12.9", hip=hip)
+        self.nn = SimpleNamespace(functional=SimpleNamespace(scaled_dot_product_attention=self.call))
+
+    def wait(self) -> None:
+        self.waited_for = self.calls
+
+    def device(self, kind: str, number: int) -> str:
+        return f"{kind}:{number}"
+
+    def randn(self, *sizes: int, **_: object) -> tuple[int, ...]:
+        return sizes
+
+    def call(self, *_: object, **__: object) -> None:
+        self.calls += 1
+
+    def matmul(self, left: tuple[int, int], right: tuple[int, int]) -> None:
+        assert left[1] == right[0]
+        self.products[left[0], right[1], left[1]] += 1
+        self.call()
+
+    def empty(self, *_: object, **__: object) -> SimpleNamespace:
+        return SimpleNamespace(copy_=self.call)
+
+    def empty_like(self, other: SimpleNamespace) -> SimpleNamespace:
+        return other
+
+    def zeros(self, *_: object, **__: object) -> SimpleNamespace:
+        return SimpleNamespace(add_=self.call)
+
+
+def test_each_call_is_timed_twenty_times_after_five_that_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = Device(found=True)
+    monkeypatch.setattr(probe, "importlib", SimpleNamespace(import_module=lambda _: torch))
+    found = probe.samples_of_device(date(2026, 11, 21))
+    assert (found["device"], found["date"]) == ("part cuda:0", "2026-11-21")
+    assert found["software"] == {"torch": "2.9", "runtime": "12.9"}
+    kernels = Counter(each["kernel"] for each in found["samples"])
+    assert kernels == {"gemm": 9 * 4, "attention": 6, "copy": 3, "launch": 1}
+    timed = [each["seconds"] for each in found["samples"] if each["kernel"] != "launch"]
+    assert timed == [[0.002] * 20] * 45
+    assert set(torch.products.values()) == {5 + 20} and (16, 16384, 4096) in torch.products
+    (launch,) = [each["seconds"] for each in found["samples"] if each["kernel"] == "launch"]
+    assert len(launch) == 20 and torch.calls == 45 * 25 + 20 * 1000
+    gemms = [(each["m"], each["n"], each["k"]) for each in found["samples"] if each["kernel"] == "gemm"]
+    assert gemms == [*torch.products]
+
+
+def test_the_runtime_is_that_of_the_build_and_no_device_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for torch in (Device(found=True, hip="7.0"), Device(found=False)):
+        monkeypatch.setattr(probe, "importlib", SimpleNamespace(import_module=lambda _, torch=torch: torch))
+        if torch.cuda.is_available():
+            assert probe.samples_of_device(date(2026, 11, 21))["software"]["runtime"] == "7.0"
+        else:
+            with pytest.raises(probe.NoDeviceError, match="finds no accelerator"):
+                probe.samples_of_device(date(2026, 11, 21))
 
 
 def test_the_product_name_of_the_device_tells_its_entry(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

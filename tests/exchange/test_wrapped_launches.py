@@ -6,6 +6,9 @@ import pytest
 
 from clusterspec.exchange.import_formats import guessed_format
 from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.shell import Command
+from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.launch_commands import _program_of
 from tests.exchange.imports import given, read, unknown
 
 MAXTEXT = "python3 -m MaxText.train base.yml model_name=own-4b per_device_batch_size=4 max_target_length={}"
@@ -82,3 +85,22 @@ def test_a_script_is_no_quote() -> None:
     assert guessed_format(InputFile("a.txt", QUOTE.encode())).name == "quote"
     with pytest.raises(FormatError, match="matches no import format"):
         guessed_format(InputFile("a.sh", f"#!/bin/bash\necho '\n{QUOTE}'\n".encode()))
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("vllm serve", "vllm"),
+        ("/usr/bin/kill 5", "kill"),
+        ("sudo kill 5", "kill"),
+        ("/usr/bin/sudo -E kill 5", "kill"),
+        ("sudo -E -H HOME=/a kill 5", "kill"),
+        ("sudo -u root -E kill 5", "kill"),
+        ("doas -u root /bin/kill 5", "kill"),
+        ("sudo --user root A=1 vllm serve", "vllm"),
+        ("kill -u root", "kill"),  # of a program other than sudo, the options are its own
+        ("sudo -i", "-i"),  # a shell, which the command does not name
+    ],
+)
+def test_the_program_of_a_command_stands_after_sudo_and_its_options(text: str, program: str) -> None:
+    assert _program_of(Command(tuple(Word(word, 1) for word in text.split()))) == program

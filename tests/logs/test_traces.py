@@ -133,10 +133,12 @@ def test_json_lines_have_milliseconds_and_blocks_whose_last_may_be_short(tmp_pat
     file = tmp_path / "trace.jsonl"
     rows: list[dict[str, object]] = [
         {"timestamp": 3000, "input_length": 600, "output_length": 7},
+        {"timestamp": 4000, "input_length": 1024, "output_length": 9, "hash_ids": [1, 2, 3]},
         {"timestamp": 500, "input_length": 1100, "output_length": 5, "hash_ids": [4, "x", 6, 7]},
     ]
     file.write_text("\n".join(map(json.dumps, rows)) + "\n\n")
-    first, second = trace_arrivals(file)
+    first, second, third = trace_arrivals(file)
+    assert (third.time, third.output, third.blocks) == (3.5, 9, ((1, 512), (2, 512)))
     assert (first.time, first.prompt, first.output, first.blocks) == (0.0, 1100, 5, ((4, 512), ("x", 512), (6, 76)))
     assert (second.time, second.prompt, second.output, second.blocks) == (2.5, 600, 7, ())
     file.write_text(json.dumps({"input_length": 20, "output_length": 5, "hash_ids": [1, 2]}))

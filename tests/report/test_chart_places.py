@@ -18,6 +18,7 @@ from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.charts.sizes import SizeCurve, size_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
+from clusterspec.report.charts.svg import text_width
 from clusterspec.report.charts.torus import torus_chart
 from tests.report.drawn import drawn_shapes
 
@@ -793,3 +794,29 @@ def test_marks_of_one_place_go_down_up_right_left_and_then_diagonally() -> None:
     marks = log_plots.separated_marks([(100.0, 100.0)] * 11)
     near = [(100, 100), (100, 122), (100, 78), (122, 100), (78, 100), (100, 144), (100, 56), (144, 100), (56, 100)]
     assert marks == [*near, pytest.approx((130.8, 130.8)), pytest.approx((69.2, 130.8))]
+
+
+@pytest.mark.parametrize(
+    ("work", "base"),
+    [
+        (20.0, 148.0 + 16),  # the usual place, below at the right
+        (16.5, 151.5 + 16),  # the plate ends 3 below its base line, at 170.5
+        (15.5, 152.5 - 8),  # it would end at 171.5: the next place, above at the left
+    ],
+)
+def test_the_plate_of_a_name_ends_at_most_3_below_the_axis(work: float, base: float) -> None:
+    """Work up to 1.1 × 138 / 1.1 on 168 to 30 is 1 for one; a name stands 16 below its point or 8 above it."""
+    points = [ChoicePoint("8", (4.0, 4.0), work), ChoicePoint("16", (10.0, 10.0), 138 / 1.1)]
+    texts = drawn_shapes(curves.choice_chart(points, ("price", "tokens"), (seconds, seconds), "alt"))["texts"]
+    (place,) = [text.split()[2] for text in texts.split("; ") if text.startswith("8 11 ")]
+    assert float(place.partition(",")[2]) == base
+
+
+def test_a_name_ends_at_most_2_before_the_right_edge() -> None:
+    """The last point is at 414 / 1.08 of the axis; 8 to its right, the long name would end beyond 438."""
+    name = "16 nodes with other engines"
+    higher = [ChoicePoint("4", (1.0, 1.0), 20.0), ChoicePoint("8", (5.0, 5.0), 138 / 1.1)]  # the curve falls to its end
+    points = [*higher, ChoicePoint(name, (10.0, 10.0), 80.0)]
+    texts = drawn_shapes(curves.choice_chart(points, ("price", "tokens"), (seconds, seconds), "alt"))["texts"]
+    (place,) = [text.rsplit(" ", 1)[1] for text in texts.split("; ") if text.startswith(f"{name} 11 ")]
+    assert float(place.partition(",")[0]) == pytest.approx(438 - text_width(name, 11), abs=0.06)

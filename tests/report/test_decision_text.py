@@ -469,3 +469,15 @@ def test_a_difference_is_colored_by_what_is_better_beyond_the_ranges() -> None:
 ])  # fmt: skip
 def test_a_margin_is_a_share_up_to_twice_the_limit_and_a_multiple_above(headroom: float | None, text: str) -> None:
     assert headroom_text(Area("power", "rack", 1.0, 1.0, "W", headroom, "good")) == text
+
+
+def test_a_point_without_a_plan_keeps_the_columns_of_the_others() -> None:
+    """Of two points one has no engines that fit: its cells are empty, and the table is still one of serving."""
+    found = SweepRow({"cluster.nodes": 2}, serving=SERVED, memory=40e9, fits=True, layout={"tp": 8})
+    without = SweepRow({"cluster.nodes": 1}, why="no plan fits")
+    for rows in ([found, without], [without, found]):
+        head, *lines = cells(sweep_text.sweep_as_text(rows, WIDE))
+        assert {"TTFT", "TPOT", "tok/s", "accelerators"} <= {*head} and "MFU" not in head
+        (row,) = [line for line in lines if line[:1] == ["1"]]
+        assert " ".join(row) == "1 no plan fits"
+    assert "TTFT" not in sweep_text.sweep_as_text([without], WIDE)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
 
 from clusterspec.analysis.full_report import report
+from clusterspec.cost.energy import PUE
+from clusterspec.procurement.cost import UseCost
 from clusterspec.records import replace
 from clusterspec.report.paper.blocks import Bullets, PaperTable
 from clusterspec.report.paper.facility import energy_text, facility_section
-from clusterspec.report.paper.materials import cost_section
+from clusterspec.report.paper.materials import _uses_table, cost_section
 from clusterspec.results.full import FullReport
 from clusterspec.studies import study_text
 from clusterspec.units import display
@@ -39,9 +42,14 @@ layout: {framework: megatron-core, tp: 2}
 )
 
 
+@cache
+def report_of(spec: str) -> FullReport:
+    return report(study_text(spec, SETTINGS), "procurement", live=False)
+
+
 def test_power_heat_racks_and_cables_are_those_of_the_spec() -> None:
     """4 × 10 kW and one switch of 2 kW are 42 kW, 50.4 kW at the meter; of nodes 3 of 4 watts go to the liquid."""
-    section = facility_section(report(study_text(HALL, SETTINGS), "procurement"))
+    section = facility_section(report_of(HALL))
     assert section is not None
     cells = {
         row.cells[0]: row.cells[1:] for block in section.blocks if isinstance(block, PaperTable) for row in block.rows
@@ -67,12 +75,12 @@ def test_stated_cooling_units_are_shown_without_their_reserve() -> None:
     cooled = HALL.replace(
         "liquid_share: 0.75", "liquid_share: 0.75, cdus: {count: 4, capacity: 20 kW, redundancy: N+1}"
     )
-    section = facility_section(report(study_text(cooled, SETTINGS), "procurement"))
+    section = facility_section(report_of(cooled))
     assert section is not None
     rows = [row.cells for block in section.blocks if isinstance(block, PaperTable) for row in block.rows]
     found = next(cells for cells in rows if cells[0] == "Cooling distribution units")
     assert found[1:] == ("60 kW", "4 units of 20 kW, 1 of them in reserve")
-    assert "Cooling distribution units" not in str(facility_section(report(study_text(HALL, SETTINGS), "procurement")))
+    assert "Cooling distribution units" not in str(facility_section(report_of(HALL)))
 
 
 def test_switches_take_as_many_racks_as_their_height_and_the_limit_of_a_rack_ask() -> None:
@@ -88,7 +96,7 @@ def test_switches_take_as_many_racks_as_their_height_and_the_limit_of_a_rack_ask
 
 
 def test_the_carbon_of_a_year_is_its_energy_times_the_stated_intensity() -> None:
-    found = report(study_text(WORK, SETTINGS), "procurement")
+    found = report_of(WORK)
     hall, cost = found.facility, found.cost.cost
     assert hall is not None and hall.energy_of_year is not None and hall.carbon_of_year is not None
     assert hall.carbon_of_year == pytest.approx(hall.energy_of_year / 3.6e6 * 0.25, rel=1e-9)
@@ -116,14 +124,14 @@ def test_a_tender_says_nothing_about_what_its_buyer_left_out() -> None:
 
 def test_the_operator_of_a_cloud_has_the_hall() -> None:
     rented = "clusterspec: 1\ncluster: {platform: aws-p5-48xlarge, nodes: 2}\n"
-    assert facility_section(report(study_text(rented, SETTINGS), "procurement")) is None
+    assert facility_section(report_of(rented)) is None
 
 
 @pytest.mark.parametrize(("power", "nodes", "racks"), [("", 5, 2), ("rack_limit: 22 kW, ", 2, 5)])
 def test_racks_are_bounded_where_their_nodes_are_not_stated(power: str, nodes: int, racks: int) -> None:
     """Five nodes of 8 units stand in 42, and two of 10 kW within 22 kW: ten nodes take two racks, or five."""
     text = HALL.replace("nodes: 4", "nodes: 10").replace("nodes_per_rack: 2, ", power)
-    found = report(study_text(text, SETTINGS), "procurement")
+    found = report_of(text)
     section = facility_section(found)
     assert found.facility is not None and section is not None
     assert (found.facility.nodes_at_most, found.facility.least_racks) == (nodes, racks)
@@ -131,7 +139,7 @@ def test_racks_are_bounded_where_their_nodes_are_not_stated(power: str, nodes: i
     assert "rating of the feeds: the power of a rack is not known" in told, "2N is stated"
     rows = {row.cells[0]: row.cells for block in section.blocks if isinstance(block, PaperTable) for row in block.rows}
     assert rows["Racks of nodes, at least"][1] == f"{racks}"
-    stated = report(study_text(HALL, SETTINGS), "procurement").facility
+    stated = report_of(HALL).facility
     assert stated is not None and stated.least_racks is None, "the racks are known"
 
 
@@ -174,8 +182,51 @@ def rows_of(found: FullReport) -> dict[str, tuple[str, ...]]:
 
 @pytest.mark.parametrize(("field", "spec", "rows"), OPTIONAL)
 def test_what_is_not_known_of_a_hall_takes_its_row_and_no_other(field: str, spec: str, rows: set[str]) -> None:
-    found = report(study_text(spec, SETTINGS), "procurement")
+    found = report_of(spec)
     assert found.facility is not None and getattr(found.facility, field) is not None
     nothing: dict[str, Any] = {field: None}
     unknown = replace(found, facility=replace(found.facility, **nothing))
     assert set(rows_of(found)) - set(rows_of(unknown)) == rows
+
+
+def told_as_unknown(text: str, **hall: Any) -> list[str]:
+    """What the section on the data hall lists as unknown, for a spec and changed figures of its hall."""
+    found = report_of(text)
+    assert found.facility is not None
+    section = facility_section(replace(found, facility=replace(found.facility, **hall)))
+    assert section is not None
+    return [item for block in section.blocks if isinstance(block, Bullets) for item, _ in block.items]
+
+
+def test_the_cost_of_energy_says_which_pue_it_assumes() -> None:
+    """Without a PUE, energy is priced with an assumed one; without work, nothing has a price of energy."""
+    bare = "power at the meter: no PUE is stated (`procurement.pue`)"
+    assumed = f"{bare}; the cost of energy assumes {PUE.value:g}"
+    told = {
+        "stated": told_as_unknown(WORK),
+        "assumed": told_as_unknown(WORK.replace("pue: 1.2, ", "")),
+        "not needed": told_as_unknown(WORK, pue=None),
+        "no price": told_as_unknown(HALL, pue=None),
+    }
+    lines = {name: [one for one in items if one.startswith("power at the meter")] for name, items in told.items()}
+    assert lines == {"stated": [], "assumed": [assumed], "not needed": [bare], "no price": [bare]}
+
+
+@pytest.mark.parametrize(
+    ("runs", "columns", "last"),
+    [
+        ((2000.0, 1000.0), 3, "1,000 EUR"),
+        ((None, 1000.0), 3, "1,000 EUR"),
+        ((None, None), 2, "5"),
+    ],
+)
+def test_the_cost_by_use_has_a_run_where_one_is_planned(
+    runs: tuple[float | None, ...], columns: int, last: str
+) -> None:
+    uses = (UseCost(1.0, True, 10.0, runs[0]), UseCost(0.5, False, 5.0, runs[1]))
+    table = _uses_table(replace(report_of(WORK), uses=uses))
+    assert table is not None and (len(table.columns), {len(row.cells) for row in table.rows}) == (columns, {columns})
+    first, second = table.rows
+    assert (first.cells[0], second.cells[0]) == ("100 % (stated)", "50 %")
+    assert last in second.cells[-1] and [row.field for row in table.rows] == ["cost_by_use[0]", "cost_by_use[1]"]
+    assert _uses_table(replace(report_of(WORK), uses=())) is None

@@ -312,13 +312,16 @@ def test_a_long_text_ends_with_its_findings_by_rule_the_most_severe_first() -> N
     assert (blank, summary.split(".")[0]) == ("", "1 error, 10 warnings and 3 notes in 3 files")
     narrow = findings_text.findings_as_text(report, replace(PLAIN, width=30)).splitlines()
     assert "       1  error     few" in narrow, "without the column that does not fit"
-    assert "findings  severity" not in findings_text.findings_as_text(replace(CHECKED, findings=ALL))
+    for number in (12, 13):
+        text = findings_text.findings_as_text(replace(CHECKED, findings=ALL[1:2] * number))
+        assert ("findings  severity" in text) is (number > 12), number
 
 
 def test_a_table_by_rule_counts_the_rules_that_it_does_not_list() -> None:
-    findings = tuple(replace(ALL[1], rule=f"rule-{k:02}") for k in range(findings_text.MOST_RULES + 3))
+    findings = tuple(replace(ALL[1], rule=f"rule-{k:02}") for k in range(12 + 3))
     lines = findings_text.findings_as_text(replace(CHECKED, findings=findings)).splitlines()
-    assert "and 3 further rules" in lines and not any(line.split()[2:3] == ["rule-12"] for line in lines)
+    listed = [word for line in lines for word in line.split()[2:3] if word in {"rule-11", "rule-12"}]
+    assert "and 3 further rules" in lines and listed == ["rule-11"]
 
 
 @each(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.quantity import HOUR, YEAR
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.knowledge.text_equations import (
     ENERGY,
     MONEY,
@@ -19,7 +20,17 @@ from clusterspec.rules.knowledge.text_equations import (
     priced_amounts,
 )
 from clusterspec.rules.knowledge.text_expressions import ExpressionParser, text_products
-from clusterspec.rules.knowledge.text_tokens import MOST_TOKENS, Dimensions, Token, plain_tokens, tokens_of
+from clusterspec.rules.knowledge.text_tokens import (
+    MOST_TOKENS,
+    SCALES,
+    UNITS,
+    Dimensions,
+    Token,
+    plain_tokens,
+    tokens_of,
+)
+from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.units.table import TABLE
 from tests.effort import each
 
 NONE, TIME, BYTE, RATE = (0, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (0, 0, -1, 1)
@@ -369,3 +380,60 @@ def test_a_product_is_written_with_its_result(text: str, value: float | None, re
     assert [one.result.value * hours.get(one.result.unit, 1.0) for one in found] == pytest.approx(
         [] if result is None else [result]
     )
+
+
+IN_SI = {
+    0.001: "‰",
+    0.01: "% cents",
+    1.0: "€ $ £ ¥ ₹ ₩ euro euros dollar dollars pounds francs yen won zł kr kronor kroner W watt watts"
+    " byte bytes octet octets",
+    1e3: "kEUR TEUR kUSD kGBP kCHF kW KW kB KB",
+    3600.0: "Wh Std",
+    1e6: "MEUR MUSD MGBP MCHF MW MB",
+    3.6e6: "kWh KWh kwh",
+    125e6: "Gb Gbit Gbps",
+    1e9: "GW GB Go",
+    3.6e9: "MWh mwh",
+    125e9: "Tb Tbit Tbps",
+    1e12: "TB To",
+    3.6e12: "GWh gwh",
+    1e15: "PB Po",
+    1e18: "EB",
+    1024.0: "KiB",
+    1_048_576.0: "MiB",
+    1_073_741_824.0: "GiB",
+    1_099_511_627_776.0: "TiB",
+    1_125_899_906_842_624.0: "PiB",
+}
+"""Units of texts by their value in SI units, aside from codes of currencies and words of times."""
+
+
+def test_every_unit_of_texts_has_its_value_in_si() -> None:
+    """A Gb is a billion bits, an eighth as many bytes; a Wh is 3,600 J. Units of specs are the same."""
+    values = {name: value for value, names in IN_SI.items() for name in names.split()}
+    assert {name: UNITS[name][0] for name in values} == values
+    others = {*UNITS_PER_DOLLAR, *TIME_WORDS}
+    assert {*UNITS} == {*values} | others
+    assert {UNITS[name][0] for name in UNITS_PER_DOLLAR} == {1.0}
+    shared = {name: factor / divisor for name, (_, factor, divisor) in TABLE.items() if name in UNITS}
+    assert {name: UNITS[name][0] for name in shared} == shared and len(shared) > 20
+
+
+@each(
+    ("word", "scale"),
+    [
+        *((word, 1e3) for word in ("thousand", "tausend", "tsd", "mille", "mil", "k")),
+        *((word, 1e4) for word in ("万", "만")),
+        ("lakh", 1e5),
+        *((word, 1e6) for word in ("million", "millions", "millionen", "millones", "milhões", "miljoen", "milioni")),
+        *((word, 1e6) for word in ("mn", "mio", "mln", "mill", "m", "mm")),
+        ("crore", 1e7),
+        *((word, 1e8) for word in ("億", "억")),
+        *((word, 1e9) for word in ("billion", "billions", "milliarden", "milliards", "mrd", "mld", "bn")),
+        *((word, 1e12) for word in ("trillion", "billionen", "billones")),  # of the long scale of German and Spanish
+    ],
+)
+def test_a_word_scales_the_number_before_it(word: str, scale: float) -> None:
+    assert SCALES[word] == scale
+    (number,) = [token for token in tokens_of(f"a total of 3 {word} EUR") if token.kind == "number"]
+    assert number.values[0] == pytest.approx(3 * scale) and number.unit == "EUR"
