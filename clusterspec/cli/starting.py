@@ -44,6 +44,7 @@ UNSOUND = (100, 0, 0.0)
 UNFIT = 10_000
 """The first number of the rank of a plan that does not fit. It is above the ranks of plans with errors."""
 FLAWLESS = (0, 0, 0.0)
+"""The rank of a spec without a warning or a note about the layout whose speed is not known; known speeds rank lower."""
 MOST_ADVISED = 3
 """Maximum number of times that a spec is changed as its check advises, since advice on a key may lead to advice on its
 value.
@@ -51,7 +52,7 @@ value.
 UNEVEN = "layers-indivisible-by-pp"
 """The rule that asks for the layers of each stage. If there are many stages, its message does not list the layers."""
 MOST_BETTERED = 100
-"""Number of layouts to try after the first without a warning, to find one without a note about the layout."""
+"""Number of layouts to try after the first without a warning, to find a faster one without a note about the layout."""
 ADVISED = (
     ("cluster", "scale_out", "placement"),
     ("cluster", "scale_out", "collective_plugin"),
@@ -122,6 +123,7 @@ class Attempt:
             layout += f"  pp: {self.pp}  # pipeline stages\n"
         if self.ep > 1:
             layout += f"  ep: {self.ep}  # ranks that the experts of a layer lie on\n"
+            layout += "  expert_tp: 1  # ranks that divide each expert\n" if self.tp > 1 else ""
         if (stages := advised.get(("layout", "stage_layers"))) is not None:
             layout += f"  stage_layers: {stages}\n"
         if kind == "train":
@@ -186,30 +188,33 @@ class StartingSpec(NamedTuple):
 
 
 def starting_spec(settings: Settings, platform: str, model: str, kind: str, nodes: int | None = None) -> StartingSpec:
-    """The best spec of the candidate layouts, without a text if there are none. Raises `UsageFault` for unknown
-    names.
+    """The best spec of the candidate layouts, on the fewest nodes that have one without a warning or a note about the
+    layout. Without candidates, the text is empty. Raises `UsageFault` for unknown names.
     """
     machine = _catalog_entry(settings.catalog, "platform", platform)
     network = _catalog_entry(settings.catalog, "model", model)
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
-    best: tuple[tuple[int, int, float], str, Study] | None = None
+    best: tuple[tuple[int, int, float], int, str, Study] | None = None
     tried = candidate_layouts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
     usual = [*_usual_frameworks(settings.catalog, chip.vendor if isinstance(chip, Accelerator) else "", kind)]
     framework, left = "", MOST_TRIED
     for attempt in tried:
+        if best is not None and best[0] <= FLAWLESS and attempt.nodes > best[1]:
+            break
         framework = framework or _running_framework(usual, partial(attempt.text, machine, network, kind), settings)
         text, study, flaws = _advised_spec(partial(attempt.text, machine, network, kind, framework), settings)
         if best is None or flaws < best[0]:
-            best = flaws, _waived_spec(text, study), study
-        left = min(left, MOST_BETTERED + 1) - 1 if best[0] < (1, 0, 0.0) else left - 1
+            best = flaws, attempt.nodes, _waived_spec(text, study), study
+        left = min(left, MOST_BETTERED + 1) - 1 if best[0][0] == 0 else left - 1
         if best[0] == FLAWLESS or left <= 0:
             break
     if best is None:
         return StartingSpec("", False)
-    sound = best[0] < UNSOUND
-    return StartingSpec(best[1], sound, () if sound else _error_sentences(best[2]))
+    rank, _, text, study = best
+    sound = rank < UNSOUND
+    return StartingSpec(text, sound, () if sound else _error_sentences(study))
 
 
 def _error_sentences(study: Study) -> tuple[str, ...]:
@@ -290,8 +295,9 @@ def _waived_spec(text: str, study: Study) -> str:
 
 def _spec_rank(study: Study) -> tuple[int, int, float]:
     """The rank of a spec; lower is better. Without errors it consists of the numbers of warnings and of notes about the
-    layout. With errors it consists of their number, the nodes and the warnings, since more nodes do not fix errors of
-    the machine. For a plan that does not fit, it contains the memory in bytes.
+    layout, and of the negative tokens per second of an accelerator in training. With errors it consists of their
+    number, the nodes and the warnings, since more nodes do not fix errors of the machine. For a plan that does not
+    fit, it contains the memory in bytes.
 
     The rules are not asked about a plan that does not fit, since that alone is an error. Findings that no layout avoids
     do not count.
@@ -304,7 +310,7 @@ def _spec_rank(study: Study) -> tuple[int, int, float]:
     errors, warnings = (sum(one.severity is each for one in found) for each in (Severity.ERROR, Severity.WARNING))
     if errors:
         return UNSOUND[0] * errors, study.design.cluster.nodes if study.design.cluster else 0, float(warnings)
-    return warnings, len(notes), 0.0
+    return warnings, len(notes), -(study.plan.tokens_per_second_per_accelerator or 0.0)
 
 
 def candidate_layouts(
@@ -336,8 +342,8 @@ def _layouts_on_nodes(
     for recompute in ("none", "selective", "full") if kind == "train" else ("none",):
         for ep in _expert_degrees(model, ranks, kind):
             for pp, tp in product(stages, DEGREES):
-                split = tp * pp * ep
-                whole = tp <= reach and tp * pp <= ranks and ranks % split == 0 and split >= cut
+                split = pp * max(tp, ep)  # whole experts on each rank of ep: tp divides only the other weights
+                whole = tp <= reach and split <= ranks and ranks % split == 0 and split >= cut
                 if whole and pp <= (model.layers or pp) and (pp == 1 or ep > 1 or tp >= usual):
                     yield Attempt(nodes, tp, pp, ep, recompute, precision, ranks)
 

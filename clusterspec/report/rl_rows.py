@@ -19,24 +19,31 @@ def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:
     low, high = times.band
     yield "step time", display(times.step, "s"), joined_notes(f"{display(low, 's')} to {display(high, 's')}", held)
     rate = f"{times.tokens_per_second_per_accelerator:,.0f}"
-    yield "tokens per second", rate, joined_notes("per accelerator, of the whole step", held)
-    if times.mfu is not None:
-        yield "MFU", percent(times.mfu), joined_notes("of all roles over the whole step", held)
-    tail = f"{percent(times.rollout.idle_share, 2)} of it waiting for the longest samples"
-    yield "rollout", display(times.rollout.batch, "s"), joined_notes(f"to the last sample, {tail}", held)
+    mfu = f"MFU {percent(times.mfu)}" if times.mfu is not None else ""
+    yield "tokens per second", rate, joined_notes("per accelerator, of all roles over the whole step", mfu, held)
+
+
+def role_remarks(times: RlTimes) -> dict[str, str]:
+    """What a role's row states beside its seconds: the wait for the longest samples, the weights that are sent."""
     sent, wire = display(times.sync.weights, "B"), display(times.sync.wire, "s")
-    note = f"{sent} by {times.sync.method}; the transfer alone takes {wire}"
-    yield "weight sync", display(times.sync.seconds, "s"), joined_notes(note, held)
+    return {
+        "rollout": f"{percent(times.rollout.idle_share, 2)} of it waiting for the longest samples",
+        "weight sync": f"{sent} by {times.sync.method}; the transfer alone takes {wire}",
+    }
 
 
 def rl_text(times: RlTimes, ink: Ink) -> str:
-    """The roles with their seconds, and the share of the step in which each role's accelerators wait."""
+    """The roles with their seconds and the share of the step in which each role's accelerators wait; then the memory of
+    an accelerator of the trainer by phase.
+    """
+    remarks = role_remarks(times)
     rows = [
         (
-            f"  {part.role.replace('_', ' ')}",
+            f"  {(name := part.role.replace('_', ' '))}",
             display(part.seconds, "s"),
             portion(part.seconds / times.step),
             portion(part.idle_share),
+            remarks.get(name, ""),
         )
         for part in times.parts
     ]
@@ -47,10 +54,10 @@ def rl_text(times: RlTimes, ink: Ink) -> str:
             if times.memory.offloaded
             else ""
         )
-        note = f"(memory of an accelerator by phase: {held}{_models_text(times.memory)}{moved})"
+        note = f"(memory by phase: {held}{_models_text(times.memory)}{moved})"
     else:
         note = ""
-    table = text_table(("  role", "time", "of the step", "idle"), rows, right=(1, 2, 3), ink=ink)
+    table = text_table(("  role", "time", "of the step", "idle", "remark"), rows, right=(1, 2, 3), wrap=(4,), ink=ink)
     lines = wrapped_lines(note, ink.measure, "  ", "   ") if note else []
     return table + "".join(ink.paint("dim", line) + "\n" for line in lines)
 
