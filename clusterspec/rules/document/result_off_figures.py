@@ -100,12 +100,14 @@ cluster: {platform: dgx-h200, nodes: 32}
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.text_days import wrong_times
 from clusterspec.rules.knowledge.text_dimensions import Figure
+from clusterspec.rules.knowledge.text_explanations import Claim, is_explained, quantities_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_parts import wrong_parts
 from clusterspec.rules.knowledge.text_relations import contradictions
@@ -113,21 +115,26 @@ from clusterspec.rules.knowledge.text_results import figure_of_plan, wrong_resul
 from clusterspec.rules.knowledge.text_totals import wrong_totals
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import OperationsSpec
+from clusterspec.spec.model import OperationsSpec, Spec
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 
 
-def check(own_remarks: str, cluster: Cluster | None, operations: OperationsSpec | None) -> Iterator[Problem]:
+def check(
+    own_remarks: str, spec: Spec, cluster: Cluster | None, operations: OperationsSpec | None
+) -> Iterator[Problem]:
     if not own_remarks:
         return
     counts: tuple[float, ...] = ()
     if cluster is not None:
         counts = (float(cluster.nodes), float(cluster.accelerators), float(cluster.accelerators_per_node))
-    for sentence in sentences_of(own_remarks):
-        for each in contradictions(sentence, counts):
-            message = f"{each.figures} are {each.right_words}, not `{each.result.words}`"
+    claims = _wrong_products(own_remarks, counts, _figures_of_plan(cluster, operations))
+    amounts: list[Quantity] | None = None
+    for claim in claims:
+        amounts = [*quantities_of(spec)] if amounts is None else amounts
+        if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts, amounts):
+            message = f"{claim.figures} are {claim.right}, not `{claim.stated}`"
             yield RULE.problem("description", message, "compute it again, and what was derived from it")
             return
     for part in wrong_parts(own_remarks[:MOST_CHARACTERS]):
@@ -138,14 +145,17 @@ def check(own_remarks: str, cluster: Cluster | None, operations: OperationsSpec 
         message = f"from {time.first} to {time.last} are {time.days} days, not `{time.stated}`"
         yield RULE.problem("description", message, "look the dates up, and correct one of them")
         return
-    for total in wrong_totals(own_remarks[:MOST_CHARACTERS], counts):
-        message = f"{total.parts} are {total.right}, not `{total.stated}`"
-        yield RULE.problem("description", message, "compute it again, and what was derived from it")
-        return
-    for result in wrong_results(own_remarks[:MOST_CHARACTERS], _figures_of_plan(cluster, operations)):
-        message = f"{result.figures} are {result.right}, not `{result.stated}`"
-        yield RULE.problem("description", message, "compute it again, and what was derived from it")
-        return
+
+
+def _wrong_products(text: str, counts: Sequence[float], plan: Sequence[Figure]) -> Iterator[Claim]:
+    """The results of a text that are not the product, sum or quotient of its figures."""
+    for sentence in sentences_of(text):
+        for each in contradictions(sentence, counts):
+            yield Claim(each.result.words, each.right_words, each.figures)
+    for total in wrong_totals(text[:MOST_CHARACTERS], counts):
+        yield Claim(total.stated, total.right, total.parts)
+    for result in wrong_results(text[:MOST_CHARACTERS], plan):
+        yield Claim(result.stated, result.right, result.figures)
 
 
 def _figures_of_plan(cluster: Cluster | None, operations: OperationsSpec | None) -> list[Figure]:
