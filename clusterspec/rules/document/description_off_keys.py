@@ -4,15 +4,17 @@
 
 A `description` that counts nodes (`24 nodes`, `16 HGX H100 nodes`, `eight DGX B200`) or accelerators (`192 MI300X`,
 `256 GPUs`), in digits or as the first word of a sentence, where the number neither is stated by a key nor follows from
-the keys. A limit (`at most 192 GPUs`) is compared with the size of the machine. The rule accepts the nodes with or without spares, the nodes of
-the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of decode and of the
-roles; with `recovery: shrink` any smaller number of nodes. Sentences about another machine (one that is replaced, compared
-with, or bought later), parts of a larger one (`128 of the 256 nodes`), nodes that a load needs (`11,600 requests/s: 580
-nodes`), blocks of a fabric (`pods of 96`) and parts that add up to the nodes (`62 and 31 more`) are not read.
+the keys. A limit (`at most 192 GPUs`) is compared with the size of the machine. The rule accepts the nodes with or without
+spares, the nodes of the job, of a rack, of a pod and of a domain, and the accelerators of each of these, of prefill, of
+decode and of the roles; with `recovery: shrink` any smaller number of nodes. Sentences about another machine (one that is
+replaced, compared with, or bought later), parts of a larger one (`128 of the 256 nodes`), nodes that a load needs
+(`11,600 requests/s: 580 nodes`), blocks of a fabric (`pods of 96`) and parts that add up to the nodes (`62 and 31 more`)
+are not read, and no other size is read where the text also states the right one.
 
 A number of steps is compared with tokens / (batch × sequence length): one that the text calls the whole run has to agree
 to 5 %, and no other may be larger by half. A price of one accelerator or node, or its rent for an hour (`2.20 USD per
-chip-hour`), has to agree with `prices` to 3 %.
+chip-hour`, `32 servers at 302,000 EUR each`), has to agree with `prices` to 3 %; prices in another currency than theirs
+are not read.
 
 ## Why it matters
 
@@ -95,13 +97,14 @@ operations: {recovery: shrink}
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.described_prices import wrong_prices
+from clusterspec.rules.knowledge.described_prices import wrong_prices, wrong_prices_of_nodes
 from clusterspec.rules.knowledge.key_values import engine_ranks, node_counts, role_nodes
 from clusterspec.rules.knowledge.machine_counts import (
+    MachineCount,
     accelerator_counts_in,
     is_of_a_store,
     is_of_machine,
@@ -156,15 +159,17 @@ def check(
     )
     counted = {number * cluster.accelerators_per_node for number in nodes} | {cluster.scale_up.domain}
     counted |= {number * cluster.ranks_per_accelerator for number in counted} | ranks_of_engines
-    words_of_nodes = _wrong_nodes(own_description, spec, cluster, nodes, nodes | written)
-    if words_of_nodes:
-        yield _problem(words_of_nodes, plural(cluster.nodes, "node"))
-        return
-    words_of_accelerators = _wrong_accelerators(own_description, cluster, counted | nodes | written)
-    if words_of_accelerators:
-        yield _problem(words_of_accelerators, plural(cluster.accelerators, "accelerator"))
-        return
-    own = {"cluster.nodes": [*nodes, *written], "cluster.accelerators": [*counted, *nodes, *written]}
+    own: dict[str, Sequence[float]] = {}
+    if not _states_one_of(node_counts_in(own_description), (cluster.nodes, cluster.all_nodes)):
+        own["cluster.nodes"] = [*nodes, *written]
+        if words := _wrong_nodes(own_description, spec, cluster, nodes, nodes | written):
+            yield _problem(words, plural(cluster.nodes, "node"))
+            return
+    if not _states_one_of(accelerator_counts_in(own_description), (cluster.accelerators,)):
+        own["cluster.accelerators"] = [*counted, *nodes, *written]
+        if words := _wrong_accelerators(own_description, cluster, counted | nodes | written):
+            yield _problem(words, plural(cluster.accelerators, "accelerator"))
+            return
     for each in wrong_statements(own_description, own):
         if not _is_of_parts(each, own_description, spec, cluster, nodes):
             of_nodes = each.key.key == "cluster.nodes"
@@ -175,6 +180,11 @@ def check(
     yield from _slice_problem(own_description, cluster)
     if workload is not None:
         yield from _step_problem(own_description, workload)
+
+
+def _states_one_of(counts: Iterable[MachineCount], sizes: Collection[int]) -> bool:
+    """Whether a text states a right size of the machine, so that another size is of something else."""
+    return any(each.value in sizes and not each.is_limit for each in counts)
 
 
 def _wrong_nodes(text: str, spec: Spec, cluster: Cluster, nodes: Collection[int], right: Collection[int]) -> str:
@@ -231,11 +241,16 @@ def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
 
 
 def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[Problem]:
-    prices = (spec.procurement.prices if spec.procurement is not None else None) or {}
-    if not prices.keys().isdisjoint(("node", "node_hour")):
-        for message in wrong_prices(description, prices, cluster.accelerators_per_node):
-            yield RULE.problem("description", message, "correct the text or the key")
-            return
+    bought = spec.procurement
+    prices = (bought.prices if bought is not None else None) or {}
+    if bought is None or prices.keys().isdisjoint(("node", "node_hour")):
+        return
+    currency = bought.currency or ""
+    messages = [*wrong_prices(description, prices, cluster.accelerators_per_node, currency)]
+    if not messages and "node" in prices:
+        messages = [*wrong_prices_of_nodes(description, prices["node"], currency)]
+    for message in messages[:1]:
+        yield RULE.problem("description", message, "correct the text or the key")
 
 
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:

@@ -209,6 +209,8 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
             scale, end = LETTERS[tokens[end].text], end + 1
         elif end < len(tokens) and tokens[end].text == "Ki":
             scale, end = 1024.0, end + 1
+        if token.factor > 1.0 and end < len(tokens) - 1 and tokens[end].text.lower() in ("de", "d"):
+            end += 1  # `176 milliards de paramètres`
         noun, end = _counted(tokens, end)
         powers = frozenset({(noun, 1)}) if noun else frozenset()
         if not noun and (work := _work_at(tokens, end)) is not None:
