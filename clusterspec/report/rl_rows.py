@@ -24,7 +24,7 @@ def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:
 
 
 def role_remarks(times: RlTimes) -> dict[str, str]:
-    """What a role's row states beside its seconds: the wait for the longest samples, the weights that are sent."""
+    """The remarks by role: the share of rollout that waits for the longest samples, and the size of the weights sent."""
     sent, wire = display(times.sync.weights, "B"), display(times.sync.wire, "s")
     return {
         "rollout": f"{percent(times.rollout.idle_share, 2)} of it waiting for the longest samples",

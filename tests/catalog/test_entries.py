@@ -38,6 +38,7 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
         "checkpoint-formats.csv",
         "documented-facts.csv",
         "known-parts.csv",
+        "longest-offers.csv",
         "purchase-terms.csv",
         "releases.csv",
         "words-of-claims.csv",

@@ -286,6 +286,46 @@ def test_a_plan_cancels_what_its_provider_takes_back(cluster: str, text: str, wo
     assert any(words in one for one in found) if words else not found, (text, found)
 
 
+A3_MEGA = "platform: gcp-a3-megagpu-8g, nodes: 16"
+LASTING = [
+    (P5, "A single Capacity Block covers the run of nine months.", "lasts 182 days at most, and the plan counts on nine months"),
+    (P5, "We reserve the entire 30 weeks as one Capacity Block.", "30 weeks"),
+    (P5, "An EC2 Capacity Block of 26 weeks is booked.", ""),  # 182 days
+    (P5, "An EC2 Capacity Block of 27 weeks is booked.", "27 weeks"),
+    (P5, "Der Capacity Block läuft 200 Tage.", "200 Tage"),
+    (P5, "The run takes nine months, so one Capacity Block is not enough; two blocks are booked back to back.", ""),
+    (P5, "Capacity Blocks cover the nine months.", ""),
+    (P5, "A Capacity Block lasts 182 days at most, and the run takes nine months.", ""),
+    (ND, "A single Capacity Block covers the run of nine months.", ""),
+    (A3_MEGA, "The pretraining of six weeks runs on A3 Mega obtained by Flex-start, in one go.", "lasts 7 days at most, and the plan counts on six weeks"),
+    (A3_MEGA, "DWS Flex Start gives us the GPUs for 30 days.", "30 days"),
+    (A3_MEGA, "Für zwei Wochen am Stück holen wir die Maschinen über flex-start.", "zwei wochen"),
+    (A3_MEGA, "Flex-start VMs run for seven days, so the six weeks are cut in parts with a checkpoint.", ""),
+    (A3_MEGA, "Fine-tuning of two days a month uses Flex-start VMs of a week at most.", ""),
+    (A3_MEGA, "A three-week pretraining run on Flex-start VMs.", "three-week"),
+    (A3_MEGA, "The nodes are reserved in calendar mode for 120 days.", "lasts 90 days at most, and the plan counts on 120 days"),
+    (A3_MEGA, "The nodes are reserved in calendar mode for 90 days.", ""),
+    (A3_MEGA, "The nodes are reserved in calendar mode; backups are kept elsewhere.", ""),
+]  # fmt: skip
+
+
+@each("cluster, text, words", LASTING)
+def test_an_offer_lasts_as_long_as_its_provider_says(cluster: str, text: str, words: str, check: Check) -> None:
+    found = [message for _, message in told(check, "term-outlasts-offer", text, cluster)]
+    assert any(words.lower() in one.lower() for one in found) if words else not found, (text, found)
+
+
+def test_one_offer_for_the_whole_term_is_compared_with_the_term(check: Check) -> None:
+    term = "procurement: {currency: USD, term: %d days}\n"
+    whole = "The machine is a single Capacity Block, reserved for the whole term."
+    ((_, message),) = told(check, "term-outlasts-offer", whole, P5, term % 183)
+    assert message == "an EC2 Capacity Block lasts 182 days at most, and the plan counts on a term of 183 days"
+    assert not told(check, "term-outlasts-offer", whole, P5, term % 182)
+    assert not told(check, "term-outlasts-offer", "A Capacity Block for the tests.", P5, term % 400), (
+        "a part of the term"
+    )
+
+
 def test_limits_of_dollars_come_from_the_prices(check: Check) -> None:
     bought = "procurement: {currency: USD, term: 1 years, prices: {node_hour: %s}}\n"
     plan = "A Savings Plan of one year, which is returned within 5 days of the purchase."
