@@ -95,7 +95,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.accelerator_figures import figures_of_accelerators
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
 from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
-from clusterspec.rules.knowledge.named_keys import SAME
+from clusterspec.rules.knowledge.named_keys import MEASURES, SAME, NamedKey
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
@@ -135,7 +135,7 @@ _RATIO_CUES = ("blocking", "full bisection", "versubscri")
 TECHNOLOGY = "cluster.scale_out.technology"
 _NETWORKS = ("InfiniBand", "RoCE", "Spectrum-X", "Slingshot", "EFA", "Omni-Path", "TCPXO", "TCPX")
 GENERATION = "generation"
-_UNITS_OF_PARTS = ("B", "B/s", "W")
+_MEASURES = frozenset(MEASURES[name] for name in ("size", "rate", "watts"))
 _OF_OTHER_NETWORKS = pattern(
     r"(?i)\b(?:stor\w+|front-?end|management|speicher\w*|stockage|cables?|splitters?|modules?|optics)\b"
 )
@@ -191,7 +191,7 @@ def check(
     wrong = [each for each in wrong_statements(own_description, own) if not _is_written(each, spec)]
     if wrong:
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
-        wrong = [each for each in wrong if each.key.unit not in _UNITS_OF_PARTS or not _is_one_of(each, of_parts)]
+        wrong = [each for each in wrong if not _is_measure(each.key) or not _is_one_of(each, of_parts)]
     for stated in wrong:
         yield _problem(stated.words, stated.key.key, _displayed(own[stated.key.key][0], stated.key.unit))
     yield from _framework_problem(own_description, spec, workload, catalog)
@@ -235,6 +235,11 @@ def _is_written(stated: Statement, spec: Spec) -> bool:
     if stated.key.is_unmistakable:
         return False
     return _is_one_of(stated, written_numbers(spec))
+
+
+def _is_measure(key: NamedKey) -> bool:
+    """Whether the figures of a key are sizes, rates or powers without the noun that tells what they are of."""
+    return not key.powers.isdisjoint(_MEASURES)
 
 
 def _is_one_of(stated: Statement, values: Iterable[float]) -> bool:
