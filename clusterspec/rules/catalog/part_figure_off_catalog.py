@@ -113,12 +113,15 @@ def _own_problems(
     if workload is None or workload.kind == "rl" or workload.model.id not in catalog.ids("model"):
         return
     own, of_own = values_of_parts([workload.model]), True
+    if "parameters" not in own:
+        return
     own["parameters"] = [*own["parameters"], *own.get("active parameters", ())]
     for sentence in sentences_of(plain_text(text)):
         models = [each for each in mentions_in(sentence, catalog) if each.kind == "model"]
         if not models and of_own:
             for stated in statements_in(sentence, own, PARAMETERS):
-                if not agrees(stated, own[stated.key.key]) and not _is_written(stated, spec):
+                whole = 0.5 * max(own["parameters"]) < stated.value < 2 * max(own["parameters"])
+                if whole and not agrees(stated, own[stated.key.key]) and not _is_written(stated, spec):
                     yield _problem(stated, "the model", [workload.model], own)
         of_own = workload.model.id in models[-1].ids if models else of_own
 

@@ -90,7 +90,7 @@ _AFTER_DELIVERY = pattern(
 YEARS_LATER = 365
 """Number of days after which a milestone is not a part of a delivery, but a notice, a return or a contract's end."""
 _LATER = pattern(
-    r"(?i)\b(?:options?|optional|phase|stage|later|second|third|returns?|end|expir\w*|warranty|support|final|last|payment|review|retire\w*)\b"
+    r"(?i)\b(?:options?|optional|phase|stage|later|second|third|returns?|end|expir\w*|warranty|support|final|last|payment|review|retire\w*|delet\w*|eras\w*|gelöscht|supprim\w*|effac\w*)\b"
 )
 """Pattern of words in a milestone for what follows the start of operation."""
 
