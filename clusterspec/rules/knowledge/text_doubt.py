@@ -23,17 +23,17 @@ _ENGLISH = (
 _GERMAN = (
     r"hätten?|wären?|würden?|könnten?|bräuchten?|alte[nrms]?|früher\w*|ehemalig\w*|bisherig\w*|bestehende\w*|vorhandene\w*|vorgänger\w*|nachfolger\w*|ersetz(?:t|en)|vorschlag\w*|entwurf\w*|"
     r"(?:andere|zweite|erste)[nrms]? (?:maschine|cluster|system|anlage|angebot|bestellung|auftrag|vertrag|lauf|abteilung|gruppe)\w*|"
-    r"verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
+    r"verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w+|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
     r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)"
 )
 _FRENCH = (
     r"ancien\w*|précédent\w*|existante?s?|prédécesseur\w*|remplac(?:e|ent|er|ement)|(?:première|deuxième|seconde) tranche|écart(?:é\w*|ons)|refus(?:é\w*|ons)|rejet(?:é\w*|ons)|offre d(?:'une?|u) |pilote\w*|ébauche|"
-    r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|"
+    r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|la concurrence|"
     r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|[a-zà-ÿ]{2,}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
 )
 _OTHER_LANGUAGES = (
-    r"antigu[oa]s?|anterior(?:es)?|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w+|descartad\w+|oferta de una?|sustituy\w+|reemplaz\w+|piloto|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
-    r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w+|rifiutat\w+|scartat\w+|offerta di un[oa]?|sostituisc\w+|pilota|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
+    r"antigu[oa]s?|anterior(?:es)?|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w+|descartad\w+|oferta de una?|sustituy\w+|reemplaz\w+|piloto|la competencia|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
+    r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w+|rifiutat\w+|scartat\w+|offerta di un[oa]?|sostituisc\w+|pilota|la concorrenza|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
     r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
 )
 _OTHERS = pattern(rf"(?i)\b(?:{_ENGLISH}|{_GERMAN}|{_FRENCH}|{_OTHER_LANGUAGES})\b")
