@@ -51,8 +51,8 @@ def words_of_another(text: str) -> str:
     return match[0] if match is not None else ""
 
 
-OF_ANY_MACHINE = frozenset({"text-contradicts-documentation", "utilization-off-rate"})
-"""Rules on claims about a product, or about what was measured, which are wrong on any machine."""
+OF_ANY_MACHINE = frozenset({"text-contradicts-documentation", "utilization-off-rate", "text-test-above-ceiling"})
+"""Rules on claims about a product, what was measured and what is to be tested: another machine does not explain them."""
 
 
 def doubted_problem(problem: Problem, text: str) -> Problem:
