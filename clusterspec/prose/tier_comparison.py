@@ -62,7 +62,8 @@ def wrong_ratios(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     tiers = list(dict.fromkeys(_compared_tiers(sentence, text))) if stated else []
     pairs = [(a, b) for a in tiers for b in tiers if a.channel is not b.channel and a.one_way > b.one_way]
     for at, ratio in stated:
-        if not any(agrees_within(ratio, fast.one_way / slow.one_way, RATIO_TOLERANCE) for fast, slow in pairs):
+        right = any(agrees_within(ratio, fast.one_way / slow.one_way, RATIO_TOLERANCE) for fast, slow in pairs)
+        if not right and not _is_of_replaced_figure(sentence, ratio):
             mixed = (
                 problem
                 for fast, slow in pairs[:MAX_PAIRS]
@@ -102,6 +103,27 @@ def _written_ratios(sentence: Sentence) -> Iterator[tuple[int, float]]:
         counted = any(named.start == at + 2 and named.subject.kind in _MACHINES for named in sentence.named)
         if (times or follows.text.lower() in ("times", "fold")) and not counted and _compares_tiers(sentence, at):
             yield at, token.value
+
+
+def _is_of_replaced_figure(sentence: Sentence, ratio: float) -> bool:
+    """Whether a ratio is that of two figures of one kind: `2.35 times as fast (4.8 instead of 2.039 TB/s)`."""
+    words = sentence.words
+    for at in range(1, len(words) - 2):
+        new, old = words[at - 1], words[at + 2]
+        joined = f"{words[at].text} {words[at + 1].text}".lower() in _INSTEAD
+        if joined and new.kind in _FIGURES and old.kind in _FIGURES and old.value:
+            scales = _SCALES if new.kind is TokenKind.NUMBER else (1.0,)
+            if any(agrees_within(ratio, new.value * scale / old.value, REPLACED_TOLERANCE) for scale in scales):
+                return True
+    return False
+
+
+_SCALES = (1.0, 1e3, 1e6, 1e9, 1e12, 1e15)
+"""What the unit of the second figure may multiply the first by, which is written without it."""
+_FIGURES = (TokenKind.NUMBER, TokenKind.QUANTITY)
+_INSTEAD = ("instead of", "rather than", "up from", "compared to", "compared with")
+REPLACED_TOLERANCE = 0.02
+"""Relative tolerance of the ratio of two figures that are written next to it."""
 
 
 def _compares_tiers(sentence: Sentence, at: int) -> bool:

@@ -97,7 +97,7 @@ def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
                 problems += _judgeable_problems(facts.spec, module(name).check(*known))
         except Exception as fault:
             faults.append((name, fault))
-    problems = _unsuperseded_problems(problems)
+    problems = _doubted_problems(_unsuperseded_problems(problems), facts)
     if faults:
         raise RulesFailedError(problems, faults) from faults[0][1]
     return problems
@@ -161,6 +161,17 @@ def _unsuperseded_problems(problems: list[Problem]) -> list[Problem]:
     ]
 
 
+def _doubted_problems(problems: list[Problem], facts: Facts) -> list[Problem]:
+    """The problems, those found in the description with the doubt that its other sentences cast on them."""
+    if not any(problem.path == _DESCRIPTION for problem in problems):
+        return problems
+    from clusterspec.rules.knowledge.text_doubt import doubted_problem  # most specs have no such problem
+
+    text = " ".join(facts.remarks.split())
+    return [doubted_problem(each, text) if each.path == _DESCRIPTION else each for each in problems]
+
+
+_DESCRIPTION = ("description",)
 STAND_INS = {"nodes": (2, 48, 1000), "sequence_length": (1024, 8192, 4000), "global_batch": (64, 1024, 3000)}
 """Substitute values for each key: different in size and in their divisors."""
 

@@ -53,6 +53,11 @@ SHRINKS = f"{NODES}\noperations: {{recovery: shrink}}"
         ("It takes all of the 40 nodes.", NODES, "`40 nodes`"),
         ("It has 10 to 40 nodes.", NODES, ""),
         ("It has 10 x 40 nodes.", NODES, ""),
+        # a limit is at least the size of the machine
+        ("It has at most 40 nodes.", NODES, ""),
+        ("It has at most 16 nodes.", NODES, "`16 nodes`, and the keys say 20 nodes"),
+        ("It has no more than 192 GPUs.", NODES, ""),
+        ("Es hat höchstens 128 GPUs.", NODES, "`128 GPUs`, and the keys say 160 accelerators"),
         ("It needs 40 nodes and more.", NODES, ""),
         ("A load of 9 requests/s: 4 nodes.", NODES, ""),
         # accelerators: more than those of a node, and none of the counts of nodes

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from clusterspec.report import _OF_RISK, _RISKY
-from clusterspec.rules.document import description_off_keys, launch_settings_off_keys
+from clusterspec.rules.document import launch_settings_off_keys
 from clusterspec.rules.knowledge.job_limits import CUES, job_limits_in
 from clusterspec.rules.knowledge.written_numbers import unambiguous_setting
 from clusterspec.rules.measured import measurement_without_metric
@@ -75,12 +75,6 @@ def test_a_text_without_a_cue_holds_no_setting() -> None:
 def test_what_the_rule_on_launch_settings_reads_holds_a_sign(text: str) -> None:
     assert launch_settings_off_keys._CUES.search(text) is not None
     assert any(sign in text for sign in launch_settings_off_keys._SIGNS)
-
-
-@each("text", [f"{axis}{sign}8" for axis in ("tp", "pp", "cp", "ep") for sign in (" ", "=")])
-def test_a_degree_holds_its_start(text: str) -> None:
-    assert description_off_keys._DEGREE.search(text) is not None
-    assert any(start in text for start in description_off_keys._OF_DEGREE)
 
 
 @pytest.mark.parametrize("text", ["45 °c", "45°c", "45 ºc", "45 deg c", "45 degrees c", "45c", "45 c", "17,5 c"])

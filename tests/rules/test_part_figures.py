@@ -18,7 +18,7 @@ SPEC = Spec("a.yaml")
 
 
 def messages(text: str, spec: Spec = SPEC) -> list[str]:
-    return [each.message for each in check(text, SETTINGS.catalog, spec)]
+    return [each.message for each in check(text, SETTINGS.catalog, spec, None, None)]
 
 
 def test_a_figure_that_no_entry_of_the_name_has_is_found_and_no_other() -> None:

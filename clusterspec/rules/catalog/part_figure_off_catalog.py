@@ -4,7 +4,8 @@
 
 In the description and the comments: the memory, the memory bandwidth or the largest power of an accelerator or a node, the cages
 or ports of a switch, the layers, heads, parameters, experts or context of a model, where the sentence names the part and the
-catalog has another figure. The figures of all parts that the name may mean are right, and so are figures of the keys. Bounds,
+catalog has another figure. Of the accelerator of the design, also where no sentence names it: a peak with sparsity that the text
+calls dense, for one or for all, and a bandwidth of both directions that it gives for each. Of its model, the parameters. The figures of all parts that the name may mean are right, and so are figures of the keys. Bounds,
 measured figures, parts of the whole and figures of several parts together are not read.
 
 ## Why it matters
@@ -35,12 +36,24 @@ workload: {model: llama-3.1-70b, sequence_length: 4096, global_batch: 256}
 layout: {framework: megatron-core, tp: 8, pp: 4}
 ```
 
+```yaml description
+clusterspec: 1
+description: A server of eight offers 20.9 PFLOP/s of dense bf16.
+cluster: {platform: mi300x-ubb8, nodes: 4}
+```
+
 ## Silent
 
 ```yaml
 clusterspec: 1
 description: The QM9700 has 32 OSFP cages for 64 ports; a leaf with 32 ports to nodes has 32 to spines.
 cluster: {platform: dgx-h200, nodes: 64}
+```
+
+```yaml
+clusterspec: 1
+description: A server of eight offers 10.5 PFLOP/s of dense bf16, 20.9 with 2:4 sparsity.
+cluster: {platform: mi300x-ubb8, nodes: 4}
 ```
 
 ## Sources
@@ -54,7 +67,9 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.catalog.reader import Entry
+from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.accelerator_figures import wrong_accelerator_figures
 from clusterspec.rules.knowledge.part_figures import ROWS, values_of_parts
 from clusterspec.rules.knowledge.part_mentions import PartMention, mentions_in
 from clusterspec.rules.knowledge.stated_keys import LONGEST_SENTENCE, Statement, agrees, plain_text, statements_in
@@ -66,6 +81,7 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
+PARAMETERS = [each for each in ROWS if each.key == "parameters"]
 _NUMBER = pattern(r"\d[\d.,]*")
 OF_SEVERAL = 3.0
 """Ratio to the largest value of the catalog above which a figure counts several parts together."""
@@ -76,9 +92,42 @@ _SEVERAL = pattern(r"(?i)(?:\b\d{1,5} ?(?:x |× ?)?|\b(?:all|both|these|those|be
 """Words before the name of several parts; a figure after them may be the sum of all."""
 
 
-def check(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[Problem]:
+def check(
+    own_remarks: str, catalog: Catalog, spec: Spec, cluster: Cluster | None, workload: Workload | None
+) -> Iterator[Problem]:
     if not own_remarks:
         return
+    if (problem := next(_part_problems(own_remarks, catalog, spec), None)) is not None or (
+        problem := next(_own_problems(own_remarks, catalog, spec, cluster, workload), None)
+    ) is not None:
+        yield problem
+
+
+def _own_problems(
+    text: str, catalog: Catalog, spec: Spec, cluster: Cluster | None, workload: Workload | None
+) -> Iterator[Problem]:
+    """The problems of figures of the accelerator and of the model of the design, which their sentence does not name."""
+    for wrong in wrong_accelerator_figures(text, cluster) if cluster is not None else ():
+        message = f"the text calls `{wrong.words}` {wrong.called}, and the catalog has {wrong.right}"
+        yield RULE.problem("description", message, "correct the text, and what was computed from it")
+    if workload is None or workload.kind == "rl" or workload.model.id not in catalog.ids("model"):
+        return
+    own, of_own = values_of_parts([workload.model]), True
+    if "parameters" not in own:
+        return
+    own["parameters"] = [*own["parameters"], *own.get("active parameters", ())]
+    for sentence in sentences_of(plain_text(text)):
+        models = [each for each in mentions_in(sentence, catalog) if each.kind == "model"]
+        if not models and of_own:
+            for stated in statements_in(sentence, own, PARAMETERS):
+                whole = 0.5 * max(own["parameters"]) < stated.value < 2 * max(own["parameters"])
+                if whole and not agrees(stated, own[stated.key.key]) and not _is_written(stated, spec):
+                    yield _problem(stated, "the model", [workload.model], own)
+        of_own = workload.model.id in models[-1].ids if models else of_own
+
+
+def _part_problems(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[Problem]:
+    """The problems of figures of parts that their sentence names."""
     for sentence in sentences_of(plain_text(own_remarks)):
         for part, entries, segment in _parts_of(sentence, catalog):
             own = values_of_parts(entries)
@@ -86,7 +135,6 @@ def check(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[Problem]:
                 of_several = stated.value > OF_SEVERAL * max(own[stated.key.key])
                 if not agrees(stated, own[stated.key.key]) and not of_several and not _is_written(stated, spec):
                     yield _problem(stated, sentence[part.start : part.end], entries, own)
-                    return
 
 
 def _parts_of(sentence: str, catalog: Catalog) -> Iterator[tuple[PartMention, list[Entry], str]]:

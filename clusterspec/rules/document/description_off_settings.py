@@ -4,11 +4,12 @@
 
 A `description` that names the accelerator, the model, the framework, the network technology, the sharding, the training precision, the size of the
 model, a degree of the layout or the oversubscription, or states a figure of the machine (NICs and accelerators per node, nodes
-per rack, spares, link rate, storage, power), of the work (tokens, batch, load, targets), of operations (checkpoints, repair,
+per rack, spares, link rate, bandwidth of a node, storage, power), of the work (tokens, batch, load, targets), of operations (checkpoints, repair,
 restart) or of the purchase (term, warranty, delivery, support, tax, discount, payment, PUE, electricity), where the keys state
 another. A figure belongs to the key whose words are nearest in its clause. Numbers agree to 5 %, sizes of models to 30 %, PUE
 and prices to 1 %. A key is skipped where the text also states the right figure, or several wrong ones; a number that another
-key states in the same unit is accepted, and so is a setting that the text only compares with (`moved from`, `instead of`,
+key states in the same unit is accepted, and so are the memory, the bandwidths and the power of accelerators that the
+text or the design names, and a setting that the text only compares with (`moved from`, `instead of`,
 `not`). Sentences about another machine (one that is replaced, compared with, or bought later), bounds, plans, parts, ranges,
 and figures in a clause with `would` or `if` are not read.
 
@@ -84,18 +85,20 @@ layout: {framework: megatron-core, tp: 8, cp: 2}
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import prod
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.accelerator_figures import figures_of_accelerators
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
 from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
-from clusterspec.rules.knowledge.named_keys import SAME
+from clusterspec.rules.knowledge.named_keys import MEASURES, SAME, NamedKey
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
+from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.written_numbers import (
     belongs_to_something_else,
     written_numbers,
@@ -129,8 +132,15 @@ _RATIO = pattern(
     r"(?<![\w.:/])(?P<down>\d{1,2}(?:\.\d)?):(?P<up>\d{1,2})(?![\w:])|\b(?:fully )?[Nn]on-?blocking\b|\bfull bisection\b"
 )
 _RATIO_CUES = ("blocking", "full bisection", "versubscri")
-_NETWORKS = ("InfiniBand", "RoCE", "Spectrum-X", "Slingshot", "EFA", "Omni-Path")
+TECHNOLOGY = "cluster.scale_out.technology"
+_NETWORKS = ("InfiniBand", "RoCE", "Spectrum-X", "Slingshot", "EFA", "Omni-Path", "TCPXO", "TCPX")
+GENERATION = "generation"
+_MEASURES = frozenset(MEASURES[name] for name in ("size", "rate", "watts"))
+_OF_OTHER_NETWORKS = pattern(
+    r"(?i)\b(?:stor\w+|front-?end|management|speicher\w*|stockage|cables?|splitters?|modules?|optics)\b"
+)
 _NAME_CUES = {
+    GENERATION: ("DR",),
     "cluster.scale_out.technology": _NETWORKS,
     "layout.sharding": ("ZeRO", "SDP"),
     "workload.precision": (" in ", " en "),
@@ -140,6 +150,7 @@ _NAMES = {
         r"\b(?:A10|A16|A30|A40|[ABHV][1238]00|L20|L40S?|L4|H20|GB\d00|GH200|MI\d{3}[AX]|RTX \d{4}|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
     ),
     "cluster.scale_out.technology": pattern(rf"\b(?:{'|'.join(_NETWORKS)})\b"),
+    GENERATION: pattern(r"\b(?:EDR|HDR|NDR|XDR)\b"),
     "layout.sharding": pattern(r"\b(?:ZeRO-?[123]|FSDP2?|HSDP)\b"),
     "workload.precision": pattern(
         r"\b(?:[Tt]rain(?:ed|ing|s)?|[Pp]re-?train(?:ed|ing)|[Tt]uning) in (?P<name>[Ff][Pp]\d{1,2}|[Bb][Ff]16|MXFP\d|NVFP4)\b"
@@ -153,6 +164,8 @@ _FAMILIES = {
     "slingshot": "slingshot",
     "efa": "efa",
     "omnipath": "omni-path",
+    "tcpxo": "gpudirect-tcpxo",
+    "tcpx": "gpudirect-tcpx",
 }
 _SHARDINGS = {
     "zero1": ("zero1",),
@@ -176,6 +189,9 @@ def check(
         return
     own = values_of_keys(spec, cluster, layout, workload, own_description)
     wrong = [each for each in wrong_statements(own_description, own) if not _is_written(each, spec)]
+    if wrong:
+        of_parts = figures_of_accelerators(own_description, cluster, catalog)
+        wrong = [each for each in wrong if not _is_measure(each.key) or not _is_one_of(each, of_parts)]
     for stated in wrong:
         yield _problem(stated.words, stated.key.key, _displayed(own[stated.key.key][0], stated.key.unit))
     yield from _framework_problem(own_description, spec, workload, catalog)
@@ -186,8 +202,12 @@ def check(
         cued = any(cue in own_description for cue in _NAME_CUES.get(key, ("",)))
         found_names = list(_NAMES[key].finditer(own_description)) if cued else []
         names = {letters_and_digits(_name_of(match)) for match in found_names}
+        if key == TECHNOLOGY and letters_and_digits(own_name) in letters_and_digits(own_description):
+            continue  # a text that names the own network names the other for comparison
+        if key == GENERATION and (_OF_OTHER_NETWORKS.search(own_description) or words_of_another(own_description)):
+            continue
         if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
-            yield _problem(found_names[0][0], key, own_name)
+            yield _problem(found_names[0][0], TECHNOLOGY if key == GENERATION else key, own_name)
 
 
 def _framework_problem(description: str, spec: Spec, workload: Workload | None, catalog: Catalog) -> Iterator[Problem]:
@@ -214,7 +234,16 @@ def _is_written(stated: Statement, spec: Spec) -> bool:
         return any(stated.value == each for each in values_named((spec.workload, spec.layout), name))
     if stated.key.is_unmistakable:
         return False
-    return any(abs(stated.value - each) <= stated.key.same * abs(each) for each in written_numbers(spec))
+    return _is_one_of(stated, written_numbers(spec))
+
+
+def _is_measure(key: NamedKey) -> bool:
+    """Whether the figures of a key are sizes, rates or powers without the noun that tells what they are of."""
+    return not key.powers.isdisjoint(_MEASURES)
+
+
+def _is_one_of(stated: Statement, values: Iterable[float]) -> bool:
+    return any(abs(stated.value - each) <= stated.key.same * abs(each) for each in values)
 
 
 def _displayed(value: float, unit: str) -> str:
@@ -273,7 +302,12 @@ def _own_names(spec: Spec, cluster: Cluster, workload: Workload | None) -> dict[
         found["cluster.accelerator"] = accelerator.id, lambda name: name.rstrip("s") in own
     if cluster.scale_out is not None:
         technology = cluster.scale_out.technology
-        found["cluster.scale_out.technology"] = technology.id, lambda name: _FAMILIES[name] == technology.family
+        found["cluster.scale_out.technology"] = (
+            technology.id,
+            lambda name: _FAMILIES[name] in (technology.family, technology.id),
+        )
+        if technology.family == "infiniband":
+            found[GENERATION] = technology.id, technology.id.endswith
     sharding = spec.layout.sharding if spec.layout is not None else None
     if sharding is not None:
         found["layout.sharding"] = sharding, lambda name: sharding in _SHARDINGS[name]
@@ -294,6 +328,6 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
 
 
 def _problem(words: str, key: str, own: str) -> Problem:
-    at = f"`{key}`" if "." in key else f"the number of {key}"
+    at = f"`{key}`" if "." in key else f"the {key}" if key.startswith("bandwidth") else f"the number of {key}"
     message = f"the description says `{words}`, and {at} is {own}"
     return RULE.problem("description", message, "correct the text or the key")

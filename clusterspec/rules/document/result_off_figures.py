@@ -130,8 +130,10 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.text_days import wrong_times
 from clusterspec.rules.knowledge.text_dimensions import Figure
+from clusterspec.rules.knowledge.text_explanations import Claim, is_explained, quantities_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_parts import wrong_parts
 from clusterspec.rules.knowledge.text_relations import contradictions
@@ -194,9 +196,12 @@ def check(
     counts: tuple[float, ...] = ()
     if cluster is not None:
         counts = (float(cluster.nodes), float(cluster.accelerators), float(cluster.accelerators_per_node))
-    for sentence in sentences_of(own_remarks):
-        for each in contradictions(sentence, counts):
-            message = f"{each.figures} are {each.right_words}, not `{each.result.words}`"
+    claims = _wrong_products(own_remarks, counts, _figures_of_plan(cluster, operations))
+    amounts: list[Quantity] | None = None
+    for claim in claims:
+        amounts = [*quantities_of(spec)] if amounts is None else amounts
+        if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts, amounts):
+            message = f"{claim.figures} are {claim.right}, not `{claim.stated}`"
             yield RULE.problem("description", message, "compute it again, and what was derived from it")
             return
     for part in wrong_parts(own_remarks[:MOST_CHARACTERS]):
@@ -206,14 +211,6 @@ def check(
     for time in wrong_times(own_remarks[:MOST_CHARACTERS]):
         message = f"from {time.first} to {time.last} are {time.days} days, not `{time.stated}`"
         yield RULE.problem("description", message, "look the dates up, and correct one of them")
-        return
-    for total in wrong_totals(own_remarks[:MOST_CHARACTERS], counts):
-        message = f"{total.parts} are {total.right}, not `{total.stated}`"
-        yield RULE.problem("description", message, "compute it again, and what was derived from it")
-        return
-    for result in wrong_results(own_remarks[:MOST_CHARACTERS], _figures_of_plan(cluster, operations)):
-        message = f"{result.figures} are {result.right}, not `{result.stated}`"
-        yield RULE.problem("description", message, "compute it again, and what was derived from it")
         return
     yield from _underived(own_remarks, spec, counts)
 
@@ -229,13 +226,23 @@ def _underived(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterato
     numbers = [sum(map(_has_digit, each.split())) for each in sentences_of(own_remarks)]
     if max(map(sum, zip(numbers, [*numbers[1:], 0], strict=True)), default=0) < FEWEST_NUMBERS:
         return
-    from clusterspec.rules.knowledge.underived_figures import (
-        underived_figures,
-    )  # many texts state no two figures together
+    # NOTE: loaded here, since most texts state no two figures together.
+    from clusterspec.rules.knowledge.underived_figures import underived_figures
 
     for each in underived_figures(own_remarks[:MOST_CHARACTERS], counts, lambda: written_numbers(spec)):
         message = f"{each.calculation} is {each.right}, not `{each.stated}`: {each.slip}"
         yield RULE.problem("description", message, "compute it again, and what was derived from it")
+
+
+def _wrong_products(text: str, counts: Sequence[float], plan: Sequence[Figure]) -> Iterator[Claim]:
+    """The results of a text that are not the product, sum or quotient of its figures."""
+    for sentence in sentences_of(text):
+        for each in contradictions(sentence, counts):
+            yield Claim(each.result.words, each.right_words, each.figures)
+    for total in wrong_totals(text[:MOST_CHARACTERS], counts):
+        yield Claim(total.stated, total.right, total.parts)
+    for result in wrong_results(text[:MOST_CHARACTERS], plan):
+        yield Claim(result.stated, result.right, result.figures)
 
 
 def _figures_of_plan(cluster: Cluster | None, operations: OperationsSpec | None) -> list[Figure]:

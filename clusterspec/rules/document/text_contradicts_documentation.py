@@ -51,6 +51,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.documented_facts import DocumentedFact, documented_facts, pattern_of_words, within
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.text_clauses import items_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of, sentences_with_neighbors
 from clusterspec.rules.rule import Rule
 from clusterspec.standard import pattern
@@ -62,8 +63,6 @@ _NEGATED = pattern(
 )
 _LACKING = pattern(r"\b(?:without|ohne|sans|sin|no|none|kein\w*)\b")
 """Words that negate only what follows them."""
-_ITEM = pattern(r"\n[ \t]*[-*•]\s")
-"""The start of another item of a list, which is about another part than the item before it."""
 _BEFORE, _AFTER = 40, 20
 """Numbers of characters before and after the words of a claim in which a negation applies to the claim."""
 
@@ -73,7 +72,7 @@ def check(
 ) -> Iterator[Problem]:
     if not statements:
         return
-    items = [" ".join(item.split()) for item in _ITEM.split(statements.lower())]
+    items = items_of(statements.lower())
     folded = " ".join(items)
     sentences = [each for item in items for each in sentences_with_neighbors(sentences_of(item, ".#")) if each]
     properties = _properties(cluster, workload, layout)

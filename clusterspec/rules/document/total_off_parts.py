@@ -52,6 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_clauses import clause_at
+from clusterspec.rules.knowledge.text_explanations import Claim, is_explained, quantities_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import passages_of
 from clusterspec.rules.knowledge.text_quantities import (
@@ -115,7 +116,7 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Pro
         return
     for sentence, quantities in sentence_quantities(own_remarks):
         if len(quantities) > 1:
-            problem = next(_total_problems(sentence, quantities, cluster), None)
+            problem = next(_total_problems(sentence, own_remarks, quantities, spec, cluster), None)
             other = problem is None or _PARTLY.search(sentence) is not None
             if problem is not None and not other and not _is_calculation(sentence, own_remarks):
                 yield problem
@@ -214,7 +215,10 @@ def _is_calculation(sentence: str, text: str) -> bool:
     return has_wrong_equation(sentence, text)
 
 
-def _total_problems(sentence: str, quantities: tuple[TextQuantity, ...], cluster: Cluster | None) -> Iterator[Problem]:
+def _total_problems(
+    sentence: str, text: str, quantities: tuple[TextQuantity, ...], spec: Spec, cluster: Cluster | None
+) -> Iterator[Problem]:
+    sizes = (cluster.nodes, cluster.accelerators, cluster.accelerators_per_node) if cluster is not None else ()
     for each in quantities:
         if each.unit not in (TOKEN, BYTE, TOKEN_PER_SECOND) or not each.value or not is_own(sentence, each):
             continue
@@ -230,8 +234,12 @@ def _total_problems(sentence: str, quantities: tuple[TextQuantity, ...], cluster
         rounded = sum(one.step / one.value / 2 for one in (each, total) if one.value)
         close = max(ROUGH if _ROUGH.search(sentence) is not None else CLOSE, rounded)
         if abs(total.value / right - 1) > close and abs(right / total.value - 1) > close:
-            message = f"{plain(count, 6) if count < 10_000 else display(count, '1')} times {each.words} are {display(right, each.unit if each.unit == BYTE else '1')}, not `{total.words}`"
-            yield RULE.problem("description", message, "compute it again")
+            parts = f"{plain(count, 6) if count < 10_000 else display(count, '1')} times {each.words}"
+            claim = Claim(total.words, display(right, each.unit if each.unit == BYTE else "1"), parts)
+            if not is_explained(claim, text[:MOST_CHARACTERS], sizes, [*quantities_of(spec)]):
+                yield RULE.problem(
+                    "description", f"{parts} are {claim.right}, not `{claim.stated}`", "compute it again"
+                )
 
 
 def _is_total(sentence: str, quantity: TextQuantity) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.rules.knowledge.service_relations import Derived
-from clusterspec.rules.knowledge.text_clauses import clause_bounds
+from clusterspec.rules.knowledge.text_clauses import clause_bounds, items_of
 from clusterspec.rules.knowledge.text_loads import DIGITS, figures_in, number_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
@@ -74,8 +74,6 @@ _OF_A_PART = pattern(
     r"|(?<!\d )(?<!\d kv )(?<!key-value )(?<!all )(?:layers?|heads?|schicht(?:en)?|couches?)|each of \d+ layers)\b"
 )
 """Pattern of words in sentences about a part of the model or of the machine; `80 layers` means the whole model."""
-_ITEM = pattern(r"\s[-•]\s")
-"""Pattern of the beginning of an item in a list."""
 FAR = 72
 """Largest distance, in characters, between a token and its bytes."""
 
@@ -91,7 +89,7 @@ def bytes_of_tokens(text: str) -> Iterator[tuple[str, float]]:
     [164000.0]
     """
     before = ""
-    for sentence in (item for whole in sentences_of(text) for item in _ITEM.split(whole)):
+    for sentence in (each for item in items_of(text) for each in sentences_of(item)):
         context, before = f"{before} {sentence}", sentence
         if _KEYS_AND_VALUES.search(context) is None:
             continue

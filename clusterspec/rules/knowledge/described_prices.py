@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from clusterspec.rules.knowledge.purchases import price_ends
-from clusterspec.rules.knowledge.written_numbers import large_number_in_text
+from clusterspec.rules.knowledge.text_clauses import is_former
+from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, amount_in_text, large_number_in_text, sentences_of
 from clusterspec.spec.model import Price
 from clusterspec.standard import pattern
 
@@ -15,17 +19,24 @@ _PRICE = pattern(
     r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour|(?: und| je| pro)? Stunde| et par heure)?"
     r"(?![ -]?(?:(?:and|et|und) )?(?:an?|per|/|par|pro|im|je) ?(?:year|month|an|mois|Jahr|Monat)\b)"
 )
+_NODES_AT = pattern(
+    r"(?<![\w.,/])(?:\d{1,3}(?:[.,]\d{3})*|\d+) (?:nodes|servers|systems|machines|boxes|Knoten|Server|Systeme|nœuds|serveurs|nodos|servidores|(?:(?:servers|Server|serveurs|servidores) )?(?:DGX|HGX)(?: [A-Z]{1,3}\d{2,3}\w?)?)"
+    r",?(?P<at> (?:at|zu je|je|zu|à|a))?(?: for)? (?:[$€£] ?)?(?P<amount>\d{1,3}(?:[ .,]\d{3})+|\d{4,7})(?: ?(?:USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]))"
+    r"(?P<each> (?:each|apiece|a piece|l'unité|(?:la |par )?pièce|chacun|cada uno|das Stück|pro Stück))?"
+)
+"""A number of nodes with the price of each."""
 _WHOLE_NODES = frozenset(("node", "server", "instance", "Knoten", "nœud", "serveur"))
-_CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|euros|[$€£]")
+_CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]")
+_CODES = {"dollars": "USD", "euro": "EUR", "euros": "EUR", "$": "USD", "€": "EUR", "£": "GBP"}
 SAME_PRICE = 0.03
 """Relative difference up to which two prices are the same, one of them rounded, or multiplied by accelerators."""
 ROUNDED_PRICE = 0.005
 """The same for the price of a node that a text states to a thousand or less."""
 
 
-def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int) -> Iterator[str]:
+def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, currency: str = "") -> Iterator[str]:
     """Sentences on the prices of a text that no price in the keys equals. ``prices`` are those of the keys `node` and
-    `node_hour`, ``accelerators`` the accelerators of a node.
+    `node_hour`, ``accelerators`` the accelerators of a node. Prices in another ``currency`` than that of the keys are not read.
 
     >>> list(wrong_prices("Angebot: 25.000 EUR je GPU", {"node": 210000.0}, 8))
     ['the description says `25.000 EUR je GPU`, 200,000 for a node of 8, and `prices.node` is 210,000']
@@ -35,7 +46,7 @@ def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int) -> I
     for match in _PRICE.finditer(text):
         key = "node_hour" if match["hour"] else "node"
         stated, amount = prices.get(key), large_number_in_text(match["amount"].replace(" ", ""))
-        if stated is None or _CURRENCY.search(match[0]) is None:
+        if stated is None or not _is_in(currency, match[0]):
             continue
         of_node = amount if match["unit"] in _WHOLE_NODES else amount * accelerators
         low, high = price_ends(stated)
@@ -45,3 +56,37 @@ def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int) -> I
             means = "" if of_node == amount else f", {of_node:,.10g} for a node of {accelerators}"
             in_keys = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
             yield f"the description says `{match[0]}`{means}, and `prices.{key}` is {in_keys}"
+
+
+def wrong_prices_of_nodes(text: str, price: Price, currency: str) -> Iterator[str]:
+    """Sentences on prices of each of a number of nodes that are not the price of the keys. Sentences about another offer,
+    and texts that state the right price, too, are not read.
+
+    >>> list(wrong_prices_of_nodes("Angeboten sind 32 DGX H200 zu je 302.000 EUR.", 312000.0, "EUR"))
+    ['the description says `32 DGX H200 zu je 302.000 EUR`, and `prices.node` is 312,000']
+    >>> list(wrong_prices_of_nodes("A bidder offered 32 nodes at 302,000 EUR each.", 312000.0, "EUR"))
+    []
+    """
+    low, high = price_ends(price)
+    wrong: dict[float, str] = {}
+    for sentence in sentences_of(with_numerals(text)):
+        for match in islice(_NODES_AT.finditer(sentence), MOST_MATCHES):
+            amount = amount_in_text(match["amount"])
+            if low * (1 - ROUNDED_PRICE) <= amount <= high * (1 + ROUNDED_PRICE):
+                return
+            of_each = match["at"] is not None or match["each"] is not None
+            if of_each and _is_in(currency, match[0]) and not words_of_another(sentence) and not is_former(sentence):
+                wrong[amount] = match[0]
+    if len(wrong) == 1:
+        in_keys = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
+        yield f"the description says `{next(iter(wrong.values()))}`, and `prices.node` is {in_keys}"
+
+
+def _is_in(currency: str, words: str) -> bool:
+    """Whether a price is in a currency, or in any where it is empty.
+
+    >>> _is_in("USD", "2.95 euros per GPU"), _is_in("EUR", "2.95 euros per GPU"), _is_in("", "2.95 per GPU")
+    (False, True, False)
+    """
+    named = _CURRENCY.search(words)
+    return named is not None and (not currency or _CODES.get(named[0].lower(), named[0]) == currency)

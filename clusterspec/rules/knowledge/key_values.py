@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.quantity import DAY
 from clusterspec.records import fields, is_dataclass
+from clusterspec.rules.knowledge.named_figures import BANDWIDTH_OF_NODE
 from clusterspec.rules.knowledge.written_numbers import numbers_within
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, ProcurementSpec, Spec
 from clusterspec.standard import pattern
@@ -52,6 +53,7 @@ def _machine(spec: Spec, cluster: Cluster, nodes_of_job: Sequence[int]) -> Itera
         yield "racks", tuple(each * per_node / domain for each in (cluster.nodes, cluster.all_nodes))
     if fabric is not None:
         yield "cluster.scale_out.nic_bandwidth", _line_rates(spec, fabric)
+        yield BANDWIDTH_OF_NODE, (fabric.node_bandwidth, 2 * fabric.node_bandwidth, *_line_rates(spec, fabric))
     written = spec.cluster
     if written is None:
         return

@@ -21,9 +21,7 @@ _SIZE = pattern(rf"(?i)(?<![\w.,/-])(\d{{1,3}}(?:[,.]\d{{3}})+|\d{{1,7}})(?: (?:
 
 
 def is_size_of_something_else(text: str, words: str, cluster: Cluster) -> bool:
-    """Whether a sentence with some words lacks the size of the machine, which another sentence states. A limit (`at most
-    192 GPUs`) is of the machine.
-    """
+    """Whether a sentence with some words lacks the size of the machine, which another sentence states."""
     sizes = {
         cluster.nodes,
         cluster.all_nodes,
@@ -32,9 +30,7 @@ def is_size_of_something_else(text: str, words: str, cluster: Cluster) -> bool:
     }
     sentences = sentences_of(text)
     own = [each for each in sentences if _has_size(each, sizes)]
-    if f"at most {words}" in text or not own:
-        return False
-    return not any(words in each for each in own) and any(words in each for each in sentences)
+    return bool(own) and not any(words in each for each in own) and any(words in each for each in sentences)
 
 
 def _has_size(sentence: str, sizes: Collection[int]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.rules.knowledge.named_keys import named
 from clusterspec.standard import pattern
 
+BANDWIDTH_OF_NODE = "bandwidth of a node"
 _NODE = "nodes servers boxes box node server hosts machines systems knoten maschine nœud noeud serveur"
 _STORE = r"(?:stor(?:e|age)|file ?system|filesystem|lustre|gpfs|weka|vast|speicher|dateisystem|stockage|système de fichiers)\b"
 _STORE_CUES = "store storage file filesystem lustre gpfs weka vast speicher dateisystem stockage fichiers"
@@ -47,8 +48,24 @@ NAMED_MACHINE_AND_WORK = (
         "rate",
         r"(?:ndr|hdr|xdr|edr|nics?|hcas?|adapters?|(?:compute|gpu|training|cluster) (?:fabric|network)|rails?|per gpu|for each gpu|connectx-\d)\b",
         "ndr hdr xdr edr nic nics hca hcas adapter adapters fabric network rail rails gpu connectx",
-        r"storage|front-?end|management|bmc|switch\w*|uplinks?|spines?|leaf|leaves|cages?|twin\w*|osfp|cables?|modules?|transceivers?|dual|two-port|bisection|nodes?|measured|effective|ib_\w+|busbw|nvlink|pcie|memory|hbm|split\w*|breakout|store|bandwidth of",
+        r"storage|front-?end|management|bmc|switch\w*|uplinks?|spines?|leaf|leaves|cages?|twin\w*|osfp|cables?|modules?|transceivers?|dual|two-port|bisection|nodes?|measured|effective|ib_\w+|busbw|nvlink|pcie|memory|hbm|(?:grafik)?speicher\w*|mémoire\w*|memoria\w*|geheugen\w*|minne\w*|split\w*|breakout|store|bandwidth of",
         "B/s",
+    ),
+    named(
+        "cluster.scale_out.nic_bandwidth",
+        "rate/nic",
+        cues="nic nics hca hcas adapter adapters netzwerkkarte* cartes connectx",
+        unless=r"storage|front-?end|management|bmc|host|measured|effective|busbw|old\w*|split\w*|store|uplinks?",
+        unit="B/s",
+    ),
+    named(
+        BANDWIDTH_OF_NODE,
+        "rate/node",
+        r"(?:fabric|leaf|leaves|leafs?\w*|nics?|hcas?|adapters?|karten|cartes|tarjetas|schede|connectx-\d|thor-\d|bluefield-\d)\b",
+        "fabric leaf leaves leafs* nic nics hca hcas adapter adapters cards karten cartes tarjetas schede connectx thor bluefield",
+        r"storage|store|front-?end|management|bmc|host|measured|effective|busbw|nvlink|pcie|memory|hbm|speicher\w*|mémoire|gpu|gpus|switch|uplinks?|spines?|ports?|links?|reads?|writ\w+|checkpoint\w*|lesen|lit|needs?|braucht",
+        unit="B/s",
+        least=1e10,
     ),
     named(
         "cluster.networks.storage.nic_bandwidth",

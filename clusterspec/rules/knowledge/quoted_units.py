@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster, Design
+from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import is_credit
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import (
@@ -14,6 +17,8 @@ from clusterspec.procurement.part_names import (
     plain_part,
 )
 from clusterspec.procurement.quotes import offered_quantity
+from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.standard import pattern
 
 _UNIT = pattern(
@@ -68,3 +73,25 @@ def unit_of_line(offered: Offered) -> str:
         return found.lastgroup
     own = _WITH.sub("", text)
     return "accelerator" if LICENSED_PER_ACCELERATOR.search(own) is not None else ""
+
+
+_OF_EACH = pattern(
+    r"(?<![\w.,])(?P<each>\d{1,3})(?: [^\W\d][\w-]{1,14}){0,2} (?:per|in each|for each|in every|in jedem|à chaque) (?:machine|server|node|system|box|host)\b"
+    r"[^;.\d]{0,24}?\b(?:for|in|of) (?:all |the |these )?(?P<all>\d{1,4})\b(?! ?(?:gb|tb|gib|w|kw|%|years?|months?|slots?|ports?))"
+)
+"""A number of parts in each machine, and the number of machines."""
+
+
+def wrong_number_of_each(offered: Offered, rule: Rule) -> Iterator[Problem]:
+    """The problem of a line whose quantity is neither the parts in each of its machines, as its text counts them, nor the
+    machines: `16 pieces per machine for all eight`, of which the quote has 192.
+    """
+    match, quantity = _OF_EACH.search(with_numerals(plain_part(offered.line))), offered.line.quantity
+    if match is None or quantity is None or quantity <= 1:
+        return
+    each, machines = int(match["each"]), int(match["all"])
+    if quantity not in (each * machines, each, machines):
+        message = f"`{match[0]}` are {each * machines:,}, and the quote has {quantity:,.0f}"
+        yield rule.problem(
+            quote_path(offered.index, "quantity"), message, "ask the supplier which of the numbers is right"
+        )

@@ -33,6 +33,23 @@ _OTHER_PLAN = pattern(
     rf"(?i)\b(?:{_BEFORE}|pilot|ablations?|proxy|draft|instead of|another|other cluster|competitor\w*|predecessor|last year\w*)\b"
 )
 
+_UPPER_LIMIT = pattern(
+    r"(?i)\b(?:at (?:the )?most|(?:no|not) more than|(?:a |the )?maximum(?: of)?|höchstens|maximal|nicht mehr als|au (?:plus|maximum)|pas plus de|como máximo|al massimo) $"
+)
+"""The words before a figure that is an upper limit."""
+
+_ITEM = pattern(r"(?:^|\n|(?<=[.:;])\s)[ \t]*[-*•]\s")
+"""The sign of an item of a list: at the start of a line, or behind the end of a sentence or a colon."""
+
+
+def items_of(text: str) -> list[str]:
+    """The items of a list, each on one line; a text without a list is one item.
+
+    >>> items_of("Order:\\n- 4 nodes\\n  with 8 GPUs\\n- two spares"), items_of("state-of-the-art")
+    (['Order:', '4 nodes with 8 GPUs', 'two spares'], ['state-of-the-art'])
+    """
+    return [" ".join(each.split()) for each in _ITEM.split(text)]
+
 
 @lru_cache(64)
 def clauses_of(text: str) -> Sequence[tuple[int, int]]:
@@ -77,6 +94,15 @@ def clause_at(text: str, start: int, end: int) -> str:
     'run | 8 days'
     """
     return text[slice(*clause_bounds(text, start, end))].strip()
+
+
+def is_upper_limit(before: str) -> bool:
+    """Whether the text before a figure makes it an upper limit.
+
+    >>> is_upper_limit("for at most "), is_upper_limit("not more than "), is_upper_limit("it has ")
+    (True, True, False)
+    """
+    return _UPPER_LIMIT.search(before[-24:]) is not None
 
 
 def is_hypothetical(clause: str) -> bool:

@@ -57,6 +57,23 @@ class _Dated(NamedTuple):
     end: int
 
 
+def day_in_words(text: str) -> date | None:
+    """The first day of a text with the name of its month and with its year; None without one.
+
+    >>> day_in_words("in service on 30 April 2027"), day_in_words("Abnahme am 3. März"), day_in_words("31 April 2027")
+    (datetime.date(2027, 4, 30), None, None)
+    """
+    for match in islice(_DAY.finditer(text), MOST_DAYS):
+        if match["y"]:
+            try:
+                return date(
+                    int(match["y"]), _NUMBERS[(match["m"] or match["n"]).lower()], int(match["d"] or match["e"])
+                )
+            except ValueError:
+                return None
+    return None
+
+
 class WrongTime(NamedTuple):
     """A time as a text states it, with two days, and the days between these."""
 

@@ -81,7 +81,7 @@ _MILLISECONDS = {
 }
 _NOUN = r"(?P<noun>[^\W\d][\w-]{1,24})"
 _ARTICLE = r"(?:a|an|one|each|every|per|single|eine?[nmrs]?|jede[rsnm]?|pro|je|un|une|chaque|par|cada|por)"
-_SUBJECT = pattern(rf"(?i)\b{_ARTICLE} (?:[\w-]{{1,14}} ){{0,2}}?{_NOUN}")
+_SUBJECT = pattern(rf"(?i)\b{_ARTICLE} (?P<words>[^\W\d][\w-]{{1,24}}(?: [^\W\d][\w-]{{1,24}}){{0,2}})")
 _EACH_BEHIND = pattern(r"(?i)^,?(?: [\w-]{1,14}){0,2}? ?(?:each|apiece|a piece|chacune?s?|jeweils)\b")
 _EACH_OF = pattern(r"(?i)\b(?:each|every one|jede[rs]?|chacune?) (?:of (?:the|our|these)|der|des|de nos) $")
 LONGEST_LABEL = 48
@@ -209,6 +209,8 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
             scale, end = LETTERS[tokens[end].text], end + 1
         elif end < len(tokens) and tokens[end].text == "Ki":
             scale, end = 1024.0, end + 1
+        if token.factor > 1.0 and end < len(tokens) - 1 and tokens[end].text.lower() in ("de", "d"):
+            end += 1  # `176 milliards de paramètres`
         noun, end = _counted(tokens, end)
         powers = frozenset({(noun, 1)}) if noun else frozenset()
         if not noun and (work := _work_at(tokens, end)) is not None:
@@ -347,13 +349,27 @@ def _with_owner(passage: str, figure: Figure, before: Sequence[Figure]) -> Figur
         return figure._replace(powers=product_of(figure.powers, {owner: 1}, -1))
     counted_between = [each.end for each in before if each.start >= start]
     subjects = [*_SUBJECT.finditer(passage, max(start, *counted_between, 0), figure.start)]
-    noun = next((known for match in reversed(subjects) if (known := noun_of(match["noun"]))), "")
+    noun = next((known for match in reversed(subjects) if (known := _first_noun(match["words"]))), "")
     label = _LABEL.search(passage, max(0, figure.start - LONGEST_LABEL), figure.start)
     if label is not None and (known := noun_of(label["noun"] or "token")):
         return figure._replace(powers=product_of(figure.powers, {known: 1}, -1))
     if noun and (noun, 1) not in figure.powers:
         return figure._replace(powers=product_of(figure.powers, {noun: 1}, -1), bare=figure.powers)
     return figure
+
+
+def _first_noun(words: str) -> str:
+    """The noun behind an article and up to two adjectives.
+
+    >>> _first_noun("new box goes"), _first_noun("run on nodes")
+    ('node', '')
+    """
+    for word in words.split():
+        if word.lower() in _NO_NOUN | _VERBS:
+            break
+        if known := noun_of(word):
+            return known
+    return ""
 
 
 def _last_noun(text: str) -> str:

@@ -270,10 +270,15 @@ def _wrong(result: Figure, value: _Value) -> WrongResult:
     return WrongResult(result.words, _in_words(value.value, result), value.words)
 
 
+_RATE: Powers = frozenset({("B", 1), (TIME, -1)})
+
+
 def _in_words(value: float, result: Figure) -> str:
     """A value in the unit of a result."""
     names = {name for name, power in result.powers if power > 0}
     unit = (
         "s" if names == {TIME} else "W" if names == {"W"} else "B" if names == {"B"} and len(result.powers) == 1 else ""
     )
+    if result.powers == _RATE:
+        unit = "B/s"
     return display(value, unit) if unit else plain(value, 3)

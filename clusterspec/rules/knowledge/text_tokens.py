@@ -102,6 +102,7 @@ def names_money(text: str) -> bool:
 
 PER = word_set("per a an every pro je par por al alla im")
 """Words between an amount and its purpose."""
+_GERMAN_ARTICLES = word_set("der die das den dem einen einem eine einer")
 _AND = word_set("and und et y e en och og")
 
 
@@ -287,6 +288,8 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
     while unit and unit not in "%‰" and at + 1 < len(plain) and len(per) < 3 and plain[at + 1].kind == "word":
         joined = plain[at].text.lower() in PER or plain[at].text == "/"
         noun = unit_of(plain[at + 1].text)
+        if plain[at].text == "an" and plain[at + 1].text in _GERMAN_ARTICLES:
+            break  # `1,6 Tb/s an die Leafs`
         if not joined and not (per and noun and plain[at].text.lower() in _AND):
             break
         per.append(noun or plain[at + 1].text.lower())

@@ -67,6 +67,7 @@ from datetime import date
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
+from clusterspec.rules.knowledge.text_days import day_in_words
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.knowledge.written_numbers import time_in_text
 from clusterspec.rules.parts import PurchaseTexts
@@ -89,7 +90,7 @@ _AFTER_DELIVERY = pattern(
 YEARS_LATER = 365
 """Number of days after which a milestone is not a part of a delivery, but a notice, a return or a contract's end."""
 _LATER = pattern(
-    r"(?i)\b(?:options?|optional|phase|stage|later|second|third|returns?|end|expir\w*|warranty|support|final|last|payment|review|retire\w*)\b"
+    r"(?i)\b(?:options?|optional|phase|stage|later|second|third|returns?|end|expir\w*|warranty|support|final|last|payment|review|retire\w*|delet\w*|eras\w*|gelöscht|supprim\w*|effac\w*)\b"
 )
 """Pattern of words in a milestone for what follows the start of operation."""
 
@@ -218,7 +219,7 @@ def _dated_milestones_problem(delivery: DeliverySpec, procurement: ProcurementSp
     needed, ordered = date_of_text(procurement.needed_by), date_of_text(procurement.as_of)
     for index, milestone in enumerate(delivery.milestones or ()):
         first = _DATE.search(milestone)
-        due = date_of_text(first[1]) if first is not None else None
+        due = date_of_text(first[1]) if first is not None else day_in_words(milestone)
         week = _last_week(milestone) if delivery.weeks is None else 0
         if due is None and ordered is not None and week:
             due = date.fromordinal(min(ordered.toordinal() + 7 * week, date.max.toordinal()))

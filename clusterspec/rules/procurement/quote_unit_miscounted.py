@@ -3,15 +3,15 @@
 ## What it finds
 
 A line whose text names its unit (`licence per GPU`, `support per node`, `warranty, per rack`), or a product that its
-vendor licenses by the accelerator, with a quantity that is not the number of those units in the design, with or without
-spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit: 64 licences
-per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It is also an
-error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a storage system sold per GB
-counts its terabytes; if licenses of virtual workstations, which are sold per concurrent user, are counted per GPU; if a
-product that the text writes out (`2 ports x 12 months`) is not its result, or not the quantity; and if a price by the
-month or year is quoted for more or fewer of them than the text says. Lines with a quantity of 1 may be a lot, and are
-not compared; nor are parts that `quote-off-bill` counts. Support by the unit and year is a warning where it covers all
-units for fewer years than `support.term` has.
+vendor licenses by the accelerator, with a quantity that is not the number of those units in the design, with or
+without spares, or in the nodes that the quote offers. It is an error if the quantity is the number of another unit:
+64 licences per GPU for 64 nodes of eight. Fewer than needed are a warning, and more than 1.1 times as many a note. It
+is also an error if a line by the GPU-hour counts the node-hours of the term, or the reverse; if a storage system sold
+per GB counts its terabytes; if licenses of virtual workstations, which are sold per concurrent user, are counted per
+GPU; if a product that the text writes out (`2 ports x 12 months`, `16 per server for all eight`) is not its result,
+or not the quantity; and if a price by the month or year is quoted for more or fewer of them than the text says. Lines
+with a quantity of 1 may be a lot, and are not compared; nor are parts that `quote-off-bill` counts. Support by the
+unit and year is a warning where it covers all units for fewer years than `support.term` has.
 
 ## Why it matters
 
@@ -105,7 +105,7 @@ from clusterspec.procurement.part_names import HOURS, plain_part, unit_of_hours
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.rules.knowledge.purchases import surplus_question
 from clusterspec.rules.knowledge.quoted_support import sells_support
-from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
+from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of, wrong_number_of_each
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, products_in
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
@@ -143,6 +143,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         yield from _user_license_problem(offered)
         yield from _period_problem(offered, procurement)
         yield from _product_problem(offered)
+        yield from wrong_number_of_each(offered, RULE)
         yield from _short_year_problem(offered)
         yield from _scaled_price_problem(offered)
         unit = unit_of_line(offered)

@@ -1,0 +1,64 @@
+"""Whether a text speaks of more than the design: another machine, order, offer or site, or what would be."""
+
+from __future__ import annotations
+
+from clusterspec.finding import Problem, Severity
+from clusterspec.records import replace
+from clusterspec.standard import pattern
+
+_WHOLE = r"(?:machines?|systems?|clusters?|fabrics?|offers?|orders?|bids?|quotes?|contracts?|teams?|departments?|universit(?:y|ies)|providers?|vendors?|runs?|plans?|drafts?|designs?)"
+_PART = (
+    r"(?:pods?|partitions?|networks?|stores?|racks?|nodes?|servers?|boxes|instances?|groups?|institutes?|ones?|gpus?)"
+)
+_OLD = r"(?:old|older|former|previous|earlier|existing|neighbou?ring|sister|rejected)"
+"""Words for what is never a part of the machine that is planned."""
+_ENGLISH = (
+    rf"{_OLD} (?:\w+ )?(?:{_WHOLE}|{_PART})|(?:other|another|second|first) (?:\w+ )?{_WHOLE}|offers? (?:of|from|by) an?|bidders?|competitor\w*|consultant\w*|"
+    r"(?:smaller|larger|bigger) (?:one|machine|cluster|system)|turned down|struck out|rejected|declined|discarded|ruled out|gave up|withdrawn|pilot\w*|prototype|proof of concept|rehearsals?|"
+    r"ablations? (?:on|with|took|ran|had|used)|\w+ ablations (?:took|ran|had|used)|"
+    r"predecessors?|successors?|replaces? (?:an?|the|our|its|\d+)|replacement of|used to|formerly|until (?:last|the lease)|last (?:year|winter|spring|summer|autumn|fall|month)\w*|"
+    r"would(?: not)?(?: \w+)?|wouldn't|could have|might have|had (?:we|they)|were (?:we|they)|drafts? of|(?:first|earlier|'s) draft|plan of (?:last|early|late|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)|in rev \w|"
+    r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w+|theirs|elsewhere|next door|since (?:20[01]\d|202[0-4])"
+)
+_GERMAN = (
+    r"hätten?|wären?|würden?|könnten?|bräuchten?|alte[nrms]?|früher\w*|ehemalig\w*|bisherig\w*|bestehende\w*|vorhandene\w*|vorgänger\w*|nachfolger\w*|ersetz(?:t|en)|vorschlag\w*|entwurf\w*|"
+    r"(?:andere|zweite|erste)[nrms]? (?:maschine|cluster|system|anlage|angebot|bestellung|auftrag|vertrag|lauf|abteilung|gruppe)\w*|"
+    r"verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w+|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
+    r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)"
+)
+_FRENCH = (
+    r"ancien\w*|précédent\w*|existante?s?|prédécesseur\w*|remplac(?:e|ent|er|ement)|(?:première|deuxième|seconde) tranche|écart(?:é\w*|ons)|refus(?:é\w*|ons)|rejet(?:é\w*|ons)|offre d(?:'une?|u) |pilote\w*|ébauche|"
+    r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|la concurrence|"
+    r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|[a-zà-ÿ]{2,}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
+)
+_OTHER_LANGUAGES = (
+    r"antigu[oa]s?|anterior(?:es)?|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w+|descartad\w+|oferta de una?|sustituy\w+|reemplaz\w+|piloto|la competencia|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
+    r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w+|rifiutat\w+|scartat\w+|offerta di un[oa]?|sostituisc\w+|pilota|la concorrenza|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
+    r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
+)
+_OTHERS = pattern(rf"(?i)\b(?:{_ENGLISH}|{_GERMAN}|{_FRENCH}|{_OTHER_LANGUAGES})\b")
+
+
+def words_of_another(text: str) -> str:
+    """The first words of a text that speak of another machine, order, offer or site, or of what would be; empty without any.
+
+    >>> words_of_another("24 nodes. A bidder asked 3 million."), words_of_another("24 nodes in six racks.")
+    ('bidder', '')
+    >>> words_of_another("Fünf Knoten hätten 51 kW gebraucht."), words_of_another("Un serveur ne les contiendrait pas.")
+    ('hätten', 'contiendrait')
+    """
+    match = _OTHERS.search(text)
+    return match[0] if match is not None else ""
+
+
+OF_ANY_MACHINE = frozenset({"text-contradicts-documentation", "utilization-off-rate", "text-test-above-ceiling"})
+"""Rules on claims about a product, what was measured and what is to be tested: another machine does not explain them."""
+
+
+def doubted_problem(problem: Problem, text: str) -> Problem:
+    """A problem found in a text; only a note where the text also speaks of another machine, order, offer or case."""
+    another = "" if problem.rule in OF_ANY_MACHINE or problem.severity is Severity.NOTE else words_of_another(text)
+    if not another or f"`{another}`" in problem.message:
+        return problem
+    message = f"{problem.message}; the text also says `{another}`, and may mean another machine, order or case"
+    return replace(problem, message=message, severity=Severity.NOTE)

@@ -1,0 +1,71 @@
+"""Sentences that were written before the readers of their class: flaws are found, and what is right raises no alarm.
+
+In the tables a line `@ name` is followed by the keys of a design. Below them `-` begins a sentence with a flaw, `+` one
+without, and `~` one whose flaw is not found so far. A note is no alarm: it says that a text may mean something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from clusterspec import rules
+from clusterspec.finding import Problem, Severity
+from clusterspec.studies import study_text
+from tests.effort import each
+from tests.settings import SETTINGS
+
+TABLES = ("several_machines.txt", "facts_in_words.txt")
+SIGNS = ("- ", "+ ", "~ ")
+
+
+def rows(table: str) -> Iterator[tuple[str, str, str]]:
+    """The keys of each design with a sign and a sentence."""
+    for design in Path(__file__).with_name(table).read_text("utf-8").split("@ ")[1:]:
+        lines = design.splitlines()[1:]
+        keys = "\n".join(line for line in lines if line[:2] not in SIGNS)
+        yield from ((keys, line[0], line[2:]) for line in lines if line[:2] in SIGNS)
+
+
+def found(keys: str, text: str) -> list[Problem]:
+    study = study_text(f"clusterspec: 1\ndescription: {text!r}\n{keys}\n", SETTINGS)
+    assert not study.loading, study.loading
+    return [each for each in rules.run_rules(study.facts()) if each.path == ("description",)]
+
+
+@each("table", TABLES)
+def test_a_flaw_in_a_sentence_is_found_and_a_right_sentence_raises_no_alarm(table: str) -> None:
+    wrong = []
+    for keys, sign, text in rows(table):
+        problems = found(keys, text)
+        loud = [problem for problem in problems if problem.severity is not Severity.NOTE]
+        if (sign == "-" and not problems) or (sign == "+" and loud) or (sign == "~" and problems):
+            wrong.append((sign, text, [problem.message for problem in problems]))
+    assert wrong == []
+
+
+PUE = "cluster: {platform: dgx-h100, nodes: 24}\nprocurement: {currency: EUR, as_of: 2026-11-01, pue: 1.25}"
+
+
+def test_a_contradiction_is_a_note_where_the_text_also_speaks_of_another_machine() -> None:
+    (alone,) = found(PUE, "24 nodes with a PUE of 1.4.")
+    (beside,) = found(PUE, "24 nodes with a PUE of 1.4. The predecessor had 20 nodes.")
+    assert alone.severity is Severity.WARNING and beside.severity is Severity.NOTE
+    assert (
+        beside.message
+        == f"{alone.message}; the text also says `predecessor`, and may mean another machine, order or case"
+    )
+
+
+COMPILED = """cluster: {platform: aws-p6-b200-48xlarge, nodes: 2}
+workload: {kind: serve, model: llama-3.3-70b, serving: {concurrency: 32, input_tokens: 2000, output_tokens: 500}}
+layout: {framework: trt-llm, tp: 4}"""
+
+
+def test_a_claim_about_a_product_is_as_wrong_beside_another_machine() -> None:
+    claim = "The engines are built with trtllm-build on an H100, and the same files are loaded on all machines."
+    problems = found(COMPILED, f"{claim} The predecessor had 20 nodes.")
+    assert {each.rule: each.severity for each in problems} == {
+        "text-contradicts-documentation": Severity.ERROR,
+        "description-off-settings": Severity.NOTE,
+    }
