@@ -47,14 +47,18 @@ def test_a_flaw_in_a_sentence_is_found_and_a_right_sentence_raises_no_alarm(tabl
 PUE = "cluster: {platform: dgx-h100, nodes: 24}\nprocurement: {currency: EUR, as_of: 2026-11-01, pue: 1.25}"
 
 
-def test_a_contradiction_is_a_note_where_the_text_also_speaks_of_another_machine() -> None:
+def test_a_contradiction_is_a_note_where_its_sentence_or_the_one_before_speaks_of_another_machine() -> None:
     (alone,) = found(PUE, "24 nodes with a PUE of 1.4.")
-    (beside,) = found(PUE, "24 nodes with a PUE of 1.4. The predecessor had 20 nodes.")
-    assert alone.severity is Severity.WARNING and beside.severity is Severity.NOTE
-    assert (
-        beside.message
-        == f"{alone.message}; the text also says `predecessor`, and may mean another machine, order or case"
-    )
+    (beside,) = found(PUE, "The predecessor had 20 nodes. The 24 nodes have a PUE of 1.4.")
+    (away,) = found(PUE, "The predecessor had 20 nodes. It is sold. The 24 nodes come with a PUE of 1.4.")
+    assert [each.severity for each in (alone, beside, away)] == [Severity.WARNING, Severity.NOTE, Severity.WARNING]
+    assert beside.message.endswith("; the text also says `predecessor`, and may mean another machine, order or case")
+    assert away.message == alone.message
+
+
+def test_arithmetic_is_as_wrong_beside_another_machine() -> None:
+    (wrong,) = found(PUE, "The predecessor had 20 nodes. The 24 nodes at 10.2 kW draw 226 kW.")
+    assert wrong.severity is Severity.ERROR  # 24 x 10.2 = 244.8
 
 
 COMPILED = """cluster: {platform: aws-p6-b200-48xlarge, nodes: 2}
@@ -64,7 +68,7 @@ layout: {framework: trt-llm, tp: 4}"""
 
 def test_a_claim_about_a_product_is_as_wrong_beside_another_machine() -> None:
     claim = "The engines are built with trtllm-build on an H100, and the same files are loaded on all machines."
-    problems = found(COMPILED, f"{claim} The predecessor had 20 nodes.")
+    problems = found(COMPILED, f"The predecessor had 20 nodes. {claim}")
     assert {each.rule: each.severity for each in problems} == {
         "text-contradicts-documentation": Severity.ERROR,
         "description-off-settings": Severity.NOTE,

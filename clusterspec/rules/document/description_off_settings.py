@@ -147,7 +147,7 @@ _NAME_CUES = {
 }
 _NAMES = {
     "cluster.accelerator": pattern(
-        r"\b(?:A10|A16|A30|A40|[ABHV][1238]00|L20|L40S?|L4|H20|GB\d00|GH200|MI\d{3}[AX]|RTX \d{4}|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
+        r"\b(?:A10|A16|A30|A40|[ABHV][1238]00|L20|L40S?|L4|T4|P100|H20|GB\d00|GB10|GH200|MI\d{3}[AX]|RTX(?: PRO)? \d{4}|910[A-D]|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
     ),
     "cluster.scale_out.technology": pattern(rf"\b(?:{'|'.join(_NETWORKS)})\b"),
     GENERATION: pattern(r"\b(?:EDR|HDR|NDR|XDR)\b"),

@@ -12,6 +12,7 @@ from clusterspec.rules.knowledge.named_keys import MEASURES
 from clusterspec.rules.knowledge.part_mentions import mentions_in
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_former, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_dimensions import TIME, Figure, Powers, figures_of
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
@@ -51,7 +52,7 @@ class WrongFigure(NamedTuple):
 
 def wrong_accelerator_figures(text: str, cluster: Cluster) -> Iterator[WrongFigure]:
     """Peaks with sparsity that a text calls dense, and sums of both directions that it calls a rate of one."""
-    for sentence in sentences_of(with_numerals(" ".join(text.split())))[:MOST_SENTENCES]:
+    for sentence in sentences_of(with_numerals(" ".join(text[:MOST_CHARACTERS].split())))[:MOST_SENTENCES]:
         if len(sentence) > LONGEST_SENTENCE or is_of_other_plan(sentence) or is_former(sentence):
             continue
         for figure in figures_of(sentence):

@@ -20,7 +20,12 @@ _OF_LOAD = pattern(r"(?i)\d ?[kM]? ?(?:requests|queries|calls|tokens|users|sessi
 """A load; its machine may differ from the planned one."""
 NAMED_MACHINE_AND_WORK = (
     # the machine
-    named("cluster.accelerators_per_node", "accelerator/node", cues="gpu gpus accelerator accelerators chip chips"),
+    named(
+        "cluster.accelerators_per_node",
+        "accelerator/node",
+        cues="gpu gpus accelerator accelerators chip chips",
+        unless=r"engines?|replicas?|copies|copy|groups?|moteurs?|instanzen|motores",
+    ),
     named(
         "cluster.nodes",
         "node",

@@ -359,17 +359,22 @@ def _with_owner(passage: str, figure: Figure, before: Sequence[Figure]) -> Figur
 
 
 def _first_noun(words: str) -> str:
-    """The noun behind an article and up to two adjectives.
+    """The noun behind an article and up to two adjectives; none for a failed part, which is one of the failures.
 
-    >>> _first_noun("new box goes"), _first_noun("run on nodes")
-    ('node', '')
+    >>> _first_noun("new box goes"), _first_noun("run on nodes"), _first_noun("failed node goes")
+    ('node', '', '')
     """
     for word in words.split():
-        if word.lower() in _NO_NOUN | _VERBS:
+        if word.lower() in _NO_NOUN | _VERBS | _FAILED:
             break
         if known := noun_of(word):
             return known
     return ""
+
+
+_FAILED = word_set(
+    "failed failing broken faulty defective defekte defekter defekten ausgefallene ausgefallener défaillant"
+)
 
 
 def _last_noun(text: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import replace
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 _WHOLE = r"(?:machines?|systems?|clusters?|fabrics?|offers?|orders?|bids?|quotes?|contracts?|teams?|departments?|universit(?:y|ies)|providers?|vendors?|runs?|plans?|drafts?|designs?)"
@@ -51,14 +54,29 @@ def words_of_another(text: str) -> str:
     return match[0] if match is not None else ""
 
 
-OF_ANY_MACHINE = frozenset({"text-contradicts-documentation", "utilization-off-rate", "text-test-above-ceiling"})
-"""Rules on claims about a product, what was measured and what is to be tested: another machine does not explain them."""
+OF_THIS_MACHINE = frozenset({"description-off-keys", "description-off-layout", "description-off-settings"})
+"""Rules that compare a text with the keys: the figure of another machine is right. Arithmetic and facts hold for any."""
+_QUOTED = pattern(r"`([^`]{1,200})`")
 
 
 def doubted_problem(problem: Problem, text: str) -> Problem:
-    """A problem found in a text; only a note where the text also speaks of another machine, order, offer or case."""
-    another = "" if problem.rule in OF_ANY_MACHINE or problem.severity is Severity.NOTE else words_of_another(text)
+    """A problem found in a text; only a note where the sentence in which it was found, or the one before it, also speaks
+    of another machine, order, offer or case.
+    """
+    if problem.rule not in OF_THIS_MACHINE or problem.severity is Severity.NOTE:
+        return problem
+    another = words_of_another(_place_of(problem, text))
     if not another or f"`{another}`" in problem.message:
         return problem
     message = f"{problem.message}; the text also says `{another}`, and may mean another machine, order or case"
     return replace(problem, message=message, severity=Severity.NOTE)
+
+
+def _place_of(problem: Problem, text: str) -> str:
+    """The sentence with the words that a message quotes, and the one before it; the whole text if none has them."""
+    quoted = _QUOTED.search(problem.message)
+    words = quoted[1].lower() if quoted is not None else ""
+    for before, sentence in pairwise(["", *sentences_of(text, ".#")]):
+        if words and words in sentence.lower():
+            return f"{before}. {sentence}"
+    return text

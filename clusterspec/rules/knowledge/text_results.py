@@ -274,11 +274,28 @@ _RATE: Powers = frozenset({("B", 1), (TIME, -1)})
 
 
 def _in_words(value: float, result: Figure) -> str:
-    """A value in the unit of a result."""
+    """A value in the unit of a result, in the words of the result where the unit has no symbol.
+
+    >>> price = next(each for each in figures_of("32 nodes cost 73,500 EUR a year") if "EUR" in each.words)
+    >>> _in_words(8 * price.value, price)
+    '588,000 EUR a year'
+    """
     names = {name for name, power in result.powers if power > 0}
     unit = (
         "s" if names == {TIME} else "W" if names == {"W"} else "B" if names == {"B"} and len(result.powers) == 1 else ""
     )
     if result.powers == _RATE:
         unit = "B/s"
-    return display(value, unit) if unit else plain(value, 3)
+    if unit:
+        return display(value, unit)
+    number = _NUMBER.search(result.words)
+    if number is None or not result.value:
+        return plain(value, 3)
+    whole = _THOUSANDS.sub("", number[0]) if _GROUPED.fullmatch(number[0]) else number[0].replace(",", ".")
+    scaled = f"{float(f'{float(whole) * value / result.value:.3g}'):,.10g}"
+    return result.words[: number.start()] + scaled + result.words[number.end() :]
+
+
+_NUMBER = pattern(r"\d{1,15}(?:[.,  ]\d{1,9}){0,5}")
+_GROUPED = pattern(r"\d{1,3}(?:[.,  ]\d{3}){1,5}")
+_THOUSANDS = pattern(r"[.,  ]")
