@@ -16,30 +16,30 @@ _PART = (
 _OLD = r"(?:old|older|former|previous|earlier|existing|neighbou?ring|sister|rejected)"
 """Words for what is never a part of the machine that is planned."""
 _ENGLISH = (
-    rf"{_OLD} (?:\w+ )?(?:{_WHOLE}|{_PART})|(?:other|another|second|first) (?:\w+ )?{_WHOLE}|offers? (?:of|from|by) an?|bidders?|competitor\w*|consultant\w*|"
+    rf"{_OLD} (?:\w{{1,24}} )?(?:{_WHOLE}|{_PART})|(?:other|another|second|first) (?:\w{{1,24}} )?{_WHOLE}|offers? (?:of|from|by) an?|bidders?|competitor\w*|consultant\w*|"
     r"(?:smaller|larger|bigger) (?:one|machine|cluster|system)|turned down|struck out|rejected|declined|discarded|ruled out|gave up|withdrawn|pilot\w*|prototype|proof of concept|rehearsals?|"
-    r"ablations? (?:on|with|took|ran|had|used)|\w+ ablations (?:took|ran|had|used)|"
+    r"ablations? (?:on|with|took|ran|had|used)|\w{1,24} ablations (?:took|ran|had|used)|"
     r"predecessors?|successors?|replaces? (?:an?|the|our|its|\d+)|replacement of|used to|formerly|until (?:last|the lease)|last (?:year|winter|spring|summer|autumn|fall|month)\w*|"
-    r"would(?: not)?(?: \w+)?|wouldn't|could have|might have|had (?:we|they)|were (?:we|they)|drafts? of|(?:first|earlier|'s) draft|plan of (?:last|early|late|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)|in rev \w|"
-    r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w+|theirs|elsewhere|next door|since (?:20[01]\d|202[0-4])"
+    r"would(?: not)?(?: \w{1,24})?|wouldn't|could have|might have|had (?:we|they)|were (?:we|they)|drafts? of|(?:first|earlier|'s) draft|plan of (?:last|early|late|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)|in rev \w|"
+    r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w{1,24}|theirs|elsewhere|next door|since (?:20[01]\d|202[0-4])"
 )
 _GERMAN = (
     r"hätten?|wären?|würden?|könnten?|bräuchten?|alte[nrms]?|früher\w*|ehemalig\w*|bisherig\w*|bestehende\w*|vorhandene\w*|vorgänger\w*|nachfolger\w*|ersetz(?:t|en)|vorschlag\w*|entwurf\w*|"
     r"(?:andere|zweite|erste)[nrms]? (?:maschine|cluster|system|anlage|angebot|bestellung|auftrag|vertrag|lauf|abteilung|gruppe)\w*|"
-    r"verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w+|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
+    r"verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w{1,24}|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
     r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)"
 )
 _FRENCH = (
     r"ancien\w*|précédent\w*|existante?s?|prédécesseur\w*|remplac(?:e|ent|er|ement)|(?:première|deuxième|seconde) tranche|écart(?:é\w*|ons)|refus(?:é\w*|ons)|rejet(?:é\w*|ons)|offre d(?:'une?|u) |pilote\w*|ébauche|"
     r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|la concurrence|"
-    r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|[a-zà-ÿ]{2,}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
+    r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|[a-zà-ÿ]{2,24}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
 )
 _OTHER_LANGUAGES = (
-    r"antigu[oa]s?|anterior(?:es)?|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w+|descartad\w+|oferta de una?|sustituy\w+|reemplaz\w+|piloto|la competencia|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
-    r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w+|rifiutat\w+|scartat\w+|offerta di un[oa]?|sostituisc\w+|pilota|la concorrenza|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
+    r"antigu[oa]s?|anterior(?:es)?|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w{1,24}|descartad\w{1,24}|oferta de una?|sustituy\w{1,24}|reemplaz\w{1,24}|piloto|la competencia|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
+    r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
     r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
 )
-_OTHERS = pattern(rf"(?i)\b(?:{_ENGLISH}|{_GERMAN}|{_FRENCH}|{_OTHER_LANGUAGES})\b")
+_OTHERS = tuple(pattern(rf"(?i)\b(?:{each})\b") for each in (_ENGLISH, _GERMAN, _FRENCH, _OTHER_LANGUAGES))
 
 
 def words_of_another(text: str) -> str:
@@ -50,8 +50,8 @@ def words_of_another(text: str) -> str:
     >>> words_of_another("Fünf Knoten hätten 51 kW gebraucht."), words_of_another("Un serveur ne les contiendrait pas.")
     ('hätten', 'contiendrait')
     """
-    match = _OTHERS.search(text)
-    return match[0] if match is not None else ""
+    found = [match for each in _OTHERS if (match := each.search(text)) is not None]
+    return min(found, key=lambda match: match.start())[0] if found else ""
 
 
 OF_THIS_MACHINE = frozenset({"description-off-keys", "description-off-layout", "description-off-settings"})
