@@ -15,6 +15,7 @@ from clusterspec.rules.engine import (
     problems_and_faults,
     run_rules,
     unchecked_rules,
+    unsuperseded_problems,
 )
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
@@ -54,4 +55,5 @@ __all__ = [
     "run_rules",
     "summary_of",
     "unchecked_rules",
+    "unsuperseded_problems",
 ]

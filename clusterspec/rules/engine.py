@@ -97,7 +97,7 @@ def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
                 problems += _judgeable_problems(facts.spec, module(name).check(*known))
         except Exception as fault:
             faults.append((name, fault))
-    problems = _doubted_problems(_unsuperseded_problems(problems), facts)
+    problems = _doubted_problems(unsuperseded_problems(problems), facts)
     if faults:
         raise RulesFailedError(problems, faults) from faults[0][1]
     return problems
@@ -151,7 +151,7 @@ def _judges_time(group: str, needs: tuple[str, ...]) -> bool:
     return "timed" in needs or ("plan" in needs and group != "memory")
 
 
-def _unsuperseded_problems(problems: list[Problem]) -> list[Problem]:
+def unsuperseded_problems(problems: list[Problem]) -> list[Problem]:
     """The problems without those whose rule yields to another rule at the same key."""
     reported = {(problem.path, problem.rule) for problem in problems}
     return [

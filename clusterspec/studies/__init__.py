@@ -233,7 +233,8 @@ class Study:
         engines, failed = rules.problems_and_faults(lambda: self._engine_problems(facts))
         told, unread = rules.problems_and_faults(self._description_problems)
         found = self._problems_at_engines(found)
-        return [*found, *further, *engines, *told, *own], next(iter([*faults, *more, *failed, *unread, *others]), None)
+        found = rules.unsuperseded_problems([*found, *told]) if told else found
+        return [*found, *further, *engines, *own], next(iter([*faults, *more, *failed, *unread, *others]), None)
 
     def _problems_at_engines(self, problems: list[Problem]) -> list[Problem]:
         """Problems of the layout, moved to the keys of the decode engines if the layout is stated there."""

@@ -179,7 +179,7 @@ def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> Non
         one_node.replace("  big: {platform: dgx-b200, nodes: 2}\n", "").replace("nodes: 2}", "nodes: 1}")
     )
     done = call("search", "x.yaml", "--fleet", "--jobs", "1")
-    assert "they take at least long 1, chat 1 nodes" in " ".join(done.out.split())
+    assert "not all together on 1 node: they need at least long 1, chat 1 nodes" in " ".join(done.out.split())
 
 
 def test_a_search_without_a_fabric_does_not_blame_the_memory(call: Call) -> None:

@@ -274,7 +274,7 @@ def test_the_best_of_the_first_layouts_is_the_start(
         place, rank = next(ranked)
         return str(place), None, rank
 
-    attempt = SimpleNamespace(text=lambda *_: "")
+    attempt = SimpleNamespace(text=lambda *_: "", nodes=1)
     monkeypatch.setattr(starting, "candidate_layouts", lambda *_: [attempt] * len(flaws))
     monkeypatch.setattr(starting, "_advised_spec", advised)
     monkeypatch.setattr(starting, "_running_framework", lambda *_: "vllm")
@@ -284,6 +284,19 @@ def test_the_best_of_the_first_layouts_is_the_start(
     told = () if sound or chosen is None else ("of the best",)
     assert found == ("" if chosen is None else str(chosen), sound, told)
     assert next(ranked, (len(flaws), 0))[0] == tried
+
+
+def test_the_fastest_layout_of_the_fewest_nodes_is_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a warning or a note, more tokens per second come first; without such a layout, more nodes are tried."""
+    speeds = [(1, (0, 1, -900.0)), (1, (0, 0, -200.0)), (1, (0, 0, -300.0)), (1, (1, 0, -999.0)), (2, (0, 0, -400.0))]
+    ranked = iter([(str(place), None, rank) for place, (_, rank) in enumerate(speeds)])
+    attempts = [SimpleNamespace(text=lambda *_: "", nodes=nodes) for nodes, _ in speeds]
+    monkeypatch.setattr(starting, "candidate_layouts", lambda *_: attempts)
+    monkeypatch.setattr(starting, "_advised_spec", lambda *_: next(ranked))
+    monkeypatch.setattr(starting, "_running_framework", lambda *_: "vllm")
+    monkeypatch.setattr(starting, "_waived_spec", lambda text, _: text)
+    assert starting.starting_spec(SETTINGS, "dgx-h100", "llama-3.1-8b", "train").text == "2"
+    assert next(ranked)[0] == "4", "two nodes are not tried"
 
 
 def test_errors_of_the_machine_alone_take_no_more_nodes() -> None:

@@ -80,7 +80,7 @@ from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
 from clusterspec.units import display
 
-RULE = Rule.of(__name__, "warning", "likely")
+RULE = Rule.of(__name__, "warning", "likely", yields_to=("sparse-peak-as-dense", "duplex-counted-as-one-way"))
 PARAMETERS = [each for each in ROWS if each.key == "parameters"]
 _NUMBER = pattern(r"\d[\d.,]*")
 OF_SEVERAL = 3.0
