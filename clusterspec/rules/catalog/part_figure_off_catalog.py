@@ -38,8 +38,8 @@ layout: {framework: megatron-core, tp: 8, pp: 4}
 
 ```yaml description
 clusterspec: 1
-description: A server of eight offers 20.9 PFLOP/s of dense bf16.
-cluster: {platform: mi300x-ubb8, nodes: 4}
+description: Con NVLink, cada GPU llega a 900 GB/s por sentido.
+cluster: {platform: dgx-h100, nodes: 4}
 ```
 
 ## Silent
