@@ -24,6 +24,7 @@ GOOD = re.compile(
     r"|r[au]n(?:s|ning)? (?:fine|ok|okay|well|normally|correctly|successfully|through|without)"
     r"|(?:is|was|are|were|becomes|looks) (?:all )?(?:fine|ok|okay|gone|normal|good)"
     r"|no (?:more|longer any|longer) (?:hang|error|issue|problem|crash|timeout|fail|occur|happen|appear)\w{0,4}"
+    r"|(?:there (?:is|are|was|were)|has|have|had|with|ran) no (?:such )?(?:problem|issue)s?"
     r"|allow(?:s|ed)? (?:\w{1,12} ){0,5}to (?:run|work|pass|start|finish)"
     r"|reach(?:es|ed) (?:the )?(?:full|line|expected)|over(?:came|come)"
     r"|(?:it|everything|training|run|test)s? completes?"

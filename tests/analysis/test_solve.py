@@ -548,9 +548,19 @@ def test_nodes_of_the_cluster_are_varied_alone_where_a_job_uses_a_part_of_them()
 @pytest.mark.parametrize(
     ("load", "key", "other", "words"),
     [
-        ("request_rate: 4", "concurrency", "open", "each replaced as it ends, in place of its request rate."),
-        ("concurrency: 64", "request_rate", "closed", "at this rate, whatever ends, in place of its concurrency."),
-        ("load: offline", "concurrency", "offline", "in place of its offline load."),
+        (
+            "request_rate: 4",
+            "concurrency",
+            "open",
+            "a constant number of requests in flight, which replaces its request rate.",
+        ),
+        (
+            "concurrency: 64",
+            "request_rate",
+            "closed",
+            "a rate at which requests arrive, which replaces its concurrency.",
+        ),
+        ("load: offline", "concurrency", "offline", "which replaces its offline load."),
         ("concurrency: 64", "concurrency", "", ""),
         ("request_rate: 4", "request_rate", "", ""),
         ("concurrency: 64", "input_tokens", "", ""),
