@@ -107,8 +107,9 @@ def _longer_time(sentence: str, offer: LongestOffer, term: Quantity | None) -> s
     for each in times:
         if is_certain(sentence, each):
             return each.words
-    whole = term is not None and term.value > limit and not times and _WHOLE.search(sentence.lower()) is not None
-    return f"a term of {term.written}" if whole and term is not None else ""
+    if times or term is None or term.value <= limit or _WHOLE.search(sentence.lower()) is None:
+        return ""
+    return f"a term of {term.written}"
 
 
 def _times_in(sentence: str) -> list[TextQuantity]:
