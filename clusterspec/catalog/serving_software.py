@@ -59,6 +59,8 @@ class ServingSoftware:
     """The engines that form and launch a step during the step before: ``decode`` engines, or separate ``prefill``
     engines.
     """
+    shares_prompts_by_step: bool = False
+    """Whether the prompts that came during a step are divided among the attention ranks together at its end."""
     repeated_reads: frozenset[str] = frozenset()
     """Architectures on which attention reads the cache once per query head in steps with prompts."""
     reads_by_head: frozenset[str] = frozenset()
@@ -143,6 +145,7 @@ def serving_software(read: FactReader) -> ServingSoftware | None:
         prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
         dense_short_prompts=read.text(f"{SERVING}.short_prompts") == "dense",
         steps_ahead=frozenset(read.texts(f"{SERVING}.steps_ahead")),
+        shares_prompts_by_step=read.text(f"{SERVING}.prompt_sharing") == "step",
         repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
         reads_by_head=frozenset(read.texts(f"{SERVING}.reads_by_head")),
         prompt_graphs=_most_tokens(read, "prompt_graphs", "chunk_tokens"),

@@ -14,7 +14,7 @@ from clusterspec import analysis
 from clusterspec.analysis.simulation.arrivals import drawn_lengths, drawn_times, with_partial_outputs
 from clusterspec.analysis.simulation.outcomes import _gaps_at, percentiles
 from clusterspec.analysis.simulation.plans import Simulation, plan_timing
-from clusterspec.analysis.simulation.ranks import Request
+from clusterspec.analysis.simulation.ranks import AttentionRank, Request, divide
 from clusterspec.analysis.simulation.run import _report_notes, simulated_load
 from clusterspec.analysis.simulation.steps import Curve, StepTables
 from clusterspec.analysis.simulation.traffic import SimulationFault, Traffic, plan_traffic
@@ -24,6 +24,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, cache_handoff
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
+from clusterspec.cost.serving.steady import placed_before_wait
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace
@@ -330,6 +331,39 @@ def test_replicas_of_a_prefill_engine_wait_for_the_one_with_several_prompts(rate
     waits = [each.first - each.arrival for each in simulated(study, arrivals).requests[1500:-800]]
     assert expected.ttft_mean == pytest.approx(sum(waits) / len(waits), rel=0.2)
     assert expected.ttft == pytest.approx(percentiles(waits).p50, rel=0.2)
+
+
+@pytest.mark.parametrize(("share", "within"), [(0.3, 0.05), (0.6, 0.05), (0.85, 0.25)])
+def test_prompts_fetched_together_wait_for_a_step_with_the_places_of_all_replicas(share: float, within: float) -> None:
+    """At 60 % of the highest rate some twenty prompts come during a step, which 32 replicas take at once."""
+    more, changes = ENGINES["wide, apart"]
+    changes = changes | {"framework": "trt-llm"}
+    idle, _ = parts(plan(f"request_rate: 1{more}", **changes))
+    rate = share * placed_before_wait(idle, idle.limit).rate
+    study = plan(f"request_rate: {rate:.3f}{more}", **changes)
+    pools, expected = parts(study)
+    arrivals = plan_traffic(pools.load, 1, 3000, None, expected.offered).arrivals
+    waits = [each.first - each.arrival for each in simulated(study, arrivals).requests[1000:-600]]
+    assert expected.ttft_mean == pytest.approx(sum(waits) / len(waits), rel=within)
+
+
+def test_only_prompts_of_separate_replicas_are_fetched_together() -> None:
+    apart, changes = ENGINES["wide, apart"]
+    beside, near = ENGINES["wide"]
+    assert parts(plan(f"request_rate: 1{apart}", **changes | {"framework": "trt-llm"}))[0].shares_prompts_by_step
+    assert not parts(plan(f"request_rate: 1{apart}", **changes))[0].shares_prompts_by_step
+    single = near | {"framework": "trt-llm, attention_dp: 32, ep: 32"}
+    assert not parts(plan(f"request_rate: 1{beside}", **single))[0].shares_prompts_by_step
+
+
+def test_fetched_prompts_go_to_the_ranks_that_have_the_fewest_then() -> None:
+    """Two ranks ended their prompts, the third has one left: four fetched ones make it two, two and one."""
+    ranks = [AttentionRank() for _ in range(3)]
+    ranks[2].requests = 1
+    fetched = [Request(index, 0.0, 1000, 2) for index in range(4)]
+    divide(fetched, ranks)
+    assert [len(rank.waiting) for rank in ranks] == [2, 2, 0] and not fetched
+    assert [rank.requests for rank in ranks] == [2, 2, 1]
 
 
 def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:

@@ -6,11 +6,11 @@ from heapq import heapify, heappop, heappush
 from math import ceil, inf
 from operator import attrgetter
 
-from clusterspec.analysis.simulation.ranks import TINY, AttentionRank, Limits, Request
+from clusterspec.analysis.simulation.ranks import REQUESTS, TINY, AttentionRank, Limits, Request, divide
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.standard import sum_of
 
-REQUESTS, EXPECTED, CONTEXT = attrgetter("requests"), attrgetter("expected"), attrgetter("context")
+EXPECTED, CONTEXT = attrgetter("expected"), attrgetter("context")
 FULLNESS = attrgetter("count", "context")
 MOST_OUTPUT = 4096
 """The maximum number of output tokens that have to fit in the free cache before a request starts, if the engine
@@ -22,12 +22,13 @@ class SimulatedEngine:
     """One engine with its attention ranks, whose steps start together and end with the slowest rank.
 
     ``requests`` counts waiting and running requests; ``expected`` also those still on their way from prefill engines.
-    ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to the
-    number of sequences with that gap. ``since`` counts the decode steps since requests were received. On a decode
+    ``free_links`` is the time from which each rank's link is free. ``gaps`` maps the seconds between two tokens to
+    the number of sequences with that gap. ``since`` counts the decode steps since requests were received. On a decode
     engine, ``announced`` holds the requests whose prompts wait until it has received them, ``accepted`` those that it
-    has received. With ``launches_ahead``, it prepares and launches each decode step while the one before it runs. If
-    steps are formed ahead, ``looked`` is the last time at which the scheduler looked for requests, and ``launching``
-    the time at which it began to launch the running step.
+    has received. ``fetched`` holds the prompts that are divided among the ranks at the end of the running step. With
+    ``launches_ahead``, it prepares and launches each decode step while the one before it runs. If steps are formed
+    ahead, ``looked`` is the last time at which the scheduler looked for requests, and ``launching`` the time at which
+    it began to launch the running step.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
@@ -46,6 +47,7 @@ class SimulatedEngine:
         self.expected = 0
         self.announced: list[Request] = []
         self.accepted: list[Request] = []
+        self.fetched: list[Request] = []
 
     def next_rank(self) -> int:
         """The index of the rank with the fewest requests. One more request is counted for it."""
@@ -62,6 +64,10 @@ class SimulatedEngine:
     def receive(self, request: Request, now: float) -> None:
         """Put a request into the queue of its rank, or of the one with the fewest requests."""
         request.received = now
+        if request.rank < 0 and self.limits.shared:
+            self.requests, self.expected = self.requests + 1, self.expected + 1
+            self.fetched.append(request)
+            return
         if request.rank >= 0:
             rank = self.ranks[request.rank % len(self.ranks)]
         else:
@@ -92,6 +98,7 @@ class SimulatedEngine:
             self.looked = max(self.looked, now - self.each)
         if not self.since:
             self._receive_sent()
+        divide(self.fetched, self.ranks)
         formed = self.limits.ahead and self._form_ahead(now)
         for rank in () if formed else self.ranks:
             if rank.waiting:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import heappop, heappush
 
-from clusterspec.analysis.simulation.engines import REQUESTS, SimulatedEngine
-from clusterspec.analysis.simulation.ranks import Limits, Request
+from clusterspec.analysis.simulation.engines import SimulatedEngine
+from clusterspec.analysis.simulation.ranks import REQUESTS, Limits, Request
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.handoff import Handoff
@@ -88,7 +88,8 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
         cold = 0.0 if kind == "decode" else compilation_seconds(pools)
         limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind, own=load.own_output)
         hold = load.hold_steps if not kind and pools.decode.layout.attention_dp > 1 else 1
-        return limits(early=early, interval=interval, ahead=ahead, cold=cold, hold=hold)
+        shared = kind == "prefill" and pools.shares_prompts_by_step
+        return limits(early=early, interval=interval, ahead=ahead, cold=cold, hold=hold, shared=shared)
 
     engine, prompts = pools.decode, pools.prompts
     return Timing(

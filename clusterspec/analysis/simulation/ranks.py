@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from operator import attrgetter
 
 TINY = 1e-9
+REQUESTS = attrgetter("requests")
 
 
 class Request:
@@ -55,6 +57,16 @@ class AttentionRank:
         self.context = self.used = self.stalled = 0.0
 
 
+def divide(fetched: list[Request], ranks: list[AttentionRank]) -> None:
+    """Put each of the fetched requests into the queue of the rank that has the fewest then."""
+    for request in fetched:
+        rank = min(ranks, key=REQUESTS)
+        rank.waiting.append(request)
+        rank.requests += 1
+        rank.expected += 1
+    fetched.clear()
+
+
 class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
@@ -63,11 +75,13 @@ class Limits:
     already has. ``apart`` is ``prefill`` or ``decode`` on separate engines; ``early`` says whether the first token is
     sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the cache of a
     computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. With ``ahead``, a
-    step is prepared while the one before it runs. The first step with prompts takes ``cold`` seconds more.
+    step is prepared while the one before it runs. The first step with prompts takes ``cold`` seconds more. With
+    ``shared``, the prompts that came during a step are divided among the ranks together at its end.
     """
 
     __slots__ = (
-        *("ahead", "apart", "chunk", "cold", "early", "hit", "hold", "interval", "own", "sequences", "tokens", "whole"),
+        *("ahead", "apart", "chunk", "cold", "early", "hit", "hold", "interval", "own", "sequences", "shared"),
+        *("tokens", "whole"),
     )
 
     def __init__(
@@ -85,6 +99,7 @@ class Limits:
         cold: float = 0.0,
         own: bool = False,
         hold: int = 1,
+        shared: bool = False,
     ) -> None:
         self.sequences, self.tokens, self.chunk = max(1, int(sequences + TINY)), tokens, chunk
         self.whole, self.hit, self.apart, self.early, self.interval, self.ahead = (
@@ -95,4 +110,4 @@ class Limits:
             interval,
             ahead,
         )
-        self.cold, self.own, self.hold = cold, own, hold
+        self.cold, self.own, self.hold, self.shared = cold, own, hold, shared

@@ -100,6 +100,15 @@ class Pools(NamedTuple):
         return self._keeps_step and not self.decode.separates_prompts
 
     @property
+    def shares_prompts_by_step(self) -> bool:
+        """Whether the attention ranks of separate prefill engines divide the prompts that came during a step together
+        at its end.
+        """
+        stack = self.prompts.layout.stack
+        divides = stack is not None and stack.serving is not None and stack.serving.shares_prompts_by_step
+        return divides and self.has_prefill_engines and self.prompts.layout.attention_dp > 1
+
+    @property
     def equal_requests(self) -> bool:
         """Whether the spec says that all requests are alike, and each gains one token in each step."""
         return self.load.equal_outputs and not self.load.draft_tokens and not self.load.input_lengths

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
-from clusterspec.cost.formulas.queues import highest_load, prompt_wait, share_formed_ahead, wave_load
+from clusterspec.cost.formulas.queues import highest_load, prompt_wait, share_formed_ahead, steps_wait, wave_load
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
@@ -242,6 +242,10 @@ def separate_prompt_wait(pools: Pools, rate: float, each: tuple[float, float]) -
     if unevenly_loaded_ranks(pools.prompts) == 1:
         return separate_prompt_tail(pools, rate * others, each, most).of_all
     step, busy = _coupled_step(pools, rate, (prompt, service), used)
+    if pools.shares_prompts_by_step:
+        places = max(1.0, prompts_per_step(pools) * pools.prompts.layout.attention_dp)
+        queued = busy * step / 2 * others + steps_wait(min(used * others, most), places, step)
+        return (step - prompt) * others + queued + variation_seconds(pools, min(used, most), service)
     longer = step - prompt + busy * _step_ahead_seconds(pools, rate, step)
     queued = prompt_wait(min(used * others, most), service, busy * others, step)
     return longer * others + queued + variation_seconds(pools, min(used, most), service)
@@ -252,8 +256,10 @@ def _coupled_step(pools: Pools, rate: float, each: tuple[float, float], used: fl
     prompt arrives.
     """
     prompt, service = each
-    busy = min(1.0, used * prompt / service) if service else 0.0
     step = _shared_step_seconds(pools, rate, prompt)
+    if pools.shares_prompts_by_step:  # a step follows each one during which a prompt came
+        return step, -expm1(-rate / pools.prompts.replicas * step)
+    busy = min(1.0, used * prompt / service) if service else 0.0
     return step, 1 - (1 - min(1.0, busy * step / prompt)) ** unevenly_loaded_ranks(pools.prompts)
 
 
@@ -310,6 +316,8 @@ def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
         formed = _share_of_steps_formed_ahead(pools, rate, found)
         present = (2 + formed) * mean
         routed = (present + steps_of_fullest(present * ranks, 1, ranks)) / 2
+        if pools.shares_prompts_by_step:  # evenly, in steps that have any
+            drawn = routed = steps_of_fullest(mean * ranks, 1, ranks) / -expm1(-mean * ranks)
         most = max(1.0, mean, min(prompts_per_step(pools), drawn, routed))
         before, found = found, engine.prefill(most * fresh, length, min(ranks, max(1.0, ranks * mean / most))).total
         if abs(found - before) < 1e-2 * before:
