@@ -33,7 +33,7 @@ from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
 from clusterspec.studies import variation
 from tests.cli.conftest import Call
-from tests.effort import examples, sampled
+from tests.effort import examples, sampled, thorough
 from tests.settings import SETTINGS
 from tests.studies.test_fleets import study
 
@@ -290,6 +290,7 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
     assert found.elapsed == pytest.approx(20e9 / (8 * 2 * 3012) * found.step_time)
 
 
+@thorough
 def test_a_serving_plan_costs_what_the_table_of_the_fleet_bills() -> None:
     """One node with its energy, although the plan uses one of its eight accelerators."""
     text = """clusterspec: 1

@@ -21,6 +21,7 @@ from clusterspec.report.sweep_text import serving_search_as_text
 from clusterspec.results.verdict import Choice, GateStatus, Purchase
 from clusterspec.rules.index import RULES
 from clusterspec.studies import study_text
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 ASKED = "acceptance:\n  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 300 GB/s}\n"
@@ -367,7 +368,9 @@ procurement: {currency: EUR, prices: {node: 100000}}
 """
 
 
-@pytest.mark.parametrize(("rate", "held"), [(4, {"2 nodes", "3 nodes", "6 nodes", "8 nodes"}), (10_000, set())])
+@pytest.mark.parametrize(
+    ("rate", "held"), sampled([(4, {"2 nodes", "3 nodes", "6 nodes", "8 nodes"}), (10_000, set())], 4)
+)
 def test_sizes_of_a_serving_machine_hold_the_load_that_their_engines_serve(rate: int, held: set[str]) -> None:
     """Engines serve in proportion to their number; where fewer hold the load, none is recommended."""
     found = report(study_text(SERVES.replace("RATE", f"{rate}"), SETTINGS), "procurement").choices
@@ -422,7 +425,7 @@ def test_an_open_load_without_targets_recommends_no_machine_larger_than_it_takes
     assert use.status is GateStatus.OPEN and "run at once" in use.text and "target" not in use.text
 
 
-@pytest.mark.parametrize("targets", ["", ", targets: {tpot: 40 ms}"])
+@pytest.mark.parametrize("targets", sampled(["", ", targets: {tpot: 40 ms}"], 4))
 def test_plans_meet_targets_only_where_there_are_some(targets: str) -> None:
     text = SERVES.replace("RATE", "4").replace(", targets: {ttft: 2 s, tpot: 40 ms}", targets)
     text = text.replace("nodes: 4", "nodes: 1").replace("dp: 8", "dp: 2").replace("request_rate: 4", "concurrency: 16")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Call
-from tests.effort import ALL_CASES, thorough
+from tests.effort import ALL_CASES, sampled, thorough
 
 MORE = [
     ("dgx-h100", "llama-3.1-8b", "train"),
@@ -20,13 +20,16 @@ MORE = [
 
 @pytest.mark.parametrize(
     ("platform", "model", "kind"),
-    [
-        ("dgx-h100", "llama-3.1-70b", "train"),
-        ("gb200-nvl72", "llama-3.1-70b", "serve"),
-        ("dgx-1", "llama-3.1-8b", "train"),
-        *([("dgx-h100", "deepseek-v3", "serve"), *MORE] if ALL_CASES else []),
-        ("dgx-1", "gpt3-175b", "serve"),
-    ],
+    sampled(
+        [
+            ("dgx-h100", "llama-3.1-70b", "train"),
+            ("gb200-nvl72", "llama-3.1-70b", "serve"),
+            ("dgx-1", "llama-3.1-8b", "train"),
+            *([("dgx-h100", "deepseek-v3", "serve"), *MORE] if ALL_CASES else []),
+            ("dgx-1", "gpt3-175b", "serve"),
+        ],
+        8,
+    ),
 )
 def test_a_starting_spec_has_no_error_and_fits(platform: str, model: str, kind: str, call: Call) -> None:
     done = call("init", "--platform", platform, "--model", model, "--for", kind)

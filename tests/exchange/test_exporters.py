@@ -23,7 +23,7 @@ from clusterspec.exchange.import_result import ImportResult
 from clusterspec.exchange.merge import new_spec
 from clusterspec.studies import study_text
 from tests.cli.conftest import Call, call  # noqa: F401
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 from tests.exchange.imports import counts, given, read
 from tests.settings import SETTINGS
 from tools.export_targets import READ_IN_PARTS, TARGETS, names_written, recorded
@@ -525,6 +525,7 @@ def test_an_edge_of_an_infragraph_ends_at_instances_and_ports_that_it_has(nodes:
     assert {name: len(found) for name, found in reached.items()} == has
 
 
+@thorough
 def test_infragraph_loads_what_is_exported() -> None:
     pytest.importorskip("infragraph")
     from infragraph.infragraph_service import InfraGraphService
