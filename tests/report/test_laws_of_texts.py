@@ -1,0 +1,44 @@
+"""Tables of few rows and sentences of boundaries, from results made by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from clusterspec.report import solve_text, sweep_text
+from clusterspec.results import Input, Tool
+from clusterspec.results.levers import SolveReport, SweepRow
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_a_table_of_a_sweep_has_the_axes_of_its_points_however_few(count: int) -> None:
+    rows = [SweepRow({"cluster.nodes": 2**number, "tp": 8}, 1.5, cost=10.0) for number in range(count)]
+    head, *lines = csv.reader(io.StringIO(sweep_text.sweep_csv(rows)))
+    assert head[:3] == (["cluster.nodes", "tp", "step_time"] if count else ["step_time", "mfu", "memory"])
+    assert [line[:3] for line in lines] == [[str(2**number), "8", "1.5"] for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("path", "machine", "tried", "told"),
+    [
+        (("layout", "nodes"), 4, (2.0, 6.0), True),
+        (("layout", "nodes"), 4, (2.0, 5.0, 4.0), True),
+        (("layout", "nodes"), 4, (2.0, 4.0), False),  # none beyond the machine
+        (("layout", "nodes"), None, (2.0, 6.0), False),
+        (("cluster", "nodes"), 4, (2.0, 6.0), False),
+        ((), 4, (2.0, 6.0), False),
+    ],
+)
+def test_a_cluster_grows_with_a_job_where_a_value_exceeds_its_nodes(
+    path: tuple[str, ...], machine: int | None, tried: tuple[float, ...], told: bool
+) -> None:
+    probes = tuple((value, value, True) for value in tried)
+    report = SolveReport(
+        *(Tool("1", "1"), Input("x.yaml", b""), "nodes", "1", "step_time<=9s", 3.0),
+        path=path,
+        machine=machine,
+        probes=probes,
+    )
+    assert bool(solve_text._growth_sentence(report)) is told
