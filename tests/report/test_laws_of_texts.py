@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clusterspec.report import solve_text, sweep_text
+from clusterspec.report.estimate_text import measurement_effect
 from clusterspec.results import Input, Tool
 from clusterspec.results.levers import SolveReport, SweepRow
 
@@ -42,3 +45,20 @@ def test_a_cluster_grows_with_a_job_where_a_value_exceeds_its_nodes(
         probes=probes,
     )
     assert bool(solve_text._growth_sentence(report)) is told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (2.0, 2.5, "  step time +25 %: 2 s without them, 2.5 s with\n"),
+        (2.0, 1.5, "  step time −25 %: 2 s without them, 1.5 s with\n"),
+        (2.0, 2.0, "  step time +0 %: 2 s without them, 2 s with\n"),
+        (None, 2.0, ""),
+        (2.0, None, ""),
+    ],
+)
+def test_the_effect_of_measurements_is_the_change_of_the_step(
+    before: float | None, after: float | None, told: str
+) -> None:
+    report: Any = SimpleNamespace(unmeasured_step_time=before, plan=SimpleNamespace(step_seconds=after))
+    assert measurement_effect(report) == told
