@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from clusterspec.report import solve_text, sweep_text
+from clusterspec.report import PLAIN, faults_text, solve_text, sweep_text
 from clusterspec.report.estimate_text import measurement_effect
 from clusterspec.results import Input, Tool
+from clusterspec.results.faults import FaultRow, FaultsReport, PairRow
 from clusterspec.results.levers import SolveReport, SweepRow
 
 
@@ -62,3 +63,24 @@ def test_the_effect_of_measurements_is_the_change_of_the_step(
 ) -> None:
     report: Any = SimpleNamespace(unmeasured_step_time=before, plan=SimpleNamespace(step_seconds=after))
     assert measurement_effect(report) == told
+
+
+def test_numbers_of_a_table_of_faults_end_below_each_other_and_words_begin_so() -> None:
+    """The columns of counts, rates, times and hours; the effect on the job is a word."""
+    short = PairRow(("NIC", "leaf"), "leaf", "", 1, 0.5, "stops", False, 2.0, 4.0, None)
+    long = PairRow(("switch", "accelerator"), "rack", "same", 1_234, 1_500.0, "unaffected", True, None, 40.0, None)
+    row = FaultRow("node", 8, 4.0, "stops", 0.0, None, 12.0, None, "why")
+    report = FaultsReport(
+        *(Tool("1", "1"), Input("x.yaml", b""), (row,), 2.0, None, "USD", None, {}, ()), pairs=(short, long)
+    )
+    head, *lines = faults_text._pairs_table(report, PLAIN).splitlines()[:3]
+    for name, cells, right in (
+        ("pairs", ("1", "1,234"), True),
+        ("step", ("2 s", "–"), True),
+        ("h lost", ("4", "40"), True),
+        ("the job", ("stops", "unaffected"), False),
+        ("they share", ("a leaf", "a rack"), False),
+    ):
+        at = head.index(name) + (len(name) if right else 0)
+        for line, cell in zip(lines, cells, strict=True):
+            assert line[:at].endswith(cell) if right else line[at:].startswith(cell), (name, line)
