@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from math import exp, log
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.constants import LOSSES, RANGES, TAILS
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.times import _median_above_mean
+from clusterspec.cost.serving.times import _median_above_mean, _request_waits
 from clusterspec.records import replace
-from tests.cost.serving.test_steady import APART, CLOSED, OPEN, STEADY
+from tests.cost.serving.test_steady import APART, CLOSED, OPEN, STEADY, pools
 
 STEP = 0.02 * (1 - exp(-8))
 """Seconds of a step in which one of 8 sequences decodes."""
@@ -37,6 +39,17 @@ def test_half_of_the_prompts_of_an_open_load_wait_for_less_than_the_mean(
 ) -> None:
     found = _median_above_mean(pools, STEADY._replace(rate=rate, ahead=ahead))
     assert found == pytest.approx(0.0 if median is None else median - (0.4 - ahead))
+
+
+@pytest.mark.parametrize(
+    ("pools", "median"), [(OPEN, 0.4 * log(2) - 0.4), (pools("concurrency: 8, load: static"), 0.0)]
+)
+def test_the_mean_first_token_of_open_and_static_loads_has_no_delay_of_its_own(pools: Pools, median: float) -> None:
+    """Every prompt waits; a cache that preempts adds half a second and 10 ms for each of 12 requests."""
+    full: Any = SimpleNamespace(waited=0.5, again=0.01)
+    _, _, (early, delay), run, later = _request_waits(pools, STEADY._replace(rate=6.0), 12.0, full)
+    assert (early, delay, run) == (pytest.approx(median), 0.0, None)
+    assert later == pytest.approx(0.62 if pools is OPEN else 0.0)
 
 
 def test_each_range_contains_its_prediction_and_ends_within_the_errors_of_its_figure() -> None:
