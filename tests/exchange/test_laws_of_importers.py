@@ -66,3 +66,34 @@ def test_a_rate_of_infiniband_names_its_generation(rate: float | None, technolog
     assert technology_of(rate, "infiniband") == technology
     assert technology_of(rate, "roce") == "roce-v2" and technology_of(rate, "slingshot") == "slingshot-11"
     assert technology_of(rate, "") is technology_of(rate, "tcp") is None
+
+
+CODE = """\
+from torchtitan.trainer import Trainer
+
+
+def llama3_8b() -> Trainer.Config:
+    return Trainer.Config(
+        hf_assets_path="./assets/hf/Llama-3.1-8B",
+        training=TrainingConfig({}),
+        parallelism=ParallelismConfig({}),
+    )
+"""
+
+
+@pytest.mark.parametrize(
+    ("training", "parallelism", "micro", "batch"),
+    [
+        ("num_tokens_per_microbatch_per_dp_rank=2 * 8192", "tensor_parallel_degree=4", 2, None),
+        ("local_batch_size=6, num_tokens_per_train_step=64 * 8192", "tensor_parallel_degree=4", 6, 64),
+        ("local_batch_size=6", "pipeline_parallel_microbatch_size=3", 3, None),  # of the six sequences of a rank
+        ("num_tokens_per_microbatch_per_dp_rank=2 * 8192, local_batch_size=6", "tensor_parallel_degree=4", 2, None),
+        ("num_tokens_per_microbatch_per_dp_rank=8193", "tensor_parallel_degree=4", None, None),  # no whole sequences
+    ],
+)
+def test_a_micro_batch_of_torchtitan_is_counted_by_its_tokens_or_by_its_sequences(
+    training: str, parallelism: str, micro: int | None, batch: int | None
+) -> None:
+    found = given(read(CODE.format(f"max_context_length=8192, {training}", parallelism)))
+    assert (found.get("layout.micro_batch"), found.get("workload.global_batch")) == (micro, batch)
+    assert found["workload.sequence_length"] == 8192
