@@ -128,6 +128,24 @@ FEWEST_SMALL = 2
 """Such words of a line that a person wrote about a fault."""
 
 
+_OF_A_CASE = re.compile(
+    r"\b(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Mm]e|[Uu]s)\b(?!\.)"
+    r"|\b(?:crashed|hung|froze|died|happened|occurred|tried|noticed|observed|saw|started|began|changed|upgraded|updated"
+    r"|rebooted|worked|got|used to|did|dropped|fell|went|moved|[Rr]esolved|solved|fixed)\b"
+    r"|\bfailed (?:with|to|at|after|in|on|when|because)\b"
+    r"|\b(?:does|did|do|is|are|ca|could|wo|was|were|has|have)n['\u2019]t\b|\bnot work|\b[Ww]hy\b"
+    r"|\b(?:is|are|was|were|keeps?|gets?) (?:\w{1,10} )?"
+    r"(?:stuck|hanging|failing|crashing|freezing|blocked|broken|stalling|stalled|slow|gone)\b"
+    r"|\b(?:[Tt]hese|[Bb]oth|[Tt]wo|[Tt]hree|[Ff]our|[Ee]ight|[2-9]) (?:\w{1,14} ){0,2}"
+    r"(?:nodes|machines|servers|hosts|cards|pods)\b"
+    r"|\b(?:[Tt]his|[Tt]he same) (?:machine|node|host|server|cluster|job|run|test|image|script)\b"
+    r"|\b(?:was|were) [a-z]{3,12}ing\b|(?:^|[.!:] )(?:It|They|The (?:run|job)|Training|Inference) (?:\w{1,12} )?"
+    r"(?:stops?|hangs?|fails?|crash(?:es)?|freezes?)\b"
+    r"|\b(?:Error|NVRM)\b|\b[Aa]gain and again\b|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+)
+"""Words of what happened to somebody or on some machine, which texts about faults in general do not have."""
+
+
 def reported_fault(text: str) -> tuple[str, int] | None:
     """The first sentence that reports a fault of a run, with its line; None without any.
 
@@ -136,6 +154,16 @@ def reported_fault(text: str) -> tuple[str, int] | None:
     >>> reported_fault("Does UCX support TCPX? If a transfer fails, is it retried?")
     """
     return next(_clauses_with(text, _FAULTY, is_written), None)
+
+
+def tells_of_a_case(text: str) -> bool:
+    """Whether a text tells of one case, by a line that a program prints or by words of what happened, rather than of
+    faults in general.
+
+    >>> tells_of_a_case("Our run hangs after the switch of the rack."), tells_of_a_case("A failed switch stops a rack.")
+    (True, False)
+    """
+    return any(is_logged(line) or _OF_A_CASE.search(line) for line in lines_of(text))
 
 
 def is_written(line: str) -> bool:
