@@ -93,8 +93,10 @@ _FAULTY = re.compile(
     r"|(?:counters?|discards?|errors?|drops?|\w{1,30}_\w{1,30}) (?:\w{1,8} )?(?:grow|rise|increase|climb)s?"
     r"|collapses?|vanish\w{0,3}|drops? out|returns? (?:False|false|None|nan)|(?:is|are) (?:missing|idle|ignored|gone)"
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
+    r"|(?:not|n't|never|n\u2019t) (?:\w{1,8} )?(?:freed|released?|returned|deallocated|cleared)"
+    r"|(?:remains?|stays?|still) (?:\w{1,8} ){0,2}(?:occup\w{2,4}|allocated|in use|held|used|holds?|shows?|sits?)"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
-    r"|报错|失败|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
+    r"|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
 )
 """Words of a run that fails, stops, is slow or is wrong."""

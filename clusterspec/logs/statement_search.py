@@ -13,6 +13,7 @@ from itertools import pairwise
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.build_lines import BUILD_PATTERNS
 from clusterspec.logs.catalogued_messages import MESSAGE, xid_patterns
+from clusterspec.logs.device_memory import memory_before_start, memory_of_others
 from clusterspec.logs.engine_lines import ENGINE_PATTERNS
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
@@ -327,6 +328,8 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
         "one-device": ranks_on_one_device,
+        "occupied-device": memory_of_others,
+        "occupied-at-start": memory_before_start,
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
     }
