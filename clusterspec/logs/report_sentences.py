@@ -124,6 +124,8 @@ _HEAD = re.compile(
     r"(?! (?:when|while|with|on|in|occur\w{0,4}|happen\w{0,3}) )"
 )
 """How messages of programs and rows of tables begin."""
+_TITLE = re.compile(r"# [A-Z][a-z]{1,20} \w")
+"""The beginning of a title that is a sentence, which has fewer words between others."""
 COLUMNS = 2
 """Vertical bars from which a line is a row of a table."""
 FEWEST_SMALL = 2
@@ -174,12 +176,10 @@ def is_written(line: str) -> bool:
     >>> is_written("With 4 nodes it fails."), is_written("Failed to create the socket")
     (True, False)
     """
-    return (
-        is_sentence(line)
-        and line.count("|") < COLUMNS
-        and not _HEAD.match(line)
-        and (len(_SMALL.findall(line)) >= FEWEST_SMALL or bool(_PERSON.search(line) or _CHINESE.search(line)))
-    )
+    if not is_sentence(line) or line.count("|") >= COLUMNS or _HEAD.match(line):
+        return False
+    fewest = 1 if _TITLE.match(line) else FEWEST_SMALL
+    return len(_SMALL.findall(line)) >= fewest or bool(_PERSON.search(line) or _CHINESE.search(line))
 
 
 def reported_hang(text: str) -> tuple[str, int] | None:
