@@ -39,6 +39,7 @@ MEANINGS = {
     "mixed-releases": "Ranks run different releases of the collective library, of MPI, or of Ray and Python.",
     "fabric-manager": "The service of the NVLink switches, or IMEX, does not run, or restarted during a job.",
     "shared-accelerator": "Two ranks use one accelerator or one rank number, or a process of another run holds it.",
+    "unequal-accelerators": "Ranks have accelerators of different kinds: all wait for the slowest, or one fails.",
     "file-limit": "The limit of open files of a process is too low for its connections.",
     "driver-release": "The driver of the accelerators is older than a program's runtime, or not built for the kernel.",
     "missing-accelerator": "A rank addresses an accelerator that it does not see: too many ranks, or hidden ones.",

@@ -182,9 +182,9 @@ def test_a_bar_before_its_first_step_is_a_hang_once_ranks_are_connected(last: st
 @pytest.mark.parametrize(
     ("last", "machine", "causes"),
     [
-        ("#   Rank  1 Pid   7412 on  gpu-a device  1 [0x1b] NVIDIA A40", PCIE, ["acs", "iommu-translation"]),
+        ("#   Rank  1 Pid   7412 on  gpu-a device  1 [0x1b] NVIDIA H100", PCIE, ["acs", "iommu-translation"]),
         (
-            "#  Rank  1 Pid 7412 on gpu-a device  1 [0x1b] NVIDIA A40\ngpu-a: Test CUDA failure a.cu:1 'out of memory'",
+            "#  Rank  1 Pid 741 on gpu-a device  1 [0x1b] NVIDIA H100\ngpu-a: Test CUDA failure a.cu:1 'out of memory'",
             PCIE,
             ["memory-full"],
         ),
