@@ -46,7 +46,7 @@ _ALIKE = {
     "hang": "hangs hanging hung stuck freeze freezes frozen froze freezing deadlock deadlocks deadlocked stall stalls "
     "stalled blocked blocks",
     "slow": "slower slowly slowness degraded degradation low lower poor drop drops dropped decreases decreased small "
-    "half worse",
+    "half worse longer",
     "crash": "crashes crashed crashing segfault segfaults sigsegv abort aborted aborts died dies",
     "fail": "fails failed failing failure failures error errors exception exceptions",
     "upgrade": "upgraded upgrading upgrades update updated updating updates downgrade downgraded downgrading bump "

@@ -87,6 +87,7 @@ _FAULTY = re.compile(
     r"|incorrect|garbage|nan|time[sd] out|timing out|timeouts|timeout errors?|misbehav\w{1,3}"
     r"|used to work|timeouts? (?:during|in|at|after|when|while)"
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
+    r"|(?:takes?|took|need(?:s|ed)?) (?:\w{1,8} ){0,2}longer"
     r"|never (?:finish|complet|start|return|join|continu|proceed|end)\w{0,3}"
     r"|(?:waits?|sits?) (?:\w{1,8} )?forever|reboots?"
     r"|worse than|(?:fell|falls?|fallen|went down|goes down|drop(?:s|ped)?) (?:from|to|by)|unstable|fluctuat\w{1,4}"
