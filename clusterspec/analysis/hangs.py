@@ -65,6 +65,7 @@ NEXT_STEPS = {
     "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
     "program-error": "the program on two accelerators of one node: with the same error, the program is the cause",
     "separate-jobs": service_steps.LAUNCHER,
+    "unequal-accelerators": "nvidia-smi -L on every node: one kind of accelerator for a job, or work in proportion",
 }
 """The next steps for causes that only catalogued messages name. The next steps of other causes take precedence."""
 NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE}

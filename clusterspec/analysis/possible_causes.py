@@ -40,6 +40,7 @@ _MOUNT = (
     "docker run --device=/dev/dri -v /dev/dri/by-path:/dev/dri/by-path --device=/dev/kfd; ls -l of them and /sys within"
 )
 _HOLDER = "fuser -v /dev/accel* /dev/neuron* /dev/nvidia* on the host: end the process that holds it"
+_HOLDERS = "nvidia-smi; fuser -v /dev/nvidia*: end what holds the device, or choose a free one"
 _SELECTORS = "kubectl logs of the device plugin; vendors, deviceIDs and ifNames of its ConfigMap against lspci -nn"
 _FIRMWARE = (
     "Above 4G Decoding and Resizable BAR in the firmware of the host; pci=realloc; in a guest, the size of its window"
@@ -301,6 +302,8 @@ POSSIBLE = (
         STEP_OF["shared-accelerator"],
         STRONG,
     ),
+    ("occupied-device", "shared-accelerator", "", _HOLDERS, STRONG),
+    ("occupied-at-start", "shared-accelerator", "", _HOLDERS, STRONG),
     ("crowded-device", "memory-full", "", STEP_OF["memory-full"], GIVEN),
     ("one-device", "shared-accelerator", ", and none of them completes", STEP_OF["shared-accelerator"], STRONG),
     # NVIDIA/nvidia-container-toolkit d34b3046: every specification names `all`, and device nodes as they were

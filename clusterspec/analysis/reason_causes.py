@@ -42,6 +42,7 @@ _OF_SENTENCES = {
     "container-permission": "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE; securityContext of the pod",
     "unshared-files": "df of that directory on every node: one shared file system, or a copy on each",
     "host-fault": "ras-mc-ctl --errors; ipmitool sel list; the release of the firmware on all hosts",
+    "unequal-accelerators": "nvidia-smi -L on every node: one kind of accelerator for a job, or work in proportion",
     "gpudirect-off": "lsmod | grep nvidia_peermem on every host",
 }
 NEXT_OF_REASONS = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF | _OF_SENTENCES

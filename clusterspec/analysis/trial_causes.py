@@ -7,6 +7,7 @@ causes: the likelier first, as published threads have them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
@@ -213,6 +214,15 @@ RAISED = 0.05
 """The weight that such a place adds to a cause that it supports, so that it precedes other causes of its weight."""
 
 
+_OF_COLLECTIVES = re.compile(r"\b[NR]CCL\b.{0,60}?\b[0-9]{1,2}\.[0-9]{1,2}", re.IGNORECASE)
+"""A release of the library of collectives itself: another one without the fault shows that it is of that release."""
+_OF_OTHERS = re.compile(
+    r"\b(?:PyTorch|torch|vLLM|SGLang|TensorRT|UCX|NVSHMEM|CUDA|cu1[0-9]|ROCm|plugin|libfabric|ofi|MPI|HPC-?X|OFED|drivers?)\b",
+    re.IGNORECASE,
+)
+"""Other libraries, to whose release that of the library of collectives may not fit."""
+
+
 def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
     """The causes that successful remedies of a report circumvent. Causes between nodes count only on a machine of
     several nodes, because reports often omit the number of nodes of a run.
@@ -223,6 +233,8 @@ def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
         if not each.name.startswith(TRIAL) or outcome != HELPED:
             continue
         found, following = _circumvented(run, remedy)
+        if remedy == "release of library" and _OF_COLLECTIVES.search(each.text) and not _OF_OTHERS.search(each.text):
+            found = (("release-fault", STATED), ("library-release", STRONG))
         for name, weight in found:
             if run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE:
                 weighed = min(weight, WEAK) if remedy == "setting" and by_release else weight

@@ -13,6 +13,7 @@ from itertools import pairwise
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.build_lines import BUILD_PATTERNS
 from clusterspec.logs.catalogued_messages import MESSAGE, xid_patterns
+from clusterspec.logs.device_memory import memory_before_start, memory_of_others
 from clusterspec.logs.engine_lines import ENGINE_PATTERNS
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
@@ -53,6 +54,7 @@ from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
 from clusterspec.logs.trials import trial_statements
+from clusterspec.logs.unseen_devices import unseen_by_program, unseen_device
 from clusterspec.records import NamedTuple
 
 Stated = tuple[str, str, int]
@@ -327,6 +329,10 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
         "one-device": ranks_on_one_device,
+        "occupied-device": memory_of_others,
+        "unseen-device": unseen_device,
+        "unseen-by-program": unseen_by_program,
+        "occupied-at-start": memory_before_start,
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
     }
