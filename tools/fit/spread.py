@@ -268,13 +268,16 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     sources = "1 source" if one.sources == 1 else f"{one.sources} sources"
     if one.before:
         why = (
-            f"as {one.before}, the generation before, which more sources ran: it holds {held} when predicted "
-            f"without their own source, each source with one weight; {runs} of {sources} "
+            f"as {one.before}, the generation before, which more sources ran: its range contains {held} when the "
+            f"prediction is fitted to the other sources, with equal weight per source; {runs} of {sources} "
             f"{'is' if one.runs == 1 else 'are'} of this generation"
         )
         return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
     scope = f"{runs} of {sources} {_scope(stack, experts)}"
-    why = f"{held} lie within it when predicted without their own source, each source with one weight: {scope}"
+    why = (
+        f"{held} lie within it when the prediction is fitted to the other sources, "
+        f"with equal weight per source: {scope}"
+    )
     if one.width == RUN_TO_RUN.value:
         why = (
             f"{held} lie within the range of the other terms; two runs of one description differ by this much: {scope}"
