@@ -139,7 +139,7 @@ def absent_links(run: PlacedRun) -> Iterator[Cause]:
 
 
 def topology_causes(run: PlacedRun) -> Iterator[Cause]:
-    """A topology with PCIe links that no such machine has, or a topology file where nearly nothing is reached.
+    """A topology with PCIe links that the machine cannot have, or a topology file with nearly no bandwidth reached.
 
     Published: NVIDIA/nccl issue 749 (a link of 2.5 GT/s x1 in the file), 1240 (a graph of
     another machine), Azure/azurehpc-health-checks issue 142.
