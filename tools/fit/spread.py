@@ -187,7 +187,7 @@ def _quantile_of_groups(errors: Errors, group: Callable[[Run], object]) -> float
 
 def _quantile(needs: Sequence[_Need], share: float = HELD) -> float:
     """The logarithm of the factor that the spread of software has to be, for the ranges to hold this share of the
-    sources; a source of which they hold a part of the runs counts for that part.
+    sources; a source counts for the part of its runs that they contain.
     """
     members = Counter(one.run.source for one in needs)
     reached = 0.0
@@ -280,7 +280,8 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     )
     if one.width == RUN_TO_RUN.value:
         why = (
-            f"{held} lie within the range of the other terms; two runs of one description differ by this much: {scope}"
+            f"{held} lie within the range of the other terms, so only the difference between two runs of one "
+            f"description is left: {scope}"
         )
     return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
 
