@@ -86,7 +86,7 @@ ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
 BETWEEN_NODES = frozenset({"unreachable-peer", "wrong-interface", "nic-fault"})
 """Causes that do not apply to a run on one node."""
 MOST = 6
-"""Causes that are listed together where the log decides none."""
+"""Largest number of causes that are listed together where the log decides none."""
 
 
 def causes_alike(run: PlacedRun, found: Sequence[Cause], error: str) -> tuple[Cause, ...]:
