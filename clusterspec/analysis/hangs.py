@@ -48,12 +48,12 @@ _SLOWS = frozenset(
 """Causes that slow a run but do not stop it."""
 _INTERFACE = "run ip -br addr; set NCCL_SOCKET_IFNAME on all nodes to the interface that reaches the other nodes"
 _GLOO = (
-    "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
-    "announces the address of the host's name"
+    "run ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, "
+    "Gloo announces the address of the host's name"
 )
 _LISTENS = (
-    "ss -ltn on the host of that address: does its rank run, and listen? its log; rm the file of init_method=file:// "
-    "before every run"
+    "check with ss -ltn on the host of that address that its rank runs and listens, and read its log; rm the file "
+    "of init_method=file:// before every run"
 )
 _DROPPED = "run ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause' on both ends; turn PFC or ECN on"
 _LAYERS = "run ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"

@@ -145,7 +145,8 @@ def topology_causes(run: PlacedRun) -> Iterator[Cause]:
     another machine), Azure/azurehpc-health-checks issue 142.
     """
     following = (
-        "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt of the host; unset NCCL_TOPO_FILE NCCL_GRAPH_FILE"
+        "run with NCCL_TOPO_DUMP_FILE=system.xml, and compare that file with lspci -vt of the host; unset "
+        "NCCL_TOPO_FILE NCCL_GRAPH_FILE"
     )
     for text, line in run.log_lines("slow-pcie")[:1]:
         evidence = f"line {line} of the log: a PCIe link of {text} GB/s, slower than one lane of a slot"
@@ -158,8 +159,8 @@ def topology_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 _HIDDEN = (
-    "lspci -tv in the virtual machine and on its host, against NCCL_TOPO_DUMP_FILE=system.xml; NCCL_TOPO_FILE with "
-    "the switches of the host"
+    "compare lspci -tv in the virtual machine and on its host with NCCL_TOPO_DUMP_FILE=system.xml; set "
+    "NCCL_TOPO_FILE to a file with the switches of the host"
 )
 
 
