@@ -6,7 +6,8 @@ that require GPU resources" (``-gpu num=N`` counts those of a host unless ``/tas
 ``ngpus_physical`` and others of ``rusage[]``, which a site reserves for each host or each task (lsb.resources,
 RESOURCE_RESERVE_PER_TASK). Flux (flux-framework/flux-core 4a5e79f5), ``src/bindings/python/flux/cli/base.py`` and
 ``flux/job/directives.py``. OAR 2.5.9, its page oarsub: a hierarchy of properties, the later within the earlier. User
-guide of Fugaku 1.49, options of pjsub: ``-L node=``, also a box of nodes. ALCF, Cobalt Job Control: ``-n`` is of nodes.
+guide of Fugaku 1.49, options of pjsub: ``-L node=``, also a box of nodes. ALCF, Cobalt Job Control: ``-n`` counts
+nodes.
 """
 
 from __future__ import annotations

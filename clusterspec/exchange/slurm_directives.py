@@ -88,7 +88,7 @@ def open_counts(text: str) -> list[tuple[str, str, int]]:
 def accelerators_of_node(text: str) -> tuple[int, int] | None:
     """The accelerators per node on which all directives of a text agree, with the first line; None if they differ.
 
-    Those of a job (``--gpus``) are of its node if it has one.
+    Accelerators of a job (``--gpus``) count for its node if it has only one node.
 
     >>> accelerators_of_node("#SBATCH --gres=gpu:8\\n"), accelerators_of_node("#SBATCH -G 8\\n")
     ((8, 1), None)

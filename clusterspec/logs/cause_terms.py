@@ -35,7 +35,7 @@ PER_WORD, MOST_PER_WORDS = 0.35, 1.8
 """What each further word of a term adds to its weight, as a share, and the limit: several words in one clause are rarer
 than one."""
 MOST_READ = 120_000
-"""Characters of a text in which terms are searched, half of them at each end."""
+"""Largest number of characters of a text in which terms are searched, half of them at each end."""
 WIDEST = 1_200
 """Characters of a line that are read: reports have shorter ones."""
 RELEASE = "#"
@@ -65,7 +65,7 @@ _ALIKE = {
 _SAME = {other: word for word, others in _ALIKE.items() for other in others.split()}
 _ENDINGS = ("ing", "ed", "es", "s", "e")
 _SHORTEST = 4
-"""Characters of a word that are left without its ending."""
+"""Smallest number of characters of a word that are left without its ending."""
 _WORD = re.compile(r"(?:--)?[A-Za-z0-9_]+(?:[-./][A-Za-z0-9_]+)*")
 _RELEASE = re.compile(
     r"v?(?:[0-9]{1,5}(?:\.[0-9]{1,5}){2,4}|[1-9][0-9]{0,4}\.[0-9]{1,5})"

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 MOST_LINES = 4_000
-"""Lines of a text that are read: longer ones are logs, whose first and last lines may be a report."""
+"""Largest number of lines of a text that are read: longer ones are logs, whose first and last lines may be a report."""
 NARROWEST, WIDEST = 12, 1_200
 """Characters of a line of a report."""
 FEWEST_WORDS = 2
-"""Words of a sentence, without those of paths, options and settings."""
+"""Smallest number of words of a sentence, without those of paths, options and settings."""
 FEWEST_CHARACTERS = 4
 """Chinese characters of a sentence."""
 _LOGGED = re.compile(

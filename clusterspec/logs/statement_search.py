@@ -97,7 +97,7 @@ _OPEN_ENDS = ("onnect", "failed", "error", "with", "(", "Error:", "Exception:")
 MOST_CONTINUED = 200
 """Wrapped lines that are joined."""
 MOST_OPEN = 10_000
-"""Lines that may go on with the next one."""
+"""Largest number of lines that may go on with the next one."""
 MOST_TRIED = 10_000
 """Number of different lines with one word that are searched for its patterns; later lines only repeat the first ones.
 """
@@ -306,7 +306,7 @@ def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
 # All statements of a log
 
 MOST = 2_000
-"""Statements kept of each name; further ones repeat them for other ranks and channels."""
+"""Largest number of statements kept of each name; further ones repeat them for other ranks and channels."""
 
 MOST_OF_MESSAGES = 200
 """The same of messages of the catalog that tell one cause."""

@@ -28,7 +28,7 @@ DECIDING = 6.0
 NEAR = 0.6
 """The share of the best score from which other causes are also named."""
 MOST = 4
-"""Causes that are named."""
+"""Largest number of causes that are named."""
 SHOWN = 4
 """Terms of a cause that its evidence shows."""
 PER_TERM = 0.5

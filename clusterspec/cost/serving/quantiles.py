@@ -256,7 +256,8 @@ def quantile_behind_services(
 
 
 def beyond_residual(over: float, seconds: float, further: float) -> float:
-    """The probability that any part of ``seconds`` alike, and an exponential time of mean ``further``, exceed ``over``.
+    """The probability that a uniform time up to ``seconds`` plus an exponential time of mean ``further`` exceed
+    ``over``.
 
     >>> beyond_residual(3.0, 4.0, 0.0), beyond_residual(5.0, 4.0, 0.0)
     (0.25, 0.0)

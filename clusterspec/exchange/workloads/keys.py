@@ -64,8 +64,8 @@ class Keys:
         self.values[name.replace("-", "_")] = (value, line)
 
     def find(self, *names: str) -> str | None:
-        """The first of the given names that exists, as a full key or as the end of a dotted key. Of several dotted
-        keys, the one with the fewest parts: deeper keys belong to another model or part.
+        """The first of the given names that exists, as a full key or as the end of a dotted key. Among several dotted
+        keys, the one with the fewest parts applies: deeper keys belong to another model or part.
         """
         for name in names:
             if name in self.values:

@@ -33,12 +33,12 @@ _IMAGE_STEPS = frozenset(
 )
 """Commands of these tools that fetch, build or move an image, or look after a container, and start nothing."""
 _OF_OBJECTS = frozenset({"image", "container", "buildx", "system", "manifest", "builder"})
-"""Kinds of objects that docker and podman name before such a command."""
+"""Kinds of objects that docker and podman name before a command, as in `docker image pull`."""
 
 
 _CONDITIONAL = re.compile(r"\$\{[A-Za-z_]\w{0,60}:?\+[^}\n]{0,200}(?:--|\$)[^}\n]{0,200}\}")
 MOST_LINES = 200
-"""Lines of a command that are looked at for words that depend on a variable."""
+"""Largest number of lines of a command that are looked at for words that depend on a variable."""
 
 
 def conditional_words(file: InputFile, first: int) -> list[tuple[str, int]]:

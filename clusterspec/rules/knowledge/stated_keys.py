@@ -23,7 +23,7 @@ from clusterspec.standard import pattern
 
 _DIGIT = pattern(r"\d")
 LONGEST_WORDS = 48
-"""Characters of a figure with its words that a message quotes."""
+"""Largest number of characters of a figure with its words that a message quotes."""
 MOST_SENTENCES, LONGEST_SENTENCE = 200, 1500
 """Largest number of sentences of a text that are read, and of characters of one of them."""
 _OTHER_MODE = pattern(
@@ -181,7 +181,7 @@ def _is_otherwise(sentence: str, reading: _Reading) -> bool:
 
 
 def _is_of_something_else(sentence: str, reading: _Reading) -> bool:
-    """Whether a figure is of an earlier run, an alternative, a calculation or a name."""
+    """Whether a figure belongs to an earlier run, an alternative, a calculation or a name."""
     before, behind = sentence[: reading.start], sentence[reading.end :]
     after = sentence[max(reading.end, reading.cue[1]) :][:20]
     return (
