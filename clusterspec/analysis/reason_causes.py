@@ -58,7 +58,7 @@ _OF_SENTENCES = {
     ),
     "unshared-files": "run df on that directory on every node; use one shared file system, or a copy on each node",
     "host-fault": "run ras-mc-ctl --errors and ipmitool sel list; compare the firmware release on all hosts",
-    "unequal-accelerators": "run nvidia-smi -L on every node; use accelerators of one kind, or divide the work by speed",
+    "unequal-accelerators": "run nvidia-smi -L on every node; use accelerators of one kind, or divide work by speed",
     "gpudirect-off": "run lsmod | grep nvidia_peermem on every host",
 }
 NEXT_OF_REASONS = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF | _OF_SENTENCES

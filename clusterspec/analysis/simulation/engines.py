@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from math import ceil, inf
 from operator import attrgetter
 
@@ -219,7 +219,7 @@ class SimulatedEngine:
         request.joined = rank.step
         rank.count += 1
         rank.context += request.held
-        rank.order.append(request)
+        rank.order[request.index] = request
         heappush(rank.decoding, (rank.step + request.left, request.index, request))
 
     def _end_request(self, rank: AttentionRank, request: Request, now: float, ended: list[Request]) -> None:
@@ -229,7 +229,7 @@ class SimulatedEngine:
         _leave(rank)
         rank.context -= held
         rank.used -= request.prompt + request.output if self.limits.whole else held
-        rank.order.remove(request)
+        del rank.order[request.index]
         request.ended = now + request.lag
         ended.append(request)
 
@@ -272,9 +272,9 @@ class SimulatedEngine:
 
     def _preempt(self, rank: AttentionRank) -> None:
         """Send the youngest request back to the queue; its prompt and its tokens are computed again."""
-        request = rank.order.pop()
-        rank.decoding = [each for each in rank.decoding if each[2] is not request]
-        rank.decoding.sort()
+        request = rank.order.popitem()[1]
+        rank.decoding.remove((request.joined + request.left, request.index, request))
+        heapify(rank.decoding)
         past = rank.step - request.joined
         rank.count -= 1
         rank.context -= request.held + past * self.tables.gained

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from heapq import heappop, heappush
 
-from clusterspec.analysis.simulation.engines import SimulatedEngine
+from clusterspec.analysis.simulation.engines import REQUESTS, SimulatedEngine
 from clusterspec.analysis.simulation.ranks import Limits, Request
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.cold import compilation_seconds
@@ -181,7 +181,7 @@ class Simulation:
         if request.rank >= 0:
             engine = pool[request.rank // len(pool[0].ranks) % len(pool)]
         else:
-            engine = min(pool, key=lambda each: each.requests) if len(pool) > 1 else pool[0]
+            engine = min(pool, key=REQUESTS) if len(pool) > 1 else pool[0]
         engine.receive(request, now)
         self._begin(engine, now, 1 if engine.limits.apart else engine.limits.interval)
 

@@ -50,7 +50,7 @@ class AttentionRank:
         self.waiting: deque[Request] = deque()
         self.prompts: deque[Request] = deque()
         self.decoding: list[tuple[int, int, Request]] = []
-        self.order: deque[Request] = deque()
+        self.order: dict[int, Request] = {}
         self.count = self.step = self.requests = self.expected = 0
         self.context = self.used = self.stalled = 0.0
 

@@ -16,10 +16,10 @@ from clusterspec.cost.serving.quantiles import (
     compound_share,
     gamma_share,
     lengths_in_parts,
-    quantile_behind_services,
     quantile_of_sums,
     smallest_reaching,
 )
+from clusterspec.cost.serving.residual_waits import quantile_behind_services
 from clusterspec.cost.serving.shares import output_parts
 
 

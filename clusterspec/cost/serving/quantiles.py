@@ -226,51 +226,6 @@ def quantile_of_sums(parts: list[tuple[float, float]], wait: float, share: float
     return smallest_reaching(share_within, share, low, max(value for value, _ in parts) + wait)
 
 
-def quantile_behind_services(
-    parts: list[tuple[float, float]], wait: float, services: list[tuple[float, float]], busy: float, share: float
-) -> float:
-    """The quantile of a wait plus one of several times, drawn with the given shares, which contain the mean ``wait``.
-
-    A share of at most ``busy`` of the requests waits: for the rest of a running service (uniformly distributed), and
-    for the exponentially distributed service of earlier requests, which accounts for the rest of the mean. ``services``
-    have their shares of the requests; a service of twice the seconds runs for twice as long.
-
-    Source: the Pollaczek-Khinchine formula as a geometric sum of residual services (Asmussen, Applied Probability and
-    Queues, 2003, section VIII.5).
-    """
-    whole = sum(seconds * part for seconds, part in services)
-    rest = sum(seconds * seconds * part for seconds, part in services) / whole / 2
-    waiting = min(busy, wait / rest)
-    further = max(0.0, wait / waiting - rest) if waiting else 0.0
-    running = [(seconds, seconds * part / whole) for seconds, part in services]
-
-    def share_beyond(over: float) -> float:
-        return sum(part * beyond_residual(over, seconds, further) for seconds, part in running)
-
-    def share_within(seconds: float) -> float:
-        overs = [(seconds - value + wait, part) for value, part in parts]
-        return sum(part * (1 - waiting * share_beyond(over)) for over, part in overs if over >= 0)
-
-    low = min(value for value, _ in parts) - wait
-    return smallest_reaching(share_within, share, low, max(value for value, _ in parts) + wait)
-
-
-def beyond_residual(over: float, seconds: float, further: float) -> float:
-    """The probability that a uniform time up to ``seconds`` plus an exponential time of mean ``further`` exceed
-    ``over``.
-
-    >>> beyond_residual(3.0, 4.0, 0.0), beyond_residual(5.0, 4.0, 0.0)
-    (0.25, 0.0)
-    >>> round(beyond_residual(5.0, 4.0, 1.0), 6) == round((exp(-1) - exp(-5)) / 4, 6)
-    True
-    """
-    left = max(0.0, 1 - over / seconds)
-    if not further:
-        return left
-    ended = min(over, seconds)
-    return left + further / seconds * (exp((ended - over) / further) - exp(-over / further))
-
-
 def smallest_reaching(
     within: Callable[[float], float], share: float, low: float, high: float, halvings: int = HALVINGS
 ) -> float:

@@ -344,21 +344,19 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
     if pools.in_waves:
         return steady_state(pools, max(1.0 / ranks, min(pools.limit, requests / ranks)))
 
-    def excess(steady: Steady) -> float:
-        if pools.has_prefill_engines and steady.rate * steady.service > capacity:
-            return BUSY
-        return steady.requests_in_flight(ranks, pools.load.output_tokens) - requests
+    def excess(sequences: float) -> float:
+        now = state_before_wait(pools, sequences)
+        if pools.has_prefill_engines and now.rate * now.service > capacity:
+            return BUSY  # whatever the wait, which is not computed
+        return with_wait(pools, now).requests_in_flight(ranks, pools.load.output_tokens) - requests
 
     top = min(pools.limit, requests / ranks)
-    found = steady_state(pools, top)
-    most = excess(found)
+    most = excess(top)
     if most <= 0:
         return placed_state(pools, top)
-    low, high = bisected_interval(
-        lambda sequences: excess(steady_state(pools, sequences)), (1e-6 * top, -requests), (top, most), ROUNDS, CLOSE
-    )
+    low, high = bisected_interval(excess, (1e-6 * top, -requests), (top, most), ROUNDS, CLOSE)
     found = steady_state(pools, low)
-    if not pools.has_prefill_engines or excess(steady_state(pools, high)) < BUSY:
+    if not pools.has_prefill_engines or excess(high) < BUSY:
         return found
     left = requests - found.requests_in_flight(ranks, pools.load.output_tokens)
     return found._replace(wait=found.wait + max(0.0, left) / found.rate)

@@ -20,7 +20,6 @@ from clusterspec.cost.serving.quantiles import (
     lengths_in_parts,
     normal_quantile,
     poisson_quantile,
-    quantile_behind_services,
     quantile_of_sums,
     secant_part,
     smallest_reaching,
@@ -197,20 +196,3 @@ def test_a_bracketing_search_encloses_the_zero_and_needs_fewer_calls_than_halvin
 
 def test_a_random_walk_of_prompts_waits_two_thirds_of_its_mean_distance() -> None:
     assert pytest.approx(0.5319230, abs=1e-6) == WALK
-
-
-def test_who_waits_is_behind_the_services_that_run_for_most_of_the_time() -> None:
-    """Services of 1 s and 9 s, half of them each: a long one runs in 90 % of the busy time. The mean rest is 82 / 20 s.
-
-    A fifth waits, for 0.82 s on average: exactly the rest of a service. Half of those behind long ones wait for 4.5 s.
-    """
-    services = [(1.0, 0.5), (9.0, 0.5)]
-
-    def waits(share: float, wait: float = 0.82) -> float:
-        return quantile_behind_services([(10.0 + wait, 1.0)], wait, services, 0.2, share)
-
-    assert waits(0.5) == pytest.approx(10.0)
-    assert waits(1 - 0.2 * 0.9 / 2) == pytest.approx(14.5)
-    assert waits(1 - 0.2 * (0.1 / 2 + 0.9 * 8.5 / 9)) == pytest.approx(10.5)
-    assert waits(1.0) == pytest.approx(19.0)
-    assert waits(0.99, 1.64) > 19.0, "twice the wait: others are served before"
