@@ -276,7 +276,8 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
         keys.severed = severed_part(keys.command, commands[max(0, at - 1) : at + 2]) if at is not None else None
         keys.stopped = line_of_stop(file, keys.command.line)
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
-        if not (keys.elided or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
+        alone = "--standalone" in {word.text for word in keys.command.words} and not keys.placed_by
+        if alone or not (keys.elided or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
             take_single_node(keys.values, [word.text for word in keys.command.words], file.text)
     different = {
         (
