@@ -384,10 +384,10 @@ def guessed_format(file: InputFile) -> ImportFormat:
     if kind is not None:
         _refuse_several_tools(kind, file)
         if kind.name == "serving":
-            from clusterspec.exchange.workloads.serving import refuse_training, starts_no_engine
+            from clusterspec.exchange.workloads.serving import refuse_training, serves_only_programs_of_sites
 
             refuse_training(file)
-            if "serveConfigV2" in file.text and starts_no_engine(file):
+            if serves_only_programs_of_sites(file):
                 return format_named("kubernetes")  # an application of a site, on machines that the object states
         return _job_without_launch(kind, file) or kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
