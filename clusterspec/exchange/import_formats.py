@@ -75,6 +75,8 @@ class ImportFormat:
             found = self.read_as_one_format(file)
             if self.name == "kubernetes":
                 found = machine_with_launch(file, found, [format_named(name) for name in LAUNCHED])
+            elif self.name in _UNFINISHED:
+                return with_unread_settings(file, found)
             elif self.group != "workloads":
                 return found
             elif not self.complete:
@@ -92,6 +94,8 @@ class ImportFormat:
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
 
 
+_UNFINISHED = ("compose", "ray-chart", "terraform", "cloudformation")
+"""Formats of machines whose files also state what runs on them."""
 WRITTEN = ("kubernetes", "parallelcluster", "cluster-toolkit", "hyperpod")
 """Formats that are also read inside scripts and pages, unless these have another format."""
 
@@ -159,7 +163,7 @@ WORKLOADS = (
     ImportFormat(
         "swift-serve", "workloads", "engines that ms-swift starts", "workloads.swift_servers", ("swift-infer",)
     ),
-    ImportFormat("nim", "workloads", "NIMService and NIMCache of the NVIDIA NIM operator", "workloads.nim"),
+    ImportFormat("nim", "workloads", "NIMService, NIMCache and containers of NVIDIA NIM", "workloads.nim"),
     ImportFormat(
         "load-test",
         "workloads",
