@@ -303,7 +303,7 @@ def _may_have_either_role(keys: Keys) -> bool:
 
 def _is_set(conditional: str, file: InputFile) -> bool:
     """Whether a script sets the variable of words that depend on it, which the launch has then."""
-    name = conditional[2:].partition(":")[0].partition("+")[0]
+    name = conditional[2:].partition(":")[0].partition("+")[0].rstrip("}")
     value = variables_of(file.text).get(name)
     return value is not None and bool(value.text) and "$" not in value.text
 
