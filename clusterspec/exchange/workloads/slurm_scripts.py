@@ -51,14 +51,11 @@ def read_slurm_job(file: InputFile) -> ImportResult:
             "is a Slurm job without a count of accelerators (--gpus-per-node, --gpus-per-task, --gres=gpu:N, --gpus)"
         )
     count, line = int(found[name][0]), found[name][1]
+    if not count and not open_counts(file.text):
+        raise FormatError(f"is a Slurm job that asks for no accelerators ({name} 0)", line)
     alone = name == _OF_TASK and found.get("ntasks", ("",))[0] == "1"
     nodes, at = found.get("nodes", found["ntasks"] if alone else ("", 0))
-    launched = _nodes_of_launchers(file) if int(nodes or 0) > 1 else set()
-    if launched - {nodes}:
-        why = f"of the job: a launcher in it states {excerpt(', '.join(sorted(launched)))}"
-        builder.unknown(f"layout.nodes: {nodes}", why, at)
-    else:
-        builder.set("layout.nodes", int(nodes or 0) or None, at)
+    _set_nodes(nodes, at, file, builder)
     if parts := requested_accelerator_parts(file.text):
         list_parts(parts, builder)
     elif differing := differing_counts(file.text):
@@ -85,6 +82,16 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     programs, why = shown_programs(file.text), "no launch of a framework that a reader knows"
     builder.unknown("the commands of the script", f"{why}: {programs}" if programs else why)
     return builder.reading()
+
+
+def _set_nodes(nodes: str, line: int, file: InputFile, builder: ImportBuilder) -> None:
+    """Set the nodes of a job, or list them where its launchers state other numbers."""
+    launched = _nodes_of_launchers(file) if int(nodes or 0) > 1 else set()
+    if launched - {nodes}:
+        why = f"of the job: a launcher in it states {excerpt(', '.join(sorted(launched)))}"
+        builder.unknown(f"layout.nodes: {nodes}", why, line)
+    else:
+        builder.set("layout.nodes", int(nodes or 0) or None, line)
 
 
 _ON_ACCELERATORS = re.compile(
