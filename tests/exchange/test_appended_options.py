@@ -31,6 +31,7 @@ def test_a_variable_that_a_branch_appends_leaves_defaults_open(append: str, use:
         f"EXTRA=--enable-metrics\n{TEST.replace('{}', 'ARGS+=(${EXTRA})')}",
         TEST.replace("{}", "OTHER+=(${EXTRA})"),
         TEST.replace("{}", "ARGS+=(--port ${EXTRA})"),
+        "for file in a b; do\n  ARGS+=($file)\ndone\n",
     ],
 )
 def test_a_variable_that_is_set_or_used_elsewhere_leaves_the_default(before: str) -> None:

@@ -45,6 +45,8 @@ _APPENDED = re.compile(
     re.MULTILINE,
 )
 """A variable with words of its own that a line appends to a list of options: no value of an option before it."""
+_HOLDS_OPTIONS = re.compile(r"(?:args|arguments|flags|opts|options|params|extra)(?:_str|_string)?$", re.IGNORECASE)
+"""The usual ends of names of variables that hold options; others may hold files, or items of a loop."""
 _USED = re.compile(r"\$\{?(\w{1,60})")
 MOST_LINES = 200
 """Lines of a command that are looked at for words that depend on a variable."""
@@ -73,12 +75,13 @@ def conditional_words(file: InputFile, first: int) -> list[tuple[str, int]]:
 def _appended_words(text: str) -> tuple[tuple[str, tuple[str, int]], ...]:
     """The variables that lines append to lists of options, as ``${NAME}`` with the line, each with its list.
 
-    >>> _appended_words('A=(--tp 2)\\n[ -n "$MORE" ] && \\\\\\n  A+=(${MORE:-})\\nA+=(--port $P)')
-    (('A', ('${MORE}', 3)),)
+    >>> _appended_words('A=(--tp 2)\\n[ -n "$MORE_ARGS" ] && \\\\\\n  A+=(${MORE_ARGS:-})\\nA+=(--port $P)')
+    (('A', ('${MORE_ARGS}', 3)),)
     """
     return tuple(
         (match["list"], (f"${{{match['held'] or match['name']}}}", text.count("\n", 0, match.start("word")) + 1))
         for match in islice(_APPENDED.finditer(text), MOST_LINES)
+        if _HOLDS_OPTIONS.search(match["held"] or match["name"])
     )
 
 
