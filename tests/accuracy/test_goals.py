@@ -107,12 +107,12 @@ def test_the_board_shows_what_is_predicted_now(runs: list[Case], memory: list[Ca
 
 
 def test_the_board_shows_what_is_predicted_now_of_sources_never_fitted_to(new_runs: list[Case]) -> None:
-    """Every third run of each source in `make test`, the first among them."""
+    """Every sixth run of each source in `make test`, the first among them."""
     shown = {case.id: case for case in new_runs}
     sources: dict[str, list[str]] = {}
     for name in shown:
         sources.setdefault(training_source(name), []).append(name)
-    chosen = frozenset(name for names in sources.values() for name in names[:: 1 if ALL_CASES else 3])
+    chosen = frozenset(name for names in sources.values() for name in names[:: 1 if ALL_CASES else 6])
     found = {case.id: case for case in cases.new_runs(None if ALL_CASES else chosen)}
     assert found.keys() == chosen
     for case in found.values():

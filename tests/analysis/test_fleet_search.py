@@ -239,6 +239,7 @@ SLOW_TRAINER = RL_FLEET.replace("mean: 2500, max: 8192", "mean: 2500, max: 16384
 )
 
 
+@thorough
 @pytest.mark.parametrize("layout", sampled(["tp: 8, pp: 2, recompute: full", "tp: 2, recompute: full"], 1))
 def test_placement_and_layout_of_a_job_are_the_best_together(layout: str) -> None:
     """No placement with its own best layout is faster than what is found, whatever the layout of the spec: also one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date, timedelta
+from functools import cache
 from math import expm1
 
 import pytest
@@ -18,6 +19,7 @@ from clusterspec.money import Money
 from clusterspec.records import replace
 from clusterspec.report.paper.options import recommendation_text
 from clusterspec.report.sweep_text import serving_search_as_text
+from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Choice, GateStatus, Purchase
 from clusterspec.rules.index import RULES
 from clusterspec.studies import study_text
@@ -66,6 +68,12 @@ procurement:
 ).replace("ASKED\n", ASKED)
 
 
+@cache
+def ready() -> FullReport:
+    """The procurement report of the complete purchase."""
+    return report(study_text(READY, SETTINGS), "procurement")
+
+
 def decided(text: str) -> Purchase:
     found = purchase_report(study_text(text, SETTINGS)).purchase
     assert found is not None
@@ -83,7 +91,7 @@ def why(purchase: Purchase, gate: str) -> str:
 
 def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
     found = decided(READY)
-    assert report(study_text(READY, SETTINGS), "procurement").purchase == found
+    assert ready().purchase == found
     against = {gate.gate: gate.text for gate in found.gates if gate.status in {GateStatus.OPEN, GateStatus.FAILED}}
     assert not against.keys() - {"design", "prices"}, against
     assert "energy out" in against["prices"], "a warning about prices counts at its gate"
@@ -388,7 +396,7 @@ def test_sizes_of_a_serving_machine_hold_the_load_that_their_engines_serve(rate:
 
 def test_a_design_that_is_only_dearer_or_faster_than_other_sizes_is_not_called_the_cheapest() -> None:
     """A size with half the nodes takes twice as long: the least cost of a token among one choice says nothing."""
-    found = report(study_text(READY, SETTINGS), "procurement").choices
+    found = ready().choices
     assert found is not None
     own = replace(found.rows[0], errors=(), surely_fits=True, over_budget=False, per_million=1.0)
     low, high = own.amount.low, own.amount.high

@@ -142,6 +142,7 @@ def test_a_prompt_that_just_does_not_fit_a_step_with_sequences_takes_little_long
     assert found.output_tokens_per_second == pytest.approx(made, rel=0.1)
 
 
+@thorough
 @pytest.mark.parametrize(
     ("framework", "prompt", "output", "chunk"),
     sampled([("vllm", 32000, 500, 8192), ("sglang", 16000, 200, 8192), ("vllm", 16000, 1000, 2048)], 4),

@@ -56,7 +56,7 @@ SAMPLE = ("aws-dl1-24xlarge", "aws-trn2-48xlarge", "cerebras-cs-4", "gaudi2-hls"
 
 @pytest.mark.parametrize("kind", ["train", "serve"])
 def test_a_starting_spec_checks_without_a_warning(kind: str, call: Call) -> None:
-    for platform in SAMPLE:
+    for platform in sampled(SAMPLE, 2 * len(SAMPLE)):
         Path("spec.yaml").write_text(call("init", "--platform", platform, "--for", kind).out)
         checked = call("check", "spec.yaml", "--fail-on", "warning")
         assert checked.status == 0, (platform, checked.out)
