@@ -131,20 +131,20 @@ def _settings() -> Settings:
     return Settings(Catalog.open(), Config(), date(2026, 11, 20))
 
 
-def written(kind: str) -> Iterator[str]:
-    """The output of an exporter for all designs that it accepts."""
+def written(kind: str, every: int = 1) -> Iterator[str]:
+    """The output of an exporter for the designs that it accepts, of one spec of ``every`` so many."""
     exporter = exporter_of(kind.partition(" ")[0])
-    for spec in specs(TARGETS[kind].software):
+    for spec in specs(TARGETS[kind].software)[::every]:
         try:
             yield str(exporter.write(design_of(spec)).content)
         except NotExportable:
             continue
 
 
-def names_written(kind: str) -> set[str]:
-    """The names of its target that an exporter writes."""
+def names_written(kind: str, every: int = 1) -> set[str]:
+    """The names of its target that an exporter writes for all specs, or for one of ``every`` so many."""
     names_of = TARGETS[kind].names
-    return {name for text in dict.fromkeys(written(kind)) for name in names_of(text)}
+    return {name for text in dict.fromkeys(written(kind, every)) for name in names_of(text)}
 
 
 def flags_in(text: str) -> set[str]:

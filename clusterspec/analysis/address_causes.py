@@ -11,7 +11,7 @@ from clusterspec.results.diagnosis import Cause
 
 _OTHER = re.compile(r"\b(?!127\.)[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
 """An address that other hosts may reach."""
-_FIRST_RANK = "MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank: an address that the others reach"
+_FIRST_RANK = "set MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank to an address that the others reach"
 _PROBE = "VLLM_HOST_IP of every rank, or --net=host: the container has no route to any other network"
 _PEERS = (
     "show_gids on both nodes, and ib_write_bw between that pair; a list of NICs for each (NCCL_IB_HCA, --ib-device)"

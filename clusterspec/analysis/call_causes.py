@@ -10,12 +10,19 @@ from clusterspec.logs.refused_calls import CALL, NO_PATH
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
-_REACH = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
-_INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to the interface that reaches the other nodes"
-_TCP = "btl_tcp_if_include and oob_tcp_if_include of Open MPI likewise"
+_REACH = "run show_gids, and ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
+_INTERFACE = (
+    "run ip -br addr; set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to the interface that reaches the other nodes"
+)
+_TCP = "set btl_tcp_if_include and oob_tcp_if_include of Open MPI likewise"
 _DEVICES = {
-    "gid": "show_gids within the container: the indices of its NICs; unset NCCL_IB_GID_INDEX, or give one of them",
-    "open": "ls -l /dev/infiniband within the container; docker run --device=/dev/infiniband --cap-add=IPC_LOCK",
+    "gid": (
+        "run show_gids within the container for the indices of its NICs; unset NCCL_IB_GID_INDEX, or set it to one "
+        "of them"
+    ),
+    "open": (
+        "check ls -l /dev/infiniband within the container; use docker run --device=/dev/infiniband --cap-add=IPC_LOCK"
+    ),
     "device": (
         "ls -ln /dev/kfd /dev/dri /dev/nvidia* within the container, and id: docker run --device=/dev/kfd "
         "--device=/dev/dri --group-add of the group that owns them, or --gpus all"

@@ -38,7 +38,7 @@ from clusterspec.analysis.host_causes import (
     topology_causes,
 )
 from clusterspec.analysis.nic_causes import unstable_links
-from clusterspec.analysis.other_devices import other_device_causes
+from clusterspec.analysis.other_devices import other_device_causes, unequal_devices
 from clusterspec.analysis.pair_causes import pair_causes
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun, are_containers_of_one_node
 from clusterspec.analysis.refined_causes import with_machine_facts
@@ -371,6 +371,7 @@ CHECKS: tuple[Check, ...] = (
     _gpudirect_causes,
     _nvls_off,
     access_control_causes,
+    unequal_devices,
     peer_access_causes,
     _channels_and_protocol,
     _channels_of_nics,

@@ -7,52 +7,75 @@ from clusterspec.analysis.service_causes import UNSAID
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
 
 RENDEZVOUS = (
-    "on every node: getent hosts of the endpoint's name, and its port with nc -vz; set NCCL_SOCKET_IFNAME and "
-    "GLOO_SOCKET_IFNAME where hosts have several interfaces"
+    "on every node, run getent hosts on the endpoint's name, and test its port with nc -vz; if hosts have several "
+    "interfaces, set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME"
 )
-PORT = "is a rank to use that port? ibstat on its host: reseat its cable, or leave it out of NCCL_IB_HCA"
-_IMEX = "ls /dev/nvidia-caps-imex-channels within the container; nvidia-imex-ctl -N; see fabricmanager, too"
+PORT = (
+    "run ibstat on the host of that port; if a rank needs the port, reseat its cable, otherwise leave it out of "
+    "NCCL_IB_HCA"
+)
+_IMEX = (
+    "run ls /dev/nvidia-caps-imex-channels within the container, and nvidia-imex-ctl -N; check the fabric manager, too"
+)
 _IMEX_PROBE = (
-    "nvidia-imex-ctl -q and -N within the container of the daemon; systemctl is-active nvidia-imex on its host: only "
-    "one of both can have the port"
+    "run nvidia-imex-ctl -q and -N within the container of the daemon, and systemctl is-active nvidia-imex on its "
+    "host: only one of the two can have the port"
 )
-_MANAGER = "sminfo; start opensm, or the subnet manager of the switches"
+_MANAGER = "run sminfo; start opensm, or the subnet manager of the switches"
 _PEER_MAPPING = (
-    "grep RegistryDwords /proc/driver/nvidia/params: PeerMappingOverride=1 (options nvidia "
-    "NVreg_RegistryDwords, and restart); lsmod | grep -E 'nvidia_peermem|gdrdrv'"
+    "check that grep RegistryDwords /proc/driver/nvidia/params shows PeerMappingOverride=1 (else set it by options "
+    "nvidia NVreg_RegistryDwords, and restart); run lsmod | grep -E 'nvidia_peermem|gdrdrv'"
 )
 """vllm-project/vllm, `tools/ep_kernels/configure_system_drivers.sh`; deepseek-ai/DeepEP issue 223."""
 _GROUP = "the security group of all nodes must allow all traffic from and to itself, in and out; fi_pingpong -p efa"
 """aws/aws-ofi-nccl issues 156 and 663."""
-_SAME = "env | grep -E 'NCCL|RCCL|FI_' on every rank, compared: one value of NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE"
-_MTU = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both"
-_TEST = "one program of perftest with the same options (-a, -s, -F) on the server and on the client"
-LINK = "lspci -vv -s of the device, under load: LnkSta against LnkCap; the slot, its riser and the firmware"
-_MPS = "nvidia-cuda-mps-control -d on the host, and CUDA_MPS_PIPE_DIRECTORY of every rank; or turn MPS off"
-UCX = "ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, then name what it lists"
+_SAME = (
+    "compare env | grep -E 'NCCL|RCCL|FI_' of every rank; NCCL_PROTO, NCCL_ALGO and NCCL_BUFFSIZE must have one "
+    "value on all of them"
+)
+_MTU = "run ibv_devinfo | grep active_mtu on both nodes, and give both the same MTU"
+_TEST = "start the same program of perftest with the same options (-a, -s, -F) on the server and on the client"
+LINK = "compare LnkSta with LnkCap in lspci -vv -s of the device under load; check the slot, its riser and the firmware"
+_MPS = "start nvidia-cuda-mps-control -d on the host and set CUDA_MPS_PIPE_DIRECTORY of every rank, or turn MPS off"
+UCX = "run ucx_info -d; unset UCX_NET_DEVICES and UCX_TLS, or set them to what it lists"
 _VERBS = (
     "ls /dev/infiniband within the container; then ucx_info -d | grep -c Transport.*rc: without any, a UCX with verbs"
 )
-_PLAN = "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt; unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE"
-_PLAN_ACS = "set NCCL_NET_GDR_LEVEL=0 to test it; sudo lspci -vvv | grep -i ACSCtl; turn ACS off"
-_HANDLES = "show_gids on all hosts: NVSHMEM_IB_GID_INDEX of a RoCE v2 address that routes, and NVSHMEM_HCA_LIST"
-FIRST = "the logs of all ranks by time: the first error"
-DRIVER = (
-    "nvidia-smi; cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda: one release, not the stubs of the "
-    "toolkit; restart after an update"
+_PLAN = (
+    "run with NCCL_TOPO_DUMP_FILE=system.xml and compare that file with lspci -vt; unset NCCL_TOPO_FILE and "
+    "NCCL_GRAPH_FILE"
 )
-_HANDLE = "docker run --ipc=host --pid=host; to test it, NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
-_COMPONENT = "ompi_info --parsable; env | grep -E 'OMPI_MCA|PMIX_MCA'; PMIX_MCA_psec=native, or the component's library"
-_NAMESPACE = "rdma system (netns shared or exclusive); rdma link and ip -br addr within the container"
-_HANDLES_RDMA = "rping between the two addresses; show_gids; the firewall for UDP port 4791"
-_SHARED = "ls of that path on every node: a file system that all nodes mount, or files written on each of them"
+_PLAN_ACS = "set NCCL_NET_GDR_LEVEL=0 to test it; check sudo lspci -vvv | grep -i ACSCtl, and turn ACS off"
+_HANDLES = (
+    "run show_gids on all hosts; set NVSHMEM_IB_GID_INDEX to a routable RoCE v2 address, and set NVSHMEM_HCA_LIST"
+)
+FIRST = "sort the logs of all ranks by time, and find the first error"
+DRIVER = (
+    "compare nvidia-smi, cat /proc/driver/nvidia/version and ldconfig -p | grep libcuda, which must show one "
+    "release and not the stubs of the toolkit; restart after an update"
+)
+_HANDLE = "use docker run --ipc=host --pid=host; to test it, set NCCL_CUMEM_ENABLE=0 NCCL_CUMEM_HOST_ENABLE=0"
+_COMPONENT = (
+    "run ompi_info --parsable and env | grep -E 'OMPI_MCA|PMIX_MCA'; set PMIX_MCA_psec=native, or install the "
+    "component's library"
+)
+_NAMESPACE = "check rdma system (netns shared or exclusive), and rdma link and ip -br addr within the container"
+_HANDLES_RDMA = "run rping between the two addresses, and show_gids; check the firewall for UDP port 4791"
+_SHARED = (
+    "run ls on that path on every node; use a file system that all nodes mount, or write the files on each of them"
+)
 """NVIDIA/Megatron-LM issues 907 and 1355: indices of data sets."""
-_PATH = "the path on that line, on every node, within the container"
-_TABLES = "sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max: more than the peers"
-_DEVX = "docker run --privileged to test it, then --cap-add=IPC_LOCK, devices of /dev/infiniband, and fwctl of the NIC"
-_OTHER_RELEASE = "grep libnccl /proc/PID/maps of a rank: its release; the same run with the release before or after it"
-_SWITCHES = "systemctl status nvidia-fabricmanager, and the order of its start; to test it, NCCL_NVLS_ENABLE=0"
-_OMNI_PATH = "opainfo or ibstat on its host; its cable, and the fabric manager"
+_PATH = "check the path on that line on every node, within the container"
+_TABLES = "raise sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max above the number of peers"
+_DEVX = (
+    "use docker run --privileged to test it, then --cap-add=IPC_LOCK, the devices of /dev/infiniband, and fwctl of "
+    "the NIC"
+)
+_OTHER_RELEASE = (
+    "find the release with grep libnccl /proc/PID/maps of a rank; repeat the run with the release before or after it"
+)
+_SWITCHES = "check systemctl status nvidia-fabricmanager and the order of its start; to test it, set NCCL_NVLS_ENABLE=0"
+_OMNI_PATH = "run opainfo or ibstat on its host; check its cable and the fabric manager"
 CONNECTION_CAUSES = (
     ("link-down", "unstable-link", "", "ibstat or ethtool on its host; reseat or replace its cable", STRONG),
     ("port-down", "unstable-link", "", PORT, GIVEN),  # microsoft/mscclpp issue 493

@@ -16,47 +16,85 @@ from clusterspec.results.diagnosis import Cause
 
 STEPS = {
     "AWS": {
-        "shared-accelerator": "neuron-ls: the processes that hold NeuronCores; end them, restart their notebooks; "
-        "NEURON_RT_VISIBLE_CORES of every rank: each core once",
-        "missing-accelerator": "neuron-ls, and ls /dev/neuron* within the container; NEURON_RT_NUM_CORES of every rank "
-        "times the ranks of a node is at most its NeuronCores",
-        "accelerator-fault": "dmesg | grep NEURON_HW_ERR on the host of that line: end the instance, and start another",
-        "driver-release": "apt list --installed | grep neuron: aws-neuronx-dkms and aws-neuronx-runtime-lib of one "
-        "release of the SDK; lsmod | grep neuron; install kernel headers before the driver",
-        "memory-full": "neuron-top: which models hold the device memory; unload those, or use a smaller batch",
-        "unsupported-accelerator": "neuronx-cc --version and the --target of the compiler against the instance type",
-        "program-fault": "NEURON_RT_LOG_LEVEL=INFO: the model and the core that fail; compile it anew with one release",
+        "shared-accelerator": (
+            "list the processes that hold NeuronCores with neuron-ls; end them, or restart their notebooks; "
+            "NEURON_RT_VISIBLE_CORES of all ranks must name each core once"
+        ),
+        "missing-accelerator": (
+            "run neuron-ls, and ls /dev/neuron* within the container; NEURON_RT_NUM_CORES of every rank times the "
+            "ranks of a node must be at most its NeuronCores"
+        ),
+        "accelerator-fault": (
+            "check dmesg | grep NEURON_HW_ERR on the host of that line; end the instance, and start another"
+        ),
+        "driver-release": (
+            "check with apt list --installed | grep neuron that aws-neuronx-dkms and aws-neuronx-runtime-lib are of"
+            " one SDK release; run lsmod | grep neuron; install kernel headers before the driver"
+        ),
+        "memory-full": (
+            "find the models that hold the device memory with neuron-top; unload them, or use a smaller batch"
+        ),
+        "unsupported-accelerator": (
+            "compare neuronx-cc --version and the --target of the compiler with the instance type"
+        ),
+        "program-fault": (
+            "find the model and the core that fail with NEURON_RT_LOG_LEVEL=INFO; compile the model again with one "
+            "release"
+        ),
     },
     "AMD": {
-        "shared-accelerator": "rocm-smi --showpids; print LOCAL_RANK, ROCR_VISIBLE_DEVICES and HIP_VISIBLE_DEVICES of "
-        "every rank; start ranks by srun or by torchrun, not by both",
-        "missing-accelerator": "rocminfo, and ls -ln /dev/kfd /dev/dri within the container; id: the groups that own "
-        "them (video, render); HIP_VISIBLE_DEVICES of every rank",
-        "accelerator-fault": "dmesg | grep -i amdgpu and amd-smi metric --ecc on the host of that line; exchange the "
-        "part",
-        "driver-release": "cat /sys/module/amdgpu/version and rocminfo: the driver and ROCm of releases that fit",
-        "memory-full": "amd-smi process on the host of that line; give the engine a smaller share of the memory",
-        "unsupported-accelerator": "rocminfo | grep gfx against torch.cuda.get_arch_list(): a build for it",
-        "program-fault": "AMD_SERIALIZE_KERNEL=3 and HIP_LAUNCH_BLOCKING=1: the kernel that fails",
+        "shared-accelerator": (
+            "run rocm-smi --showpids; print LOCAL_RANK, ROCR_VISIBLE_DEVICES and HIP_VISIBLE_DEVICES of every rank;"
+            " start ranks by srun or by torchrun, not by both"
+        ),
+        "missing-accelerator": (
+            "run rocminfo, and ls -ln /dev/kfd /dev/dri within the container; check by id that the user is in the "
+            "groups that own them (video, render), and HIP_VISIBLE_DEVICES of every rank"
+        ),
+        "accelerator-fault": (
+            "run dmesg | grep -i amdgpu and amd-smi metric --ecc on the host of that line; exchange a faulty part"
+        ),
+        "driver-release": (
+            "compare cat /sys/module/amdgpu/version with rocminfo; install a driver and a ROCm release that fit "
+            "each other"
+        ),
+        "memory-full": "run amd-smi process on the host of that line; give the engine a smaller share of the memory",
+        "unsupported-accelerator": (
+            "compare rocminfo | grep gfx with torch.cuda.get_arch_list(), and use a build for the accelerator"
+        ),
+        "program-fault": "set AMD_SERIALIZE_KERNEL=3 and HIP_LAUNCH_BLOCKING=1 to find the kernel that fails",
     },
     "Google": {
-        "shared-accelerator": "fuser -v /dev/accel* /dev/vfio/*: end the process that holds the TPU; one process for "
-        "each host, or TPU_VISIBLE_CHIPS of each",
-        "missing-accelerator": "ls /dev/accel* /dev/vfio within the container; google.com/tpu of the pod; start the "
-        "program on all hosts of the slice",
+        "shared-accelerator": (
+            "find the process that holds the TPU with fuser -v /dev/accel* /dev/vfio/*, and end it; start one "
+            "process for each host, or set TPU_VISIBLE_CHIPS of each"
+        ),
+        "missing-accelerator": (
+            "run ls /dev/accel* /dev/vfio within the container; check google.com/tpu of the pod; start the program "
+            "on all hosts of the slice"
+        ),
     },
     "Huawei": {
-        "shared-accelerator": "npu-smi info; print LOCAL_RANK and ASCEND_RT_VISIBLE_DEVICES of every rank",
-        "missing-accelerator": "npu-smi info, and ls /dev/davinci* within the container; ASCEND_RT_VISIBLE_DEVICES",
-        "accelerator-fault": "npu-smi info -t ecc and -t health on the host of that line; exchange the part",
-        "memory-full": "npu-smi info on the host of that line: other processes; a smaller share for the engine",
+        "shared-accelerator": "run npu-smi info; print LOCAL_RANK and ASCEND_RT_VISIBLE_DEVICES of every rank",
+        "missing-accelerator": (
+            "run npu-smi info, and ls /dev/davinci* within the container; check ASCEND_RT_VISIBLE_DEVICES"
+        ),
+        "accelerator-fault": "run npu-smi info -t ecc and -t health on the host of that line; exchange a faulty part",
+        "memory-full": (
+            "look for other processes with npu-smi info on the host of that line; give the engine a smaller share "
+            "of the memory"
+        ),
     },
     "Intel": {
-        "shared-accelerator": "hl-smi (Gaudi) or xpu-smi ps: the processes; HABANA_VISIBLE_MODULES or "
-        "ZE_AFFINITY_MASK of every rank",
-        "missing-accelerator": "hl-smi or xpu-smi discovery within the container; ls /dev/accel /dev/dri; "
-        "HABANA_VISIBLE_DEVICES or ZE_AFFINITY_MASK of every rank",
-        "memory-full": "hl-smi or xpu-smi stats on the host of that line: other processes",
+        "shared-accelerator": (
+            "list the processes with hl-smi (Gaudi) or xpu-smi ps; check HABANA_VISIBLE_MODULES or ZE_AFFINITY_MASK"
+            " of every rank"
+        ),
+        "missing-accelerator": (
+            "run hl-smi or xpu-smi discovery, and ls /dev/accel /dev/dri, within the container; check "
+            "HABANA_VISIBLE_DEVICES or ZE_AFFINITY_MASK of every rank"
+        ),
+        "memory-full": "look for other processes with hl-smi or xpu-smi stats on the host of that line",
     },
 }
 """Next steps by vendor and cause. Other vendors and NVIDIA use the steps in `STEP_OF`."""

@@ -137,7 +137,9 @@ NOTHING_STATED = LogOverrides()
 Logs = Sequence[tuple[str, Benchmark]]
 """Logs by the names that reports use."""
 MOST_LINES = 1_000_000
-"""Lines of a log: more than a file of the maximum size has with lines of 33 characters, the shortest of libraries."""
+"""Largest number of lines of a log: more than a file of the maximum size has with lines of 33 characters, the
+shortest of libraries.
+"""
 
 
 def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:

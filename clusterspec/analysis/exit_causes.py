@@ -5,8 +5,10 @@ from __future__ import annotations
 from clusterspec.analysis.service_steps import SHORT
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, WEAK
 
-_FOUND = "on every node, within the container and the job: command -v of that program; PATH, modules and mounts"
-_EXECUTED = "ls -l and file of that program on every node, within the container: mode, mount, architecture"
+_FOUND = (
+    "run command -v on that program on every node, within the container and the job; check PATH, modules and mounts"
+)
+_EXECUTED = "run ls -l and file on that program on every node, within the container; check mode, mount and architecture"
 EXIT_CAUSES = (
     ("bare-kill", "host-memory-full", ", as when memory is full", STEP_OF["host-memory-full"], WEAK),
     ("killed", "host-memory-full", ", as when the memory of the host is full", STEP_OF["host-memory-full"], GIVEN),

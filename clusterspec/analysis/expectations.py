@@ -22,7 +22,7 @@ from clusterspec.studies import Study, variation
 from clusterspec.units import display, percent
 
 MOST_FINDINGS = 3
-"""Findings that the reason of a missed expectation names."""
+"""Largest number of findings that the reason of a missed expectation names."""
 
 
 class ExpectationFault(ValueError):

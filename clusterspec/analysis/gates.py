@@ -322,7 +322,9 @@ def _warranty_gate(buying: ProcurementSpec, *, rents: bool) -> Gate:
             "warranty", GateStatus.MET, f"{stated or 'none stated'}; the price of support covers the term of {term}"
         )
     if covered is None:
-        return Gate("warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)", "ask for one over the term")
+        return Gate(
+            "warranty", GateStatus.OPEN, "not stated (`procurement.warranty`)", "ask for a warranty over the term"
+        )
     if buying.term is not None and (short := buying.term.value - covered) > MONTH:
         text = f"{stated}, {years_text(short / YEAR)} less than the term of {term_text(buying.term.value)}"
         return Gate("warranty", GateStatus.OPEN, text, "ask for the price of the missing years")

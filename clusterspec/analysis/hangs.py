@@ -46,25 +46,30 @@ _SLOWS = frozenset(
     }
 )
 """Causes that slow a run but do not stop it."""
-_INTERFACE = "ip -br addr; set NCCL_SOCKET_IFNAME to the interface that reaches the other nodes, on all of them"
+_INTERFACE = "run ip -br addr; set NCCL_SOCKET_IFNAME on all nodes to the interface that reaches the other nodes"
 _GLOO = (
-    "ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, Gloo "
-    "announces the address of the host's name"
+    "run ip -br addr; set GLOO_SOCKET_IFNAME on every node to the interface that reaches the others; without it, "
+    "Gloo announces the address of the host's name"
 )
 _LISTENS = (
-    "ss -ltn on the host of that address: does its rank run, and listen? its log; rm the file of init_method=file:// "
-    "before every run"
+    "check with ss -ltn on the host of that address that its rank runs and listens, and read its log; rm the file "
+    "of init_method=file:// before every run"
 )
-_DROPPED = "ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause' on both ends; turn PFC or ECN on"
-_LAYERS = "ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"
+_DROPPED = "run ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause' on both ends; turn PFC or ECN on"
+_LAYERS = "run ibstat | grep 'Link layer' on every node; set NCCL_IB_HCA to NICs of one link layer on all of them"
 _LAYER = re.compile(r":[0-9]{1,3}/(IB|RoCE)\b")
 """The link layer of a NIC in the list that NCCL prints."""
 SYMPTOMS = frozenset({"program-fault", "peer-ended", "job-ended"})
 """Causes that an earlier error in the log explains, if there is one."""
 NEXT_STEPS = {
-    "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
-    "program-error": "the program on two accelerators of one node: with the same error, the program is the cause",
+    "plugin-missing": (
+        "run ldconfig -p | grep libnccl-net on every node; check NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank"
+    ),
+    "program-error": (
+        "run the program on two accelerators of one node; if it gives the same error, the program is the cause"
+    ),
     "separate-jobs": service_steps.LAUNCHER,
+    "unequal-accelerators": "nvidia-smi -L on every node: one kind of accelerator for a job, or work in proportion",
 }
 """The next steps for causes that only catalogued messages name. The next steps of other causes take precedence."""
 NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE}
@@ -74,7 +79,7 @@ _WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
 _ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
 """An IPv4 address in the text of a connection."""
 _LOOPBACK = re.compile(r"\b(?:127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|localhost)\b|\[::1\]")
-_FIRST_RANK = "MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank: an address that the others reach"
+_FIRST_RANK = "set MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank to an address that the others reach"
 _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 """The status of a request that was resent until its retries were exhausted."""
 _UNDECIDED = re.compile(r"[Rr]etry|RETRY|\b12\b|\[Handshake\] Failed to modify QP")
@@ -155,7 +160,10 @@ def _possible_stops(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("cache-starved"):  # vllm-project/vllm issue 23444
         yield Cause("kv-cache-full", f"line {line} of the log: {text}", STOPS["kv-cache-full"][1], STRONG)
     for text, line in run.log_lines("transfer-refused")[:1]:  # kvcache-ai/Mooncake issue 3868
-        following = "ibv_devinfo | grep active_mtu on both nodes: one MTU for both (to test, MC_MTU=1024); show_gids"
+        following = (
+            "run ibv_devinfo | grep active_mtu on both nodes, and give both the same MTU (to test, MC_MTU=1024); "
+            "run show_gids"
+        )
         yield Cause("unreachable-peer", f"line {line} of the log: {text}, as with ends of two MTUs", following, STRONG)
     for text, line in run.log_lines("shared-object")[:1]:  # pytorch/pytorch issue 14768: open files
         for name in ("file-limit", "shared-memory"):
@@ -261,7 +269,7 @@ def unreachable_peers(run: PlacedRun) -> Iterator[Cause]:
         evidence = f"line {line} of the log: {text}, and requests that no peer answers"
         yield Cause("unstable-link", evidence, NEXT_STEPS["unstable-link"], STATED)
     for text, line in run.log_lines("unreachable")[:1]:
-        following = "show_gids; ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
+        following = "run show_gids, and ping and ib_write_bw between the NICs of that pair; open the ports of all ranks"
         lost = _may_lose_packets(run, text)
         unsure = lost or _UNDECIDED.search(text) is not None
         weight = STRONG if unsure else STATED

@@ -139,13 +139,14 @@ def absent_links(run: PlacedRun) -> Iterator[Cause]:
 
 
 def topology_causes(run: PlacedRun) -> Iterator[Cause]:
-    """A topology with PCIe links that no such machine has, or a topology file where nearly nothing is reached.
+    """A topology with PCIe links that the machine cannot have, or a topology file with nearly no bandwidth reached.
 
     Published: NVIDIA/nccl issue 749 (a link of 2.5 GT/s x1 in the file), 1240 (a graph of
     another machine), Azure/azurehpc-health-checks issue 142.
     """
     following = (
-        "NCCL_TOPO_DUMP_FILE=system.xml …; compare it with lspci -vt of the host; unset NCCL_TOPO_FILE NCCL_GRAPH_FILE"
+        "run with NCCL_TOPO_DUMP_FILE=system.xml, and compare that file with lspci -vt of the host; unset "
+        "NCCL_TOPO_FILE NCCL_GRAPH_FILE"
     )
     for text, line in run.log_lines("slow-pcie")[:1]:
         evidence = f"line {line} of the log: a PCIe link of {text} GB/s, slower than one lane of a slot"
@@ -158,8 +159,8 @@ def topology_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 _HIDDEN = (
-    "lspci -tv in the virtual machine and on its host, against NCCL_TOPO_DUMP_FILE=system.xml; NCCL_TOPO_FILE with "
-    "the switches of the host"
+    "compare lspci -tv in the virtual machine and on its host with NCCL_TOPO_DUMP_FILE=system.xml; set "
+    "NCCL_TOPO_FILE to a file with the switches of the host"
 )
 
 

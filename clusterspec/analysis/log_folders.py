@@ -13,7 +13,7 @@ from clusterspec.logs.benchmark import Benchmark
 from clusterspec.records import NamedTuple
 
 MOST_FILES = 1_024
-"""Files of a folder of logs: two of each of 512 ranks."""
+"""Largest number of files of a folder of logs: two of each of 512 ranks."""
 MOST_ENTRIES = 4 * MOST_FILES
 """Maximum number of entries in a folder of logs and its subfolders, including folders and hidden files."""
 DEEPEST = 6

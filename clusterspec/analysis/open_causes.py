@@ -16,26 +16,29 @@ from clusterspec.results.diagnosis import Cause
 
 SAME_END = 0.2
 """The weight of a cause that no log line names but that ends in the same lines as a possible cause."""
-_OOM = "dmesg | grep -i -E 'oom|killed process' and free -g on the host of that rank, at that time"
-_PROGRAM = "the program on two accelerators of one node: with the same error, the program is the cause"
+_OOM = "run dmesg | grep -i -E 'oom|killed process' and free -g on the host of that rank, for that time"
+_PROGRAM = "run the program on two accelerators of one node; if it gives the same error, the program is the cause"
 _RELEASES = (
-    "the release notes and issues of the library that the line names, for its words: the same run with the release "
-    "before it or after it"
+    "search the release notes and issues of the library that the line names for its words; repeat the run with the "
+    "release before or after it"
 )
-_HEALTH = "dmesg | grep -i xid and dcgmi diag -r 3 on that host; the same run without that host"
-_ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it hangs or fails, too, it is not the program"
-_FILES = "ps -eo pid,stat,wchan of every rank: state D and nfs_… or cl_… is the file system"
+_HEALTH = "run dmesg | grep -i xid and dcgmi diag -r 3 on that host; repeat the run without that host"
+_ALONE = (
+    "run all_reduce_perf of nccl-tests with the same ranks; if it also hangs or fails, the program is not the cause"
+)
+_FILES = "run ps -eo pid,stat,wchan for every rank; state D with nfs_… or cl_… points to the file system"
 _OPTIONS = (
-    "the options and variables of that run against those of the last run that worked, or of the program's own example"
+    "compare the options and variables of that run with those of the last run that worked, or of the program's own "
+    "example"
 )
-_STARTED = "the logs of all ranks: which of them printed their first line"
+_STARTED = "check in the logs of all ranks which of them printed their first line"
 UNKNOWN = ""
 """The cause named for an error that matches no known cause."""
 ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
     # verl-project/verl issue 719, Simplified-Reasoning/LUFFY issue 11, real-stanford/flingbot issue 2
     "peer-ended": (
         ("host-memory-full", _OOM),
-        ("program-fault", "the log of that rank: the first error, and its signal"),
+        ("program-fault", "find the first error and the signal in the log of that rank"),
         ("library-release", _RELEASES),
         ("unreachable-peer", _ALONE),
     ),
@@ -44,7 +47,7 @@ ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
     # pytorch/pytorch issue 118369, NVIDIA/nccl issue 257, instructlab/instructlab issue 3321 (a full disk)
     "ranks-diverge": (
         ("unreachable-peer", _ALONE),
-        ("peer-ended", "the logs of all ranks by time: one that ended before"),
+        ("peer-ended", "sort the logs of all ranks by time, and look for one that ended before"),
         ("storage-fault", _FILES),
         ("accelerator-fault", _HEALTH),
         ("storage-full", STEP_OF["storage-full"]),
@@ -55,7 +58,10 @@ ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
     "invalid-setting": (("library-release", _RELEASES), ("program-error", _PROGRAM)),
     # FanqingM/MM-Eureka-V0 issue 16
     "unreachable-peer": (
-        ("wrong-interface", "ip -br addr on every node; the addresses of that line among those that all nodes reach"),
+        (
+            "wrong-interface",
+            ("run ip -br addr on every node, and check that all nodes reach the addresses of that line"),
+        ),
         ("absent-ranks", _STARTED),
         ("library-release", _RELEASES),
         ("nic-fault", STEP_OF["nic-fault"]),
@@ -65,7 +71,7 @@ ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
     "host-memory-full": (("job-ended", STEP_OF["job-ended"]), ("program-fault", STEP_OF["program-fault"])),
     "missing-accelerator": (
         ("driver-release", STEP_OF["driver-release"]),
-        ("container-permission", "ls -l /dev/nvidia* /dev/kfd /dev/dri within the container, and id"),
+        ("container-permission", "run id, and ls -l /dev/nvidia* /dev/kfd /dev/dri within the container"),
         ("accelerator-fault", _HEALTH),
     ),
     "unsupported-accelerator": (("library-release", _RELEASES), ("driver-release", STEP_OF["driver-release"])),
@@ -80,7 +86,7 @@ ENDS_ALIKE: dict[str, tuple[tuple[str, str], ...]] = {
 BETWEEN_NODES = frozenset({"unreachable-peer", "wrong-interface", "nic-fault"})
 """Causes that do not apply to a run on one node."""
 MOST = 6
-"""Causes that are listed together where the log decides none."""
+"""Largest number of causes that are listed together where the log decides none."""
 
 
 def causes_alike(run: PlacedRun, found: Sequence[Cause], error: str) -> tuple[Cause, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.stated_causes import STATED
+from clusterspec.analysis.reason_causes import next_step
+from clusterspec.analysis.stated_causes import GIVEN, STATED
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.model import Cluster
@@ -80,3 +81,14 @@ def other_device_causes(run: PlacedRun) -> Iterator[Cause]:
     if told and run.other_links:
         following = "name that accelerator in a spec of its own, or run the benchmark on the machine of the spec"
         yield Cause(OTHER_ACCELERATORS, told, following, STATED)
+
+
+def unequal_devices(run: PlacedRun) -> Iterator[Cause]:
+    """Ranks on devices of several names, which a log lists with the ranks or with their numbers; fewer than all may
+    belong to a job on a host where several kinds are.
+    """
+    kinds = [each for each in run.benchmark.devices if not each.text.startswith("0 ")]
+    if len(kinds) > 1:
+        named = " and ".join(f"{each.text.partition(' ')[2]} (line {each.line})" for each in kinds[:MOST_NAMED])
+        evidence = f"line {kinds[0].line} of the log: its devices are {named}"
+        yield Cause("unequal-accelerators", evidence, next_step("unequal-accelerators"), GIVEN)

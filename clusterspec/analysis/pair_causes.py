@@ -12,15 +12,20 @@ from clusterspec.results.diagnosis import Cause
 from clusterspec.units import display, percent
 
 _REDIRECTED = (
-    "sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+', cat /proc/cmdline: turn ACS off in the firmware, iommu=pt or off; "
-    "then the same matrix again"
+    "check sudo lspci -vvv | grep -i 'ACSCtl: SrcValid+' and cat /proc/cmdline; turn ACS off in the firmware and "
+    "set iommu=pt or off; then measure the same matrix again"
 )
-_LINKS = "nvidia-smi nvlink -s, nvidia-smi topo -m and dmesg | grep -i xid: the links of that accelerator, its seat"
+_LINKS = (
+    "check the links and the seat of that accelerator with nvidia-smi nvlink -s, nvidia-smi topo -m and dmesg | "
+    "grep -i xid"
+)
 _INACTIVE = (
-    "nvidia-smi topo -m: NV# between them? nvidia-smi nvlink -s; systemctl status nvidia-fabricmanager; the bridge "
-    "between the cards"
+    "check that nvidia-smi topo -m shows NV# between them; check nvidia-smi nvlink -s, systemctl status "
+    "nvidia-fabricmanager and the bridge between the cards"
 )
-_STAGED = "lsmod | grep peermem; ucx_info -d | grep -E 'Transport|cuda'; the same test with host memory on both ends"
+_STAGED = (
+    "run lsmod | grep peermem and ucx_info -d | grep -E 'Transport|cuda'; repeat the test with host memory on both ends"
+)
 LINK_SHARE = 0.3
 """Share of the links' bandwidth below which a pair does not use them: PCIe in place of NVLink."""
 COPIED = 0.6

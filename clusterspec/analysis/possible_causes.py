@@ -9,67 +9,92 @@ from clusterspec.analysis.service_causes import SERVICE_CAUSES, UNSAID
 from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STATED, STEP_OF, STRONG, WEAK
 
 _ABSENT = (
-    "squeue and the launcher of every node: are all ranks started, with one MASTER_ADDR, port and number of ranks? "
-    "then its port with nc -vz"
+    "check with squeue and the launcher of every node that all ranks are started with one MASTER_ADDR, port and "
+    "number of ranks; then test the port with nc -vz"
 )
-_NAME = "getent hosts of that name on every node; give an address (MASTER_ADDR), or add it to the name service"
+_NAME = (
+    "run getent hosts on that name on every node; give an address (MASTER_ADDR), or add the name to the name service"
+)
 _SINGLE_COPY = "docker run --cap-add=SYS_PTRACE; or set OMPI_MCA_btl_vader_single_copy_mechanism=none for every rank"
 _SLOWER = "; a slow rank or the network give the same"
 _IOMMU = "add iommu=pt to the kernel command line, and restart; NCCL_NET_GDR_LEVEL=LOC to test it"
 _REACHED = (
-    "UCX_LOG_LEVEL=info: the reason that it gives for each transport; ping between those devices; ip -br addr: no "
-    "docker0; UCX_NET_DEVICES of one network on all nodes"
+    "set UCX_LOG_LEVEL=info for the reason that UCX gives for each transport; run ping between those devices; check"
+    " ip -br addr for docker0; set UCX_NET_DEVICES to one network on all nodes"
 )
 """openucx/ucx issues 9908 (docker0) and 10738."""
-_SLOT = "lspci -s of the address on that line: the device; reseat it, exchange its riser or slot, update its firmware"
+_SLOT = (
+    "find the device with lspci -s and the address on that line; reseat it, exchange its riser or slot, or update "
+    "its firmware"
+)
 _BRIDGES = (
-    "ip -br addr: docker0 and other bridges have one address on all hosts; mpirun --mca btl_tcp_if_exclude lo,docker0 "
-    "--mca oob_tcp_if_exclude lo,docker0; NCCL_SOCKET_IFNAME=^lo,docker"
+    "look for docker0 and other bridges with one address on all hosts (ip -br addr); exclude them by mpirun --mca "
+    "btl_tcp_if_exclude lo,docker0 --mca oob_tcp_if_exclude lo,docker0 and NCCL_SOCKET_IFNAME=^lo,docker"
 )
 """horovod/horovod issue 310."""
 _STEP = (
-    "scontrol show job JOB, compared with the options and SLURM_* variables of the step: its nodes, tasks, memory and "
-    "GPUs"
+    "compare nodes, tasks, memory and GPUs of scontrol show job JOB with the options and SLURM_* variables of the step"
 )
-_PLACE = "kubectl describe pod, or scontrol show job: what it lacks"
+_PLACE = "run kubectl describe pod or scontrol show job to see which resource it lacks"
 _CAPABLE = (
-    "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE, or --security-opt seccomp=unconfined; securityContext of the "
-    "pod; the user namespace of Podman and Apptainer"
+    "use docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE or --security-opt seccomp=unconfined, the "
+    "securityContext of the pod, or the user namespace of Podman and Apptainer"
 )
 _MOUNT = (
     "docker run --device=/dev/dri -v /dev/dri/by-path:/dev/dri/by-path --device=/dev/kfd; ls -l of them and /sys within"
 )
 _HOLDER = "fuser -v /dev/accel* /dev/neuron* /dev/nvidia* on the host: end the process that holds it"
-_SELECTORS = "kubectl logs of the device plugin; vendors, deviceIDs and ifNames of its ConfigMap against lspci -nn"
-_FIRMWARE = (
-    "Above 4G Decoding and Resizable BAR in the firmware of the host; pci=realloc; in a guest, the size of its window"
+_HOLDERS = "run nvidia-smi and fuser -v /dev/nvidia*; end what holds the device, or choose a free one"
+_SELECTORS = (
+    "read kubectl logs of the device plugin; compare vendors, deviceIDs and ifNames of its ConfigMap with lspci -nn"
 )
-_MACHINE = "ras-mc-ctl --errors or mcelog; ipmitool sel list: exchange the module that they name"
+_FIRMWARE = (
+    "enable Above 4G Decoding and Resizable BAR in the firmware of the host, or boot with pci=realloc; in a guest, "
+    "raise the size of its window"
+)
+_MACHINE = "run ras-mc-ctl --errors or mcelog, and ipmitool sel list; exchange the module that they name"
 _DIGITS = (
-    "MASTER_ADDR or --rdzv-endpoint with an address, or a name that has a letter; torchrun --standalone needs one, too"
+    "set MASTER_ADDR or --rdzv-endpoint to an address, or to a name that has a letter; torchrun --standalone needs "
+    "one, too"
 )
 _POWER = (
-    "nvidia-smi -q -d POWER,PERFORMANCE under load: the draw against its limit; the power supplies and the board's own "
-    "limit (nvidia-smi -pl)"
+    "compare the power draw with its limit under load (nvidia-smi -q -d POWER,PERFORMANCE); check the power "
+    "supplies and the board's own limit (nvidia-smi -pl)"
 )
-_CLOCKS = "chronyc tracking on every host; one key of munge on all of them"
-_COUNTERS = "perfquery -x or ethtool -S twice, minutes apart: counters that grow; reseat or replace that cable"
+_CLOCKS = "run chronyc tracking on every host, and give all of them the same munge key"
+_COUNTERS = "run perfquery -x or ethtool -S twice, minutes apart; reseat or replace the cable whose counters grow"
 _DROPS = (
-    "ethtool -S of both ends and counters of the switch, before and after a run: PFC and ECN on every port of the path"
+    "compare ethtool -S of both ends and the switch counters before and after a run; enable PFC and ECN on every "
+    "port of the path"
 )
 _KERNEL_WAIT = (
-    "nvshmem-info -a and pip list: the release that DeepEP was built for; then shmem_put_bw between the nodes, and "
-    "PeerMappingOverride=1 of the driver"
+    "check with nvshmem-info -a and pip list that the release is the one for which DeepEP was built; then run "
+    "shmem_put_bw between the nodes, and set PeerMappingOverride=1 in the driver"
 )
-_REVERSE = "getent hosts of the address on every node: /etc/hosts or the name service gives another host's name for it"
-_STUCK = "py-spy dump of every rank: the call that each waits in; TORCH_NCCL_TRACE_BUFFER_SIZE=2000 for the next run"
-_PROGRAM = "CUDA_LAUNCH_BLOCKING=1: the call that fails; if it also fails on one node, the program is the cause"
-_SUBNET = "sminfo; saquery -g; smpquery portinfo of that LID; the partition keys of both ports"
-_ATTACHED = "kubectl describe pod; kubectl get network-attachment-definitions -A; the logs of Multus on that node"
-_SILENT = "the log of the rank that it names; if that goes on, a longer heartbeat_timeout_seconds"
-_TOOLKIT = "nvidia-container-cli --version on that node and on one where it starts; another release of the toolkit"
-_OLDER = "the release notes and issues of the library for that function: the same run with another release"
-_PLUGIN = "NCCL_NET_PLUGIN=none once: if it runs, update that plugin (HPC-X, aws-ofi-nccl), or remove it from all nodes"
+_REVERSE = (
+    "run getent hosts on the address on every node: /etc/hosts or the name service gives another host's name for it"
+)
+_STUCK = (
+    "run py-spy dump on every rank to see the call in which it waits; set TORCH_NCCL_TRACE_BUFFER_SIZE=2000 for the"
+    " next run"
+)
+_PROGRAM = (
+    "find the call that fails with CUDA_LAUNCH_BLOCKING=1; if it also fails on one node, the program is the cause"
+)
+_SUBNET = "run sminfo, saquery -g and smpquery portinfo of that LID; compare the partition keys of both ports"
+_ATTACHED = (
+    "run kubectl describe pod and kubectl get network-attachment-definitions -A; read the logs of Multus on that node"
+)
+_SILENT = "read the log of the rank that it names; if that rank still runs, set a longer heartbeat_timeout_seconds"
+_TOOLKIT = (
+    "compare nvidia-container-cli --version on that node and on one where the container starts; install another "
+    "release of the toolkit"
+)
+_OLDER = "search the release notes and issues of the library for that function, and repeat the run with another release"
+_PLUGIN = (
+    "run once with NCCL_NET_PLUGIN=none; if that works, update the plugin (HPC-X, aws-ofi-nccl), or remove it from "
+    "all nodes"
+)
 POSSIBLE = (
     ("stack net-plugin", "plugin-mismatch", " is the function that crashed", _PLUGIN, STATED),
     ("stack rdma-library", "library-release", " is the function that crashed", STEP_OF["library-release"], STRONG),
@@ -151,7 +176,7 @@ POSSIBLE = (
         service_steps.IDENTITY,
         GIVEN,
     ),
-    ("process-count", "invalid-setting", "", "mpirun -np 2, or srun -n 2: the test is of one pair", STRONG),
+    ("process-count", "invalid-setting", "", "use mpirun -np 2 or srun -n 2, since the test takes one pair", STRONG),
     ("kernel-status", "program-fault", "", STEP_OF["program-fault"], STRONG),
     ("kernel-status", "accelerator-fault", ", if the same program runs on another one", service_steps.HARDWARE, WEAK),
     ("cluster-store", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),
@@ -210,7 +235,7 @@ POSSIBLE = (
     ("outside", "outside-server", "", service_steps.OUTSIDE, GIVEN),
     ("lost-manager", "unreachable-peer", ", as with another partition, or no subnet manager", _SUBNET, GIVEN),
     ("lost-manager", "unstable-link", UNSAID, PORT, GIVEN),
-    ("step-memory", "invalid-setting", "", "--mem of the step against that of the job", STRONG),
+    ("step-memory", "invalid-setting", "", "compare --mem of the step with that of the job", STRONG),
     ("held-device", "shared-accelerator", "", _HOLDER, STRONG),
     ("earlier-process", "shared-accelerator", ": an earlier process still holds it", _HOLDER, STRONG),
     ("held-device", "library-release", ", as with a release of libtpu that one process locks twice", _HOLDER, WEAK),
@@ -233,7 +258,7 @@ POSSIBLE = (
     ("kernel-oops", "host-fault", UNSAID, _MACHINE, WEAK),
     ("bar", "missing-accelerator", ": the firmware gave the device no space", _FIRMWARE, STRONG),
     ("nic-power", "nic-fault", ", which many healthy hosts print, too", _SLOT, WEAK),
-    ("nic-heat", "nic-fault", "", "the airflow of that slot; its transceiver (mlxlink -m)", STRONG),
+    ("nic-heat", "nic-fault", "", "check the airflow of that slot and its transceiver (mlxlink -m)", STRONG),
     ("link-counter", "unstable-link", " since the counters were cleared", _COUNTERS, GIVEN),
     ("loss-counter", "packet-loss", " since the counters were cleared", _DROPS, GIVEN),
     ("device-wait", "library-release", ", as with another release of NVSHMEM", _KERNEL_WAIT, GIVEN),
@@ -301,6 +326,8 @@ POSSIBLE = (
         STEP_OF["shared-accelerator"],
         STRONG,
     ),
+    ("occupied-device", "shared-accelerator", "", _HOLDERS, STRONG),
+    ("occupied-at-start", "shared-accelerator", "", _HOLDERS, STRONG),
     ("crowded-device", "memory-full", "", STEP_OF["memory-full"], GIVEN),
     ("one-device", "shared-accelerator", ", and none of them completes", STEP_OF["shared-accelerator"], STRONG),
     # NVIDIA/nvidia-container-toolkit d34b3046: every specification names `all`, and device nodes as they were
@@ -355,8 +382,14 @@ POSSIBLE = (
     ("write-failed", "storage-fault", UNSAID, STEP_OF["storage-fault"], GIVEN),
     ("unlike-links", "accelerator-fault", ", as with a link that does not train", service_steps.HARDWARE, GIVEN),
     ("store-wait", "ranks-diverge", ": a rank sets no key of the store in time", _STUCK, STRONG),
-    ("late", "ranks-diverge", UNSAID, "the first error of each rank: the one that stopped earlier", GIVEN),
-    ("late", "unreachable-peer", UNSAID, "ping between the addresses of that line on all nodes", GIVEN),
+    (
+        "late",
+        "ranks-diverge",
+        UNSAID,
+        "compare the first error of each rank to find the rank that stopped earlier",
+        GIVEN,
+    ),
+    ("late", "unreachable-peer", UNSAID, "run ping between the addresses of that line on all nodes", GIVEN),
     ("late", "absent-ranks", ": ranks that start later than HCCL_CONNECT_TIMEOUT allows", service_steps.LATE, GIVEN),
     *CONNECTION_CAUSES,
     ("task-blocked", "storage-fault", ", as in a file system that does not answer", STEP_OF["storage-fault"], GIVEN),
@@ -375,7 +408,7 @@ POSSIBLE = (
     *EXIT_CAUSES,
     ("launch", "remote-login", UNSAID, STEP_OF["remote-login"], GIVEN),
     ("launch", "unreachable-peer", UNSAID, RENDEZVOUS, WEAK),
-    ("daemon-lost", "peer-ended", UNSAID, "the logs of that host: what ended there first", GIVEN),
+    ("daemon-lost", "peer-ended", UNSAID, "read the logs of that host to see which process ended first", GIVEN),
     ("daemon-lost", "unreachable-peer", UNSAID, RENDEZVOUS, WEAK),
     ("frozen", "storage-fault", ", as when a file system holds up every rank", STEP_OF["storage-fault"], WEAK),
     ("stuck", "ranks-diverge", ", as in a call that waits for other ranks", _STUCK, GIVEN),

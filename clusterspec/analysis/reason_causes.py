@@ -16,33 +16,50 @@ WEIGHTS = {SURE: STRONG, SEEN: GIVEN, GUESSED: WEAK}
 NOT_ON_ONE_NODE = BETWEEN_NODES - {"wrong-interface"}
 """Causes between nodes, other than the interface, by which ranks of one node meet, too."""
 _OF_SENTENCES = {
-    "acs": "sudo lspci -vvv | grep -i ACSCtl: turn ACS off in the firmware or with setpci",
-    "iommu-translation": "iommu=pt on the kernel command line, or the IOMMU off in the firmware",
-    "unreachable-peer": "show_gids, ip -br addr and ib_write_bw between those NICs; the ports of all ranks open",
-    "wrong-interface": "ip -br addr; NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME of one network on all nodes",
-    "name-resolution": "getent hosts of every node's name on every node; or addresses in place of names",
-    "release-fault": "the release notes of the collective library: a release without that fault on all nodes",
-    "shared-paths": "counters of the ports of each leaf switch under load: some full, others idle; adaptive routing, "
-    "or NCCL_IB_QPS_PER_CONNECTION=4 and more entropy of UDP source ports",
+    "acs": "check sudo lspci -vvv | grep -i ACSCtl, and turn ACS off in the firmware or with setpci",
+    "iommu-translation": "add iommu=pt to the kernel command line, or turn the IOMMU off in the firmware",
+    "unreachable-peer": "run show_gids, ip -br addr, and ib_write_bw between those NICs; open the ports of all ranks",
+    "wrong-interface": "run ip -br addr; set NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME to one network on all nodes",
+    "name-resolution": "run getent hosts on every node's name on every node, or use addresses instead of names",
+    "release-fault": (
+        "search the release notes of the collective library, and install a release without that fault on all nodes"
+    ),
+    "shared-paths": (
+        "compare the port counters of each leaf switch under load: some full, others idle; enable adaptive routing,"
+        " or set NCCL_IB_QPS_PER_CONNECTION=4 and use more entropy in UDP source ports"
+    ),
     "concurrent-communicators": "NCCL_LAUNCH_ORDER_IMPLICIT=1 for every rank, once (NCCL 2.26 or later), or "
     "CUDA_DEVICE_MAX_CONNECTIONS=1; py-spy dump of every rank: groups whose calls are in different order",
-    "no-direct-links": "nvidia-smi nvlink -s, or rocm-smi --showtopotype: without links, these are boards for PCIe, or "
-    "the host or its hypervisor has not set them up; write the machine's own links to scale_up",
-    "clock-skew": "chronyc tracking on every host",
-    "plugin-missing": "ldconfig -p | grep libnccl-net on every node; NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank",
-    "nic-distance": "nvidia-smi topo -m; the NIC below the PCIe switch or on the socket of each accelerator",
-    "core-binding": "mpirun --bind-to none or numa; taskset -pc of a rank: cores of the socket of its accelerator",
-    "wrong-topology": "NCCL_TOPO_DUMP_FILE=system.xml, compared with lspci -tv of the host",
-    "packet-loss": "ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause' on both ends: PFC and ECN on the path",
-    "bonded-ports": "give the library the ports singly, or NCCL_IB_QPS_PER_CONNECTION=4",
-    "few-channels": "unset NCCL_MAX_NCHANNELS; NCCL_MIN_NCHANNELS of twice the NICs",
-    "numa-balancing": "sysctl kernel.numa_balancing=0 on every host",
-    "numa-per-socket": "NPS4 in the firmware of AMD hosts",
-    "unstable-link": "ibqueryerrors, or mlxlink -d DEVICE -c: reseat or replace that cable",
-    "container-permission": "docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE; securityContext of the pod",
-    "unshared-files": "df of that directory on every node: one shared file system, or a copy on each",
-    "host-fault": "ras-mc-ctl --errors; ipmitool sel list; the release of the firmware on all hosts",
-    "gpudirect-off": "lsmod | grep nvidia_peermem on every host",
+    "no-direct-links": (
+        "run nvidia-smi nvlink -s or rocm-smi --showtopotype: without links, these are PCIe boards, or the host or "
+        "its hypervisor has not set the links up; state the machine's own links in scale_up"
+    ),
+    "clock-skew": "run chronyc tracking on every host",
+    "plugin-missing": (
+        "run ldconfig -p | grep libnccl-net on every node; check NCCL_NET_PLUGIN and LD_LIBRARY_PATH of every rank"
+    ),
+    "nic-distance": (
+        "run nvidia-smi topo -m; use the NIC below the PCIe switch, or on the socket, of each accelerator"
+    ),
+    "core-binding": (
+        "use mpirun --bind-to none or numa; taskset -pc of a rank must show cores on the socket of its accelerator"
+    ),
+    "wrong-topology": "set NCCL_TOPO_DUMP_FILE=system.xml, and compare the file with lspci -tv of the host",
+    "packet-loss": (
+        "run ethtool -S IFACE | grep -E 'discard|out_of_sequence|pause' on both ends; enable PFC and ECN on the path"
+    ),
+    "bonded-ports": "give the library the single ports instead of the bond, or set NCCL_IB_QPS_PER_CONNECTION=4",
+    "few-channels": "unset NCCL_MAX_NCHANNELS; set NCCL_MIN_NCHANNELS to twice the number of NICs",
+    "numa-balancing": "run sysctl kernel.numa_balancing=0 on every host",
+    "numa-per-socket": "set NPS4 in the firmware of AMD hosts",
+    "unstable-link": "run ibqueryerrors or mlxlink -d DEVICE -c; reseat or replace that cable",
+    "container-permission": (
+        "use docker run --cap-add=SYS_PTRACE --cap-add=SYS_NICE, or the securityContext of the pod"
+    ),
+    "unshared-files": "run df on that directory on every node; use one shared file system, or a copy on each node",
+    "host-fault": "run ras-mc-ctl --errors and ipmitool sel list; compare the firmware release on all hosts",
+    "unequal-accelerators": "run nvidia-smi -L on every node; use accelerators of one kind, or divide work by speed",
+    "gpudirect-off": "run lsmod | grep nvidia_peermem on every host",
 }
 NEXT_OF_REASONS = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF | _OF_SENTENCES
 """The next step for each cause that a sentence names, or that words suggest."""

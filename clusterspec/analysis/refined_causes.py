@@ -24,10 +24,10 @@ def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause
 
     If no NVLink switch exists, the driver is the cause of a system that is not ready (wilicc/gpu-burn issue 133).
     Memory is short because of other processes if the error lists several that hold memory (bghira/SimpleTuner issue
-    2583).
+    2583), or if its own process holds little of what is not free (pytorch/pytorch issue 40863).
     """
     switchless = run.cluster.scale_up.topology in _SWITCHLESS
-    crowded = bool(run.log_lines("crowded-device"))
+    crowded = bool(run.log_lines("crowded-device", "occupied-device"))
     for cause in found:
         if switchless and cause.name == "fabric-manager" and _NOT_READY in cause.evidence:
             yield replace(cause, name="driver-release", next=_DRIVER)

@@ -18,7 +18,7 @@ SPAN = 64.0
 NEAR = 40
 """Number of counts to try below the exact solution; the layout must divide each."""
 MOST_PROBED = 400
-"""Values of a count that one scan estimates."""
+"""Largest number of values of a count that one scan estimates."""
 
 
 class Refusal(NamedTuple):

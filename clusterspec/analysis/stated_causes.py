@@ -17,68 +17,109 @@ STOPS = {
     ),
     "shared-memory": (
         "shared-memory",
-        "df -h /dev/shm; docker run --shm-size=16g or --ipc=host; in Kubernetes, an emptyDir of medium Memory there",
+        (
+            "check the size with df -h /dev/shm; raise it with docker run --shm-size=16g or --ipc=host, or in "
+            "Kubernetes mount an emptyDir of medium Memory there"
+        ),
     ),
     "locked-memory": (
         "locked-memory",
-        "ulimit -l within the job: unlimited (docker run --ulimit memlock=-1); unset NCCL_BUFFSIZE",
+        "check that ulimit -l within the job is unlimited (docker run --ulimit memlock=-1); unset NCCL_BUFFSIZE",
     ),
     "mixed-releases": (
         "family",
-        "NCCL_DEBUG=VERSION on every node, and pip list | grep -E 'nccl|ray', python3 -V: one release for all ranks",
+        (
+            "print NCCL_DEBUG=VERSION, pip list | grep -E 'nccl|ray' and python3 -V on every node, and give all ranks "
+            "one release"
+        ),
     ),
     "file-limit": (
         "open-files",
-        "ulimit -n within the job: as its hard limit (ulimit -Hn), 65536 or more; LimitNOFILE of the service below it",
+        (
+            "raise ulimit -n within the job to its hard limit (ulimit -Hn), 65536 or more, and LimitNOFILE of the "
+            "service that starts it"
+        ),
     ),
     "driver-release": (
         "driver-release",
-        "nvidia-smi and nvcc --version: update the driver, or use a release of the program for its CUDA",
+        (
+            "compare nvidia-smi with nvcc --version; update the driver, or use a release of the program that is built "
+            "for its CUDA"
+        ),
     ),
     "missing-accelerator": (
         "no-device",
-        "print the hostname, LOCAL_RANK and nvidia-smi -L of every rank; ranks of a node times -g is its accelerators",
+        (
+            "print the hostname, LOCAL_RANK and nvidia-smi -L of every rank; the ranks of a node times -g must equal "
+            "its accelerators"
+        ),
     ),
     "accelerator-fault": (
         "hardware",
-        "dmesg | grep Xid and nvidia-smi -q -d ECC on the host of that line; dcgmi diag -r 3; exchange the part",
+        (
+            "run dmesg | grep Xid, nvidia-smi -q -d ECC and dcgmi diag -r 3 on the host of that line; exchange a faulty"
+            " part"
+        ),
     ),
     "throttled-clocks": (
         "throttled",
-        "nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER on the host of that line: cooling, power supplies, power limit",
+        (
+            "run nvidia-smi -q -d PERFORMANCE,TEMPERATURE,POWER on the host of that line, and check cooling, power "
+            "supplies and power limit"
+        ),
     ),
     "memory-full": (
         "out-of-memory",
-        "nvidia-smi on the host of that line: other processes; give the engine a smaller share of the memory",
+        (
+            "look for other processes with nvidia-smi on the host of that line; give the engine a smaller share of the "
+            "memory"
+        ),
     ),
     "host-memory-full": (
         "host-memory",
-        "free -g and dmesg | grep -i oom on that host; fewer workers of the data loader; more memory for the job",
+        (
+            "run free -g and dmesg | grep -i oom on that host; use fewer workers of the data loader, or give the job "
+            "more memory"
+        ),
     ),
     "storage-full": (
         "storage",
-        "df -h and df -i of that directory, quota -s; of a parallel file system every target (lfs df): one may be full",
+        (
+            "check df -h and df -i of that directory and quota -s; on a parallel file system, check every target (lfs "
+            "df), since one may be full"
+        ),
     ),
     "kv-cache-full": (
         "cache-full",
-        "clusterspec estimate: the context and the requests that fit; fewer requests at a time, a shorter context, "
-        "a larger share of the memory for the engine, or more accelerators for each replica",
+        (
+            "run clusterspec estimate for the context and the requests that fit; use fewer requests at a time, a "
+            "shorter context, a larger share of the memory for the engine, or more accelerators for each replica"
+        ),
     ),
     "gpudirect-refused": (
         "peer-memory",
-        "lsmod | grep nvidia_peermem, else modprobe nvidia_peermem; unset PYTORCH_CUDA_ALLOC_CONF=expandable_segments",
+        (
+            "check lsmod | grep nvidia_peermem, and load it with modprobe nvidia_peermem; unset "
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments"
+        ),
     ),
     "ranks-diverge": (
         "diverging",
-        "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1: the calls of each rank; find where they part",
+        (
+            "run with TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1, and find where the calls of the "
+            "ranks diverge"
+        ),
     ),
     "peer-limit": (
         "peer-limit",
-        "one process for each accelerator, started by MPI, instead of -g; NCCL_P2P_LEVEL=PXB where that is not enough",
+        "start one process for each accelerator by MPI instead of -g; if that is not enough, set NCCL_P2P_LEVEL=PXB",
     ),
     "fabric-manager": (
         "fabric-manager",
-        "systemctl status nvidia-fabricmanager; enable it, and restart the node where it was restarted below a job",
+        (
+            "check systemctl status nvidia-fabricmanager and enable it; if it was restarted while a job ran, restart "
+            "the node"
+        ),
     ),
     "shared-accelerator": (
         "shared-accelerator",
@@ -103,27 +144,38 @@ issue 351 (GPUDirect).
 UNFINISHED_STOPS = {
     "port-in-use": (
         "port",
-        "ss -ltnp | grep the port of that line: end the process that holds it, or give this job another port "
-        "(MASTER_PORT, --master-port, --port)",
+        (
+            "find the process that holds the port of that line with ss -ltnp and end it, or give this job another port "
+            "(MASTER_PORT, --master-port, --port)"
+        ),
     ),
     "process-limit": (
         "threads",
-        "ulimit -u within the job and the pids limit of its container (--pids-limit=-1); set OMP_NUM_THREADS=1 and "
-        "fewer workers of the data loader",
+        (
+            "raise ulimit -u within the job and the pids limit of its container (--pids-limit=-1); set "
+            "OMP_NUM_THREADS=1, and use fewer workers of the data loader"
+        ),
     ),
     "library-release": (
         "library",
-        "pip list and ldd of the library of that line; unset LD_LIBRARY_PATH and LD_PRELOAD; install releases built "
-        "for one another",
+        (
+            "run pip list, and ldd on the library of that line; unset LD_LIBRARY_PATH and LD_PRELOAD; install releases "
+            "that are built for one another"
+        ),
     ),
     "unsupported-accelerator": (
         "no-kernel",
-        "torch.cuda.get_arch_list() against the compute capability of the accelerator: a build or a release for it",
+        (
+            "compare torch.cuda.get_arch_list() with the compute capability of the accelerator, and use a build or a "
+            "release for it"
+        ),
     ),
     "remote-login": (
         "login",
-        "ssh -o BatchMode=yes HOST which sshd orted for every host of the hostfile: its key and its PATH; "
-        "or start ranks by srun or torchrun on each node, which need none",
+        (
+            "run ssh -o BatchMode=yes HOST which sshd orted for every host of the hostfile, and correct its key and its"
+            " PATH; or start ranks by srun or torchrun on each node, which need no login"
+        ),
     ),
     "invalid-setting": (
         "setting",
@@ -131,48 +183,68 @@ UNFINISHED_STOPS = {
     ),
     "checkpoint-mismatch": (
         "checkpoint",
-        "the configuration stored with the checkpoint against that of the run: layers, hidden size, heads, vocabulary "
-        "and its padding; then the parallel degrees; or an old checkpoint in the directory that the run saves to",
+        (
+            "compare the configuration stored with the checkpoint with that of the run: layers, hidden size, heads, "
+            "vocabulary and its padding, then the parallel degrees; look for an old checkpoint in the directory to "
+            "which the run saves"
+        ),
     ),
     "file-permission": (
         "permission",
-        "id and ls -ld of that path and of the directories above it, on that host and within the container: its owner, "
-        "its group, and the user that the job runs as",
+        (
+            "run id, and ls -ld on that path and the directories above it, on that host and within the container; "
+            "compare owner and group with the user of the job"
+        ),
     ),
     "stopped-service": (
         "service",
-        "systemctl status of that service on that host (nvidia-dcgm, docker; ray status); its socket "
-        "within the container",
+        (
+            "run systemctl status of that service on that host (nvidia-dcgm, docker; ray status), and check that its "
+            "socket is in the container"
+        ),
     ),
     "nic-fault": (
         "nic-fault",
-        "dmesg | grep mlx5 and mlxfwmanager on the host of that line: update its firmware, or exchange the NIC",
+        "run dmesg | grep mlx5 and mlxfwmanager on the host of that line; update the firmware, or exchange the NIC",
     ),
     "nic-limit": (
         "nic-limit",
-        "dmesg | grep -E 'limits exceeded|no resources'; fewer processes or queue pairs for each NIC; mlxconfig -d "
-        "DEVICE q | grep -E 'LOG_BAR|UAR|NUM_OF_VFS'",
+        (
+            "run dmesg | grep -E 'limits exceeded|no resources' and mlxconfig -d DEVICE q | grep -E "
+            "'LOG_BAR|UAR|NUM_OF_VFS'; use fewer processes or queue pairs for each NIC"
+        ),
     ),
     "storage-fault": (
         "storage-fault",
-        "dmesg and mount on the host of that line: mount the file system again; ls of that path from every node",
+        (
+            "check dmesg and mount on the host of that line, and mount the file system again; run ls on that path from "
+            "every node"
+        ),
     ),
     "data-loading": (
         "data-loader",
-        "py-spy dump of the workers of the data loader; read the data from local disks, with more workers or a longer "
-        "timeout",
+        (
+            "run py-spy dump on the workers of the data loader; read the data from local disks, with more workers or a "
+            "longer timeout"
+        ),
     ),
     "job-ended": (
         "job-ended",
-        "sacct -j JOB -o State,Reason,NodeList; sinfo -R for the node; start again from the last checkpoint",
+        "run sacct -j JOB -o State,Reason,NodeList, and sinfo -R for the node; start again from the last checkpoint",
     ),
     "unused-parameters": (
         "unused",
-        "TORCH_DISTRIBUTED_DEBUG=DETAIL names the parameters; find_unused_parameters=True, or use all in the loss",
+        (
+            "run with TORCH_DISTRIBUTED_DEBUG=DETAIL, which names the parameters; set find_unused_parameters=True, or "
+            "use all of them in the loss"
+        ),
     ),
     "program-fault": (
         "kernel-fault",
-        "CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer: the kernel that fails; then update or turn off what brings it",
+        (
+            "find the kernel that fails with CUDA_LAUNCH_BLOCKING=1 and compute-sanitizer; then update or disable the "
+            "library that contains it"
+        ),
     ),
 }
 """The same for runs without a result only: causes that end a program rather than slow it.

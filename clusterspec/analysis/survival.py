@@ -40,7 +40,7 @@ MODELS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b")
 """Models in addition to the spec's, by size."""
 NODE_FACTORS = (0.25, 1.0, 4.0)
 Curves = Sequence[Curve]
-"""Curves of which the least counts."""
+"""Curves whose minimum counts."""
 MOST_NODES = 16_384
 
 

@@ -26,11 +26,15 @@ HINT = 0.25
 STEP = 0.01
 """How much less each further suspicion weighs."""
 _STEPS = {
-    "few-nics": "NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using': all NICs of a node; unset NCCL_IB_HCA",
-    "network-inside-domain": "NCCL_DEBUG=INFO … 2>&1 | grep ' via ': P2P within a domain; one /dev/shm for the "
-    "containers of a node, IMEX between nodes",
-    "fine-grain-off": "HSA_FORCE_FINE_GRAIN_PCIE=1 for every rank, once",
-    "small-messages": "the size of the transfers (pages or blocks of a cache, buckets): larger or several at once",
+    "few-nics": (
+        "check that NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using' lists all NICs of a node; unset NCCL_IB_HCA"
+    ),
+    "network-inside-domain": (
+        "check that NCCL_DEBUG=INFO … 2>&1 | grep ' via ' shows P2P within a domain; give the containers of a node "
+        "one /dev/shm, and use IMEX between nodes"
+    ),
+    "fine-grain-off": "run once with HSA_FORCE_FINE_GRAIN_PCIE=1 for every rank",
+    "small-messages": "use larger transfers (pages or blocks of a cache, buckets), or several at once",
     "latency-protocol": "unset NCCL_PROTO and NCCL_ALGO, and run again",
 }
 

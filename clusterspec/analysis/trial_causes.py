@@ -7,6 +7,7 @@ causes: the likelier first, as published threads have them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
@@ -22,13 +23,13 @@ from clusterspec.results.diagnosis import Cause
 _Weighed = tuple[tuple[str, float], ...]
 _ACS = "sudo lspci -vvv | grep -i ACSCtl; turn ACS off in the firmware of the host, and iommu=pt on its command line"
 _LINKS = "nvidia-smi nvlink -s and -e, nvidia-smi topo -p2p r; the release of the fabric manager against the driver's"
-_REACH = "nc -vz between the nodes, to the ports of all ranks; the rules of the firewall for that interface"
-_INTERFACE = "keep it for every rank: ip -br addr names the interface that reaches the other nodes"
-_SETTING = "keep that setting for every rank; the documentation of the program for why its default does not fit"
-_RELEASE = "keep that release; the notes and issues of the one that fails, for these words"
+_REACH = "run nc -vz between the nodes, to the ports of all ranks; check the firewall rules for that interface"
+_INTERFACE = "keep the setting for every rank; ip -br addr names the interface that reaches the other nodes"
+_SETTING = "keep that setting for every rank; look up in the documentation of the program why its default does not fit"
+_RELEASE = "keep that release; search the notes and issues of the release that fails for these words"
 _PATHS = next_step("shared-paths")
-_MODULE = "nvidia-modprobe -u -c=0 at boot, before any container: ls -l /dev/nvidia-uvm"
-_GPUDIRECT = "lsmod | grep peermem on every node, and load it at boot (/etc/modules-load.d)"
+_MODULE = "run nvidia-modprobe -u -c=0 at boot, before any container, and check ls -l /dev/nvidia-uvm"
+_GPUDIRECT = "run lsmod | grep peermem on every node, and load the module at boot (/etc/modules-load.d)"
 OVER_PCIE: _Weighed = (("acs", STRONG), ("iommu-translation", STRONG))
 """Causes that block direct access of accelerators over PCIe (NVIDIA/nccl issue 257, vllm-project/vllm issue 33041)."""
 HELPING: dict[str, tuple[_Weighed, str]] = {
@@ -38,7 +39,7 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "shared-memory": ((("shared-memory", STATED),), STEP_OF["shared-memory"]),
     "no-rdma": (
         (("unreachable-peer", STRONG), ("gpudirect-refused", GIVEN), ("locked-memory", WEAK)),
-        "ib_write_bw between the same nodes, then with --use_cuda=0: which of the two fails",
+        "run ib_write_bw between the same nodes without and with --use_cuda=0, to see which of the two fails",
     ),
     "no-gpudirect": ((("acs", STRONG), ("gpudirect-refused", STRONG), ("iommu-translation", GIVEN)), _ACS),
     "peer-memory": ((("gpudirect-refused", STATED),), _GPUDIRECT),
@@ -47,16 +48,19 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "mixed-releases": ((("mixed-releases", STATED),), STEP_OF["mixed-releases"]),
     "gid": (
         (("unreachable-peer", STATED), ("invalid-setting", GIVEN)),
-        "show_gids on every node: one index of RoCE v2",
+        "run show_gids on every node, and use one index of RoCE v2",
     ),
     "mtu": (
         (("unreachable-peer", STATED),),
-        "ip link and ibv_devinfo on every node and the ports of the switch: one MTU",
+        "compare ip link and ibv_devinfo on every node with the ports of the switch; all must have one MTU",
     ),
     "no-multicast": ((("fabric-manager", STRONG), ("library-release", GIVEN)), STEP_OF["fabric-manager"]),
     "domain-service": (
         (("fabric-manager", STATED),),
-        "nvidia-imex-ctl -N and systemctl status nvidia-fabricmanager on every node; /dev/nvidia-caps-imex-channels",
+        (
+            "run nvidia-imex-ctl -N and systemctl status nvidia-fabricmanager on every node; check "
+            "/dev/nvidia-caps-imex-channels"
+        ),
     ),
     "no-virtual-memory": (
         (("library-release", GIVEN), ("fabric-manager", GIVEN), ("container-permission", WEAK)),
@@ -66,37 +70,43 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "open-files": ((("file-limit", STATED),), STEP_OF["file-limit"]),
     "privileges": (
         (("container-permission", STATED),),
-        "the capability, device or system call that it needs: --cap-add and --device one at a time, not --privileged",
+        (
+            "find the capability, device or system call that it needs: try --cap-add and --device one at a time, not "
+            "--privileged"
+        ),
     ),
     "host-network": ((("wrong-interface", STRONG), ("unreachable-peer", STRONG)), _REACH),
     "no-iommu": ((("iommu-translation", STATED),), _ACS),
     "launch-order": ((("concurrent-communicators", STRONG),), next_step("concurrent-communicators")),
     "no-acs": ((("acs", STATED),), _ACS),
     "firewall": ((("unreachable-peer", STATED),), _REACH),
-    "flow-control": ((("packet-loss", STATED),), "PFC and ECN alike on all ports of NICs and switches; ethtool -S"),
-    "cable": ((("unstable-link", STATED),), "ibqueryerrors, or mlxlink -c, after some hours under load"),
+    "flow-control": (
+        (("packet-loss", STATED),),
+        ("configure PFC and ECN alike on all ports of NICs and switches; check with ethtool -S"),
+    ),
+    "cable": ((("unstable-link", STATED),), "run ibqueryerrors, or mlxlink -c, after some hours under load"),
     "accelerator": ((("accelerator-fault", STATED),), STEP_OF["accelerator-fault"]),
     "node": (
         (("accelerator-fault", GIVEN), ("unstable-link", GIVEN), ("nic-fault", WEAK), ("host-fault", WEAK)),
-        "dmesg, dcgmi diag -r 3 and ib_write_bw of the node that was left out, against one that works",
+        "compare dmesg, dcgmi diag -r 3 and ib_write_bw of the node that was left out with a node that works",
     ),
     "reboot": (
         (("accelerator-fault", GIVEN), ("driver-release", GIVEN), ("fabric-manager", WEAK)),
-        "dmesg of the boot before (journalctl -k -b -1): what the driver printed",
+        "read what the driver printed in dmesg of the boot before (journalctl -k -b -1)",
     ),
     "port": ((("port-in-use", STATED),), STEP_OF["port-in-use"]),
     "less-memory": ((("memory-full", STRONG), ("kv-cache-full", WEAK)), STEP_OF["memory-full"]),
     "longer-limit": ((("invalid-setting", STRONG), ("ranks-diverge", GIVEN)), _SETTING),
     "fine-grain": (
         (("fine-grain-off", STATED), ("library-release", GIVEN)),
-        "keep it for every rank, or ROCm 5.7 or later",
+        "keep the setting for every rank, or use ROCm 5.7 or later",
     ),
     "topology": (
         (("wrong-topology", STATED),),
-        "NCCL_TOPO_DUMP_FILE against the file; /etc/nccl.conf and ~/.nccl.conf",
+        "compare NCCL_TOPO_DUMP_FILE with the file; check /etc/nccl.conf and ~/.nccl.conf",
     ),
-    "numa-balancing": ((("numa-balancing", STATED),), "sysctl kernel.numa_balancing=0 on every node, at boot"),
-    "numa-per-socket": ((("numa-per-socket", STATED),), "NPS4 in the firmware of every node"),
+    "numa-balancing": ((("numa-balancing", STATED),), "set sysctl kernel.numa_balancing=0 on every node, at boot"),
+    "numa-per-socket": ((("numa-per-socket", STATED),), "set NPS4 in the firmware of every node"),
     "queue-pairs": ((("shared-paths", STRONG), ("bonded-ports", STRONG), ("oversubscribed-level", GIVEN)), _PATHS),
     "adaptive-routing": ((("shared-paths", STATED),), _PATHS),
     "binding": ((("core-binding", STATED),), next_step("core-binding")),
@@ -108,8 +118,8 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "unified-memory": ((("driver-release", STATED), ("missing-accelerator", GIVEN)), _MODULE),
     "kernel-options": ((("driver-release", STATED),), _RELEASE),
     "channels": ((("few-channels", STATED),), _SETTING),
-    "clock": ((("clock-skew", STATED),), "chronyc tracking on every node"),
-    "names": ((("name-resolution", STATED),), "getent hosts of all names on every node"),
+    "clock": ((("clock-skew", STATED),), "run chronyc tracking on every node"),
+    "names": ((("name-resolution", STATED),), "run getent hosts on all names on every node"),
     "login": ((("remote-login", STATED),), STEP_OF["remote-login"]),
     "device-choice": ((("shared-accelerator", STRONG), ("missing-accelerator", GIVEN)), STEP_OF["shared-accelerator"]),
     "no-graphs": ((("library-release", GIVEN), ("program-fault", GIVEN)), _RELEASE),
@@ -117,16 +127,22 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "clocks": ((("throttled-clocks", STATED),), STEP_OF["throttled-clocks"]),
     "setting": ((("invalid-setting", STRONG),), _SETTING),
     "release of driver": ((("driver-release", STATED),), _RELEASE),
-    "release of nic-firmware": ((("nic-fault", STRONG),), "mlxfwmanager on every node: one release of firmware"),
+    "release of nic-firmware": (
+        (("nic-fault", STRONG),),
+        ("run mlxfwmanager on every node, and install one firmware release"),
+    ),
     "release of network-plugin": ((("plugin-mismatch", STATED),), _RELEASE),
     "release of kernel": ((("driver-release", STRONG), ("library-release", GIVEN)), _RELEASE),
     "release of host-firmware": (
         (("wrong-pcie-generation", GIVEN), ("acs", GIVEN), ("driver-release", WEAK)),
-        "lspci -vv of the slot (LnkSta, ACSCtl) and dmidecode -s bios-version on every node, against one that works",
+        (
+            "compare lspci -vv of the slot (LnkSta, ACSCtl) and dmidecode -s bios-version of every node with a node "
+            "that works"
+        ),
     ),
     "release of image": (
         (("library-release", STRONG), ("driver-release", STRONG), ("plugin-mismatch", GIVEN)),
-        "uname -r, modinfo of the drivers, fi_info --version and the libraries of both images: what differs",
+        "compare uname -r, modinfo of the drivers, fi_info --version and the libraries of both images",
     ),
     "release of library": ((("library-release", STATED),), _RELEASE),
 }
@@ -137,11 +153,11 @@ SLOW: dict[str, tuple[_Weighed, str]] = {
     "interface": ((("one-nic", STRONG), ("wrong-interface", STRONG)), _INTERFACE),
     "mtu": (
         (("invalid-setting", STRONG),),
-        "ip link on every node and the ports of the switch: one MTU, 9000 for RoCE",
+        "compare ip link on every node with the ports of the switch; all must have one MTU, 9000 for RoCE",
     ),
     "privileges": (
         (("socket-fall-back", STRONG), ("container-permission", STRONG)),
-        "docker run --device=/dev/infiniband --cap-add=IPC_LOCK; NCCL_DEBUG=INFO … 2>&1 | grep 'NET/'",
+        "use docker run --device=/dev/infiniband --cap-add=IPC_LOCK, and check NCCL_DEBUG=INFO … 2>&1 | grep 'NET/'",
     ),
     "library-path": ((("plugin-missing", STRONG), ("library-release", GIVEN)), STEP_OF["library-release"]),
 }
@@ -213,6 +229,15 @@ RAISED = 0.05
 """The weight that such a place adds to a cause that it supports, so that it precedes other causes of its weight."""
 
 
+_OF_COLLECTIVES = re.compile(r"\b[NR]CCL\b.{0,60}?\b[0-9]{1,2}\.[0-9]{1,2}", re.IGNORECASE)
+"""A release of the library of collectives itself: another one without the fault shows that it is of that release."""
+_OF_OTHERS = re.compile(
+    r"\b(?:PyTorch|torch|vLLM|SGLang|TensorRT|UCX|NVSHMEM|CUDA|cu1[0-9]|ROCm|plugin|libfabric|ofi|MPI|HPC-?X|OFED|drivers?)\b",
+    re.IGNORECASE,
+)
+"""Other libraries, to whose release that of the library of collectives may not fit."""
+
+
 def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
     """The causes that successful remedies of a report circumvent. Causes between nodes count only on a machine of
     several nodes, because reports often omit the number of nodes of a run.
@@ -223,6 +248,8 @@ def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
         if not each.name.startswith(TRIAL) or outcome != HELPED:
             continue
         found, following = _circumvented(run, remedy)
+        if remedy == "release of library" and _OF_COLLECTIVES.search(each.text) and not _OF_OTHERS.search(each.text):
+            found = (("release-fault", STATED), ("library-release", STRONG))
         for name, weight in found:
             if run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE:
                 weighed = min(weight, WEAK) if remedy == "setting" and by_release else weight

@@ -13,30 +13,43 @@ STEPS = (
     (
         "invalid-setting",
         r"\b(?:gres|slurm|cgroup|topology)\.conf\b|\bGRES\b|config-only",
-        "the line of gres.conf or slurm.conf that names it, the same on all nodes; slurmd -G and slurmd -C on that "
-        "node: what it finds there",
+        (
+            "check that the line of gres.conf or slurm.conf that names it is the same on all nodes, and that slurmd -G "
+            "and slurmd -C find it on that node"
+        ),
     ),
     (
         "invalid-setting",
         r"^(?!.*\b[A-Z][A-Z0-9]{1,12}_[A-Z0-9_]{2,40}\b)",
-        "the option or the value that the line names, against what the line allows, the sizes of the model, and the "
-        "number of processes and devices",
+        (
+            "compare the option or the value that the line names with what the line allows, the sizes of the model, and"
+            " the number of processes and devices"
+        ),
     ),
     (
         "storage-fault",
         r"[Dd]eserializ|[Tt]runcat|[Cc]orrupt|[Cc]hecksum|zip archive|\binvalid load key\b|end of (?:file|data)"
         r"|[Ii]ncomplete",
-        "size and checksum of that file against its source: write or fetch it again; dmesg on the host of that line",
+        (
+            "compare size and checksum of that file with its source, and write or fetch it again; read dmesg on the "
+            "host of that line"
+        ),
     ),
     (
         "container-permission",
         r"[Nn]ot implemented",
-        "uname -r, and grep SECCOMP /boot/config-$(uname -r), on the host of that line: its kernel lacks that call",
+        (
+            "uname -r and grep SECCOMP /boot/config-$(uname -r) on the host of that line show whether its kernel has "
+            "that call"
+        ),
     ),
     (
         "file-permission",
         r"\bch(?:own|mod|grp)\b",
-        "the export of that file system (no_root_squash), or files that the user of the job owns from the start",
+        (
+            "change the export of that file system (no_root_squash), or use files that the user of the job owns from "
+            "the start"
+        ),
     ),
     (
         "library-release",
@@ -47,7 +60,10 @@ STEPS = (
     (
         "remote-login",
         r"\bPAM\b|\bAccess denied for user\b",
-        "the account on that host: access.conf of PAM, nologin, AllowUsers of sshd; or sshd of the job's own user",
+        (
+            "check the account on that host (access.conf of PAM, nologin, AllowUsers of sshd), or start sshd as the "
+            "job's own user"
+        ),
     ),
 )
 """Causes, words of their log line, and the next step for both. The first match applies."""

@@ -271,7 +271,7 @@ REFERENCES = {
 DEEPEST = 3
 """Folders below a catalog folder that are searched for misplaced entries."""
 MOST = 1_000
-"""Files of a catalog folder that are searched for misplaced entries."""
+"""Largest number of files of a catalog folder that are searched for misplaced entries."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ _SOFTWARE = ("framework", "library")
 _BRACKETED = re.compile(r"\(([^()]*)\)")
 _WORD = re.compile(r"[\w-]+")
 _LONGEST = 96
-"""Characters of a name that are compared; no name of the catalog is longer."""
+"""Largest number of characters of a name that are compared; no name of the catalog is longer."""
 
 
 def ids_of_name(kind: str, name: str) -> tuple[str, ...]:

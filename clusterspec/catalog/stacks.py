@@ -54,7 +54,7 @@ class FrameworkMemory:
     ``gathered_inputs``: GEMMs keep the sequence that tensor-parallel ranks gather for them.
     ``offloads_selective``: tensors that selective recomputation saves go to host memory.
 
-    Of full sharding: ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
+    With full sharding, ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
     that stay gathered; ``reduced`` bytes of one gradient in the reduction; ``sub_group`` gradients of a rank are
     widened and updated at a time. ``kept_in_pipelines``: with several pipeline stages the weights are gathered once per
     step and stay whole, and whole gradients are reduced once; else every micro-batch gathers and reduces by layer.

@@ -208,7 +208,7 @@ def _keys_by_line(document: Document) -> dict[tuple[str, int], frozenset[object]
 # Folders of the base revision, for ``--trust base``: catalogs, company rules and ``.gitignore`` files
 
 MOST = 5_000
-"""Files of a folder that are read; the shipped catalog has some 400."""
+"""Largest number of files of a folder that are read; the shipped catalog has some 400."""
 LARGEST_BASE = 1024 * 1024
 """Bytes of the largest file that is read."""
 

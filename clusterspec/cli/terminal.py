@@ -27,7 +27,7 @@ LOOKALIKES |= dict.fromkeys("█▉▊▋▌", "#") | dict.fromkeys("▍▎▏",
 """Replacements of characters that an encoding lacks, as on old terminals and Windows pipes."""
 
 LONGEST_LINE = 1000
-"""Characters of a line on standard error; a name of a file may have thousands."""
+"""Largest number of characters of a line on standard error; a name of a file may have thousands."""
 NARROWEST, WIDEST = 40, 200
 """Limits of the columns used, whatever width a terminal reports."""
 OWN_MESSAGE = "clusterspec: "

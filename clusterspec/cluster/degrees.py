@@ -320,7 +320,7 @@ def _partial_overlap_reason(stack: Stack | None) -> str:
         return "what the software does"
     figure = stack.achievable.get("hidden.tensor")
     share = figure.value if figure else 0.0
-    return f"what {stack.id} does: it runs {share:.0%} of the traffic inside the products around it"
+    return f"what {stack.id} does: it runs {share:.0%} of the traffic inside the GEMMs around it"
 
 
 def resolve_dispatcher(

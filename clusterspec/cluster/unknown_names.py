@@ -18,7 +18,7 @@ CLEARLY_MEANT = 0.85
 CLEAR_LEAD = 0.05
 """Minimum lead in similarity of the nearest id over the second nearest for this fix."""
 LONGEST = 64
-"""Characters of a name that are compared; no id is longer."""
+"""Largest number of characters of a name that are compared; no id is longer."""
 LISTED = 12
 """Members of a family that a message lists."""
 

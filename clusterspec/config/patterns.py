@@ -14,9 +14,9 @@ from clusterspec.standard import pattern as lazily
 # Patterns of ``.gitignore``, as documented in gitignore(5), matched in time that no pattern can make exponential
 
 MOST = 2000
-"""Lines of one list; later ones have no effect."""
+"""Largest number of lines of one list; later ones have no effect."""
 LONGEST = 400
-"""Characters of a pattern."""
+"""Largest number of characters of a pattern."""
 ANY = "**"
 NEVER = lazily(r"(?!)")
 _CLASSES = {

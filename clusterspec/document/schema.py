@@ -27,7 +27,7 @@ _validators: dict[int, tuple[Schema, Any]] = {}
 """Cached by the identity of the schema; the cache holds the schema, so no other object can get the same identity."""
 _LONGEST_UNIQUE = 1000
 _MOST_ITEMS = 5
-"""Items of one list that get a problem each."""
+"""Largest number of items of one list that get a problem each."""
 
 
 def validate(document: Document, schema: Schema) -> list[Problem]:

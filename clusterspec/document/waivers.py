@@ -19,7 +19,7 @@ from clusterspec.standard import pattern
 MOST_COMPARED = 20
 """The most unknown names to compare with the names of all rules: each comparison takes a millisecond."""
 LONGEST = 60
-"""Characters of an unknown name that are printed; a longer one is compared with none."""
+"""Largest number of characters of an unknown name that are printed; a longer one is compared with none."""
 FORM = "write `# clusterspec: ignore[rule-name] until 2027-01-31: reason`; the date may be left out"
 
 

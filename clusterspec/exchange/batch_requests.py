@@ -1,12 +1,13 @@
 """Nodes and accelerators that a script requests from a scheduler other than Slurm.
 
-Sources: PBS and Torque, `pbs_requests`; Grid Engine, `grid_engine_requests`. IBM Spectrum LSF 10.1, "Submitting jobs
-that require GPU resources" (``-gpu num=N`` counts those of a host unless ``/task`` follows) and "Span string"
-(``span[ptile=N]``: N tasks on each host, fewer on the last); ``-nnodes`` of jobs with ``jsrun``; the legacy resources
-``ngpus_physical`` and others of ``rusage[]``, which a site reserves for each host or each task (lsb.resources,
-RESOURCE_RESERVE_PER_TASK). Flux (flux-framework/flux-core 4a5e79f5), ``src/bindings/python/flux/cli/base.py`` and
-``flux/job/directives.py``. OAR 2.5.9, its page oarsub: a hierarchy of properties, the later within the earlier. User
-guide of Fugaku 1.49, options of pjsub: ``-L node=``, also a box of nodes. ALCF, Cobalt Job Control: ``-n`` is of nodes.
+Sources: PBS and Torque, `pbs_requests`; Grid Engine, `grid_engine_requests`; steps of ``jsrun``, `jsrun_steps`. IBM
+Spectrum LSF 10.1, "Submitting jobs that require GPU resources" (``-gpu num=N`` counts those of a host unless ``/task``
+follows) and "Span string" (``span[ptile=N]``: N tasks on each host, fewer on the last); ``-nnodes`` of jobs with
+``jsrun``; the legacy resources ``ngpus_physical`` and others of ``rusage[]``, which a site reserves for each host or
+each task (lsb.resources, RESOURCE_RESERVE_PER_TASK). Flux (flux-framework/flux-core 4a5e79f5),
+``src/bindings/python/flux/cli/base.py`` and ``flux/job/directives.py``. OAR 2.5.9, its page oarsub: a hierarchy of
+properties, the later within the earlier. User guide of Fugaku 1.49, options of pjsub: ``-L node=``, also a box of
+nodes. ALCF, Cobalt Job Control: ``-n`` counts nodes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 
 from clusterspec.exchange.grid_engine_requests import grid_engine_request
+from clusterspec.exchange.jsrun_steps import request_of_steps
 from clusterspec.exchange.pbs_requests import Counted, JobRequest, pbs_request
 
 BATCH_DIRECTIVE = re.compile(
@@ -89,7 +91,7 @@ def _lsf_request(text: str) -> JobRequest:
     if asked is None or not (
         number := re.search(r"(?:^|:)num=(?P<count>[0-9]{1,4})(?P<task>/task)?", asked[0]["words"])
     ):
-        return JobRequest(nodes)
+        return request_of_steps(text, nodes)
     count, line, words = int(number["count"]), asked[1], asked[0]["words"]
     if not number["task"]:
         return _by_host(nodes, Counted(count, line), words)

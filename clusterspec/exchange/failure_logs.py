@@ -303,7 +303,7 @@ _STAMP = re.compile(
 def _kernel_rows(file: InputFile) -> Iterator[_Row]:
     """The lines of ``dmesg`` or a system log that have a time. A missing year is derived from the order of the lines.
 
-    Raises `FormatError` if times of unlike clocks are mixed.
+    Raises `FormatError` if times of different clocks are mixed.
     """
     year, before, clocks = 2000, 0.0, set[bool]()
     for number, line in enumerate(file.lines, 1):

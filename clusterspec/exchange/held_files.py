@@ -132,7 +132,7 @@ _STARTS = re.compile(
     r"\bvllm serve\b|\bvllm\.entrypoints|\bsglang\.launch_server\b|\btrtllm-serve\b|\btorchrun\b|\bpretrain_gpt\.py\b"
     r"|\bMaxText[./]\w{0,40}train"
 )
-"""Programs of which every text with a launch has at least one."""
+"""Programs; every text with a launch names at least one of them."""
 
 
 def with_launch_listed(file: InputFile, found: ImportResult, kinds: Iterable[ImportFormat]) -> ImportResult:
@@ -173,7 +173,7 @@ _PYTHON_FILE = re.compile(r"(?<![\w.-])([\w-][\w.-]{0,60}\.py)\b")
 
 
 def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
-    """A machine with a note on the options of container commands, none of which was read."""
+    """A machine with the note that no options of container commands were read."""
     matches = [match for match in _OPTION.finditer(without_comments(file.text)) if match["name"] not in _UNRELATED]
     if not matches:
         return found

@@ -75,6 +75,8 @@ class ImportFormat:
             found = self.read_as_one_format(file)
             if self.name == "kubernetes":
                 found = machine_with_launch(file, found, [format_named(name) for name in LAUNCHED])
+            elif self.name in _UNFINISHED:
+                return with_unread_settings(file, found)
             elif self.group != "workloads":
                 return found
             elif not self.complete:
@@ -92,6 +94,8 @@ class ImportFormat:
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
 
 
+_UNFINISHED = ("compose", "ray-chart", "terraform", "cloudformation")
+"""Formats of machines whose files also state what runs on them."""
 WRITTEN = ("kubernetes", "parallelcluster", "cluster-toolkit", "hyperpod")
 """Formats that are also read inside scripts and pages, unless these have another format."""
 
@@ -159,7 +163,7 @@ WORKLOADS = (
     ImportFormat(
         "swift-serve", "workloads", "engines that ms-swift starts", "workloads.swift_servers", ("swift-infer",)
     ),
-    ImportFormat("nim", "workloads", "NIMService and NIMCache of the NVIDIA NIM operator", "workloads.nim"),
+    ImportFormat("nim", "workloads", "NIMService, NIMCache and containers of NVIDIA NIM", "workloads.nim"),
     ImportFormat(
         "load-test",
         "workloads",
@@ -384,10 +388,10 @@ def guessed_format(file: InputFile) -> ImportFormat:
     if kind is not None:
         _refuse_several_tools(kind, file)
         if kind.name == "serving":
-            from clusterspec.exchange.workloads.serving import refuse_training, starts_no_engine
+            from clusterspec.exchange.workloads.serving import refuse_training, serves_only_programs_of_sites
 
             refuse_training(file)
-            if "serveConfigV2" in file.text and starts_no_engine(file):
+            if serves_only_programs_of_sites(file):
                 return format_named("kubernetes")  # an application of a site, on machines that the object states
         return _job_without_launch(kind, file) or kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)

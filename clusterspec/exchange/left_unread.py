@@ -29,6 +29,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     r"(?:nvidia|amd|habana|(?:gpu\.)?intel|aws\.amazon|google|huawei|rebellions|furiosa|tenstorrent|cambricon|iluvatar"
     r"|metax-tech|mthreads|hygon|enflame|qualcomm)\.(?:com|ai|cn)"
     r"/(?!\w{0,20}(?:rdma|roce|hostdev|nic|sriov|imex|network))[\w.]{1,24}": _NODE,
+    r"num[_-]shard": ("tp",),
     r"n(?:um)?[_-]?nodes|node[_-]?count|num[_-]machines": ("nodes", "replicas"),
     r"(?:min|max)?replicas(?=[ \t]{0,16}:)": ("replicas", "nodes", "dp"),
     rf"(?:micro|(?:micro[_-])?per[_-]device(?:[_-]train)?|local){_BATCH}": ("micro_batch",),
@@ -47,14 +48,16 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     r"zero[_-](?:stage|optimization_stage)": ("sharding",),
 }
 """Patterns of setting names, with the last parts of the keys and counts under which a reader reports them."""
+_PREFIX = r"(?:sm_)?(?:vllm|sglang)_|nim_|option_"
+"""Prefixes of variables with options of an engine: of images of vLLM and SGLang on SageMaker, NIM, and LMI."""
 _SETTING = re.compile(
-    rf"(?<![\w$])(?=[-\"'A-Za-z])(?:--)?[\"']?(?=[A-Za-z])(?P<name>(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{'|'.join(_MEANINGS)}))[\"']?"
+    rf"(?<![\w$])(?=[-\"'A-Za-z])(?:--)?[\"']?(?=[A-Za-z])(?P<name>(?:\w{{1,40}}[.]|{_PREFIX})?(?:{'|'.join(_MEANINGS)}))[\"']?"
     r"(?:[ \t]{0,16}[:=][ \t]{0,16}|[ \t]{1,16})[\"']?(?:\$\{\w{1,60}:?[-=])?"
     r"(?P<value>[0-9][0-9_]{0,11}|0?\.[0-9]{1,6})(?![\w.+-])",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"(?<![\w$.-])(?=[-\"'A-Za-z])(?:--)?[\"']?(?=[A-Za-z])(?P<name>(?:hf[_-])?(?:base[_-])?model(?:[_-](?:name|id|path|name[_-]or[_-]path|recipe[_-]name))?"
+    rf"(?<![\w$.-])(?=[-\"'A-Za-z])(?:--)?[\"']?(?=[A-Za-z])(?P<name>(?:{_PREFIX}|hf[_-])?(?:base[_-])?model(?:[_-](?:name|id|path|name[_-]or[_-]path|recipe[_-]name))?"
     r"|recipe(?:[_-]name)?|hf[_-]checkpoint)[\"']?"
     r"(?:[ \t]{0,16}[:=][ \t]{0,16}|[ \t]{1,16})[\"']?(?:\$\{\w{1,60}:?[-=])?"
     r"(?P<value>(?:[\w.-]{1,60}/)?[A-Za-z][\w.-]{0,60}?[0-9][\w.-]{0,60})(?=[\s\"'},;]|$)",
@@ -67,7 +70,7 @@ _REMARK = re.compile(r"(?:^|[ \t])(?:#|//).*", re.MULTILINE)
 _OFF_COUNTS = re.compile(r"zero[_-]", re.IGNORECASE)
 """Settings for which 0 is a value; for other settings 0 means off."""
 _WHOLE = {
-    name: re.compile(rf"(?:\w{{1,40}}[.]|vllm_|sglang_)?(?:{name.partition('(?=[ ')[0]})", re.IGNORECASE)
+    name: re.compile(rf"(?:\w{{1,40}}[.]|{_PREFIX})?(?:{name.partition('(?=[ ')[0]})", re.IGNORECASE)
     for name in _MEANINGS
 }
 

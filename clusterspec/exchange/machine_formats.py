@@ -53,7 +53,7 @@ MACHINE_FORMATS: tuple[tuple[str, str, str, tuple[str, ...], int], ...] = (
     ),
     (
         "kubernetes",
-        "Kueue Topology and quotas; jobs of Kubernetes, JobSet, LeaderWorkerSet, Grove, Kubeflow and Ray",
+        "Kueue Topology and quotas; jobs of Kubernetes, JobSet, LeaderWorkerSet, Grove, Kubeflow, Ray; Karpenter",
         "fabrics.kubernetes",
         ("kueue", "kueue-topology", "k8s-mpijob", "mpijob", "jobset", "raycluster"),
         2,

@@ -345,7 +345,7 @@ class _Shell(ShellInput):
                 return
 
     def is_optional(self, text: str) -> bool:
-        """Whether a text is an argument of the script with a default, or a variable with such a value."""
+        """Whether a text is an argument of the script with a default, or a variable whose value is such an argument."""
         return bool(_OPTIONAL_ARGUMENT.fullmatch(text)) or is_whole_variable(text.strip('"'), self.optional)
 
     def follow_items(self, node: Node, items: Sequence[Node], *, given: bool) -> None:

@@ -12,10 +12,15 @@ from collections.abc import Iterator
 _LINE = re.compile(r"^#SBATCH[ \t]+\S")
 _OPTION = re.compile(
     r"(?<=[ \t])(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)|-(?P<short>[NnG]))"
-    r"(?:[ \t]*=[ \t]*|[ \t]*)"
-    r"(?:gpu:)?(?:(?P<kind>(?:[A-Za-z]|[1-9]g\.)[\w.-]{0,40}):)?(?P<count>[0-9]{1,6})(?=[ \t,]|$)",
+    r"(?:[ \t]*=[ \t]*|[ \t]*)[\"']?"
+    r"(?:(?!gpu:)[A-Za-z][\w.-]{0,40}(?::[\w.-]{1,40}){0,2},){0,8}"
+    r"(?:gpu:)?(?:(?P<kind>(?:[A-Za-z]|[1-9]g\.)[\w.-]{0,40}):)?(?P<count>[0-9]{1,6})(?=[ \t,\"']|$)",
     re.MULTILINE,
 )
+_OF_OTHERS = frozenset({"dcu", "npu", "mlu", "hpu", "gaudi", "gcu"})
+"""Names under which sites count accelerators of Hygon, Huawei, Cambricon, Intel and Enflame in ``--gres``: the site
+chooses the name of a resource (gres.conf(5)). Example: ``dcu`` in Beilong-Tang/laura_gpt_se_dm.
+"""
 
 _SHORT = {"N": "nodes", "n": "ntasks", "G": "gpus"}
 
@@ -27,6 +32,8 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
     {'nodes': ('4', 1), 'gres': ('8', 2)}
     >>> directives("#SBATCH <OPTIONS> --nodes=128 --exclusive --ntasks-per-node=8")
     {'nodes': ('128', 1), 'ntasks-per-node': ('8', 1)}
+    >>> directives("#SBATCH --gres=dcu:4"), directives("#SBATCH --gres=craynetwork:1")
+    ({'gres': ('4', 1)}, {})
 
     A job that states neither nodes nor tasks has the hosts that it lists.
 
@@ -88,7 +95,7 @@ def open_counts(text: str) -> list[tuple[str, str, int]]:
 def accelerators_of_node(text: str) -> tuple[int, int] | None:
     """The accelerators per node on which all directives of a text agree, with the first line; None if they differ.
 
-    Those of a job (``--gpus``) are of its node if it has one.
+    Accelerators of a job (``--gpus``) count for its node if it has only one node.
 
     >>> accelerators_of_node("#SBATCH --gres=gpu:8\\n"), accelerators_of_node("#SBATCH -G 8\\n")
     ((8, 1), None)
@@ -206,7 +213,7 @@ def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """The directives with a count, each with its line. Generic resources other than accelerators are left out."""
     for line, words in enumerate(text.split("\n"), 1):
         for match in _OPTION.finditer(words.split(" #", 1)[0][:2_000]) if _LINE.match(words) else ():
-            if match["name"] != "gres" or "gpu:" in match[0]:
+            if match["name"] != "gres" or "gpu:" in match[0] or (match["kind"] or "").lower() in _OF_OTHERS:
                 yield line, match
 
 

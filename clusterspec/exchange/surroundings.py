@@ -331,6 +331,7 @@ def _with_devices_of_service(file: InputFile, found: ImportResult) -> ImportResu
         return found
     from clusterspec.exchange.machines.compose import declares_services, result_of_service
 
-    line = next((each.at.line for each in found.given if each.path == ("layout", "framework")), 0)
+    lines = {each.path: each.at.line for each in found.given}
+    line = lines.get(("layout", "framework"), lines.get(("workload", "kind"), 0))
     devices = result_of_service(file, line) if line and declares_services(file) else None
     return combined_result([found, devices]) if devices else found

@@ -1,8 +1,9 @@
 """Terms of causes: the words that reports of a cause have, and the clauses of a text that have them.
 
 `cause-terms.csv` of the catalog lists the terms of each cause by their role: a subsystem, a setting, a message,
-hardware, a change, or a symptom. A clause has a term if it has all of its words, in any order and form; ``#`` is the
-number of a release, and a word after ``!`` may not be in the clause.
+hardware, a change, a symptom, or a subject of which texts without a fault tell as often. A clause has a term if it has
+all of its words, in any order and form; ``#`` is the number of a release, and a word after ``!`` may not be in the
+clause.
 """
 
 from __future__ import annotations
@@ -20,13 +21,21 @@ from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import NamedTuple
 
 FILE = "cause-terms.csv"
-ROLES = {"message": 1.0, "setting": 0.8, "subsystem": 0.7, "change": 0.7, "symptom": 0.5, "hardware": 0.35}
-"""How much a term counts by its role: symptoms and hardware are alike for many causes."""
+ROLES = {
+    "message": 1.0,
+    "setting": 0.8,
+    "subsystem": 0.7,
+    "change": 0.7,
+    "symptom": 0.5,
+    "hardware": 0.35,
+    "subject": 0.35,
+}
+"""How much a term counts by its role: symptoms, hardware and subjects are alike for many causes."""
 PER_WORD, MOST_PER_WORDS = 0.35, 1.8
 """What each further word of a term adds to its weight, as a share, and the limit: several words in one clause are rarer
 than one."""
 MOST_READ = 120_000
-"""Characters of a text in which terms are searched, half of them at each end."""
+"""Largest number of characters of a text in which terms are searched, half of them at each end."""
 WIDEST = 1_200
 """Characters of a line that are read: reports have shorter ones."""
 RELEASE = "#"
@@ -37,7 +46,7 @@ _ALIKE = {
     "hang": "hangs hanging hung stuck freeze freezes frozen froze freezing deadlock deadlocks deadlocked stall stalls "
     "stalled blocked blocks",
     "slow": "slower slowly slowness degraded degradation low lower poor drop drops dropped decreases decreased small "
-    "half worse",
+    "half worse longer",
     "crash": "crashes crashed crashing segfault segfaults sigsegv abort aborted aborts died dies",
     "fail": "fails failed failing failure failures error errors exception exceptions",
     "upgrade": "upgraded upgrading upgrades update updated updating updates downgrade downgraded downgrading bump "
@@ -56,7 +65,7 @@ _ALIKE = {
 _SAME = {other: word for word, others in _ALIKE.items() for other in others.split()}
 _ENDINGS = ("ing", "ed", "es", "s", "e")
 _SHORTEST = 4
-"""Characters of a word that are left without its ending."""
+"""Smallest number of characters of a word that are left without its ending."""
 _WORD = re.compile(r"(?:--)?[A-Za-z0-9_]+(?:[-./][A-Za-z0-9_]+)*")
 _RELEASE = re.compile(
     r"v?(?:[0-9]{1,5}(?:\.[0-9]{1,5}){2,4}|[1-9][0-9]{0,4}\.[0-9]{1,5})"

@@ -20,7 +20,7 @@ of files that vLLM and SGLang look for (`fused_moe.py`, `get_config_file_name`).
 """
 _NAMES = ("Rank ", "UUID: ", "device_name=")
 MOST_DEVICES = 200_000
-"""Lines of devices that are read."""
+"""Largest number of lines of devices that are read."""
 
 
 def device_statements(text: str) -> Iterator[Evidence]:

@@ -76,16 +76,16 @@ _QUOTED = re.compile(
 )
 """Lines of scripts, of documents and of differences, which quote errors; programs in Rust quote names so themselves."""
 LONGEST = 1_000
-"""Characters of a line that is read."""
+"""Largest number of characters of a line that is read."""
 MOST = 200_000
-"""Lines that are read."""
+"""Largest number of lines that are read."""
 MOST_TRIED = 20_000
-"""Lines with such a word, and different by more than digits, that are compared with the forms."""
+"""Largest number of lines with an error word, different in more than digits, that are compared with the forms."""
 _DIGITS = re.compile(r"[0-9]+")
 
 
 def _is_of_no_run(line: str) -> bool:
-    """Whether a line of an error is of a script or a document, of a host, or harmless."""
+    """Whether an error line comes from a script, a document or a host, or is harmless."""
     return _QUOTED.search(line) is not None or is_of_a_host(line) or is_harmless(line)
 
 

@@ -17,9 +17,9 @@ from clusterspec.logs.text_lines import lines_of
 FEWEST = 3
 """Peers toward which a NIC fails; two may fail by themselves."""
 MOST_LINES = 100_000
-"""Lines with a failed request that are read."""
+"""Largest number of lines with a failed request that are read."""
 LONGEST = 1_000
-"""Characters of a line that is read."""
+"""Largest number of characters of a line that is read."""
 _OF_NCCL = re.compile(
     r"^(?:.{0,120}?[\s\]])?([\w.-]{1,80}):[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] .{0,160}?"
     r"Got completion from peer ([^\s<]{3,60})(?:<[0-9]{1,6}>)? .{0,300}?\bhca ([\w:.-]{2,40})"

@@ -23,7 +23,7 @@ CONSEQUENCE = "consequence"
 OWN_EXCEPTION = "own-exception"
 """The name of the exception of the rank that failed first, where no known line states its cause."""
 OBSERVED_END = "observed-end"
-"""The name of statements about a line of an end that is of the rank that torchrun observed first."""
+"""The name of statements about the last line of the rank whose failure torchrun observed first."""
 ENDS = frozenset(
     {
         *("crash", "signal", "bare-kill", "daemon-lost", "peer-ended", "ended", "flushed"),
@@ -83,9 +83,9 @@ _UNTOLD = re.compile(r"family (?!timeout|remote).*|message \S+ may|empty-table")
 MOST_EXCEPTIONS = 1_000
 """Exceptions of ranks that are kept."""
 MOST_TRIED = 20_000
-"""Lines that may have one, and are compared with its form."""
+"""Largest number of lines that may have one, and are compared with its form."""
 LONGEST = 2_000
-"""Characters of a line that is read."""
+"""Largest number of characters of a line that is read."""
 Moment = tuple[int, float]
 """A time: the form in which it is printed, and seconds since the begin of the year."""
 

@@ -117,11 +117,11 @@ def _paths_of_matrix(text: str) -> tuple[set[str], int]:
 
 
 FEWEST_ROWS = 2
-"""Rows of a matrix that shows how accelerators are connected."""
+"""Smallest number of rows of a matrix that shows how accelerators are connected."""
 _LISTED_GPU = re.compile(r"^GPU [0-9]{1,3}: .{1,120}\n(?:[ \t]{1,40}Link [0-9]{1,3}: .{1,40}\n?){1,64}", re.MULTILINE)
 _LISTED_LINK = re.compile(r"Link [0-9]{1,3}: (<inactive>|[0-9.]{1,9} GB/s)")
 MOST_LISTED = 1_000
-"""Accelerators of such a listing that are compared."""
+"""Largest number of accelerators of a listing that are compared."""
 
 
 def unlike_links(text: str) -> tuple[str, int] | None:

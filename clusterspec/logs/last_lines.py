@@ -13,7 +13,7 @@ from clusterspec.logs.raising_frames import FRAME, MISUSE, family_of_frame
 from clusterspec.logs.text_lines import shown_line
 
 LONGEST = 1_000
-"""Characters of a line that is read for common words."""
+"""Largest number of characters of a line that is read for common words."""
 MOST_LINES = 8_000
 """Different lines with a word of errors that are read, and last lines of a log."""
 STARTS = (

@@ -31,7 +31,7 @@ class Launch:
 
 MOST_LAUNCHES = 1_000
 LONGEST = 4_000
-"""Characters of a command that is read."""
+"""Largest number of characters of a command that is read."""
 _LAUNCHER = re.compile(r"(?<![\w.-])(mpirun|mpiexec(?:\.hydra)?|orterun|srun|aprun|jsrun|flux)\s")
 _ANY_PROGRAM = re.compile(
     r"\w{1,30}_perf(?:_mpi)?|osu_\w{1,40}|IMB-\w{1,10}|ib_\w{1,20}|xhpl|[\w.-]{1,60}\.(?:sh|py)|python3?(?:\.[0-9]{1,2})?"

@@ -53,7 +53,7 @@ _RULE = re.compile(r"^\s*-{20,200}\s*$")
 LINES = 6
 """Lines of a message that are joined."""
 MOST = 200
-"""Messages that are read."""
+"""Largest number of messages that are read."""
 WIDEST = 200
 """Characters of a line that may be one of a message: they are wrapped at 75, after the prefix of a launcher."""
 

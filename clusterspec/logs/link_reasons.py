@@ -52,7 +52,7 @@ REASONS = (
 
 
 def link_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """The names of statements and the patterns of lines with such a reason.
+    """The names of statements and the patterns of lines that give a reason for a failed link.
 
     >>> [name for name, line in link_patterns() if line.search("Link detected: no (Bad signal integrity)")]
     ['message unstable-link shows']

@@ -308,7 +308,7 @@ def ranks_and_nodes(text: str) -> tuple[int | None, int | None]:
 
 _HOST = pattern(r"^(?:\[[^\]\n]{1,60}\] ?)?([\w.-]{1,64}):[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] ", re.MULTILINE)
 MOST_HOSTS = 200_000
-"""Lines of libraries whose hosts are read."""
+"""Largest number of lines of libraries whose hosts are read."""
 
 
 def hosts_of_lines(text: str) -> int:

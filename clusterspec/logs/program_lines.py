@@ -182,6 +182,8 @@ STATING = frozenset(
         "reverse-name",
         "store-wait",
         "unlike-links",
+        "unseen-by-program",
+        "unseen-device",
         *_OF_ANY_PROGRAM,
         *(name for name, _ in _PATTERNS),
     }

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator
 from clusterspec.logs.text_lines import lines_of
 
 LONGEST = 1_200
-"""Characters of a line of prose that is read."""
+"""Largest number of characters of a line of prose that is read."""
 MOST_PROSE = 400_000
-"""Characters of lines of people that are read, half of them at each end."""
+"""Largest number of characters of lines of people that are read, half of them at each end."""
 MOST_FORMS = 20_000
 """Different lines, digits aside, that are read from the beginning; of the rest a quarter as many from the end."""
 _OF_LOGS = re.compile(

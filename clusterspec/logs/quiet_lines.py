@@ -13,7 +13,7 @@ _QUIET = re.compile(
     r"|\b(?:[Nn]o errors?|[Nn]o (?:\w{2,20} ){1,2}errors|0 errors?|[Cc]orrect(?:able|ed))\b"
     r"|\b[Ee]rrors?[:= ]{1,3}0\b|\berrors="
 )
-"""Words with which such a line reports no failure, or one that the program survives."""
+"""Words of a line that reports no failure, or a failure that the program survives."""
 _OUTLIVED = re.compile(
     r"Failed to open lib|auto balancing|Missing \"|[Nn]o plugin|Could(?: not|n't) find: |may be hanging"
     r"|\b[Rr]etry(?:ing)?\b|\b[Dd]eprecated\b|MSCCL|will be ignored|[Ff]alling back|[Dd]isabling"
@@ -62,7 +62,7 @@ def is_outlived(line: str) -> bool:
 
 
 def is_harmless(line: str) -> bool:
-    """Whether a line is of an error that its own documents call harmless.
+    """Whether a line reports an error that the program's own documents call harmless.
 
     >>> is_harmless("nvidia: module verification failed: signature and/or required key missing")
     True

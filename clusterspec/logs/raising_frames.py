@@ -83,7 +83,7 @@ _COMPILED = tuple((family, re.compile(file), re.compile(function)) for family, f
 OPERATIONS = tuple(dict.fromkeys(f"{family} operation" for family, _, _ in _OPERATIONS))
 """The families of what a program was doing."""
 LONGEST = 1_000
-"""Characters of a line that is read."""
+"""Largest number of characters of a line that is read."""
 
 
 def family_of_frame(lines: list[str], number: int) -> str:

@@ -126,7 +126,7 @@ _NEXT_ADDRESS = re.compile(r"client socket cannot be initialized to connect to "
 torch/csrc/distributed/c10d/socket.cpp, `tryConnect`, read on 2026-11-25).
 """
 LONGEST = 2_000
-"""Characters of a line that are read."""
+"""Largest number of characters of a line that are read."""
 CALL = "call "
 """What the names of these statements begin with."""
 CALL_WORDS = (

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 MOST_LINES = 4_000
-"""Lines of a text that are read: longer ones are logs, whose first and last lines may be a report."""
+"""Largest number of lines of a text that are read: longer ones are logs, whose first and last lines may be a report."""
 NARROWEST, WIDEST = 12, 1_200
 """Characters of a line of a report."""
 FEWEST_WORDS = 2
-"""Words of a sentence, without those of paths, options and settings."""
+"""Smallest number of words of a sentence, without those of paths, options and settings."""
 FEWEST_CHARACTERS = 4
 """Chinese characters of a sentence."""
 _LOGGED = re.compile(
@@ -78,7 +78,8 @@ _FAULTY = re.compile(
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
     r"|unable|can(?:not|'t)|could ?n['o]t|(?:does|do|did|is|are)(?: not|n't) (?:\w{1,12} )?(?:work|start|run|find|see"
     r"|detect|connect|join|finish|respond|proceed|show|recogni[sz]e|use|available|reach|visible)\w{0,4}"
-    r"|not (?:working|detected|found|visible|available|used|recogni[sz]ed|responding)|slow(?:er|ly|ness)?"
+    r"|not (?:working|detected|found|visible|available|used|recogni[sz]ed|responding)|slow(?:er|ly|ness|s|ed|ing)?"
+    r"|bottlenecks?"
     r"|low(?:er)? (?:\w{1,12} ){0,2}(?:bandwidth|throughput|performance|speed|utili[sz]ation|busbw)"
     r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation) (?:\w{1,12} ){0,8}(?:low|poor|drops?|dropped"
     r"|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
@@ -86,6 +87,7 @@ _FAULTY = re.compile(
     r"|incorrect|garbage|nan|time[sd] out|timing out|timeouts|timeout errors?|misbehav\w{1,3}"
     r"|used to work|timeouts? (?:during|in|at|after|when|while)"
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
+    r"|(?:takes?|took|need(?:s|ed)?) (?:\w{1,8} ){0,2}longer"
     r"|never (?:finish|complet|start|return|join|continu|proceed|end)\w{0,3}"
     r"|(?:waits?|sits?) (?:\w{1,8} )?forever|reboots?"
     r"|worse than|(?:fell|falls?|fallen|went down|goes down|drop(?:s|ped)?) (?:from|to|by)|unstable|fluctuat\w{1,4}"
@@ -93,8 +95,10 @@ _FAULTY = re.compile(
     r"|(?:counters?|discards?|errors?|drops?|\w{1,30}_\w{1,30}) (?:\w{1,8} )?(?:grow|rise|increase|climb)s?"
     r"|collapses?|vanish\w{0,3}|drops? out|returns? (?:False|false|None|nan)|(?:is|are) (?:missing|idle|ignored|gone)"
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
+    r"|(?:not|n't|never|n\u2019t) (?:\w{1,8} )?(?:freed|released?|returned|deallocated|cleared)"
+    r"|(?:remains?|stays?|still) (?:\w{1,8} ){0,2}(?:occup\w{2,4}|allocated|in use|held|used|holds?|shows?|sits?)"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
-    r"|报错|失败|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
+    r"|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
 )
 """Words of a run that fails, stops, is slow or is wrong."""
@@ -122,10 +126,30 @@ _HEAD = re.compile(
     r"(?! (?:when|while|with|on|in|occur\w{0,4}|happen\w{0,3}) )"
 )
 """How messages of programs and rows of tables begin."""
+_TITLE = re.compile(r"# [A-Z][a-z]{1,20} \w")
+"""The beginning of a title that is a sentence, which has fewer words between others."""
 COLUMNS = 2
 """Vertical bars from which a line is a row of a table."""
 FEWEST_SMALL = 2
 """Such words of a line that a person wrote about a fault."""
+
+
+_OF_A_CASE = re.compile(
+    r"\b(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|[Mm]e|[Uu]s)\b(?!\.)"
+    r"|\b(?:crashed|hung|froze|died|happened|occurred|tried|noticed|observed|saw|started|began|changed|upgraded|updated"
+    r"|rebooted|worked|got|used to|did|dropped|fell|went|moved|[Rr]esolved|solved|fixed)\b"
+    r"|\bfailed (?:with|to|at|after|in|on|when|because)\b"
+    r"|\b(?:does|did|do|is|are|ca|could|wo|was|were|has|have)n['\u2019]t\b|\bnot work|\b[Ww]hy\b"
+    r"|\b(?:is|are|was|were|keeps?|gets?) (?:\w{1,10} )?"
+    r"(?:stuck|hanging|failing|crashing|freezing|blocked|broken|stalling|stalled|slow|gone)\b"
+    r"|\b(?:[Tt]hese|[Bb]oth|[Tt]wo|[Tt]hree|[Ff]our|[Ee]ight|[2-9]) (?:\w{1,14} ){0,2}"
+    r"(?:nodes|machines|servers|hosts|cards|pods)\b"
+    r"|\b(?:[Tt]his|[Tt]he same) (?:machine|node|host|server|cluster|job|run|test|image|script)\b"
+    r"|\b(?:was|were) [a-z]{3,12}ing\b|(?:^|[.!:] )(?:It|They|The (?:run|job)|Training|Inference) (?:\w{1,12} )?"
+    r"(?:stops?|hangs?|fails?|crash(?:es)?|freezes?)\b"
+    r"|\b(?:Error|NVRM)\b|\b[Aa]gain and again\b|[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+)
+"""Words of what happened to somebody or on some machine, which texts about faults in general do not have."""
 
 
 def reported_fault(text: str) -> tuple[str, int] | None:
@@ -138,18 +162,26 @@ def reported_fault(text: str) -> tuple[str, int] | None:
     return next(_clauses_with(text, _FAULTY, is_written), None)
 
 
+def tells_of_a_case(text: str) -> bool:
+    """Whether a text tells of one case, by a line that a program prints or by words of what happened, rather than of
+    faults in general.
+
+    >>> tells_of_a_case("Our run hangs after the switch of the rack."), tells_of_a_case("A failed switch stops a rack.")
+    (True, False)
+    """
+    return any(is_logged(line) or _OF_A_CASE.search(line) for line in lines_of(text))
+
+
 def is_written(line: str) -> bool:
     """Whether a sentence is more likely of a person than the message of a program: it has words between others.
 
     >>> is_written("With 4 nodes it fails."), is_written("Failed to create the socket")
     (True, False)
     """
-    return (
-        is_sentence(line)
-        and line.count("|") < COLUMNS
-        and not _HEAD.match(line)
-        and (len(_SMALL.findall(line)) >= FEWEST_SMALL or bool(_PERSON.search(line) or _CHINESE.search(line)))
-    )
+    if not is_sentence(line) or line.count("|") >= COLUMNS or _HEAD.match(line):
+        return False
+    fewest = 1 if _TITLE.match(line) else FEWEST_SMALL
+    return len(_SMALL.findall(line)) >= fewest or bool(_PERSON.search(line) or _CHINESE.search(line))
 
 
 def reported_hang(text: str) -> tuple[str, int] | None:

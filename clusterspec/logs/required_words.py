@@ -12,14 +12,14 @@ Words = frozenset[str]
 """Words: a matching text has at least one of them; none if nothing is known."""
 UNKNOWN: Words = frozenset()
 SHORTEST = 3
-"""Characters of a word that is worth a search."""
+"""Smallest number of characters of a word that is worth a search."""
 MOST = 40
-"""Words that are searched in place of one expression."""
+"""Largest number of words that are searched in place of one expression."""
 
 
 @cache
 def required_words(pattern: re.Pattern[str]) -> Words:
-    """Words of which every match of a pattern has at least one; empty if none follow from it.
+    """Words; every match of a pattern has at least one of them; empty if none follow from it.
 
     >>> sorted(required_words(re.compile(r"(?:[Ll]ink|port) [0-9]+ is (?:down|DOWN)")))
     [' is ']

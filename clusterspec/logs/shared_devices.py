@@ -15,7 +15,7 @@ from clusterspec.logs.text_lines import lines_of
 MOST_LINES = 100_000
 """Starts of ranks that are read."""
 LONGEST = 1_000
-"""Characters of a line that is read."""
+"""Largest number of characters of a line that is read."""
 _START = re.compile(
     r"([\w.-]{1,80}):[0-9]{1,9}:[0-9]{1,9} \[[0-9]{1,3}\] (?:NCCL|RCCL) INFO .{0,80}?\bcomm 0x[0-9a-f]{1,16} "
     r"rank ([0-9]{1,7}) n[rR]anks [0-9]{1,7} .{0,80}?\bbusId ([0-9a-f]{1,16}) commId (0x[0-9a-f]{1,16}) - Init "

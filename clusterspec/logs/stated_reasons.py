@@ -18,7 +18,7 @@ REASON = "reason "
 SURE, SEEN, GUESSED = "sure", "seen", "guessed"
 """The certainty of a sentence that states a reason, a fact without a word for a reason, or a guess."""
 MOST = 40
-"""Sentences with a reason that are read."""
+"""Largest number of sentences with a reason that are read."""
 _BECAUSE = re.compile(
     r"\broot[- ]caused?\b|\bcaused by\b|\bdue to\b|\bbecause\b|\bthe (?:\w{4,12} )?(?:problem|issue|cause|reason"
     r"|culprit)s?"

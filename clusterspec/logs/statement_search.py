@@ -13,6 +13,7 @@ from itertools import pairwise
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.build_lines import BUILD_PATTERNS
 from clusterspec.logs.catalogued_messages import MESSAGE, xid_patterns
+from clusterspec.logs.device_memory import memory_before_start, memory_of_others
 from clusterspec.logs.engine_lines import ENGINE_PATTERNS
 from clusterspec.logs.engine_load import starved_engine
 from clusterspec.logs.exit_lines import EXIT_PATTERNS
@@ -53,6 +54,7 @@ from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
 from clusterspec.logs.trials import trial_statements
+from clusterspec.logs.unseen_devices import unseen_by_program, unseen_device
 from clusterspec.records import NamedTuple
 
 Stated = tuple[str, str, int]
@@ -95,7 +97,7 @@ _OPEN_ENDS = ("onnect", "failed", "error", "with", "(", "Error:", "Exception:")
 MOST_CONTINUED = 200
 """Wrapped lines that are joined."""
 MOST_OPEN = 10_000
-"""Lines that may go on with the next one."""
+"""Largest number of lines that may go on with the next one."""
 MOST_TRIED = 10_000
 """Number of different lines with one word that are searched for its patterns; later lines only repeat the first ones.
 """
@@ -304,7 +306,7 @@ def _continued_statements(text: str, search: Search) -> Iterator[Stated]:
 # All statements of a log
 
 MOST = 2_000
-"""Statements kept of each name; further ones repeat them for other ranks and channels."""
+"""Largest number of statements kept of each name; further ones repeat them for other ranks and channels."""
 
 MOST_OF_MESSAGES = 200
 """The same of messages of the catalog that tell one cause."""
@@ -327,6 +329,10 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "cache-starved": starved_engine,
         "failing-nic": failing_nic,
         "one-device": ranks_on_one_device,
+        "occupied-device": memory_of_others,
+        "unseen-device": unseen_device,
+        "unseen-by-program": unseen_by_program,
+        "occupied-at-start": memory_before_start,
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
     }

@@ -18,7 +18,7 @@ _NOT_FINITE = ("nan", "inf")
 AT_END = 400_000
 """Characters at the end of a log whose steps are read."""
 FEWEST = 2
-"""Values in a row: the scale of a loss in 16 bits overflows once, and the step is left out."""
+"""Smallest number of values in a row: the scale of a loss in 16 bits overflows once, and the step is left out."""
 
 
 def lasting_non_finite(text: str) -> tuple[str, int] | None:
@@ -57,7 +57,7 @@ pytorch/examples (imagenet/main.py) and pytorch-image-models (train.py): "Time 0
 0.1"; open_clip (training/train.py): "Data (t): 0.1 Batch (t): 0.2".
 """
 MOST_STEPS = 2_000
-"""Steps that are read."""
+"""Largest number of steps that are read."""
 FEWEST_WAITS = 2
 """Number of waits below which a log shows nothing: a wait may be an evaluation or a checkpoint (mlfoundations/open_clip
 703).
@@ -67,7 +67,7 @@ LATE = 3
 WAITING = 0.5
 """Share of a step's time, and share of the steps, from which they wait for their data."""
 LONGEST = 1_000
-"""Characters of a line of a step that are read."""
+"""Largest number of characters of a line of a step that are read."""
 
 
 def waiting_for_data(text: str) -> tuple[str, int] | None:

@@ -56,7 +56,7 @@ _OF_ERRORS = (
     ".go:",
     "what(): ",
 )
-"""Parts of words of which each of those has one."""
+"""Parts of words; each of those words has one."""
 _BY_THEMSELVES = (*SYSTEM_ERRORS, *EVENTS)
 _KERNEL = re.compile(
     r"^\s{0,4}(?:[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9:]{8} \S{1,80} kernel: )?\[ {0,8}[0-9]{1,9}\.[0-9]{1,6}\] .{0,300}?"
@@ -132,7 +132,7 @@ OF_EXCEPTIONS = frozenset(
 )
 """The statements of families that an exception or an assertion has."""
 _QUOTED_REASON = re.compile(r"\berror '[^']{20,600}'")
-"""The reason that such a report quotes."""
+"""The reason that an error message quotes."""
 _COMPILED = tuple((cause, re.compile(words)) for cause, words in (*SUGGESTIONS, *GENERAL))
 _OBJECTS = tuple(
     (cause, re.compile(thing, re.IGNORECASE), re.compile(event, re.IGNORECASE)) for cause, thing, event in OBJECTS
@@ -219,7 +219,7 @@ _REFUSAL = re.compile(
 _NOTE = re.compile(r"\bNOTE\b|\bNote\b|\bINFO\b|WARN")
 """Words of a refusal without a word for an error, and words that make such a message only a note."""
 MOST_BLOCKS = 50
-"""Such messages that are read."""
+"""Largest number of messages that are read."""
 
 
 def _wrapped_messages(text: str) -> Iterator[tuple[int, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 LONGEST_SHOWN = 160
-"""Characters of a line that are shown as evidence."""
+"""Largest number of characters of a line that are shown as evidence."""
 AT_ONCE = 200_000
 """Largest number of characters of a text whose lines are listed at once, which is faster than iterating."""
 CUT = "…"
@@ -66,17 +66,20 @@ def with_digits_as_zero(text: str) -> str:
 AT_EACH_END = 500_000
 """Characters at the beginning and at the end of a log that are searched whole."""
 MOST_DIFFERENT = 500_000
-"""Characters of the different lines between them, digits and the letters a to f aside, that are searched. Logs of runs
-have less: their lines repeat for every rank, step and channel."""
+"""Largest number of characters of the different lines between them, digits and the letters a to f aside, that are
+searched. Logs of runs have less: their lines repeat for every rank, step and channel.
+"""
 MOST_ALIKE = 3_000_000
-"""Characters of the lines between that repeat an earlier one, other digits aside, and are searched."""
+"""Largest number of characters that are searched of the lines between that repeat an earlier one, digits aside."""
 MOST_OF_ERRORS = 250_000
-"""Characters of further different lines that are searched, the first ones that have a word of an error."""
+"""Largest number of characters of further different lines that are searched, the first ones that have a word of an
+error.
+"""
 _OF_ERRORS = (
     *("rror", "xception", "ERROR", "FATAL", "atal", "ailed", "ailure", "NCCL WARN", "Xid", "bort", "imed out"),
     *("imeout", "illed", "ut of memory", "denied", "refused", "panic", "unreachable", "BUG:", "exhausted"),
 )
-"""Words of which such a line has at least one."""
+"""Words; a line of an error has at least one of them."""
 
 
 def searched_part(text: str) -> tuple[str, int]:

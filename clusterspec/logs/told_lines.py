@@ -21,7 +21,7 @@ _LABEL = re.compile(r" {0,6}[0-9]{1,6}: ?(?![0-9]{2}:)")
 _BAR = re.compile(r"[0-9]{1,3}%\|")
 """A step of a progress bar, which begins after a carriage return."""
 MOST_READ = 2_000
-"""Lines by which a list of changes is recognized."""
+"""Largest number of lines by which a list of changes is recognized."""
 HEAD = 400
 """Lines, other than empty ones and steps of progress bars, by which labels are recognized."""
 LABELLED = 0.5
@@ -45,7 +45,7 @@ _BEFORE_ITS_TEXT = re.compile(
 )
 """An exception whose text begins on the next line that is not empty, further to the right."""
 MOST_IGNORED = 80
-"""Lines of an exception that is ignored, of its traceback."""
+"""Largest number of lines of an exception that is ignored, of its traceback."""
 _RIGHT, _OF_A_TEST = "# Out of bounds values : 0 OK", "# nThread "
 """What nccl-tests print after the last size, and before the first (`src/common.cu`); lines of the library between the
 cells of a table may keep its rows from being read."""

@@ -28,7 +28,7 @@ MOST_SUMMARIZED = 20_000
 VARIATIONS = (0.1, 20.0)
 """The limits of a coefficient of variation in a spec."""
 MOST_DRAWN = 1_000_000
-"""Requests that are drawn from the windows of a client."""
+"""Largest number of requests that are drawn from the windows of a client."""
 MOONCAKE_BLOCK, SERVEGEN_BLOCK = 512, 16
 """Tokens of the blocks whose hashes the traces state (FAST25-release/README.md of Mooncake; data/offline/README.md of
 ServeGen).

@@ -217,6 +217,6 @@ PARTS: tuple[tuple[str, str], ...] = (
         r"|software|enviro\w{1,8}|venv)\b",
     ),
 )
-"""What such a change is of, the more specific before the more common."""
+"""The kind of a change, the more specific before the more common."""
 VERSION = r"\bv?[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}(?:[-.]?(?:rc|post|dev|a|b)[0-9]{0,8})?\b"
 """A number of a release."""

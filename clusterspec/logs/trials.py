@@ -20,13 +20,13 @@ from clusterspec.records import NamedTuple
 TRIAL = "trial "
 """What the names of these statements begin with; the outcome and the name of the remedy follow."""
 MOST_WORDS = 240
-"""Characters of a clause that may report a trial: longer ones describe something else."""
+"""Largest number of characters of a clause that may report a trial: longer ones describe something else."""
 LONGEST_LIST = 12
 """Lines below one with an outcome that are read as its list."""
 SHORT = 40
 """Length in characters of a sentence that only says that something is solved; the next sentence says how."""
 MOST_LINES = 2_000
-"""Lines with the words of an outcome that are read."""
+"""Largest number of lines with the words of an outcome that are read."""
 _SUPPOSED = re.compile(
     r"\b(?:try|please|should|could|might|may|would|maybe|perhaps|probably|possibly|let me|let us|suggest\w{0,4}"
     r"|recommend\w{0,4}|expect\w{0,3}|want|needs? to|ha(?:ve|s) to|will"
@@ -106,7 +106,7 @@ _BLAMED = re.compile(
 )
 """Words after the cause of a fault."""
 _TELLS_ITSELF = re.compile(r"\b(?:bisect|regression|incompatib|only (?:appear|reproduc))", re.IGNORECASE)
-"""Words of such a fault itself."""
+"""Words that name the fault itself."""
 _BOTH = re.compile(
     rf"\bworks? (?:fine |well )?(?:on|with|in|using) (?:[\w-]{{1,20}} ){{0,2}}{VERSION}"
     rf".{{0,20}}\bnot (?:on|with|in) .{{0,20}}?{VERSION}",

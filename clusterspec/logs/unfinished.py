@@ -52,7 +52,7 @@ _OF_MARKS = (
     *("NCCL", "RCCL", "CCOM", "ncclInvalidUsage", "Test CUDA failure", "Test HIP failure", "Using devices", "Gloo"),
     *("Watchdog", "WARN", "uncorrectable", "NVRM"),
 )
-"""Words: a text with such a line has at least one of them, and a search for words is faster."""
+"""Words; a text with a matching line has at least one of them, and a search for words is faster."""
 _HEADING = re.compile(r"^#.{1,200}\balgbw\b.{1,200}$")
 _DEVICE = re.compile(r"^#\s+Rank\s+[0-9]{1,7}\s.{1,200}\bdevice\b")
 _UNITS = re.compile(r"^#\s+\(B\)\s")
@@ -68,7 +68,7 @@ def read_unfinished(text: str) -> Benchmark | None:
     """What a run printed before it hung or stopped: a series without sizes.
 
     None if the run states its success, or if no collective library wrote the text and no line reports an error. An
-    error that is of none of the known causes is kept as `error`.
+    error with none of the known causes is kept as `error`.
 
     The ranks come from the list of devices, else from the largest communicator.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from clusterspec.logs.cause_terms import Found, Term, terms_in, weights
-from clusterspec.logs.report_sentences import reported_fault
+from clusterspec.logs.report_sentences import reported_fault, tells_of_a_case
 from clusterspec.records import NamedTuple
 
 SUSPECTED = "suspected "
@@ -23,10 +23,12 @@ FEWEST = 4.0
 """The score from which causes are named: two terms of a subsystem, or a message."""
 LEAST = 2.4
 """The score from which causes are named where none has `FEWEST`: one term that few causes have."""
+DECIDING = 6.0
+"""The score from which a cause is named for topics alone, in a text that tells of no case."""
 NEAR = 0.6
 """The share of the best score from which other causes are also named."""
 MOST = 4
-"""Causes that are named."""
+"""Largest number of causes that are named."""
 SHOWN = 4
 """Terms of a cause that its evidence shows."""
 PER_TERM = 0.5
@@ -35,6 +37,10 @@ OF_LAUNCH = 0.5
 """The share of its weight that a term of a command has, where settings stand that are of no consequence."""
 OF_DENIAL = 0.5
 """The share of the largest denied term that is taken from the score."""
+_ALIKE = frozenset({"hardware", "subject"})
+"""Roles of terms that no cause is named for alone."""
+_TOPICS = _ALIKE | {"subsystem"}
+"""Roles of terms of what a text is about: texts without a fault have them, too."""
 SPECIFIC = 3
 """Least number of words of a symptom that may name a cause by itself."""
 
@@ -68,8 +74,8 @@ def worded_causes(text: str) -> list[Worded]:
 
 
 def _is_specific(term: Term) -> bool:
-    """Whether a term may name a cause by itself: neither hardware nor a symptom of few words."""
-    return term.role != "hardware" and (term.role != "symptom" or len(term.words) >= SPECIFIC)
+    """Whether a term may name a cause by itself: neither hardware, a subject, nor a symptom of few words."""
+    return term.role not in _ALIKE and (term.role != "symptom" or len(term.words) >= SPECIFIC)
 
 
 def _scored(cause: str, found: Iterable[Found]) -> Worded:
@@ -97,15 +103,24 @@ def _without_parts(found: Sequence[Found]) -> list[Found]:
 
 def suspected_statements(text: str) -> Iterator[tuple[str, str, int]]:
     """The first sentence that reports a fault, then the causes that a text is suspected of, each with its terms and the
-    line of the heaviest one; nothing of a text without such a sentence.
+    line of the heaviest one; nothing of a text without such a sentence, and no cause for its topics alone where the
+    text tells of no case.
     """
     fault = reported_fault(text)
     if fault is None:
         return
     yield OF_A_REPORT, *fault
+    of_a_case = tells_of_a_case(text)
     for each in worded_causes(text):
+        if not of_a_case and each.score < DECIDING and _is_of_topics(each):
+            continue
         name = SUSPECTED if each.score >= FEWEST else HINTED
         yield f"{name}{each.cause}", _shown_terms(each.terms), each.terms[0].line
+
+
+def _is_of_topics(worded: Worded) -> bool:
+    """Whether the terms of a cause only tell what a text is about."""
+    return all(each.term.role in _TOPICS for each in worded.terms)
 
 
 def _shown_terms(found: Sequence[Found]) -> str:

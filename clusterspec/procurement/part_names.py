@@ -276,7 +276,7 @@ def kind_of_part(text: str) -> str:
 
 
 def _is_no_part(text: str, head: str) -> bool:
-    """Whether a description is of a license, a service by hours or years, a part in racks, or a spare of a machine."""
+    """Whether a description names a license, a service by hours or years, a part in racks, or a spare of a machine."""
     licensed = LICENSED_PER_ACCELERATOR.search(_INCLUDED.sub("", text)) and not names_only_machines(head)
     spare = _SPARE_LINE.match(text) is not None and {*kinds_of_words(text)}.isdisjoint({*CABLING, *ANY_SWITCH})
     of_head = _INSIDE_RACKS.search(head) or _SPARE_PARTS.search(head)

@@ -140,8 +140,8 @@ def cost_per_million_of_day(per_day: float, output_tokens: float) -> float:
 
 @formula("per_second / (tokens_per_second * goodput) * 1000000")
 def cost_per_million_tokens(per_second: float, tokens_per_second: float, goodput: float) -> float:
-    """The cost of a million tokens; ``tokens_per_second`` is of the whole job, ``goodput`` the fraction of productive
-    time.
+    """The cost of a million tokens; ``tokens_per_second`` is the rate of the whole job, ``goodput`` the fraction of
+    productive time.
 
     >>> cost_per_million_tokens(1.0, 2_000_000.0, 0.5)
     1.0

@@ -282,7 +282,7 @@ def joined_bill(machines: Machines) -> Bill:
 def quoted_parts_of_pools(machines: Machines, quote: tuple[QuoteLine, ...], catalog: Catalog) -> tuple[QuotedPart, ...]:
     """Every kind of part of the bills of all pools and of the quote; empty without a quote.
 
-    Nodes of unlike accelerators are separate if each line for nodes names one of these accelerators.
+    Nodes with different accelerators are separate if each line for nodes names one of these accelerators.
     """
     if not machines or not quote:
         return ()

@@ -225,9 +225,9 @@ _MONTHS_OF_YEAR = 12
 _YEAR = re.compile(r"\b20\d\d\b")
 _NO_MARKS = str.maketrans("łøæđıß", "loadis")
 _SHORTEST_PLAIN = 4
-"""Letters of a word that many write without its accents."""
+"""Smallest number of letters of a word that many write without its accents."""
 _SHORTEST_STEM = 2
-"""Letters of a compound before its end."""
+"""Smallest number of letters of a compound before its end."""
 
 
 @cache

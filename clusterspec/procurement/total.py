@@ -54,7 +54,7 @@ class Inputs:
     drawn: Drawn | None = None
     """The power as drawn; None if unknown, in which case the energy is computed from nameplates."""
     part: float = 1.0
-    """The part of the machine that is counted; ``drawn`` is of that part."""
+    """The part of the machine that is counted; ``drawn`` is the power of that part."""
 
     @property
     def currency(self) -> str:

@@ -15,7 +15,7 @@ from clusterspec.source import Position, Span
 # Blocks of running text: lines without code, comments and URLs, grouped into paragraphs, items, headings and tables
 
 LONGEST = 4000
-"""Characters of one line that are read: a longer line is data, not prose."""
+"""Largest number of characters of one line that are read: a longer line is data, not prose."""
 
 _FENCE = re.compile(r" {0,8}(?:[-*>] )?(```+|~~~+)")
 _ROW = re.compile(r"\s*\|")

@@ -68,7 +68,7 @@ MAX_COUNTS = 12
 MAX_EXCESS = 1.2
 """Ratio to the sparse peak above which a figure cannot be of the part."""
 MOST_PARTS = 16
-"""Ratio to the dense peak above which a figure is of more parts than one node has, and of no part."""
+"""Ratio to the dense peak above which a figure covers more parts than a node has, and so is not a part's."""
 
 
 def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyError]:

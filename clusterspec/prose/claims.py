@@ -133,7 +133,7 @@ class Claim:
     subject_elsewhere: bool = False
     """Whether the subject is named outside the sentence."""
     of_port: bool = False
-    """Whether the figure is of ports, NICs or adapters."""
+    """Whether the figure belongs to ports, NICs or adapters."""
     doubled: bool = False
     """Whether a word indicates two of the part: two ports, a cage, a cable."""
     sparse_near: bool = False

@@ -133,7 +133,7 @@ _RISKY = pattern(r"(?<=\S)\s+(?=::|##|\S+:\d+:|(?:error|warning|note)\[)")
 finding.
 """
 _OF_RISK = (":", "##", "[")
-"""Characters of which every such word contains one."""
+"""Characters; every such word contains one of them."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": " ", _GLUE: "?"}
 
 

@@ -15,7 +15,7 @@ from clusterspec.source import dotted_path
 from clusterspec.units import display, percent, plural
 
 LONGEST = 60
-"""Characters of a value that are shown."""
+"""Largest number of characters of a value that are shown."""
 BETTER_LESS = (
     "step time",
     "time ",
@@ -117,7 +117,7 @@ def finding_cells(one: Finding) -> tuple[str, str, str]:
 
 
 def shown_value(given: Any, other: Any = None) -> str:
-    """A value of the spec on one line, shortened. Of a list of mappings it shows the first entry that ``other`` does
+    """A value of the spec on one line, shortened. A list of mappings is shown by its first entry that ``other`` does
     not have.
 
     >>> shown_value([{"part": "node", "quantity": 2}], [{"part": "node", "quantity": 3}])

@@ -115,10 +115,10 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
     if report.first_year is not None:
         yield _first_year_sentence(report, report.first_year)
     if report.repairs:
-        waiting = [f"{part} {number:,}" for part, number in report.repairs.items() if number]
+        waiting = [f"{number:,} × {part}" for part, number in report.repairs.items() if number]
         others = ", no other part" if len(waiting) < len(report.repairs) else ""
-        most = f"at most {', '.join(waiting)}{others}" if waiting else "nothing"
-        yield f"In repair at the same time, 95 % of the time: {most}."
+        most = f"at most {', '.join(waiting)}{others}" if waiting else "no part"
+        yield f"In repair at once during 95 % of the time: {most}."
     if report.stock is not None:
         listed = ", ".join(f"{part} {number:,}" for part, number in report.stock.parts.items())
         lead, sure = display(report.stock.lead_time, "s"), percent(report.stock.percentile)

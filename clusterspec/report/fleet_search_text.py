@@ -13,7 +13,7 @@ UNKNOWN = "–"
 WORDS = {"time": "time of all runs", "cost": "cost", "energy": "energy"}
 HEADS = ("job", "pool", "nodes", "layout", "time", "run")
 MOST_ROWS = 40
-"""Options that are printed; CSV and JSON have all."""
+"""Largest number of options that are printed; CSV and JSON have all."""
 
 
 def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:

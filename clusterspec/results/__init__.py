@@ -292,12 +292,12 @@ class EstimateReport(Result):
         return f"{used:,} of {plural(there, word)}" if word else f"{used:,} of {there:,}"
 
     def nodes_text(self, kind: str = "") -> str:
-        """``16 nodes, 8 of them idle``, with the kind of nodes after the first count; ``16 nodes`` if each has a job;
+        """``16 nodes, 8 nodes idle``, with the kind of nodes after the first count; ``16 nodes`` if each has a job;
         empty without a cluster.
         """
         if self.design.cluster is None:
             return ""
-        idle = f", {self.idle_nodes:,} of them idle" if self.idle_nodes else ""
+        idle = f", {plural(self.idle_nodes, 'node')} idle" if self.idle_nodes else ""
         return plural(self.design.cluster.nodes, "node") + kind + idle
 
     def to_json(self) -> Json:

@@ -63,7 +63,7 @@ class SolveReport(Result):
     misfits: Mapping[float, str] = field(default_factory=dict)
     """Values of ``probes`` that are refused because the plan ``does not fit`` in memory, or ``may not fit``."""
     roles: Mapping[float, Mapping[str, int]] = field(default_factory=dict)
-    """Of reinforcement learning: the nodes of each role at a value of ``probes``. The value is their sum."""
+    """The nodes of each role of reinforcement learning at a value of ``probes``. The value is their sum."""
     present_roles: Mapping[str, int] = field(default_factory=dict)
     """The nodes of each role in the spec."""
     role_pools: Mapping[str, str] = field(default_factory=dict)

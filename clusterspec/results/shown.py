@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NOTHING = "no entries"
 """Shown for a result without figures and tables, such as the difference of equal designs."""
 MOST_FIGURES = 4
-"""Figures in the line of `repr`."""
+"""Largest number of figures in the line of `repr`."""
 MOST_ROWS = 20
 """Maximum number of table rows in a notebook; the number of omitted rows follows below."""
 SHORT = 12

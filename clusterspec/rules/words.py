@@ -26,7 +26,7 @@ def and_list(values: Iterable[object]) -> str:
 
 
 LONGEST_NAME = 60
-"""Characters of the name of a part in a message."""
+"""Largest number of characters of the name of a part in a message."""
 
 
 def name_of_part(text: str | None) -> str:

@@ -71,7 +71,7 @@ def test_a_choice_is_allowed_unless_a_rule_rejects_it_at_any_cost(
     assert choice_filter(study(name))(key, choice) is allowed
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", sampled(SPECS, 4))
 def test_no_listed_alternative_draws_an_error_at_its_key_but_for_memory(name: str) -> None:
     one = study(name)
     found = influences(one)

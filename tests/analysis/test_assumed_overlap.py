@@ -12,6 +12,7 @@ from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.studied import Pins, Space, Studied
 from clusterspec.cost.batch.columns import variant_of
 from tests.analysis.jobs import DENSE, EXPERT, design_of, job, study_of
+from tests.effort import thorough
 
 # DeepSpeed overlaps data parallel traffic in stage 3 alone; DualPipe overlaps the exchange of experts and the sends.
 ZERO1 = DENSE.replace("megatron-core, tp: 2", "megatron-deepspeed")
@@ -61,6 +62,7 @@ def test_the_overlap_of_ep_dp_and_pp_follows_sharding_and_schedule_unless_stated
     assert (found.ep, found.dp, found.pp) == overlaps
 
 
+@thorough
 @pytest.mark.parametrize("name", SPECS)
 def test_no_layout_of_the_front_is_slower_and_larger_than_another(name: str) -> None:
     pins = {"cp": 1, "virtual_stages": 1}

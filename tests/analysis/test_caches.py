@@ -27,7 +27,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
-from tests.effort import ALL_CASES, diagonal, sampled
+from tests.effort import ALL_CASES, diagonal, sampled, thorough
 
 PLAN = """
 cluster: {{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: {nodes}, host_memory: 2 TB}}
@@ -167,6 +167,7 @@ def test_the_simulation_has_the_hits_and_the_median_first_token_of_the_formulas(
             assert times(study).ttft == pytest.approx(found.latencies["ttft"].p50, rel=close), load
 
 
+@thorough
 def test_the_sustained_rate_is_that_at_which_caches_still_hold_the_conversations() -> None:
     """With the hits of 2 requests a second the engine would complete 8, at which conversations push each other out."""
     slow, fast = (analysis.simulate(plan("", f"request_rate: {rate}"), requests=1800) for rate in (2, 8))

@@ -236,8 +236,8 @@ CASES: dict[str, list[Case]] = {
         (PCIE, 8, [], [(1024, 0.2)], ""),
     ],
 }  # fmt: skip
-ELSEWHERE = {"_wrong_results", "_separate_jobs", "messages_of_a_slow_run", "unreachable_peers"}
-"""Checks with examples in `test_diagnosis`, `test_hangs` and `test_fresh_threads`."""
+ELSEWHERE = {"unequal_devices", "_wrong_results", "_separate_jobs", "messages_of_a_slow_run", "unreachable_peers"}
+"""Checks with examples in `test_diagnosis`, `test_hangs`, `test_fresh_threads` and `test_unequal_devices`."""
 
 
 def found_causes(name: str, case: Case) -> list[str]:

@@ -11,6 +11,7 @@ from clusterspec.analysis import (
     families,
     hangs,
     host_causes,
+    other_devices,
     possible_causes,
     release_causes,
     stated_bandwidth,
@@ -26,7 +27,7 @@ from clusterspec.results.diagnosis import ABOVE_LINKS, OTHER_ACCELERATORS
 def test_causes_and_descriptions_agree() -> None:
     trees = [
         ast.parse(Path(str(module.__file__)).read_text("utf-8"))
-        for module in (causes, hangs, host_causes, release_causes, stated_bandwidth)
+        for module in (causes, hangs, host_causes, other_devices, release_causes, stated_bandwidth)
     ]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "Cause"]

@@ -87,6 +87,7 @@ def test_no_kinds_and_numbers_of_separate_engines_are_better_than_those_found(
         assert found.per_accelerator >= (1 - CLOSE) * best.per_accelerator
 
 
+@thorough
 @pytest.mark.parametrize("load", [{"concurrency": 64}, {"concurrency": None, "requests": 512, "load": "offline"}])
 def test_fixed_degrees_of_separate_engines_are_those_of_both_sides(load: dict[str, Any]) -> None:
     """An estimate has the plan of the spec, so that the search that fixes its split and its degrees has it, too."""

@@ -9,6 +9,7 @@ from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.times import serving_times
 from tests.analysis.jobs import study_of
+from tests.effort import sampled
 
 SPEC = """
 cluster: {{accelerator: h100-sxm-80gb, nodes: 1}}
@@ -70,7 +71,9 @@ layout: {{framework: {framework}, tp: 1, ep: 8, attention_dp: 8}}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(("prompt", "each", "rounds"), [(1000, 1, 1), (8000, 2, 1), (1000, 8, 10), (8000, 8, 10)])
+@pytest.mark.parametrize(
+    ("prompt", "each", "rounds"), sampled([(1000, 1, 1), (8000, 2, 1), (1000, 8, 10), (8000, 8, 10)], 8)
+)
 def test_replicas_of_attention_run_the_prompts_that_come_together_in_steps_of_all(
     engine: str, prompt: int, each: int, rounds: int
 ) -> None:

@@ -174,7 +174,7 @@ FAILURES = (
     ("RuntimeError: CUDA error: system has unsupported display driver / cuda driver combination", "driver-release"),
     ("Failed to initialize NVML: Driver/library version mismatch", "driver-release"),
     (
-        "ValueError: Free memory on device (2.6/121.6 GiB) on startup is less than desired GPU memory utilization (0.9",
+        "Free memory on device (104.6/121.6 GiB) on startup is less than desired GPU memory utilization (0.9",
         "memory-full",
     ),
     ("RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", "memory-full"),

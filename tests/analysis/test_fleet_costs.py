@@ -15,6 +15,7 @@ from clusterspec.results.fleet import FleetReport
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.variation import varied_study
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 TRAIN = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1B}, layout: {tp: 2}"
@@ -151,7 +152,7 @@ def test_a_job_without_a_layout_counts_at_nameplates() -> None:
     assert found.jobs["a"].billed == pytest.approx((1.5 * 3 + switches * 1.5 / 8) * price)
 
 
-@pytest.mark.parametrize("name", FLEETS)
+@pytest.mark.parametrize("name", sampled(FLEETS, 4))
 def test_a_condition_on_the_cost_of_a_fleet_counts_its_bill(name: str) -> None:
     whole = study(FLEETS[name])
     parts, found = parts_of(FLEETS[name])

@@ -33,7 +33,7 @@ from clusterspec.report.fleet_search_text import options_csv
 from clusterspec.results.fleet_search import JobOption
 from clusterspec.studies import variation
 from tests.cli.conftest import Call
-from tests.effort import examples, sampled
+from tests.effort import examples, sampled, thorough
 from tests.settings import SETTINGS
 from tests.studies.test_fleets import study
 
@@ -239,6 +239,7 @@ SLOW_TRAINER = RL_FLEET.replace("mean: 2500, max: 8192", "mean: 2500, max: 16384
 )
 
 
+@thorough
 @pytest.mark.parametrize("layout", sampled(["tp: 8, pp: 2, recompute: full", "tp: 2, recompute: full"], 1))
 def test_placement_and_layout_of_a_job_are_the_best_together(layout: str) -> None:
     """No placement with its own best layout is faster than what is found, whatever the layout of the spec: also one
@@ -290,6 +291,7 @@ def test_roles_of_reinforcement_learning_stay_on_the_nodes_of_their_job() -> Non
     assert found.elapsed == pytest.approx(20e9 / (8 * 2 * 3012) * found.step_time)
 
 
+@thorough
 def test_a_serving_plan_costs_what_the_table_of_the_fleet_bills() -> None:
     """One node with its energy, although the plan uses one of its eight accelerators."""
     text = """clusterspec: 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date, timedelta
+from functools import cache
 from math import expm1
 
 import pytest
@@ -18,9 +19,11 @@ from clusterspec.money import Money
 from clusterspec.records import replace
 from clusterspec.report.paper.options import recommendation_text
 from clusterspec.report.sweep_text import serving_search_as_text
+from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Choice, GateStatus, Purchase
 from clusterspec.rules.index import RULES
 from clusterspec.studies import study_text
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 ASKED = "acceptance:\n  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 300 GB/s}\n"
@@ -65,6 +68,12 @@ procurement:
 ).replace("ASKED\n", ASKED)
 
 
+@cache
+def ready() -> FullReport:
+    """The procurement report of the complete purchase."""
+    return report(study_text(READY, SETTINGS), "procurement")
+
+
 def decided(text: str) -> Purchase:
     found = purchase_report(study_text(text, SETTINGS)).purchase
     assert found is not None
@@ -82,7 +91,7 @@ def why(purchase: Purchase, gate: str) -> str:
 
 def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
     found = decided(READY)
-    assert report(study_text(READY, SETTINGS), "procurement").purchase == found
+    assert ready().purchase == found
     against = {gate.gate: gate.text for gate in found.gates if gate.status in {GateStatus.OPEN, GateStatus.FAILED}}
     assert not against.keys() - {"design", "prices"}, against
     assert "energy out" in against["prices"], "a warning about prices counts at its gate"
@@ -367,7 +376,9 @@ procurement: {currency: EUR, prices: {node: 100000}}
 """
 
 
-@pytest.mark.parametrize(("rate", "held"), [(4, {"2 nodes", "3 nodes", "6 nodes", "8 nodes"}), (10_000, set())])
+@pytest.mark.parametrize(
+    ("rate", "held"), sampled([(4, {"2 nodes", "3 nodes", "6 nodes", "8 nodes"}), (10_000, set())], 4)
+)
 def test_sizes_of_a_serving_machine_hold_the_load_that_their_engines_serve(rate: int, held: set[str]) -> None:
     """Engines serve in proportion to their number; where fewer hold the load, none is recommended."""
     found = report(study_text(SERVES.replace("RATE", f"{rate}"), SETTINGS), "procurement").choices
@@ -385,7 +396,7 @@ def test_sizes_of_a_serving_machine_hold_the_load_that_their_engines_serve(rate:
 
 def test_a_design_that_is_only_dearer_or_faster_than_other_sizes_is_not_called_the_cheapest() -> None:
     """A size with half the nodes takes twice as long: the least cost of a token among one choice says nothing."""
-    found = report(study_text(READY, SETTINGS), "procurement").choices
+    found = ready().choices
     assert found is not None
     own = replace(found.rows[0], errors=(), surely_fits=True, over_budget=False, per_million=1.0)
     low, high = own.amount.low, own.amount.high
@@ -422,7 +433,7 @@ def test_an_open_load_without_targets_recommends_no_machine_larger_than_it_takes
     assert use.status is GateStatus.OPEN and "run at once" in use.text and "target" not in use.text
 
 
-@pytest.mark.parametrize("targets", ["", ", targets: {tpot: 40 ms}"])
+@pytest.mark.parametrize("targets", sampled(["", ", targets: {tpot: 40 ms}"], 4))
 def test_plans_meet_targets_only_where_there_are_some(targets: str) -> None:
     text = SERVES.replace("RATE", "4").replace(", targets: {ttft: 2 s, tpot: 40 ms}", targets)
     text = text.replace("nodes: 4", "nodes: 1").replace("dp: 8", "dp: 2").replace("request_rate: 4", "concurrency: 16")

@@ -212,6 +212,7 @@ def test_a_wrong_call_is_one_line(call: Call) -> None:
         assert message in done.error, words
 
 
+@thorough
 def test_the_library_compares_machines_and_assigns_jobs_as_the_commands_do(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(PRICES)
     design = load(yaml.safe_dump(single("dgx-h100", 1)))

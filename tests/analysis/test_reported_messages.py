@@ -60,7 +60,7 @@ ENGINES = (
     ("KVTransferError(bootstrap_room=16): Failed due to an unknown reason from another rank", "peer-ended"),
     ("TimeoutError: Timed out waiting for engine core processes to start.", "absent-ranks"),
     ("RuntimeError: Failed to infer device type, please set", "missing-accelerator"),
-    ("RuntimeError: The memory capacity is unbalanced. Some GPUs may be occupied", "memory-full"),
+    ("RuntimeError: The memory capacity is unbalanced. Some GPUs may be occupied", "shared-accelerator"),
     ("RuntimeError: Decode out of memory. Try to lower your batch size.", "kv-cache-full"),
 )
 LAUNCHERS = (

@@ -13,6 +13,7 @@ from clusterspec.results.fleet_search import Assignment, JobOption
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet import FleetStudy
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 FLEET = """\
@@ -79,7 +80,7 @@ def lines_changed(before: str, after: str) -> tuple[list[str], list[str]]:
     return [row[2:].strip() for row in rows if row[0] == "-"], [row[2:].strip() for row in rows if row[0] == "+"]
 
 
-@pytest.mark.parametrize("name", ["tune", "bare", "chat"])
+@pytest.mark.parametrize("name", sampled(["tune", "bare", "chat"], 4))
 def test_a_job_of_the_written_file_has_the_figures_of_the_layout_found(name: str) -> None:
     whole, parts = fleet(FLEET[: FLEET.index("  apart:")])
     row = best_row(parts.jobs[name])

@@ -187,7 +187,7 @@ def test_the_formulas_and_the_simulation_agree_at_every_load(name: str) -> None:
             assert found[quantity] == pytest.approx(said[quantity], rel=within), (share, flight, quantity)
 
 
-@pytest.mark.parametrize("flight", [32, 96, 200])
+@pytest.mark.parametrize("flight", sampled([32, 96, 200], 4))
 def test_the_cache_that_a_step_reads_is_that_of_the_answers_in_flight(flight: int) -> None:
     """A longer answer is in flight for longer: half of the mean length would be steps 20 to 45 % too short."""
     study = plan(f"concurrency: {flight}", input=200, output="{mean: 1500, p99: 7500}")
@@ -252,7 +252,7 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
 }
 
 
-@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("name", sampled(SHARED, 12))
 def test_prompts_that_share_steps_take_what_their_simulation_says(name: str) -> None:
     load, changes, within = SHARED[name]
     study = plan(load, **changes)
@@ -683,6 +683,7 @@ def test_drawn_lengths_have_their_mean_their_percentile_and_their_maximum(mean: 
     assert drawn_lengths("a", 3, mean, None) == [mean] * 3
 
 
+@thorough
 def test_prompts_that_come_in_bursts_and_differ_wait_as_the_formula_says() -> None:
     # with a variation of 2 three more arrive with each on average, before or after it, and all wait 1 / (1 - 0.6)
     text = "load: open, request_rate: {rate}, chunk_tokens: 2048"
@@ -773,7 +774,7 @@ def test_an_engine_that_reserves_its_own_output_starts_a_request_once_that_fits(
     assert admitted["sglang"][1] < admitted["sglang"][2]
 
 
-@pytest.mark.parametrize(("prompt", "output"), [(1000, 1000), (300, 1500), (200, 600)])
+@pytest.mark.parametrize(("prompt", "output"), sampled([(1000, 1000), (300, 1500), (200, 600)], 4))
 def test_a_full_cache_computes_again_what_the_formulas_say(prompt: int, output: int) -> None:
     """Three times as many requests as fit: without the tokens that are computed again they would end 7 to 14 % faster
     than simulated."""
@@ -834,7 +835,7 @@ def test_a_larger_cache_is_never_slower() -> None:
     assert ends == sorted(ends, reverse=True)
 
 
-@pytest.mark.parametrize("sequences", [1, 3, 40, 700])
+@pytest.mark.parametrize("sequences", sampled([1, 3, 40, 700], 8))
 @pytest.mark.parametrize("name", PLANS)
 def test_tabulated_steps_are_those_of_the_engine(name: str, sequences: int) -> None:
     more, changes = PLANS[name]
@@ -1036,7 +1037,7 @@ def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name
     assert latency_at(expected, pools.load, "ttft", 99) == pytest.approx(percentiles(firsts).p99, rel=tail)
 
 
-@pytest.mark.parametrize(("apart", "changes"), [(f", {APART}", {"per": 2}), ("", {})])
+@pytest.mark.parametrize(("apart", "changes"), sampled([(f", {APART}", {"per": 2}), ("", {})], 4))
 def test_a_load_above_the_capacity_has_one_throughput_and_a_queue_that_grows(
     apart: str, changes: dict[str, object]
 ) -> None:
@@ -1071,7 +1072,7 @@ def test_progress_is_told_as_requests_end() -> None:
     assert told == [(250, 1000), (500, 1000), (750, 1000), (1000, 1000)]
 
 
-@pytest.mark.parametrize(("rate", "cv"), [(20, 2), (20, 4), (5, 4)])
+@pytest.mark.parametrize(("rate", "cv"), sampled([(20, 2), (20, 4), (5, 4)], 4))
 def test_the_longest_gaps_of_bursts_are_those_of_steps_with_many_prompts(rate: int, cv: int) -> None:
     """Prompts that come together share few long steps. Taken as coming at random, the 98th percentile of the gaps had a
     prompt where simulated steps have none, or a fourth of the simulated length.

@@ -169,6 +169,7 @@ def test_a_case_has_the_seconds_of_its_transfers_at_the_rates_of_the_machine() -
         assert seconds < slower < 2.01 * seconds
 
 
+@thorough
 def test_a_survival_table_has_a_quarter_the_nodes_of_the_spec_and_four_times_as_many() -> None:
     found = survival(training())
     assert found is not None

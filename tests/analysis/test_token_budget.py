@@ -103,7 +103,7 @@ def test_a_plan_sustains_no_more_prompts_than_its_prefill_engines_compute() -> N
 
 
 @pytest.mark.parametrize(
-    ("requests", "places", "part"), [(200, 16, 0.9), (600, 72, 0.9), (600, 72, 1.0), (200, 16, 1.25)]
+    ("requests", "places", "part"), sampled([(200, 16, 0.9), (600, 72, 0.9), (600, 72, 1.0), (200, 16, 1.25)], 8)
 )
 def test_irregular_requests_of_a_run_find_no_place_at_times(requests: int, places: int, part: float) -> None:
     """Near the rate that full places sustain, of which 0.93 to 1.16 come here: the mean of eight drawn runs."""
@@ -142,9 +142,10 @@ def test_a_prompt_that_just_does_not_fit_a_step_with_sequences_takes_little_long
     assert found.output_tokens_per_second == pytest.approx(made, rel=0.1)
 
 
+@thorough
 @pytest.mark.parametrize(
     ("framework", "prompt", "output", "chunk"),
-    [("vllm", 32000, 500, 8192), ("sglang", 16000, 200, 8192), ("vllm", 16000, 1000, 2048)],
+    sampled([("vllm", 32000, 500, 8192), ("sglang", 16000, 200, 8192), ("vllm", 16000, 1000, 2048)], 4),
 )
 def test_tokens_amid_long_prompts_take_as_long_as_simulated(
     framework: str, prompt: int, output: int, chunk: int

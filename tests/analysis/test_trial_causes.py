@@ -101,7 +101,7 @@ def test_a_release_that_brought_wrong_values_is_their_cause() -> None:
     wrong = replace(sound, series=(replace(sound.series[0], wrong=12),))
     begun = Evidence("trial helped release of library", "Starting from nccl-2.27.3 it fails", 1)
     assert names(diagnosed(machine, wrong))[0] == "wrong-results"
-    assert names(diagnosed(machine, replace(wrong, evidence=(begun,))))[0] == "library-release"
+    assert names(diagnosed(machine, replace(wrong, evidence=(begun,))))[0] == "release-fault"
     assert names(diagnosed(machine, replace(sound, evidence=(begun,)))) == []  # nothing to explain
 
 
@@ -110,3 +110,17 @@ def test_a_setting_only_circumvents_what_a_release_is_told_to_bring() -> None:
     told = "It happens with plugin 1.19.2 and 1.20.0, and not with plugin 1.4.0."
     assert _first(PAIR, helping) == "invalid-setting"
     assert _first(PAIR, f"{helping}\n{told}") == "library-release"
+
+
+@pytest.mark.parametrize(
+    ("told", "cause"),
+    [
+        ("With NCCL 2.18 it works, with NCCL 2.19 it hangs.", "release-fault"),
+        ("Downgrading RCCL from 2.20.5 to 2.18.3 fixed it.", "release-fault"),
+        ("Downgrading torch from 2.3 to 2.2 (NCCL 2.20 to 2.19) fixed it.", "library-release"),  # either of two
+        ("With vLLM 0.11 it works, with vLLM 0.12 it hangs.", "library-release"),
+    ],
+)
+def test_another_release_of_the_collective_library_shows_a_fault_of_its_release(told: str, cause: str) -> None:
+    found = read(PAIR, LATE + told, 16)
+    assert found is not None and names(found)[0] == cause and "library-release" in names(found)[:2]

@@ -44,9 +44,11 @@ def test_parameters_are_those_published(model: Model) -> None:
 
 
 def is_remainder(model: Model) -> bool:
-    """Whether the parameters of encoders are what the text model leaves of the sum of the tensors."""
+    """Whether the parameters of encoders are the checkpoint's parameter count less that of the text model."""
     facts = CATALOG.raw_entry("model", model.id).facts
-    return "encoder_parameters" in facts and "leave of the sum" in (facts["encoder_parameters"].note or "")
+    return "encoder_parameters" in facts and "less the text model computed from its sizes" in (
+        facts["encoder_parameters"].note or ""
+    )
 
 
 @each("model", [model for model in MODELS if is_remainder(model)])
@@ -80,9 +82,9 @@ def test_the_shape_of_a_model_is_possible(model: Model) -> None:
 
 
 def is_worked_out(model: Model, fact: str) -> bool:
-    """Whether a fact was worked out from the sum of the tensors."""
+    """Whether a fact was worked out from the checkpoint's parameter count."""
     found = CATALOG.raw_entry("model", model.id).facts.get(fact)
-    return found is not None and found.note == "worked out from the sum of the tensors"
+    return found is not None and found.note == "worked out from the checkpoint's parameter count"
 
 
 def distance(model: Model) -> float:

@@ -14,6 +14,7 @@ from clusterspec.catalog.known_parts import KnownPart, known_parts, part_of_name
 from clusterspec.catalog.lookup import KnownByName, entries_named
 from clusterspec.catalog.search import entries_with_words, search_text
 from tests.catalog.shipped import CATALOG
+from tests.effort import each, sampled
 
 with (Path(__file__).parent / "wanted_2026_11.csv").open(encoding="utf-8", newline="") as _file:
     WANTED = [(row["words"], row["found"]) for row in csv.DictReader(_file)]
@@ -21,7 +22,7 @@ with (Path(__file__).parent / "wanted_2026_11.csv").open(encoding="utf-8", newli
 STATUSES = {"announced", "sampling", "in production", "shipping", "not for sale", "cancelled"}
 
 
-@pytest.mark.parametrize(("words", "wanted"), WANTED, ids=[words for words, _ in WANTED])
+@each(("words", "wanted"), sampled(WANTED, 2 * len(WANTED)))
 def test_what_is_wanted_is_found(words: str, wanted: str) -> None:
     found = entries_with_words(CATALOG, words)
     named = [*(f"{each.kind}/{each.id}" for each in found.rows), *(f"part {each.name}" for each in found.parts)]

@@ -55,7 +55,7 @@ def test_a_job_names_the_nodes_of_its_pool_that_no_job_has(call: Call) -> None:
     alone = f"clusterspec: 1\ncluster: {{platform: dgx-b200, nodes: 16, spare_nodes: 1}}\n{job}\n"
     for text, words, idle in ((two, ("--job", "a"), 3), (one, ("--job", "a"), 8), (alone, (), 8)):
         Path("x.yaml").write_text(text)
-        assert f"16 nodes, {idle} of them idle" in call("estimate", "x.yaml", *words).out
+        assert f"16 nodes, {idle} nodes idle" in call("estimate", "x.yaml", *words).out
         assert json.loads(call("estimate", "x.yaml", *words, "--format", "json").out)["idle_nodes"] == idle
 
 

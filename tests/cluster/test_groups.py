@@ -20,7 +20,7 @@ from clusterspec.cluster.groups import (
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.cluster.planes import fabric_levels
 from tests.cluster.resolving import cluster_of, layout_of, resolve_text
-from tests.effort import examples, sampled, steps
+from tests.effort import examples, sampled, steps, thorough
 
 MACHINES = {
     "eight to a node": "platform: dgx-h100",
@@ -293,6 +293,7 @@ def _work(cluster: Cluster, layout: Layout) -> int:
     return steps(lambda: [axis_placement(cluster, layout, axis) for axis in AXES])
 
 
+@thorough
 @pytest.mark.parametrize("domain", sampled([7, 8961, 10**6 + 7, 10**12 + 39], 1))
 def test_absurd_sizes_take_bounded_work(domain: int) -> None:
     design, _ = resolve_text("cluster: {platform: dgx-h100, nodes: 16}\nlayout: {tp: 3, cp: 7, pp: 5, ep: 11}")

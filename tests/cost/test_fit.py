@@ -12,6 +12,7 @@ from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.frameworks import OWN
 from clusterspec.catalog.stacks import Stack
 from clusterspec.source import Assumed
+from tests.effort import thorough
 from tools.accuracy.cases import FILES, published_runs
 from tools.accuracy.split import BEFORE
 from tools.fit.constants import constants, copies, left_out, table
@@ -84,6 +85,7 @@ def test_a_fit_without_a_run_does_not_depend_on_it() -> None:
         assert first[constant] == pytest.approx(second[constant], rel=0.05)
 
 
+@thorough
 def test_a_fit_with_one_constant_far_from_its_optimum_is_found_by_the_model() -> None:
     some = [replace(run, fitted=True) for run in runs() if run.source == "vtrains"][::4]
     owners = frozenset().union(*(run.owners for run in some))

@@ -128,3 +128,29 @@ def test_what_a_site_decides_of_a_request_is_listed_with_the_launch() -> None:
 def test_what_a_file_without_a_count_lacks_is_told(text: str, why: str) -> None:
     with pytest.raises(FormatError, match=why):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("command", "read_as_job"),
+    [
+        ("nvidia-smi\nmpiexec -n 8 --ppn 4 python own.py", True),
+        ("mpiexec -n 8 ./set_affinity_gpu_polaris.sh python own.py", True),
+        ("export CUDA_VISIBLE_DEVICES=0,1\nmpiexec -n 2 python own.py", True),
+        ("mpiexec -n 8 ./simulate", False),
+        ("# nvidia-smi\nmpiexec -n 8 ./simulate", False),
+    ],
+)
+def test_a_job_of_whole_nodes_states_them_where_its_commands_use_accelerators(command: str, read_as_job: bool) -> None:
+    job = f"#!/bin/bash\n#PBS -l select=2:system=polaris\n#PBS -l place=scatter\n{command}\n"
+    if not read_as_job:
+        with pytest.raises(FormatError):
+            read(job)
+        return
+    found = read(job)
+    assert given(found) == {"layout.nodes": 2}
+    assert "cluster.accelerators_per_node: the job asks for none" in unknown(found)
+
+
+def test_a_slurm_job_that_asks_for_no_accelerators_is_refused() -> None:
+    with pytest.raises(FormatError, match="asks for no accelerators"):
+        read("#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gpus-per-node=0\npython own.py\n")

@@ -184,6 +184,8 @@ def test_recipes_of_vllm_state_the_model_and_list_what_their_reader_chooses() ->
         ("framework: maxdiffusion\nmodel_name: x\nici_data_parallelism: 1\n", "a configuration of MaxDiffusion"),
         ("python3 main.py \\\n  recipes=a/b cluster=k8s\n", "a launch of SageMaker HyperPod recipes"),
         ("torchrun --nproc_per_node 8 -m RL2.trainer.ppo actor.sp_size=2\n", "a launch of RL2"),
+        ("deepspeed --module oat.experiment.offline --zero-stage 3\n", "a launch of oat"),
+        ("cluster_name: a\navailable_node_types:\n  head:\n    node_config: {InstanceType: p3.2xlarge}\n", "ray up"),
         (
             "torchrun \\\n --nproc_per_node 8 -m pytest\n",
             "it starts pytest (line 2), it states nproc_per_node 8 (line 2)",

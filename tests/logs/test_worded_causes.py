@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from clusterspec.logs.cause_terms import weights
@@ -17,6 +19,8 @@ from clusterspec.logs.worded_causes import (
     suspected_statements,
     worded_causes,
 )
+
+DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def _causes(text: str) -> list[str]:
@@ -128,3 +132,22 @@ def test_the_statements_name_terms_with_their_lines_after_the_sentence() -> None
     assert found[0] == (OF_A_REPORT, "It stops between the nodes.", 1)
     name, shown, line = found[1]
     assert (name, line) == ("suspected unreachable-peer", 3) and "“subnet” (line 2)" in shown
+
+
+def test_topics_name_a_cause_only_in_a_text_that_tells_of_a_case() -> None:
+    general = list(suspected_statements("A job fails behind the firewall of a site."))
+    assert [name for name, _, _ in general] == [OF_A_REPORT]
+    case = list(suspected_statements("Our job fails behind the firewall of a site."))
+    assert [name.partition(" ")[2] for name, _, _ in case[1:]] == ["unreachable-peer"]
+
+
+def test_a_subject_names_no_cause_alone() -> None:
+    assert _causes("Our run fails with bf16.") == []
+    assert "non-finite-values" in _causes("Our run fails with bf16 after the loss scale overflows.")
+
+
+def test_few_paragraphs_of_the_documents_are_suspected() -> None:
+    pages = sorted(DOCUMENTS.glob("rules/*.md"))[::9]
+    paragraphs = [each for page in pages for each in page.read_text(encoding="utf-8").split("\n\n") if len(each) > 200]
+    suspected = sum(len(list(suspected_statements(each))) > 1 for each in paragraphs)
+    assert len(paragraphs) > 100 and suspected <= 0.05 * len(paragraphs)

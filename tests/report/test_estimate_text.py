@@ -114,7 +114,7 @@ layout: {framework: vllm, tp: 4, dp: 2}
 """
 
 
-@pytest.mark.parametrize("spec", [SPEC, PRICED, COOLED, PRICED_CACHE, TIERS])
+@pytest.mark.parametrize("spec", sampled([SPEC, PRICED, COOLED, PRICED_CACHE, TIERS], 12))
 def test_every_printed_name_can_be_explained(spec: str) -> None:
     one = study(spec)
     report = analysis.estimate(one)

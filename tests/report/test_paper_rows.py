@@ -386,7 +386,7 @@ def test_the_story_tells_what_a_pipeline_idles_from_two_stages_on() -> None:
     assert step is not None and times is not None
     assert step.text.startswith("2 pipeline stages work on 16 micro-batches in turn: filling")
     assert times.times.bubble / times.seconds == pytest.approx(1 / 17, rel=0.15)
-    assert f"idles {portion(times.times.bubble / times.seconds)} of a step" in step.text
+    assert f"costs {portion(times.times.bubble / times.seconds)} of a step" in step.text
     parts = _pipeline_step(own_parts(PIPELINE.replace("PP", "2, virtual_stages: 4")))
     assert parts is not None and "in turn, each stage in 4 parts: filling" in parts.text
 

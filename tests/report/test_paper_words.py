@@ -216,7 +216,9 @@ def test_the_story_of_a_step_has_the_figures_of_its_tiers_and_parts() -> None:
     found = trained()
     compute, latency = story._compute_step(found), story._latency_step(found)
     assert compute is not None and latency is not None
-    assert compute.text.startswith("An accelerator computes 989 TFLOP/s in bf16 and moves 3.35 TB/s of its memory")
+    assert compute.text.startswith(
+        "An accelerator computes 989 TFLOP/s in bf16 and moves 3.35 TB/s to and from its memory"
+    )
     assert "fewer than 295 FLOPs for each byte" in compute.text and compute.section == "step"
     assert latency.text.startswith("A short message between nodes takes 15.3 µs: one of 737 kB takes twice as long")
     assert story._compute_step(replace(found, tiers=found.tiers[3:])) is None
@@ -245,7 +247,7 @@ def test_a_pipeline_is_told_with_what_it_idles() -> None:
     told = story._pipeline_step(planned(step=idle))
     assert told is not None
     assert told.text == (
-        "2 pipeline stages work on 16 micro-batches in turn: filling and draining them idles 25 % of a step."
+        "2 pipeline stages work on 16 micro-batches in turn: filling and draining the pipeline costs 25 % of a step."
     )
     parts = story._pipeline_step(laid_out(virtual_stages=4))
     assert parts is not None and "in turn, each stage in 4 parts: filling" in parts.text

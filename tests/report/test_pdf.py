@@ -69,6 +69,7 @@ def test_the_same_report_is_the_same_bytes() -> None:
     assert first == again
 
 
+@thorough
 def test_a_report_that_ends_shortly_after_a_page_is_set_closer() -> None:
     """33 rows end on a sixth of the second page and are set on one; 42 fill two fifths of it, which is too much."""
     skip_without_pdf()

@@ -87,7 +87,7 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
         "Hours lost to failures and checkpoints cost 21,915 USD a year, in 95 % of the years at most 43,830.",
         "2.5 times as often: goodput 90 %, 9 machines of 10 between 80 % and 97 %;",
         "lost hours cost 43,830 USD, at 95 % at most 87,660.",
-        "In repair at the same time, 95 % of the time: at most node 3, leaf switch 1,200.",
+        "In repair at once during 95 % of the time: at most 3 × node, 1,200 × leaf switch.",
         "Stock that suffices 95 % of the time with a lead time of 7 days: node 5.",
         "Nothing is stored.",
     ):
@@ -407,11 +407,11 @@ def test_a_layout_on_fewer_nodes_says_what_it_saves_and_how_to_search_there() ->
 @pytest.mark.parametrize(
     ("repairs", "said"),
     [
-        ({"node": 0, "NIC": 0}, "nothing"),
-        ({"node": 2, "NIC": 0}, "at most node 2, no other part"),
-        ({"node": 2, "NIC": 1}, "at most node 2, NIC 1"),
+        ({"node": 0, "NIC": 0}, "no part"),
+        ({"node": 2, "NIC": 0}, "at most 2 × node, no other part"),
+        ({"node": 2, "NIC": 1}, "at most 2 × node, 1 × NIC"),
     ],
 )
 def test_only_parts_that_wait_for_a_repair_are_listed(repairs: dict[str, int], said: str) -> None:
     found = list(result_sentences(replace(FAULTS, repairs=repairs)))
-    assert f"In repair at the same time, 95 % of the time: {said}." in found
+    assert f"In repair at once during 95 % of the time: {said}." in found

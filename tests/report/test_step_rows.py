@@ -237,7 +237,7 @@ def test_the_evidence_of_a_range_is_that_of_its_kind_of_model() -> None:
     opening = " The range adds these uncertainties in quadrature. Software: "
     assert dense.startswith(opening) and sparse.startswith(opening)
     assert ", four in five published dense runs lie within the range of the other terms" in dense
-    assert ", four in five published runs with experts lie within it when predicted without" in sparse
+    assert ", four in five published runs with experts lie within it when the prediction is fitted to" in sparse
     assert range_text(planned(step=None), 1.0) == ""
 
 
@@ -249,4 +249,4 @@ def test_an_accelerator_that_nobody_has_measured_widens_the_range_and_is_named()
     widened = f"Accelerator: ±{percent(UNSEEN_PART.value)}, no published run shows what it sustains at this precision."
     assert widened in range_text(unseen, 1.0)
     assert "sustains at this precision" not in range_text(trained(), 1.0)
-    assert "sources published runs on it" in range_text(trained(), 1.0)
+    assert "sources published runs on this chip" in range_text(trained(), 1.0)

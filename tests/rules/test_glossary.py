@@ -89,8 +89,10 @@ NAMES = {
     "XLA",
     *("A4X", "AI", "AMD", "AWS", "BLOOM", "DGX", "GCP", "GPT", "HGX", "IEEE", "ISO", "L40S", "LLM", "LM", "MI250X"),
     *(
+        "MI300A",
         "MI300X",
         "MI325X",
+        "MI350P",
         "MI355X",
         "MI455X",
         "CLIP",

@@ -16,6 +16,7 @@ import yaml
 from clusterspec import rules
 from clusterspec.rules.pages import page
 from clusterspec.studies import study_text
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 LINES = Path(__file__).with_name("paraphrases.txt").read_text("utf-8").splitlines()
@@ -41,8 +42,11 @@ def is_found(rule: str, keys: dict[str, Any], description: str) -> bool:
 
 
 def test_a_flaw_is_found_in_other_words_and_right_sentences_are_silent() -> None:
+    lines = list(rows())
     wrong = [
-        f"{rule} {sign} {text}" for rule, keys, sign, text in rows() if is_found(rule, keys, text) != (sign == "-")
+        f"{rule} {sign} {text}"
+        for rule, keys, sign, text in sampled(lines, 2 * len(lines))
+        if is_found(rule, keys, text) != (sign == "-")
     ]
     assert wrong == [], "sentences are read in another way"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clusterspec.rules import run_rules
 from clusterspec.studies import study_text
-from tests.effort import each
+from tests.effort import each, sampled
 from tests.settings import SETTINGS
 
 LINES = Path(__file__).with_name("service_texts.txt").read_text("utf-8").splitlines()
@@ -45,7 +45,7 @@ def found_in(text: str, keys: str) -> dict[str, str]:
     return {one.rule: f"{one.severity} {one.message}" for one in run_rules(study.facts(), RULES)}
 
 
-@each("line", LINES)
+@each("line", sampled(LINES, 2 * len(LINES)))
 def test_a_text_is_compared_with_the_keys_and_with_itself(line: str) -> None:
     rule, keys, text, expected = line.split(" | ")
     found = found_in(text, keys)

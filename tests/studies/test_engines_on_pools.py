@@ -20,6 +20,7 @@ from clusterspec.source import Source
 from clusterspec.studies import study_text
 from clusterspec.studies.fleet_parts import FleetPart, part_value
 from clusterspec.studies.variation import rewritten_study, varied_study
+from tests.effort import thorough
 from tests.settings import SETTINGS
 from tests.studies.test_fleets import fleet_of
 
@@ -176,6 +177,7 @@ def test_nodes_of_engines_on_the_pool_of_the_job_follow_from_their_ranks() -> No
         assert ("nodes-promised-twice" in rules_of(fleet_of(beside))) is conflict
 
 
+@thorough
 def test_a_search_combines_engines_of_both_pools() -> None:
     """The fewest accelerators that meet the targets are those of all pairs of tensor-parallel engines by hand: 70B in
     16 bits takes two H200 or four H100 at least, and each pool has two nodes.

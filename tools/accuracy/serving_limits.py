@@ -92,14 +92,14 @@ Tried and refused: the first token of SGLang one decode step later, as its overl
 the cookbook with up to 16 requests in flight went from 0.20 to 0.23 in the mean logarithm); all-reduces of RCCL in vLLM
 before 0.8.3; and eager steps beyond 8,192 tokens, whose 12 to 35 ms depend on the host.
 
-One source came after these were built: SGLang 0.4.1 with DeepSeek-V3 on the day of its release, on one and two nodes of
-eight H200 (datacrunch-research/h200-benchmarks at 700675b, 16 plans, all on the fitted side by the hash of its name).
-As first predicted the errors in the median were, on one node, TPOT 79.5 %, TTFT 72.9 % and throughput 36.0 %, on two
-TPOT 87.2 %, TTFT 99.6 % and throughput 581 %. Nothing was changed by them. Two nodes give 250 to 290 tokens a second at
-any rate: 122 all-reduces of 14 kB a token are then 1 GB/s each way, as of one port of 10 Gb/s; the command of their
-containers names no InfiniBand device. On one node without captured graphs, steps of decoding are predicted 1.5 times
-too fast at 1 to 2 requests a second; with them, where the release that first captured DeepSeek's was days away (SGLang
-pull request 2643), 16 times. Its figures do not enter the ranges.
+One source came after these were built: SGLang 0.4.1 with DeepSeek-V3 on the day of its release, on one and two nodes
+of eight H200 (datacrunch-research/h200-benchmarks at 700675b, 16 plans, all on the fitted side by the hash of its
+name). The median errors of the first predictions were: on one node, TPOT 79.5 %, TTFT 72.9 % and throughput 36.0 %, on
+two TPOT 87.2 %, TTFT 99.6 % and throughput 581 %. Nothing was changed by them. Two nodes give 250 to 290 tokens a
+second at any rate: 122 all-reduces of 14 kB a token are then 1 GB/s each way, as of one port of 10 Gb/s; the command
+of their containers names no InfiniBand device. On one node without captured graphs, steps of decoding are predicted
+1.5 times too fast at 1 to 2 requests a second; with them, where the release that first captured DeepSeek's was days
+away (SGLang pull request 2643), 16 times. Its figures do not enter the ranges.
 
 With lengths of answers that vary, the requests in flight hold half of the mean square of their lengths over their mean,
 since long answers are in flight for longer; `simulate` shows it (24.1 ms where half of the mean gave 22.1). No plan of

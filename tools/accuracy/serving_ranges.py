@@ -209,7 +209,7 @@ def write() -> None:
 
 def ranges_table() -> str:
     """The record with the half-widths of the ranges in use and the shares of published figures inside them, as a table
-    in Markdown. The last column says of which ranges held-out figures are inside more or less often than `PROMISED`.
+    in Markdown. The last column names the ranges that contain held-out figures more or less often than `PROMISED`.
     """
     rows = ["| range | in use | half-width | by the rule | fitted figures (sources) | inside | held out (sources) "]
     rows[0] += "| inside | held out |"

@@ -16,8 +16,8 @@ a hash of the source's name keeps both from every fit. GPUStack's performance la
 to one engine of vLLM, SGLang or TensorRT-LLM (all plans with prompts of one length whose model is in the catalog;
 GLM-4.5-Air is left out, since its pages state the same figures for A100 and for H100). dstack's runs have separate
 prefill engines of SGLang on one node of H200 (prompts of 32,784 tokens alone: shorter ones were found in the cache,
-since every run repeats them). As first predicted, before any change to the model, the errors in the median were of
-GPUStack's plans TPOT 45.9 %, TTFT 113.7 %, throughput 28.9 %, and of dstack's TPOT 38.0 %, TTFT 79.3 %, throughput
+since every run repeats them). Before any change to the model, the median errors of the first predictions were: for
+GPUStack's plans TPOT 45.9 %, TTFT 113.7 %, throughput 28.9 %, and for dstack's TPOT 38.0 %, TTFT 79.3 %, throughput
 24.8 %.
 
 The pages of dense Qwen3 on H100 do not say which H100. vLLM decodes one request of 32,000 tokens there in 43.4 ms, in
@@ -30,34 +30,34 @@ Three sources were entered on 22 November 2026: SGLang's cookbook (all runs of p
 concurrency whose model and accelerator are in the catalog; their throughput is left out, since it depends on the
 longest of the last answers), vLLM's recipes (Kimi-K2 on 16 H200) and kvcached (Qwen3-0.6B on H100, whose server takes
 10 ms for each request while the engine waits). Their hashes put the first two on the side that may be fitted, and
-kvcached on the other; nothing was fitted to them. As first predicted the errors in the median were, of the cookbook,
-TPOT 32.8 % (p90 61.8 %) and TTFT 23.0 % (44.2 %), of the recipes TPOT 62 % and TTFT 57 %, and of kvcached TPOT 26 %
+kvcached on the other; nothing was fitted to them. The median errors of the first predictions were: for the cookbook,
+TPOT 32.8 % (p90 61.8 %) and TTFT 23.0 % (44.2 %), for the recipes TPOT 62 % and TTFT 57 %, and for kvcached TPOT 26 %
 and TTFT 98 %. They showed that SGLang runs prompts in steps of their own, for at least as long as the host takes to
 launch them, in which nothing decodes.
 
 Three more were entered later that day: Qwen's documentation (one request of Qwen3, dense and with experts, on H20,
 all rows in BF16 and FP8 up to 30,720 tokens of prompt), Argonne's LLM-Inference-Bench (batches on A100 of 40 GB,
 H100, GH200 and MI300X with software of 2024; a hash took every twelfth row of models in the catalog) and dstack's
-runs of DeepSeek-R1 on H200 and MI300X with releases of February 2025. As first predicted the errors in the median
-were, of Qwen, throughput 58.6 % (p90 89.2 %), of Argonne's NVIDIA parts 10.5 % (26.9 %) and of its MI300X 80.9 %
-(381.8 %), and of dstack's runs TPOT 48.2 % (61.3 %), TTFT 97.9 % (99.3 %) and throughput 145.2 % (250.0 %). Qwen's
-rows showed that a GEMM of few rows computes 64 of them, which takes longer than reading the weights on H20. The
-others are not mended. On MI300X vLLM of 2024 is the slower the more query heads share a key, up to five times, as
-where attention reads the cache anew for each of them. The releases of February 2025 serve DeepSeek-R1 two to four
-times slower than those of the plans above on the same accelerators. And requests of exactly equal lengths stay in
-step where prompts have steps of their own: all of a wave wait for its prompts, which is not assumed of a plan that
-states mean lengths.
+runs of DeepSeek-R1 on H200 and MI300X with releases of February 2025. The median errors of the first predictions were:
+for Qwen, throughput 58.6 % (p90 89.2 %), for Argonne's NVIDIA parts 10.5 % (26.9 %) and for its MI300X 80.9 % (381.8
+%), and for dstack's runs TPOT 48.2 % (61.3 %), TTFT 97.9 % (99.3 %) and throughput 145.2 % (250.0 %). Qwen's rows
+showed that a GEMM of few rows computes 64 of them, which takes longer than reading the weights on H20. The others are
+not mended. On MI300X vLLM of 2024 is the slower the more query heads share a key, up to five times, as where
+attention reads the cache anew for each of them. The releases of February 2025 serve DeepSeek-R1 two to four times
+slower than those of the plans above on the same accelerators. And requests of exactly equal lengths stay in step
+where prompts have steps of their own: all of a wave wait for its prompts, which is not assumed of a plan that states
+mean lengths.
 
-Two more were entered at its end: Vultr's inference cookbook (Nemotron 3 Nano on two B200, prompts of 2,048 tokens) and
-io.net's runs of dense models on one or two H100 PCIe and one to eight RTX 4090 (vLLM 0.8.5, 200 requests of ShareGPT
-that arrive at 1 to 32 a second; the means of their lengths are stated, and throughput is left out, since it depends on
-the longest answer). A hash keeps io.net's from every fit. As first predicted the errors in the median were, of Vultr,
-TPOT 8.3 % (at most 31 %), TTFT 61 % and throughput 12.2 %, and of io.net TPOT 15.1 % (p90 53.3 %; on one H100 6.6 %,
-on several RTX 4090 38.4 %) and TTFT 52.9 % (1,278 %). They showed that a run of a stated number of requests at a rate
-was timed as a steady state. First tokens of prompts of 200 tokens come in half of the predicted time on one H100; why
-is not known. Tensor parallelism over RTX 4090, whose ranks reach each other through the host alone, was predicted too
-fast; with the published 12 GB/s between two of them, which is not fitted to these plans, the error of TPOT on several
-went from 39 to 28 % in the median.
+Two more were entered at its end: Vultr's inference cookbook (Nemotron 3 Nano on two B200, prompts of 2,048 tokens)
+and io.net's runs of dense models on one or two H100 PCIe and one to eight RTX 4090 (vLLM 0.8.5, 200 requests of
+ShareGPT that arrive at 1 to 32 a second; the means of their lengths are stated, and throughput is left out, since it
+depends on the longest answer). A hash keeps io.net's from every fit. The median errors of the first predictions were:
+for Vultr, TPOT 8.3 % (at most 31 %), TTFT 61 % and throughput 12.2 %, and for io.net TPOT 15.1 % (p90 53.3 %; on one
+H100 6.6 %, on several RTX 4090 38.4 %) and TTFT 52.9 % (1,278 %). They showed that a run of a stated number of
+requests at a rate was timed as a steady state. First tokens of prompts of 200 tokens come in half of the predicted
+time on one H100; why is not known. Tensor parallelism over RTX 4090, whose ranks reach each other through the host
+alone, was predicted too fast; with the published 12 GB/s between two of them, which is not fitted to these plans, the
+error of TPOT on several went from 39 to 28 % in the median.
 
 Two more were entered later: MLPerf Inference v5.1 (the server and interactive runs of Llama 3.1 8B, and the server runs
 of Llama 3.1 405B, on B200, GB200 and H200 with TensorRT-LLM, medians of the logs; the mean prompts of 778 and 9,400
@@ -70,25 +70,25 @@ within 16 % in every figure. The 8B model, with 40 to 125 requests a second for 
 times slower than predicted; 405B on B200 is predicted to be nearly full at a rate that it serves with ease.
 
 Three more, 53 plans at their full load, were entered last: what NVIDIA states with TensorRT-LLM 1.1 of RTX PRO 6000
-and of Llama 4 Maverick, of which no plan was used before (a hash keeps both from every fit), and the capacities of BF16
-checkpoints with vLLM 0.27 on RTX PRO 4500, RTX PRO 6000 and H200 by Systalyze (prompts of the mean of the log-normal
-distribution whose median and 90th percentile are stated). As first predicted the errors of throughput in the median
-were, of RTX PRO 6000, 16.1 % (p90 38.7 %, 81 % inside), of Maverick 27.0 % (61.3 %) and of Systalyze 17.1 % (71.5 %).
-RTX PRO 6000 was timed with the shares of B200; GEMMs in 4 bits reach half as much again of its peak, as measured there.
-All GEMMs in 4 bits were timed as the median shape, of 2^25 weights, by the kernels of vLLM. On B200 those of 2^22
-weights reach 0.56 of its rate beyond their floor, those of 2^28 1.28 times as much, and TensorRT-LLM's 0.65 to 0.9 of
-vLLM's. With the measured tables of both the first tokens of MLPerf's plans came from 68 to 36 %, those on separate
-engines from 37.6 to 33.7 %; of the plans that nothing is fitted to, throughput of dense models at full load from 7.8 to
-6.8 % (RTX PRO 6000 from 7.0 to 1.4 %), of those with experts from 15.4 to 15.6 %. The plans of TensorRT-LLM 1.0, to
-which constants were fitted, went from 4.8 to 6.8 %.
+and of Llama 4 Maverick, of which no plan was used before (a hash keeps both from every fit), and the capacities of
+BF16 checkpoints with vLLM 0.27 on RTX PRO 4500, RTX PRO 6000 and H200 by Systalyze (prompts of the mean of the
+log-normal distribution whose median and 90th percentile are stated). The median errors of the first predictions of
+throughput were: for RTX PRO 6000, 16.1 % (p90 38.7 %, 81 % inside), for Maverick 27.0 % (61.3 %) and for Systalyze
+17.1 % (71.5 %). RTX PRO 6000 was timed with the shares of B200; GEMMs in 4 bits reach half as much again of its peak,
+as measured there. All GEMMs in 4 bits were timed as the median shape, of 2^25 weights, by the kernels of vLLM. On
+B200 those of 2^22 weights reach 0.56 of its rate beyond their floor, those of 2^28 1.28 times as much, and
+TensorRT-LLM's 0.65 to 0.9 of vLLM's. With the measured tables of both the first tokens of MLPerf's plans came from 68
+to 36 %, those on separate engines from 37.6 to 33.7 %; of the plans that nothing is fitted to, throughput of dense
+models at full load from 7.8 to 6.8 % (RTX PRO 6000 from 7.0 to 1.4 %), of those with experts from 15.4 to 15.6 %. The
+plans of TensorRT-LLM 1.0, to which constants were fitted, went from 4.8 to 6.8 %.
 
 Two more followed, whose hashes keep both from every fit: AccelMark (125 plans on ten accelerators, L4 to H200,
 medians of one request at a time and of 200 or 300 at rates up to 100 a second; Llama 3 8B and 70B, Llama 3.1 8B with
 prompts of 28,640 tokens, Mixtral, nearly all with vLLM 0.7.3; its mean lengths are those of the offline runs;
 accelerators outside the catalog, a model of 0.5B and offline runs, which end with their longest answers, are left
 out) and sariekr's closed loops of gpt-oss-20b on H100 PCIe, H200, B200 and MI300X (as far as its client kept the
-stated number in flight). As first predicted the errors in the median were, of AccelMark, TPOT 36.3 % (p90 111.4 %, 32
-% inside) and TTFT 40.8 % (112.4 %), and of sariekr's TPOT 46.9 % (64.9 %, none inside) and TTFT 31.5 % (47.9 %).
+stated number in flight). The median errors of the first predictions were: for AccelMark, TPOT 36.3 % (p90 111.4 %, 32
+% inside) and TTFT 40.8 % (112.4 %), and for sariekr's TPOT 46.9 % (64.9 %, none inside) and TTFT 31.5 % (47.9 %).
 AccelMark showed that vLLM before 0.8 runs prompts in steps of their own, and that prompts of a run that come faster
 than full steps compute them were not queued. What is left of it is mostly the host, which takes longer for each
 sequence of a step before vLLM 0.8 (on the machine with H200 a step of 250 takes 57 ms, on that with H100 24 ms), and
@@ -98,16 +98,16 @@ requests B200 is slower than H200.
 One more, whose hash puts it on the side that may be fitted, was entered last: runs of Llama 3.3 70B on eight A100 of
 40 GB by surajssd (llm-k8s, vLLM 0.8.3, 200 requests of ShareGPT at one a second; with eight-way tensor parallelism on
 one machine and with two stages of four on two). Its runs at higher rates repeat these prompts, which the cache then
-has, and are left out, as is the one without InfiniBand. As first predicted the errors in the median were TPOT 15.0 %
+has, and are left out, as is the one without InfiniBand. The median errors of the first predictions were TPOT 15.0 %
 and TTFT 2.9 %.
 
-All 168 plans that NVIDIA states with TensorRT-LLM 1.2 followed on 25 November 2026 (B200, B300, GB200, GB300, H200 and
-RTX PRO 6000 at full load, with the numbers of requests of its page, and a 16-bit cache of gpt-oss on Hopper); a hash
-keeps them from every fit. As first predicted the errors of throughput in the median were, of dense models, 6.3 % (p90
-15.3 %, 85 % inside) and with experts 9.7 % (22.2 %, 98 %); with the buffers and the host as they were before that day
-10.3 %. The largest are pipelines of eight RTX PRO 6000 with Qwen3-30B-A3B (79 and 83 % too fast), short prompts of
-DeepSeek-R1 and of Qwen3-30B-A3B on GB200 and GB300 (45 to 50 % too fast, with half of it on B200 and B300: their hosts
-are other ones), and DeepSeek-R1 and gpt-oss-120b on H200 (20 to 52 %).
+All 168 plans that NVIDIA states with TensorRT-LLM 1.2 followed on 25 November 2026 (B200, B300, GB200, GB300, H200
+and RTX PRO 6000 at full load, with the numbers of requests of its page, and a 16-bit cache of gpt-oss on Hopper); a
+hash keeps them from every fit. The median errors of the first predictions of throughput were: for dense models, 6.3 %
+(p90 15.3 %, 85 % inside) and with experts 9.7 % (22.2 %, 98 %); with the buffers and the host as they were before
+that day 10.3 %. The largest are pipelines of eight RTX PRO 6000 with Qwen3-30B-A3B (79 and 83 % too fast), short
+prompts of DeepSeek-R1 and of Qwen3-30B-A3B on GB200 and GB300 (45 to 50 % too fast, with half of it on B200 and B300:
+their hosts are other ones), and DeepSeek-R1 and gpt-oss-120b on H200 (20 to 52 %).
 
 Attention replicas of SGLang that form steps ahead had the steps of replicas that do not: in its simulation prompts that
 come while prompts run share the next step, and two or more steps without prompts follow. Of the published plans one is
@@ -149,27 +149,27 @@ that were counted into every step had made up for a part of it. The range of fir
 the rule since then: 0.78 to 2.19, where it had given 4.54 for the waves of Vultr. That of their throughput stays at
 0.72 to 1.24, where the rule gives 0.66 to 1.37 now, mostly for DeepSeek-R1 of February 2025.
 
-Three sources and one more plan of kvcached were entered on 26 November 2026, all found by search and as far as excerpts
-show them: closed loops of Mistral 7B on RTX 4090 (rahman, release not stated), Llama 3.1 405B in 4 bits on MI355X
-(vllm-pulls: vLLM pull request 25135, outputs of equal length), one request of Qwen3-VL-32B on four GB10, one to a
-machine (spark-cluster; first tokens left out, as of a cached prompt), and kvcached's load of 16 requests a second. As
-first predicted the errors in the median were, of rahman, TTFT 33 % and throughput 23 %, of vllm-pulls TPOT 17 %, TTFT
-32 % (93 % if its outputs were taken as out of step) and throughput 24 %, of spark-cluster TPOT 0.6 %, and of kvcached
-TPOT 8 % and TTFT 41 %. Their six 99th percentiles of the time to first token were predicted 4 to 28 % too low, 25 % in
-the median, and all inside. kvcached's first plan and two of the cookbook had been entered on eight accelerators and
-were predicted with eight engines: with one, the error of the throughput of kvcached's goes from 810 to 104 %, that of
-its first tokens from 98 to 87 %, and that of its time per output token from 5 to 199 %, as its server sends requests
-more slowly than the engine takes them. YobiTel's runs on H100 were not entered: they state neither lengths nor whether
-repeated prompts were cached.
+Three sources and one more plan of kvcached were entered on 26 November 2026, all found by search and as far as
+excerpts show them: closed loops of Mistral 7B on RTX 4090 (rahman, release not stated), Llama 3.1 405B in 4 bits on
+MI355X (vllm-pulls: vLLM pull request 25135, outputs of equal length), one request of Qwen3-VL-32B on four GB10, one
+to a machine (spark-cluster; first tokens left out, as of a cached prompt), and kvcached's load of 16 requests a
+second. The median errors of the first predictions were: for rahman, TTFT 33 % and throughput 23 %, for vllm-pulls TPOT
+17 %, TTFT 32 % (93 % if its outputs were taken as out of step) and throughput 24 %, for spark-cluster TPOT 0.6 %, and
+for kvcached TPOT 8 % and TTFT 41 %. Their six 99th percentiles of the time to first token were predicted 4 to 28 %
+too low, 25 % in the median, and all inside. kvcached's first plan and two of the cookbook had been entered on eight
+accelerators and were predicted with eight engines: with one, the error of the throughput of kvcached's goes from 810
+to 104 %, that of its first tokens from 98 to 87 %, and that of its time per output token from 5 to 199 %, as its
+server sends requests more slowly than the engine takes them. YobiTel's runs on H100 were not entered: they state
+neither lengths nor whether repeated prompts were cached.
 
 MLPerf Inference v6.0 followed later that day (53 plans whose configurations state parallelism, tokens of a step,
-sequences and cache: Llama 3.1 8B and 405B on RTX PRO 6000, RTX PRO 4500, H200 NVL, B200 and B300; lengths as for v5.1),
-held out by its hash; so are tpu-inference pull request 3050 (Qwen3.5-397B on four TPU v7x), pytorch/xla pull request
-9376 (Llama 3.1 8B on TPU v6e) and SGLang issue 5490 (DeepSeek-R1 on a prefill and a decode engine of H200). As first
-predicted the errors in the median were, of MLPerf, TPOT 40.1 % (p90 67.7 %), TTFT 59.5 % and throughput at full load
-19 %, of tpu-inference TPOT 23.7 % and throughput 10.2 %, of TPU v6e TPOT 37 %, TTFT 38 % and throughput 60 %, and of
-the issue TPOT 69 % and TTFT 30 %. DeepSeek-V4 on MI300X (vLLM pull request 42893) was not entered: a part of its layers
-runs as reference code in PyTorch.
+sequences and cache: Llama 3.1 8B and 405B on RTX PRO 6000, RTX PRO 4500, H200 NVL, B200 and B300; lengths as for
+v5.1), held out by its hash; so are tpu-inference pull request 3050 (Qwen3.5-397B on four TPU v7x), pytorch/xla pull
+request 9376 (Llama 3.1 8B on TPU v6e) and SGLang issue 5490 (DeepSeek-R1 on a prefill and a decode engine of H200).
+The median errors of the first predictions were: for MLPerf, TPOT 40.1 % (p90 67.7 %), TTFT 59.5 % and throughput at
+full load 19 %, for tpu-inference TPOT 23.7 % and throughput 10.2 %, for TPU v6e TPOT 37 %, TTFT 38 % and throughput
+60 %, and for the issue TPOT 69 % and TTFT 30 %. DeepSeek-V4 on MI300X (vLLM pull request 42893) was not entered: a
+part of its layers runs as reference code in PyTorch.
 
 MLPerf's full loads of 8B were predicted 12 to 41 % too fast and those of 405B 17 to 24 % too slow, so that what a token
 costs between its GEMMs was missing. It had been six passes of the hidden state; counted by kernel (norms with
@@ -187,14 +187,15 @@ B200 are predicted up to ten times too late, since 1.9 requests a second are mor
 take.
 
 H20 had grouped GEMMs that exchange tiles of rows and weights for dense ones, and attention over a cache as on H100.
-InferSim publishes both as measured (alibaba/InferSim at f2293dab): throughput of Qwen's documentation, whose products
-compute 64 rows for one, went from 37.7 to 22.2 % (p90 55.9 to 69.1 %, models with experts, whose attention is faster
-now). And on MI300X the paged attention of vLLM before 0.6.2 reads the cache once for each query head (a block of
-threads for each; pull request 8310 brought another kernel after 0.6.1, the release of Argonne's runs): they went from
-80.9 to 45.0 % (p90 398 to 143 %), all held-out throughput from 30.9 to 23.7 % in the mean. Tried and not adopted: in
-vLLM of 2024 38 us of the host for each sequence of a step, as its blog of September 2024 gives, in place of 5 ms for
-each step (AccelMark's TPOT 32.7 to 34.3 %, Argonne's throughput 18.0 to 24.4 %), and once more the rates of H100 and
-H200 by size of weights (first tokens on separate engines of the fitted side 21.7 to 48.8 %).
+InferSim publishes measurements of both (alibaba/InferSim at f2293dab). With them, the error of throughput of Qwen's
+documentation, whose GEMMs compute 64 rows for one, went from 37.7 to 22.2 % (p90 55.9 to 69.1 %, models with experts,
+whose attention is faster now). And on MI300X the paged attention of vLLM before 0.6.2 reads the cache once for each
+query head (a block of threads for each; pull request 8310 brought another kernel after 0.6.1, the release of
+Argonne's runs): they went from 80.9 to 45.0 % (p90 398 to 143 %), all held-out throughput from 30.9 to 23.7 % in the
+mean. Tried and not adopted: in vLLM of 2024 38 us of the host for each sequence of a step, as its blog of September
+2024 gives, in place of 5 ms for each step (AccelMark's TPOT 32.7 to 34.3 %, Argonne's throughput 18.0 to 24.4 %), and
+once more the rates of H100 and H200 by size of weights (first tokens on separate engines of the fitted side 21.7 to
+48.8 %).
 
 The seconds of a request outside the engine had been tried on a coarse grid. Of 4, 6, 8 and 10 ms the fitted side takes
 8 (TTFT 36.3, 35.8, 35.2 and 35.8 %); on the held-out side it is 29.5, 28.4, 27.9 and 28.3 %.
@@ -229,15 +230,15 @@ else within 0.2 %, but its sources then differ more, so that the rule widens eve
 Two sources were entered in the evening of 26 November 2026, each put on its side by the hash of its name before its
 rows were predicted. ML.ENERGY's leaderboard (vLLM 0.11.1 on H100 and B200, chats with up to 64 sequences that always
 run; a hash took every third; fitted side): the lengths of its prompts are not stated and assumed to be 250 tokens,
-which is why runs of more sequences are left out. Its runs of GPQA are not entered either: Qwen3-14B on B200 takes 33.6
-ms for a step of eight sequences there and 7.2 in chats, so that something other than the engine limits them (their
-servers parse reasoning). And what SGLang's documentation states of releases of 2026 (docs_new; Qwen3.6 at full load,
-MiniMax-M2.7, Command A+, GLM-5.2 with the acceptance that it states, Gemma 4 12B; held out): cells that draft tokens
-without an acceptance are left out. As first predicted the errors in the median were, of ML.ENERGY, throughput 26.2 %
-(p90 87.0 %, 72 % inside), and of SGLang's documentation TPOT 48.9 % (116.0 %, 34 % inside), TTFT 59.8 % (134.5 %, 25 %)
-and throughput 43.1 % (124.4 %, 36 %). Four of its plans of Command A+ were taken out later: their first tokens come
-sooner than the peak of the accelerator computes their prompts, which were in the cache. Without these four the first
-errors are 59.9, 57.5 and 47.6 %.
+which is why runs of more sequences are left out. Its runs of GPQA are not entered either: Qwen3-14B on B200 takes
+33.6 ms for a step of eight sequences there and 7.2 in chats, so that something other than the engine limits them
+(their servers parse reasoning). And what SGLang's documentation states of releases of 2026 (docs_new; Qwen3.6 at full
+load, MiniMax-M2.7, Command A+, GLM-5.2 with the acceptance that it states, Gemma 4 12B; held out): cells that draft
+tokens without an acceptance are left out. The median errors of the first predictions were: for ML.ENERGY, throughput
+26.2 % (p90 87.0 %, 72 % inside), and for SGLang's documentation TPOT 48.9 % (116.0 %, 34 % inside), TTFT 59.8 %
+(134.5 %, 25 %) and throughput 43.1 % (124.4 %, 36 %). Four of its plans of Command A+ were taken out later: their
+first tokens come sooner than the peak of the accelerator computes their prompts, which were in the cache. Without
+these four the first errors are 59.9, 57.5 and 47.6 %.
 
 Eleven more plans were entered after the mechanisms below and changed nothing, so that their first errors in the median
 stand in the tables as they are: of four runs of gpt-oss-120b on MI300X (a pull request of InferenceX; held out)
@@ -288,13 +289,13 @@ that nothing counts. Held-out plans entered before: TPOT 18.5 % as before, TTFT 
 Steps of ML.ENERGY take longer than predicted by 75 to 130 us for each sequence on one accelerator. Its servers log
 every step (VLLM_LOGGING_LEVEL: DEBUG) and sample with the top-p and top-k of the checkpoints, which sorts the
 vocabulary (about 18 us a sequence by vLLM pull request 11394); 200 sequences of vLLM 0.10 on A100 show nothing of it
-(cai-vllm), so that no constant was changed. Looked at as well: whole modules of latent attention within prompts as
-measured (mla_context_module, TensorRT-LLM 1.3 and vLLM 0.24) take 0.73 to 0.97 times as long as predicted on B200 and
-1.09 to 1.15 times on H200 for 8,192 tokens on 16 heads, so that what DeepSeek's prompts lack on Blackwell is not in
-attention. A bound of each pipeline stage by its host's 0.7 ms changes no published plan and was dropped. On separate
-engines the sum of the time to the first token and of all output tokens is what the slower side allows: where thousands
-of requests are in flight, a few percent of the capacity of either decide on which side they wait, and first tokens
-differ twentyfold.
+(cai-vllm), so that no constant was changed. Measured modules of latent attention within prompts (mla_context_module,
+TensorRT-LLM 1.3 and vLLM 0.24) take 0.73 to 0.97 times as long as predicted on B200 and 1.09 to 1.15 times on H200,
+for 8,192 tokens on 16 heads. Attention therefore does not explain the remaining error of DeepSeek's prompts on
+Blackwell. A bound of each pipeline stage by its host's 0.7 ms changes no published plan and was dropped. On separate
+engines the sum of the time to the first token and of all output tokens is what the slower side allows: where
+thousands of requests are in flight, a few percent of the capacity of either decide on which side they wait, and first
+tokens differ twentyfold.
 
 Later that day the worst held-out plans were compared with their sources. AccelMark's open runs of 28,640 tokens have
 100 requests, not 200: at half a request a second they last 204 s on H100, and on every accelerator half as long for

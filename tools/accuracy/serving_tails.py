@@ -17,13 +17,13 @@ The percentiles, the loads near their limit, the ranges and the fitted constants
 ### 99th percentiles
 
 Published 99th percentiles of plans above (`tests/accuracy/serving_tails.csv`), of the time to the first token and per
-output token: of the logs of MLPerf Inference v5.1 and v6.0 (open loads, prompts of many lengths of which the mean alone
-was entered) and of closed loops. Nothing is fitted to them. As first predicted those of v6.0 were, of the time per
-output token, 8B 25 to 74 % too low, and of the time to the first token up to 94 % too low (8B) and up to 43 times too
-high (405B on B300, predicted to be overloaded). The 119 of AccelMark's open runs were entered in the evening of 26
-November 2026, after its rows had been mended: first errors 33 % of the time to the first token, and 34 % per output
-token of its equal answers. Those per output token of its other runs, 65 % too low, are left out: their answers vary
-from a few tokens to 512, and only the mean is entered.
+output token: of the logs of MLPerf Inference v5.1 and v6.0 (open loads, prompts of many lengths of which the mean
+alone was entered) and of closed loops. Nothing is fitted to them. As first predicted those of v6.0 were, for the time
+per output token, 8B 25 to 74 % too low, and for the time to the first token up to 94 % too low (8B) and up to 43
+times too high (405B on B300, predicted to be overloaded). The 119 of AccelMark's open runs were entered in the
+evening of 26 November 2026, after its rows had been mended: first errors 33 % of the time to the first token, and 34
+% per output token of its equal answers. Those per output token of its other runs, 65 % too low, are left out: their
+answers vary from a few tokens to 512, and only the mean is entered.
 
 The formulas were compared with `simulate` on the same loads. Capacities are the same, so that what is wrong in both is
 mostly the capacity: counting what a token costs between GEMMs halved the error of the time per output token. Where they
@@ -52,22 +52,22 @@ delay of the first prompts of a run.
 
 On 27 November 2026 the wait of open loads on engines whose steps contain prompts and decoding sequences was derived
 again. Prompts that a step has no room for had been counted with the mean step in place of the full one, and the steps
-of several prompts with that of one. Now a step takes what came before it, up to its budget of tokens, and both sides of
-that balance, squared, give the mean wait; long waits fall off as the Lundberg equation says. Nothing was fitted. On 35
-loads of no source (Llama 3.1 70B on eight H100, prompts of 128 to 8,000 tokens, 20 to 92 % of the rate that is
-sustained) the mean time to first token was 57 % too short to 77 % too long, 15 % off in the median, and is within 22 %,
-1.8 % off in the median; the 99th percentile was 51 % too short to 111 % too long (33 %) and is 29 % too short to 9 %
-too long (13 %). Of 30 runs of 200 and 300 requests, at 30 % of the sustained rate to three times as much, the
-99th percentile was 44 % too short to 186 % too long (33 %) and is within 24 % (10 %): they end before the longest waits
-of a steady state come. The last request of such a run meets no more prompts; throughput was up to 18 % too low above
-the sustained rate and is 2 to 10 % too high. In loops
-without a beginning the 99th percentile was up to 128 % too long and is within 31 %, but for one that is always full
-(203 % as before). Of published figures, first tokens of MLPerf's open loads on the fitted side went from 22.7 to 17.3
-%, 99th percentiles of Llama 3.1 405B from 14.6 to 3.3 %. Those held out hardly changed: first tokens of all loads 27.5
-and 27.6 % (p90 78.3 to 76.4 %), 99th percentiles 37.4 and 37.9 %. What is wrong in them is not the queue. With short
-answers the number that decodes varies with the prompts, which only `simulate` has: there 99th percentiles stay up to
-34 % too short. Where requests are sent to the engine with the fewest in flight, most of them decoding, prompts are
-balanced less than the formulas have it: on two engines the mean is 23 % below the simulation, and nearer to MLPerf.
+of several prompts with that of one. Now a step takes what came before it, up to its budget of tokens, and both sides
+of that balance, squared, give the mean wait; long waits fall off as the Lundberg equation says. Nothing was fitted.
+On 35 loads of no source (Llama 3.1 70B on eight H100, prompts of 128 to 8,000 tokens, 20 to 92 % of the rate that is
+sustained) the mean time to first token was 57 % too short to 77 % too long, 15 % off in the median, and is within 22
+%, 1.8 % off in the median; the 99th percentile was 51 % too short to 111 % too long (33 %) and is 29 % too short to 9
+% too long (13 %). Of 30 runs of 200 and 300 requests, at 30 % of the sustained rate to three times as much, the 99th
+percentile was 44 % too short to 186 % too long (33 %) and is within 24 % (10 %): they end before the longest waits of
+a steady state come. The last request of such a run meets no more prompts; throughput was up to 18 % too low above the
+sustained rate and is 2 to 10 % too high. In loops without a beginning the 99th percentile was up to 128 % too long
+and is within 31 %, but for one that is always full (203 % as before). Of published figures, first tokens of MLPerf's
+open loads on the fitted side went from 22.7 to 17.3 %, 99th percentiles of Llama 3.1 405B from 14.6 to 3.3 %. Those
+held out hardly changed: first tokens of all loads 27.5 and 27.6 % (p90 78.3 to 76.4 %), 99th percentiles 37.4 and
+37.9 %. What is wrong in them is not the queue. With short answers the number that decodes varies with the prompts,
+which only `simulate` has: there 99th percentiles stay up to 34 % too short. A router that sends requests to the
+engine with the fewest in flight, most of which decode, balances prompts less than the formulas assume: on two
+engines, the predicted mean is 23 % below the simulation, but nearer to MLPerf.
 
 Engines of prompts alone were mended in the same way. They had been queued as one server whose prompts come singly; now
 a router sends each to the engine with the fewest and prompts share a step up to its budget, in loops with the steps

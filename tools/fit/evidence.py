@@ -103,8 +103,9 @@ def with_part_spread(text: str, counts: Collection[int]) -> str:
 def _line(counts: Collection[int]) -> str:
     many, most = "one source" if len(counts) == 1 else f"{len(counts)} sources", f"{UNSEEN_PART.value:g}"
     alike = effective_sources(counts)
-    weights = f"{many} published runs on it" + (
-        f", with the weight of {alike:.1f} of one size" if len(counts) > 1 else ""
+    weight = f", which weigh as much as {alike:.1f} of equal size" if len(counts) > 1 else ""
+    why = (
+        f"{most} / √(1 + {alike:.2g}): {many} published runs on this chip{weight}; "
+        f"{most} applies to a chip without published runs"
     )
-    why = f"{weights}: {most} / √(1 + {alike:.2g}), with {most} for a chip that nobody ran"
     return f'  {PART_SPREAD}: {{is: {part_spread(alike):.2g}, of: "the predicted step", assumed: "{why}"}}\n'

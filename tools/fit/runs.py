@@ -94,8 +94,9 @@ class Run:
         return down if error > 0 else up
 
     def error(self, values: Values, measured: bool = True) -> float:
-        """The logarithm of predicted over published seconds; without ``measured``, as for an accelerator of which
-        nobody has measured anything."""
+        """The logarithm of predicted over published seconds; without ``measured``, as for an accelerator without any
+        measurement.
+        """
         design = _refitted(self.design, values)
         assert design.cluster is not None
         if not measured:

@@ -187,7 +187,7 @@ def _quantile_of_groups(errors: Errors, group: Callable[[Run], object]) -> float
 
 def _quantile(needs: Sequence[_Need], share: float = HELD) -> float:
     """The logarithm of the factor that the spread of software has to be, for the ranges to hold this share of the
-    sources; a source of which they hold a part of the runs counts for that part.
+    sources; a source counts for the part of its runs that they contain.
     """
     members = Counter(one.run.source for one in needs)
     reached = 0.0
@@ -268,16 +268,20 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     sources = "1 source" if one.sources == 1 else f"{one.sources} sources"
     if one.before:
         why = (
-            f"as {one.before}, the generation before, which more sources ran: it holds {held} when predicted "
-            f"without their own source, each source with one weight; {runs} of {sources} "
+            f"as {one.before}, the generation before, which more sources ran: its range contains {held} when the "
+            f"prediction is fitted to the other sources, with equal weight per source; {runs} of {sources} "
             f"{'is' if one.runs == 1 else 'are'} of this generation"
         )
         return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
     scope = f"{runs} of {sources} {_scope(stack, experts)}"
-    why = f"{held} lie within it when predicted without their own source, each source with one weight: {scope}"
+    why = (
+        f"{held} lie within it when the prediction is fitted to the other sources, "
+        f"with equal weight per source: {scope}"
+    )
     if one.width == RUN_TO_RUN.value:
         why = (
-            f"{held} lie within the range of the other terms; two runs of one description differ by this much: {scope}"
+            f"{held} lie within the range of the other terms, so only the difference between two runs of one "
+            f"description is left: {scope}"
         )
     return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
 

@@ -95,7 +95,7 @@ def _loop(node: ast.For, scope: Scope) -> str:
 
 
 def either(first: str, second: Callable[[], str]) -> str:
-    """Two conditions of which one is enough."""
+    """Two conditions, one of which is enough."""
     if first == "True":
         return first
     other = second()

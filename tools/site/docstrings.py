@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 
 SHOWN = "Source: "
@@ -16,7 +17,7 @@ def without_docstrings(text: str, *, is_page: bool = True) -> str:
     That of the module stays if it ``is_page``: the page of a rule, or the text of `--help`. So do docstrings that name
     a source, which terms print.
     """
-    lines, tree = text.split("\n"), ast.parse(text)
+    lines, tree = text.split("\n"), parsed(text)
     first_alone = [] if is_page or not tree.body or not _is_text(tree.body[0]) else [(tree.body[0], False)]
     for node, is_alone in (*first_alone, *_docstrings(tree)):
         first, last = node.lineno - 1, node.end_lineno or node.lineno
@@ -24,6 +25,12 @@ def without_docstrings(text: str, *, is_page: bool = True) -> str:
             indent = lines[first][: node.col_offset]
             lines[first:last] = [f'{indent}""' if is_alone else "", *[""] * (last - first - 1)]
     return "\n".join(lines)
+
+
+@cache
+def parsed(text: str) -> ast.Module:
+    """The tree of a file, parsed once: what a page imports and what it does not show are read from all files."""
+    return ast.parse(text)
 
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[ast.Expr, bool]]:

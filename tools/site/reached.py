@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from clusterspec.analysis import HOMES
+from tools.site.docstrings import parsed
 
 PACKAGE = "clusterspec"
 PRUNED = (
@@ -73,7 +74,7 @@ def _imported_names(text: bytes) -> Iterator[str]:
     """The names that a file may import, inside functions too, without imports for type checkers. Expressions, which
     hold no imports, are most of a file.
     """
-    waiting: list[ast.AST] = [ast.parse(text)]
+    waiting: list[ast.AST] = [parsed(text.decode())]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":

@@ -113,7 +113,7 @@ class Desk {
     await this.panels[this.tab].refresh();
   }
 
-  /** Every text is checked, so that the marks in the editor are never of another one. */
+  /** Checks every text, so that the marks in the editor always belong to it. */
   async check() {
     if (this.checking) {
       this.again = true;
@@ -152,7 +152,7 @@ class Desk {
     return answer;
   }
 
-  /** The engine takes long: a person may stop it, which starts it anew; the text stays. */
+  /** The engine takes long: offers to stop it, which starts a new engine and keeps the text. */
   slow() {
     this.tell("The engine has worked on this text for 10 s.", h("button", { className: "slow", onclick: () => {
       this.engine.cancel();
@@ -201,7 +201,7 @@ class Desk {
       const [chosen] = file.files;
       file.value = ""; // the same file may be opened again
       if (!chosen) return;
-      if (chosen.size > 1 << 20) this.tell("This file has more than a megabyte.");
+      if (chosen.size > 1 << 20) this.tell("This file is larger than one megabyte.");
       else this.open(await chosen.text());
     } });
     const dialog = new NewSpec(this);
@@ -227,7 +227,7 @@ class Desk {
     if (!this.worker) addEventListener("beforeunload", (event) => { if (this.text !== this.saved) event.preventDefault(); });
   }
 
-  /** Puts a text in place of that of the editor; a comparison begins with it. */
+  /** Replaces the text of the editor; a comparison begins with the new text. */
   open(text) {
     this.opened = text;
     this.editor.set(text);
@@ -245,9 +245,9 @@ class Desk {
     history.replaceState(null, "", link);
     try {
       await navigator.clipboard.writeText(link);
-      this.tell("The link is copied. It holds the whole spec behind the #, which browsers send to nobody.");
+      this.tell("The link is copied. It contains the whole spec after the #, which browsers do not send.");
     } catch {
-      this.tell("The link is in the address bar. It holds the whole spec behind the #, which browsers send to nobody.");
+      this.tell("The link is in the address bar. It contains the whole spec after the #, which browsers do not send.");
     }
   }
 
@@ -277,7 +277,7 @@ class Desk {
       h("button", { onclick: () => { this.onDisk = file.state; this.saved = file.text; this.unsaved(); byId("message").replaceChildren(); } }, "Keep my text; the next save replaces the file")));
   }
 
-  /** Says once why the file cannot be read any more, until it can be. */
+  /** Says once why the file can no longer be read. */
   unreadable({ status, err }) {
     const why = status ? err.replace(/^clusterspec: /, "").trim() : "";
     if (why && why !== this.trouble) this.tell(`The file on disk cannot be read: ${why}. Your text is still here.`);

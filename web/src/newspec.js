@@ -1,8 +1,8 @@
-// The dialog for a new spec: a platform and a model of the catalog, for which `clusterspec init` writes a spec.
+// The dialog for a new spec: a platform and a model of the catalog, from which `clusterspec init` writes a spec.
 
 import { h, replace } from "./dom.js";
 
-/** The keys of a spec whose completions are the choices of a field. */
+/** Keys of a spec; their completions are the choices of a field. */
 const CHOICES = { platform: "cluster:\n  platform: ", model: "workload:\n  model: " };
 
 const SHOWN = 6;

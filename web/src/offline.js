@@ -1,4 +1,4 @@
-// The playground without a network: what the page needs is kept at the first visit, and taken from there unless it changed.
+// The playground without a network: the first visit stores what the page needs, and later visits load only what has changed.
 
 const KEPT = "clusterspec-VERSION";
 const FILES = ["./", "page.js", "page.css", "worker.js", "pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json", "engine.tar.xz", "examples.json", "fonts/Inter-Regular.woff2", "fonts/Inter-SemiBold.woff2", "fonts/JetBrainsMono-Regular.woff2"];

@@ -30,7 +30,7 @@ function downloads(desk, name, text) {
   return h("button", { className: "plain", onclick: () => download(`${desk.stem}-${name}.json`, text, "application/json") }, "Download JSON");
 }
 
-/** A panel that shows the answer to one command, again whenever the text changes. */
+/** A panel that shows the answer to one command, and renews it when the text changes. */
 class Panel {
   constructor(desk) {
     this.desk = desk;
@@ -132,7 +132,7 @@ function card(label, value, detail, tone = "") {
   return h("div", { className: `card ${tone}` }, h("p", { className: "label" }, label), h("p", { className: "value" }, value), detail && h("p", { className: "detail" }, detail));
 }
 
-/** The time to first token; that of a load above the capacity is of full engines, before which requests wait without end. */
+/** The time to first token. For a load above the capacity it is that of full engines, since the queue grows without end. */
 function firstTokenCard(serving) {
   if (!serving.queue_grows) return card("time to first token", figure(serving.ttft, "s"), range(serving.range?.ttft, "s"));
   return card("time to first token", "unbounded", `the queue grows without end; full engines take ${figure(serving.ttft, "s")}`, "bad");
@@ -159,7 +159,7 @@ export function tree(term, whole = term.value, depth = 0) {
   return made;
 }
 
-/** A lever with numbers as a slider over the values that are sold or usual; `at` is the place of that of the spec. */
+/** A lever with numbers as a slider over the values that are sold or usual; `at` is the index of the spec's own value. */
 function slider(key, rows, values, at, choose) {
   const unit = rows[0].unit || "1";
   const said = (place) => `${figure(values[place], unit)}${place === at ? ", now" : ""}`;
@@ -251,13 +251,13 @@ export class Estimate extends OfFleet {
       rows.map((one) => [one.axis, one.collective, one.tier, digits(one.ranks), figure(one.bytes, "B"), figure(one.seconds, "s"), figure(one.exposed, "s")]));
   }
 
-  /** The parameters that the engine ranks by what they move; each choice is estimated and can be written. */
+  /** The parameters, ranked by the engine by their effect; each choice is estimated and can be written. */
   async levers(section) {
     const text = this.desk.text;
     if (section.dataset.of === text) return;
     section.dataset.of = text;
     const box = section.querySelector(".levers") ?? section.appendChild(h("div", { className: "levers" }));
-    replace(box, note("Trying each lever one step up and down …"));
+    replace(box, note("Estimating each parameter one step up and down …"));
     const answer = await this.desk.ask({ verb: "sensitivity", format: "json", text, job: this.job });
     const { values: steps = {} } = this.job ? {} : await this.desk.ask({ verb: "values", text });
     let found;
@@ -268,7 +268,7 @@ export class Estimate extends OfFleet {
       return;
     }
     if (!found.levers.length) {
-      replace(box, note("No lever moves this design."));
+      replace(box, note("No parameter changes the estimate of this design."));
       return;
     }
     const groups = new Map();
@@ -295,7 +295,7 @@ export class Estimate extends OfFleet {
   async outcome(box, chosen) {
     const number = (this.moves = (this.moves ?? 0) + 1);
     if (!chosen.size || this.job) {
-      replace(box, this.job && chosen.size ? note("Levers are written into a spec of one cluster; copy the value into the job.") : []);
+      replace(box, this.job && chosen.size ? note("This list writes only into a spec of one cluster; copy the value into the job.") : []);
       return;
     }
     let { text } = this.desk;
@@ -510,7 +510,7 @@ export class Convert extends Panel {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.refresh(), 250);
     } });
-    return h("div", { className: "controls" }, h("label", { className: "field wide" }, "A quantity as a data sheet has it ", this.input));
+    return h("div", { className: "controls" }, h("label", { className: "field wide" }, "A quantity as a data sheet prints it ", this.input));
   }
 
   key() {

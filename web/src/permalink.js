@@ -1,4 +1,4 @@
-// A spec in the fragment of an address, which browsers send to nobody: deflated, in base64url.
+// A spec in the fragment of an address, which browsers do not send: deflated, in base64url.
 
 const LARGEST = 1 << 20;
 
@@ -12,7 +12,7 @@ async function through(bytes, stream, most) {
     size += value.length;
     if (size > most) {
       await reader.cancel();
-      throw new Error("the link holds more than a megabyte");
+      throw new Error("the link holds more than one megabyte");
     }
     parts.push(value);
   }

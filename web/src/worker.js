@@ -3,7 +3,7 @@
 import { BEGIN } from "./begin.js";
 import { loadPyodide } from "./pyodide.mjs";
 
-// The fonts of reports are those of the page, which has them once.
+// Reports use the fonts of the page, so they are loaded once.
 const FONTS = ["Inter-Regular.woff2", "Inter-SemiBold.woff2", "JetBrainsMono-Regular.woff2"];
 const FOLDER = "/engine/clusterspec/_data/templates/fonts";
 

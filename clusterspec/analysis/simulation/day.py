@@ -24,9 +24,9 @@ from clusterspec.results.simulation import SimulatedHours, SimulatedRise
 from clusterspec.studies import Study
 
 MOST_HOUR = 5_000
-"""Requests of the hours with one load."""
+"""Largest number of requests of the hours with one load."""
 MOST_RISE = 50_000
-"""Requests after a rise of the load."""
+"""Largest number of requests after a rise of the load."""
 BEFORE = 0.2
 """Requests before a rise over those after it."""
 

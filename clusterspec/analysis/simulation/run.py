@@ -37,7 +37,7 @@ from clusterspec.standard import sum_of
 from clusterspec.studies import Study
 
 MOST_STEPS = 5_000_000
-"""Steps with prompts that are simulated."""
+"""Largest number of steps with prompts that are simulated."""
 MOST_RANKS = 5_000
 """Number of attention ranks at which simulation time per rank has doubled."""
 OVERLOAD = 1.001

@@ -22,8 +22,8 @@ from clusterspec.records import NamedTuple
 GOLDEN = (5**0.5 - 1) / 2
 """The golden ratio: the fractional parts of its multiples are evenly spread for any number of them."""
 FIRST_FAMILIES = 100
-"""Number of families of which one layout is evaluated first. It is lower than the number of layouts that a search in a
-browser evaluates.
+"""Number of families from which one layout each is evaluated first. It is lower than the number of layouts that a
+search in a browser evaluates.
 """
 STEP = 2.0
 """Doublings and halvings of degrees between neighboring families: tp 8 × pp 2 and tp 4 × pp 4 are neighbors."""

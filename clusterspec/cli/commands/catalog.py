@@ -227,7 +227,7 @@ def _output_width(args: argparse.Namespace) -> int:
 
 _ID = re.compile("[a-z0-9]+([.-][a-z0-9]+)*")
 LONGEST = 64
-"""Characters of an id."""
+"""Largest number of characters of an id."""
 
 
 def check_company_folders(args: argparse.Namespace) -> int:

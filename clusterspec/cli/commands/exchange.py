@@ -141,7 +141,7 @@ def _named_format(kind: str) -> import_formats.ImportFormat:
 
 
 def _import_json(args: argparse.Namespace, reading: ImportResult, digest: str) -> dict[str, object]:
-    """The import result as JSON; ``digest`` is of the concatenated files."""
+    """The import result as JSON; ``digest`` is the hash of the concatenated files."""
     name = ", ".join(args.files)
     tool = StudyReader(args).settings(folder_of(args.into or args.files[0])).tool
     return head(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)

@@ -29,7 +29,7 @@ _INSIDE = re.compile(r"(?:[{,]\s*)(?P<key>[\w.-]+):\s*(?P<value>[^,{}]*)$")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$")
 _WAIVES = re.compile(r"clusterspec:\s*ignore(?:-file)?\s*\[[^\]]*$")
 MOST = 100
-"""Files of a folder that are offered as a base."""
+"""Largest number of files of a folder that are offered as a base."""
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def chunked_elements(
 
     Queries and keys in; v passes over values and the output (in Mamba-2 two kernels read the values);
     n passes over keys and values as the delta rule changes them (written once and read once; none in
-    Mamba-2); p passes over one state per chunk, of which one in 32 bits counts twice.
+    Mamba-2); p passes over one state per chunk; a pass in 32 bits counts twice.
 
     Source: arXiv 2412.06464, section 3.3; arXiv 2405.21060, section 6.
 

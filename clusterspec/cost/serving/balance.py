@@ -71,7 +71,7 @@ def expert_use(engine: Engine) -> ExpertUse | None:
 
 
 def token_shares(load: ExpertLoad, experts: int, chosen: int) -> tuple[float, ...]:
-    """The share of tokens that select each expert, ``chosen`` in sum.
+    """The share of tokens that select each expert; the shares add up to ``chosen``.
 
     With a power law the i-th most popular expert has the weight i^-alpha; with counts each expert has its own. A token
     selects an expert at most once, so no expert has more than all tokens; the other experts share the rest.

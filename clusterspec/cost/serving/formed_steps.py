@@ -45,8 +45,8 @@ def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, 
 
 def _wait_for_formed_step(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
     """Mean seconds of the step that was formed before a prompt came, as far as the host had not to launch it first; 0
-    if the engine forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt, of
-    which the share ``mixed`` of all steps consists.
+    if the engine forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt;
+    the share ``mixed`` of all steps are prompt steps.
 
     The prompt runs after that step. While it runs the host launches the step of the prompt.
     """

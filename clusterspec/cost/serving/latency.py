@@ -198,7 +198,7 @@ class ServingTimes:
     compiled_first: Figure | None = None
     """Seconds that requests which start together wait for kernels to compile; None if for none."""
     early: bool = False
-    """Whether the generation of the software is of `constants.EARLY` or before."""
+    """Whether the generation of the software is `constants.EARLY` or older."""
     recent: bool = False
     """Whether the software is from `constants.RECENT` or later; false without an entry."""
     prompts_alone: bool = False

@@ -72,7 +72,7 @@ def _selecting_gemms(model: Model, chunk: Chunk) -> int:
 
 
 def launches_per_step(model: Model, chunk: Chunk, ranks: int = 1) -> float:
-    """Kernel launches of one step through all layers, the heads of which ``ranks`` share: GEMMs, kernels that route
+    """Kernel launches of one step through all layers, whose heads are split over ``ranks``: GEMMs, kernels that route
     tokens, those of a sparse index, and of norms over all heads.
     """
     indexed = INDEXED * _indexed_layers(model, chunk) + _selecting_gemms(model, chunk)

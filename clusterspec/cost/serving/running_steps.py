@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MOST_STEPS = 16
-"""Steps counted one by one that end before a prompt arrives."""
+"""Largest number of steps counted one by one that end before a prompt arrives."""
 
 
 def rest_after(mixed: float, plain: float, longer: float, late: float) -> float:

@@ -367,9 +367,9 @@ class OpenRun(NamedTuple):
         """Mean number of requests that decode together with the last one, after which no prompts come. Each decodes for
         ``decoding`` seconds amid the prompts of others, for ``alone`` seconds without.
 
-        They end in the order in which they began, and have gained tokens by then while the engines had time other than
-        prompts. Requests that have gained all their tokens end evenly; if none has gained any, all end with the last
-        one.
+        Requests end in the order in which they began. Until then they gain tokens in the time that the engines do not
+        spend on prompts. Requests that have gained all their tokens end evenly; if none has gained any, all end with
+        the last one.
 
         >>> run = OpenRun(200.0, 10.0, 500.0, 0.0, 0.0)
         >>> run.requests_with_last(10.0, 10.0)  # 100 of them, which end evenly

@@ -174,8 +174,8 @@ def _wait_before_steps_of_prompts(pools: Pools, plain: float, prompts: float, ca
 
 def step_ahead(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
     """Mean seconds for which the host launches a step with prompts before the device is free for it, at least; 0 if it
-    forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt, of which the
-    share ``mixed`` of all steps consists.
+    forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt; the share
+    ``mixed`` of all steps are prompt steps.
 
     While the step before it runs the host launches the step of the prompt. Steps whose launch takes longer than the
     device are launched one after the other.
@@ -229,7 +229,7 @@ def seconds_of_prompts(pools: Pools, together: float, ahead: float = 0.0) -> flo
     """Seconds of prompt-only steps with ``together`` prompts (at least one), whose launch began ``ahead`` seconds
     before the device was free.
 
-    Of conversations it is the mean over their turns: short prompts last as long as their launch, long ones longer.
+    For conversations it is the mean over their turns: short prompts last as long as their launch, long ones longer.
     """
     engine, load = pools.prompts, pools.load
     fresh, length, ranks = load.fresh_tokens, float(load.input_tokens), float(engine.layout.attention_dp)

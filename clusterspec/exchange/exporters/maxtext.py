@@ -175,7 +175,7 @@ def _quantization_option(cluster: Cluster, work: Workload) -> str | None:
 def slice_ranks(cluster: Cluster, layout: Layout) -> int:
     """The devices of one slice: the devices of a scale-up domain, or of a node if that has more.
 
-    Raises `NotExportable` if slices are of different sizes.
+    Raises `NotExportable` if slices differ in size.
     """
     per_node = layout.ranks // max(1, layout.nodes)
     nodes = min(layout.nodes, layout.nodes_per_domain or nodes_of_domain(cluster))

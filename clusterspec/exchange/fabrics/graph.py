@@ -100,7 +100,7 @@ class FabricGraph:
         self.links[min(one, other), max(one, other)] += count
 
     def levels(self) -> dict[str, int]:
-        """The level of every connected switch: 1 if it has endpoints, plus one per hop from such a switch."""
+        """The level of every connected switch: 1 if it has endpoints, plus one per hop from a switch with endpoints."""
         neighbors: defaultdict[str, set[str]] = defaultdict(set)
         now: set[str] = set()
         for one, other in self.links:

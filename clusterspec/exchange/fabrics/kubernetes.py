@@ -22,6 +22,7 @@ from clusterspec.exchange.fabrics.grove import (
     record_pod_clique_set,
 )
 from clusterspec.exchange.fabrics.mpi_launcher import record_command, record_ranks
+from clusterspec.exchange.fabrics.node_pools import has_known_machine, record_pool
 from clusterspec.exchange.fabrics.other_objects import list_scaling, record_other_object, requests_accelerators
 from clusterspec.exchange.fabrics.pods import (
     NO_COUNT,
@@ -46,8 +47,10 @@ from clusterspec.exchange.fabrics.ray_clusters import (
 )
 from clusterspec.exchange.fabrics.serving_runtimes import (
     RUNTIMES_OF_ENGINES,
+    pod_of_predictor,
     pods_of_runtime,
     record_endpoint,
+    record_inference_service,
     record_serving_runtime,
     record_workspace,
 )
@@ -142,6 +145,9 @@ def _read_objects(file: InputFile) -> ImportResult:
     if not read and (nodes := [yaml for _, yaml in documents if next(nodes_in(yaml), None)]):
         record_nodes(nodes, file.part, builder)
         return builder.reading()
+    if not read and (pools := [(kind, yaml) for kind, yaml in documents if has_known_machine(kind, yaml)]):
+        record_pool(pools, file.part, builder)
+        return builder.reading()
     if not read:
         found = excerpt(", ".join(excerpt(kind) for kind, _ in documents), LIST)
         if {kind for kind, _ in documents} & {"Pod", "Deployment", "StatefulSet"}:
@@ -149,7 +155,7 @@ def _read_objects(file: InputFile) -> ImportResult:
                 why = "whose pods claim devices (resourceClaims): their templates state the class and the number"
                 raise FormatError(f"holds {found}, {why}")
             raise FormatError(f"holds {found}, whose pods ask for no accelerators")
-        known = "Kueue, pods, jobs, JobSet, LeaderWorkerSet, Grove, Kubeflow, KServe, KAITO and Ray"
+        known = "Kueue, pods, jobs, JobSet, LeaderWorkerSet, Grove, Kubeflow, KServe, KAITO, Karpenter and Ray"
         raise FormatError(f"holds {found}: supported Kubernetes kinds are {known}")
     jobs = [each for each in without_referred_runtimes(read) if each[0] not in _MACHINE_KINDS]
     if jobs:
@@ -275,6 +281,8 @@ def _is_job(kind: str, yaml: Yaml) -> bool:
     """Whether an object is a job. Pods and deployments are jobs only if they request accelerators."""
     if kind in RUNTIMES_OF_ENGINES:
         return any(group.accelerators for group in pods_of_runtime(yaml))
+    if kind == "InferenceService":
+        return pod_of_predictor(yaml).accelerators > 0
     if kind in _JOB_CONDITIONS:
         return _JOB_CONDITIONS[kind](yaml)
     if kind not in _PODS_OF:
@@ -378,6 +386,7 @@ READERS = {
     "PodCliqueSet": record_pod_clique_set,
     "DisaggregatedSet": record_disaggregated_set,
     "ClusterQueue": record_cluster_queue,
+    "InferenceService": record_inference_service,
     "ServingRuntime": record_serving_runtime,
     "ClusterServingRuntime": record_serving_runtime,
     "Workspace": record_workspace,

@@ -33,7 +33,7 @@ _FENCE_LINE = re.compile(r"^[ \t]{0,8}(?:```|~~~)", re.MULTILINE)
 _CONF = re.compile(r"^[ \t]*(SwitchName|BlockName)\s*=", re.IGNORECASE | re.MULTILINE)
 _NAMED = re.compile(r"^[ \t]*+-?[ \t]*topology\s*:", re.MULTILINE)
 _SHAPED = re.compile(r"^[ \t]*+-?[ \t]*(?:tree|block|flat)\s*:", re.MULTILINE)
-"""Keys of which a topology in YAML has one. The key ``topology`` is no evidence, since it may occur in any file."""
+"""Keys; every topology in YAML has one of them. The key ``topology`` is no evidence, since it may occur in any file."""
 _PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]++)\s*+=\s*(\S+)")
 
 

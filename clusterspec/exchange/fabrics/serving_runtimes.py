@@ -14,7 +14,7 @@ from typing import Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, yaml_of_text
-from clusterspec.exchange.fabrics.pods import Path, Pods, mapping_of, record_pods, template_pods
+from clusterspec.exchange.fabrics.pods import Path, Pods, list_at, mapping_of, record_pods, template_pods
 from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, excerpt
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.shell import Command
@@ -61,6 +61,29 @@ def _set_platform(instance: Any, cloud: str, builder: ImportBuilder, line: int) 
     builder.set("cluster.platform", found, line)
     if found is None:
         builder.unknown(f"instance {excerpt(instance)}", "no catalog entry of this name", line)
+
+
+_PREDICTOR: Path = ("spec", "predictor")
+
+
+def pod_of_predictor(yaml: Yaml) -> Pods:
+    """One pod of an InferenceService: the containers of its predictor, or the one of its server or model format, whose
+    fields are those of a container (kserve/kserve, v1beta1, ``PredictorSpec`` and ``ModelSpec``).
+    """
+    stated = mapping_of(value_at(yaml.value, *_PREDICTOR))
+    own = [each for each in stated.values() if isinstance(each, dict) and "resources" in each]
+    containers = [*list_at(stated, "containers"), *own]
+    return template_pods(yaml, _PREDICTOR, {"spec": {**stated, "containers": containers}}, 1, "pod")
+
+
+def record_inference_service(yaml: Yaml, builder: ImportBuilder) -> None:
+    """The pod of a predictor that starts no known engine; ``minReplicas`` are separate pods."""
+    record_pods([pod_of_predictor(yaml)], builder, yaml.line(*_PREDICTOR))
+    path = (*_PREDICTOR, "minReplicas")
+    builder.count("replicas", positive_integer_of(value_at(yaml.value, *path)), yaml.line(*path))
+    if "workerSpec" in mapping_of(value_at(yaml.value, *_PREDICTOR)):
+        builder.unknown("workerSpec", "more nodes of the predictor: not read", yaml.line(*_PREDICTOR, "workerSpec"))
+    builder.unknown("the server of the predictor", "no engine that a reader knows", yaml.line(*_PREDICTOR))
 
 
 def record_workspace(yaml: Yaml, builder: ImportBuilder, documents: Sequence[Yaml] = ()) -> None:

@@ -98,7 +98,7 @@ def _record_rest(yaml: Yaml, builder: ImportBuilder, *, nodes: bool, accelerator
 def _accelerators_and_line(yaml: Yaml) -> tuple[int, int]:
     """The accelerators that a node of the training job requests, and the line of this job.
 
-    Raises `FormatError` if no job is of that step.
+    Raises `FormatError` if no job has that step.
     """
     jobs = list(enumerate(list_at(yaml.value, *_JOBS)))
     mpi = value_at(yaml.value, "spec", "mlPolicy", "mpi", "runLauncherAsNode") is True

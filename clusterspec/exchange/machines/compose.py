@@ -20,6 +20,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
 )
 from clusterspec.exchange.workloads.keys import positive_integer_of
+from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
 from clusterspec.source import value_at
 from clusterspec.units import plural
@@ -54,7 +55,7 @@ def matches_compose(file: InputFile) -> bool:
     """Whether a file is a Compose file whose services start no serving engine, since a launch of an engine has its own
     format.
     """
-    return declares_services(file) and not matches_serving(file)
+    return declares_services(file) and not matches_serving(file) and not matches_nim(file)
 
 
 def read_compose(file: InputFile) -> ImportResult:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from clusterspec.catalog import Catalog
 from clusterspec.catalog.product_names import torus_shape
 from clusterspec.exchange.import_result import LIST, ImportBuilder, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
@@ -45,6 +46,7 @@ _KARPENTER = {
 """Products of AWS that are the same in all instances with this name. A100 stands for two products, and L4 also for
 parts of one.
 """
+_INSTANCE = "kubernetes.io/instance-type"
 _LABEL = re.compile(
     r"\b(?P<name>gke-accelerator|gke-tpu-accelerator|nvidia\.com/gpu\.product|kubernetes\.io/instance-type"
     r"|karpenter\.k8s\.aws/instance-gpu-name)[\"']?"
@@ -78,10 +80,20 @@ def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
     line = text.count("\n", 0, found[0].start()) + 1
     if len(named) == 1 and not any(_is_list(match) for match in found):
         builder.set("cluster.accelerator", named.pop(), line)
+        _set_whole_machine({match["value"] for match in found if match["name"] == _INSTANCE}, builder, line)
     else:
         shown = ", ".join(dict.fromkeys(match["value"] for match in found))
         why = "several products" if named else "no catalog entry of this label"
         builder.unknown(f"nodes of {excerpt(shown, LIST)}", why, line)
+
+
+def _set_whole_machine(types: set[str], builder: ImportBuilder, line: int) -> None:
+    """Set the machine by its type if there is one type, and a pod requests all accelerators of such a machine."""
+    requested = builder.reading().value(("cluster", "accelerators_per_node"))
+    if len(types) == 1 and (platform := _platform_of_instance(types.pop())):
+        entry = Catalog.open().platform(platform)
+        if entry.accelerators_per_node is not None and entry.accelerators_per_node == requested:
+            builder.set("cluster.platform", platform, line)
 
 
 _VALUE = re.compile(r"values:\s*+-\s*(\S+)")
@@ -130,9 +142,12 @@ def _accelerator_id(name: str, value: str) -> str | None:
 
 
 def _accelerator_of_instance(value: str) -> str | None:
-    from clusterspec.catalog import Catalog
+    found = _platform_of_instance(value)
+    return Catalog.open().platform(found).accelerator if found else None
 
-    catalog = Catalog.open()
-    clouds = ("aws", "azure", "oci", "gcp")
-    found = (match_instance(value.removeprefix("ml."), cloud, catalog.ids("platform")) for cloud in clouds)
-    return next((catalog.platform(each).accelerator for each in found if each), None)
+
+def _platform_of_instance(value: str) -> str | None:
+    """The platform of the name that a cloud gives a type of machine (``ml.`` before it is SageMaker's)."""
+    ids = Catalog.open().ids("platform")
+    found = (match_instance(value.removeprefix("ml."), cloud, ids) for cloud in ("aws", "azure", "oci", "gcp"))
+    return next((each for each in found if each), None)

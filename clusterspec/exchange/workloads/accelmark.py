@@ -32,7 +32,7 @@ from clusterspec.units import plural
 ACCELMARK = "accelmark"
 _MARKS = ('"suite_id"', '"implementation_id"', '"chip"', '"metrics"')
 _PRECISIONS = {"BF16": "bf16", "FP16": "fp16", "FP32": "fp32", "FP8": "fp8", "W8A16": "int8", "W4A16": "int4"}
-"""Names of precisions whose weights have one width and type; W8A8 is of integers or of fp8."""
+"""Names of precisions whose weights have one width and type; W8A8 means integers or fp8."""
 _ENGINES = {"vllm": "vllm", "sglang": "sglang"}
 _DEGREES = ("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size")
 _OPTIONS = ("enforce_eager", "max_num_seqs", "gpu_memory_utilization", "max_num_batched_tokens", "kv_cache_dtype")

@@ -71,7 +71,7 @@ def _runs_recipe(keys: Keys) -> bool:
 
 
 def leaves_degrees_open(keys: Keys, text: str) -> bool:
-    """Whether keys are of Megatron-Bridge. There a recipe states the degrees that a configuration leaves out, and a
+    """Whether keys belong to Megatron-Bridge. There a recipe states the degrees that a configuration leaves out, and a
     model those that a recipe leaves out.
     """
     stated = {"train.train_iters", "trainer.num_nodes"} & keys.values.keys()

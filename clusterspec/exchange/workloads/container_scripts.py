@@ -25,7 +25,7 @@ def script_of_containers(file: InputFile) -> InputFile | None:
         return None
     lines: dict[int, str] = {}
     for yaml in documents:
-        for value, path in _mappings_in(yaml.mapping, ()):
+        for value, path in mappings_in(yaml.mapping, ()):
             for command in container_commands(yaml, value, path) if {"command", "args"} & value.keys() else ():
                 if not lines.keys() & {word.line for word in command.words}:
                     lines |= _lines_of(command)
@@ -33,13 +33,13 @@ def script_of_containers(file: InputFile) -> InputFile | None:
     return InputFile(file.name, f"{text}\n".encode()) if lines else None
 
 
-def _mappings_in(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[dict[str, Any], tuple[str | int, ...]]]:
+def mappings_in(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[dict[str, Any], tuple[str | int, ...]]]:
     """The mappings in a value, itself included, each with its path."""
     if isinstance(value, dict):
         yield value, path
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
-        yield from _mappings_in(inner, (*path, key))
+        yield from mappings_in(inner, (*path, key))
 
 
 def _lines_of(command: Command) -> dict[int, str]:

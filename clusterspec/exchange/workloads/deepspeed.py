@@ -94,7 +94,7 @@ def matches_deepspeed(file: InputFile) -> bool:
 
 
 def read_deepspeed(file: InputFile) -> ImportResult:
-    """The layout, and for Axolotl the model. Raises `FormatError` if the file is of neither format."""
+    """The layout, and for Axolotl the model. Raises `FormatError` if the file has neither format."""
     if not file.text.lstrip().startswith("{") and "<<" in file.text:
         return _read_written(file)
     builder, keys = ImportBuilder(DEEPSPEED, file.name), Keys()

@@ -64,8 +64,8 @@ class Keys:
         self.values[name.replace("-", "_")] = (value, line)
 
     def find(self, *names: str) -> str | None:
-        """The first of the given names that exists, as a full key or as the end of a dotted key. Of several dotted
-        keys, the one with the fewest parts: deeper keys belong to another model or part.
+        """The first of the given names that exists, as a full key or as the end of a dotted key. Among several dotted
+        keys, the one with the fewest parts applies: deeper keys belong to another model or part.
         """
         for name in names:
             if name in self.values:
@@ -276,7 +276,8 @@ def launches_of(file: InputFile, launch: re.Pattern[str], model: re.Pattern[str]
         keys.severed = severed_part(keys.command, commands[max(0, at - 1) : at + 2]) if at is not None else None
         keys.stopped = line_of_stop(file, keys.command.line)
         keys.conditional = [each for each in conditional_words(file, keys.command.line) if not _is_set(each[0], file)]
-        if not (keys.elided or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
+        alone = "--standalone" in {word.text for word in keys.command.words} and not keys.placed_by
+        if alone or not (keys.elided or keys.severed or keys.placed_by or keys.is_undecided("nnodes")):
             take_single_node(keys.values, [word.text for word in keys.command.words], file.text)
     different = {
         (
@@ -302,7 +303,7 @@ def _may_have_either_role(keys: Keys) -> bool:
 
 def _is_set(conditional: str, file: InputFile) -> bool:
     """Whether a script sets the variable of words that depend on it, which the launch has then."""
-    name = conditional[2:].partition(":")[0].partition("+")[0]
+    name = conditional[2:].partition(":")[0].partition("+")[0].rstrip("}")
     value = variables_of(file.text).get(name)
     return value is not None and bool(value.text) and "$" not in value.text
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from functools import lru_cache
+from itertools import islice, pairwise
 
 from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, is_finder
@@ -33,17 +34,27 @@ _IMAGE_STEPS = frozenset(
 )
 """Commands of these tools that fetch, build or move an image, or look after a container, and start nothing."""
 _OF_OBJECTS = frozenset({"image", "container", "buildx", "system", "manifest", "builder"})
-"""Kinds of objects that docker and podman name before such a command."""
+"""Kinds of objects that docker and podman name before a command, as in `docker image pull`."""
 
 
 _CONDITIONAL = re.compile(r"\$\{[A-Za-z_]\w{0,60}:?\+[^}\n]{0,200}(?:--|\$)[^}\n]{0,200}\}")
+_APPENDED = re.compile(
+    r"^[ \t]{0,80}(?P<list>[A-Za-z_]\w{0,60})"
+    r"(?:\+=\([ \t]{0,9}[\"']?|\+=[\"'][ \t]{1,9}|=[\"']\$\{?(?P=list)\}?[ \t]{1,9})"
+    r"(?P<word>\$(?:\{(?P<held>[A-Za-z_]\w{0,60})(?::?-)?\}|(?P<name>[A-Za-z_]\w{0,60})))(?=[\s\"')])",
+    re.MULTILINE,
+)
+"""A variable with words of its own that a line appends to a list of options: no value of an option before it."""
+_HOLDS_OPTIONS = re.compile(r"(?:args|arguments|flags|opts|options|params|extra)(?:_str|_string)?$", re.IGNORECASE)
+"""The usual ends of names of variables that hold options; others may hold files, or items of a loop."""
+_USED = re.compile(r"\$\{?(\w{1,60})")
 MOST_LINES = 200
-"""Lines of a command that are looked at for words that depend on a variable."""
+"""Largest number of lines of a command that are looked at for words that depend on a variable."""
 
 
 def conditional_words(file: InputFile, first: int) -> list[tuple[str, int]]:
-    """The words, with their lines, that a command has only where a variable is set (``${EXTRA:+--option}``). ``first``
-    is the first line of the command.
+    """The words, with their lines, that a command has only where a variable is set: ``${EXTRA:+--option}``, and
+    ``$EXTRA`` where a branch appends it to options of the command. ``first`` is the first line of the command.
     """
     found: list[tuple[str, int]] = []
     start = max(first, 1) - 1
@@ -51,11 +62,27 @@ def conditional_words(file: InputFile, first: int) -> list[tuple[str, int]]:
         lines = file.lines[start : start + MOST_LINES]
     except FormatError:  # a line longer than any of a script
         return found
+    used = set[str]()
     for number, line in enumerate(lines, max(first, 1)):
         found += [(match[0], number) for match in _CONDITIONAL.finditer(line)]
+        used |= set(_USED.findall(line))
         if not line.rstrip().endswith("\\"):
             break
-    return found
+    return found + [each for name, each in _appended_words(file.text) if name in used]
+
+
+@lru_cache(maxsize=4)  # a text may hold thousands of launches
+def _appended_words(text: str) -> tuple[tuple[str, tuple[str, int]], ...]:
+    """The variables that lines append to lists of options, as ``${NAME}`` with the line, each with its list.
+
+    >>> _appended_words('A=(--tp 2)\\n[ -n "$MORE_ARGS" ] && \\\\\\n  A+=(${MORE_ARGS:-})\\nA+=(--port $P)')
+    (('A', ('${MORE_ARGS}', 3)),)
+    """
+    return tuple(
+        (match["list"], (f"${{{match['held'] or match['name']}}}", text.count("\n", 0, match.start("word")) + 1))
+        for match in islice(_APPENDED.finditer(text), MOST_LINES)
+        if _HOLDS_OPTIONS.search(match["held"] or match["name"])
+    )
 
 
 def is_launch(command: Command, launch: re.Pattern[str]) -> bool:

@@ -89,14 +89,21 @@ def take_single_node(values: dict[str, tuple[Any, int]], words: Sequence[str], t
     """State one node for a launch by ``torchrun`` without ``--nnodes``, in a text that names no other node.
 
     The default is one node: pytorch/pytorch 010929fd, torch/distributed/run.py, ``--nnodes``, ``default="1:1"``.
+    ``--standalone`` is for one node, also where the number of its ranks is open: its ranks meet at a port of the node.
 
     >>> values = {"nproc_per_node": ("4", 2)}
     >>> take_single_node(values, ["torchrun", "--nproc_per_node=4", "a.py"], "torchrun --nproc_per_node=4 a.py")
     >>> values["nnodes"]
     ('1', 2)
+    >>> values = {"standalone": (True, 3)}
+    >>> take_single_node(values, ["torchrun", "--standalone", "a.py"], "#SBATCH -N 1")
+    >>> values["nnodes"]
+    ('1', 3)
     """
     started = any(word.rpartition("/")[2] == "torchrun" or word.startswith("torch.distributed.") for word in words)
-    if started and "nproc_per_node" in values and "nnodes" not in values and is_of_one_node(text):
+    if started and "--standalone" in words and "nnodes" not in values:
+        values["nnodes"] = ("1", values.get("standalone", ("", 0))[1])
+    elif started and "nproc_per_node" in values and "nnodes" not in values and is_of_one_node(text):
         values["nnodes"] = ("1", values["nproc_per_node"][1])
 
 

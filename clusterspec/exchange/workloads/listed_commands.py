@@ -50,7 +50,7 @@ OWN_BUILD = re.compile(r"(?:\S{0,200}/)?(?:[\w.-]{1,80}-)?vllm(?:-[\w.-]{1,80})?
 """Images that a site builds on those and names after the engine: their options show that they keep the entry point."""
 _OPTIONS = re.compile(r"(?:^|\s)--(?:model|tensor-parallel-size)(?:[ =]|$)")
 _MODEL = re.compile(r"-|\$\{\w+\}(?=\s|$)|[A-Za-z0-9][\w.-]{0,80}/[\w.-]{1,120}(?=\s|$)")
-"""The first argument of an image with such an entry point: an option, or a model."""
+"""The first argument of an image whose entry point is the server: an option, or a model."""
 _PATH = re.compile(
     r"/\S{1,300}(?<!\.sh)(?<!\.py)\s+--(?:max-model-len|max-num-\w[\w-]*|gpu-memory-utilization|tensor-parallel-size|dtype"
     r"|served-model-name|quantization|host|port|trust-remote-code|enforce-eager)\b"

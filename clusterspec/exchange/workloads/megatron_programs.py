@@ -16,7 +16,7 @@ _GENERATES = re.compile(
     r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server"
     r"|^(?:inference|generate|evaluat(?:e|ion))(?:_\w{1,40})?\.py$"
 )
-_NO_TRAINING = "it does not state a layout of training"
+NO_TRAINING = "it does not state a layout of training"
 _TASK = re.compile(r"(?:^|/)tasks/(?:\w{1,30}/)?main\.py$")
 _CONVERTS = re.compile(
     r"^convert(?:_\w{1,40})?\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|mg|nemo)(?:_\w{1,40})?\.py$"
@@ -68,7 +68,7 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
         why = "not all parameters are trained: state workload.trainable"
         builder.unknown(f"{tuned}: {excerpt(keys.get(tuned))}", why, keys.line(tuned))
     if str(keys.values.get("MODE", ("",))[0]) == "inference":  # of tests/functional_tests of Megatron-LM
-        builder.unknown("MODE: inference", f"generates text: {_NO_TRAINING}", keys.line("MODE"))
+        builder.unknown("MODE: inference", f"generates text: {NO_TRAINING}", keys.line("MODE"))
     if noise := keys.find("vae_scale", "vae_latent_mode", "timestep_sampling_strategy"):
         builder.unknown(noise, "a model of images or videos: a spec describes only text decoders", keys.line(noise))
     program = _program(keys)
@@ -76,11 +76,11 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
         return
     name = program.text.rpartition("/")[2]
     if _GENERATES.search(name):
-        builder.unknown(name, f"generates text: {_NO_TRAINING}", program.line)
+        builder.unknown(name, f"generates text: {NO_TRAINING}", program.line)
     elif _TASK.search(program.text) and keys.find("task"):
         builder.unknown(f"{name} --task", "an evaluation or another task, not the training of this model", program.line)
     elif _CONVERTS.search(name) or any(each.startswith(_TARGETS) for each in keys.values):
-        builder.unknown(name, f"converts a checkpoint: {_NO_TRAINING}", program.line)
+        builder.unknown(name, f"converts a checkpoint: {NO_TRAINING}", program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):
         builder.unknown(name, "trains an encoder: a spec describes only text decoders", program.line)
 

@@ -52,7 +52,7 @@ _MODEL_CLASS = re.compile(
 _DEEPEST = 6
 """Functions of a file that call one another."""
 _MOST_CALLS = 40
-"""Calls of such functions that are followed, each with other arguments."""
+"""Largest number of calls of such functions that are followed, each with other arguments."""
 
 
 def read_recipe(file: InputFile) -> Keys:

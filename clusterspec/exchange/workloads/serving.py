@@ -104,9 +104,13 @@ _ATTENTION_DP = re.compile(r"(?m)^[ \t]*enable_attention_dp[ \t]*:[ \t]*(true|fa
 """An option of TensorRT-LLM in a file of options that the script writes."""
 
 
-def starts_no_engine(file: InputFile) -> bool:
-    """Whether a text that names an engine starts none, such as an object whose image holds the program of a site."""
-    return not _launches(file)
+_SERVES = re.compile(r"\bserveConfigV2\b|^kind[ \t]*:[ \t]*[\"']?InferenceService\b", re.MULTILINE)
+"""Objects that serve models, of Ray and KServe."""
+
+
+def serves_only_programs_of_sites(file: InputFile) -> bool:
+    """Whether an object serves models and starts no engine: by a program of a site, or a server of other models."""
+    return bool(_SERVES.search(file.text)) and not _launches(file)
 
 
 def matches_serving(file: InputFile) -> bool:

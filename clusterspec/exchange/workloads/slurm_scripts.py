@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, without_comments
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    excerpt,
+    without_comments,
+)
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.slurm_directives import (
     accelerator_features,
@@ -44,9 +51,11 @@ def read_slurm_job(file: InputFile) -> ImportResult:
             "is a Slurm job without a count of accelerators (--gpus-per-node, --gpus-per-task, --gres=gpu:N, --gpus)"
         )
     count, line = int(found[name][0]), found[name][1]
+    if not count and not open_counts(file.text):
+        raise FormatError(f"is a Slurm job that asks for no accelerators ({name} 0)", line)
     alone = name == _OF_TASK and found.get("ntasks", ("",))[0] == "1"
     nodes, at = found.get("nodes", found["ntasks"] if alone else ("", 0))
-    builder.set("layout.nodes", int(nodes or 0) or None, at)
+    _set_nodes(nodes, at, file, builder)
     if parts := requested_accelerator_parts(file.text):
         list_parts(parts, builder)
     elif differing := differing_counts(file.text):
@@ -75,6 +84,16 @@ def read_slurm_job(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
+def _set_nodes(nodes: str, line: int, file: InputFile, builder: ImportBuilder) -> None:
+    """Set the nodes of a job, or list them where its launchers state other numbers."""
+    launched = _nodes_of_launchers(file) if int(nodes or 0) > 1 else set()
+    if launched - {nodes}:
+        why = f"of the job: a launcher in it states {excerpt(', '.join(sorted(launched)))}"
+        builder.unknown(f"layout.nodes: {nodes}", why, line)
+    else:
+        builder.set("layout.nodes", int(nodes or 0) or None, line)
+
+
 _ON_ACCELERATORS = re.compile(
     r"^(?![ \t]*#).{0,600}?\b(?P<program>(?:all_reduce|all_gather|reduce_scatter|alltoall|sendrecv|broadcast)_perf"
     r"|torchrun|torch\.distributed\.(?:run|launch))\b",
@@ -100,6 +119,22 @@ def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
     line = text.count("\n", 0, match.start("count")) + 1
     stated = {int(match["count"])} if match["count"].isdecimal() else _evaluated_ranks(text)
     return (stated.pop(), line) if len(stated) == 1 else None
+
+
+_NODES = re.compile(
+    r"--nnodes(?:=|[ ]{1,9})[\"']?(?P<count>[1-9][0-9]{0,4}(?![\w:])|\$\(\((?:[^)]|\)(?!\))){1,200}\)\))"
+)
+"""The nodes that a launcher of PyTorch states as a number, or as a calculation that the script leaves open."""
+
+
+def _nodes_of_launchers(file: InputFile) -> set[str]:
+    """The numbers of nodes that launchers of a job state, or calculations; not those that follow from the job."""
+    try:
+        commands = script_of(file.text).commands if "--nnodes" in file.uncommented else ()
+    except FormatError:
+        return set()
+    found = [_NODES.search(" ".join(word.text for word in each.words)) for each in commands]
+    return {match["count"] for match in found if match and "SLURM" not in match["count"]}
 
 
 def _ranks_of_steps(file: InputFile) -> tuple[int, int] | None:

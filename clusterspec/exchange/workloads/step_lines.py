@@ -19,7 +19,7 @@ FORMS = {
 }
 """What a line of a step contains and the pattern of the line, by the program that prints it."""
 LONGEST = 6_000
-"""Characters of a line that is read."""
+"""Largest number of characters of a line that is read."""
 
 
 def step_program(text: str) -> str | None:

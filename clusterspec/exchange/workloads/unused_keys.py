@@ -15,7 +15,9 @@ from clusterspec.exchange.workloads.offloads import list_offloads
 from clusterspec.units import plural
 
 MOST_LISTED = 60
-"""Names of unused keys of learning, data and output that are listed; configurations of frameworks hold hundreds."""
+"""Largest number of names of unused keys of learning, data and output that are listed; configurations of frameworks
+hold hundreds.
+"""
 _ASIDE = re.compile(
     r"(?:.*[._])?(?:"
     r"lr|lrs|learning_rate|(?:min|max|base|peak|init|actor|critic|decay)_lr|lr_\w+|\w*weight_decay\w*|adam_\w+|betas?[12]?"
@@ -84,7 +86,7 @@ _DECISIVE = frozenset(
 
 
 def is_aside(name: str) -> bool:
-    """Whether a key is of learning, data or output.
+    """Whether a key is about learning, data or output.
 
     >>> [is_aside(name) for name in ("optim.lr", "save_interval", "checkpoint_activations", "moe_router_dtype")]
     [True, True, False, False]
@@ -149,7 +151,9 @@ def _list_undecided(keys: Keys, builder: ImportBuilder) -> None:
 
 
 _MOST_VALUES = 3
-"""Values of one option in branches that are listed apart; scripts with a branch for each model have dozens."""
+"""Largest number of values of one option in branches that are listed apart; scripts with a branch for each model have
+dozens.
+"""
 
 
 def _list_ineffective(keys: Keys, builder: ImportBuilder) -> None:

@@ -17,7 +17,7 @@ _REFERENCE = re.compile(
     r"(?:\s{0,9}\|\s{0,9}(?:quote|toString|int|trim)){0,3}(?:\s{1,9}[.$])?\s{0,9}-?\}\}"
 )
 MOST_PASSES = 3
-"""References that refer to further references."""
+"""Longest chain of references that is resolved."""
 MARK = "{{"
 
 

@@ -7,6 +7,7 @@ import re
 from clusterspec.exchange.import_result import FileLine, FormatError, ImportResult, InputFile, SkippedPart
 from clusterspec.exchange.shell import script_of, variables_of
 from clusterspec.exchange.workloads.deepspeed import read_deepspeed
+from clusterspec.exchange.workloads.megatron_programs import NO_TRAINING
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.records import replace
 
@@ -67,8 +68,11 @@ def _with_variables(text: str, values: dict[str, str]) -> str:
 
 
 def with_written_configuration(file: InputFile, launch: ImportResult) -> ImportResult:
-    """A launch, combined with the values of the DeepSpeed configuration that its script writes, if any."""
-    if launch.value(("layout", "sharding")) is not None or not _USED.search(file.text):
+    """A launch, combined with the values of the DeepSpeed configuration that its script writes, if any. Batches and
+    sharding of a program that does not train are not those of a training.
+    """
+    generates = any(part.why.endswith(NO_TRAINING) for part in launch.unknown)
+    if generates or launch.value(("layout", "sharding")) is not None or not _USED.search(file.text):
         return launch
     found = written_configurations(file)
     if not found and (line := line_of_undecided(file)):

@@ -23,8 +23,8 @@ LETTERS = 62
 
 
 def box_centers(count: int, most: int, start: float, end: float) -> tuple[list[float | None], float]:
-    """The centers of ``count`` boxes between two ends, and their pitch. Of more than ``most`` boxes some are omitted,
-    and None marks the gap.
+    """The centers of ``count`` boxes between two ends, and their pitch. If there are more than ``most`` boxes, None
+    marks the gap of the omitted ones.
 
     >>> box_centers(2, 8, 0, 100), box_centers(100, 4, 0, 100)[0]
     (([25.0, 75.0], 50.0), [12.5, 37.5, None, 87.5])

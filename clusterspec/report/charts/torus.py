@@ -12,7 +12,7 @@ OUTER_LINK = 8.0
 
 
 def torus_chart(shape: Sequence[int], alt: str, label: str, note: str) -> str:
-    """The first two dimensions as a grid; a third as depth, of which the front, top and right faces are drawn.
+    """The first two dimensions as a grid; a third as depth, with the front, top and right faces drawn.
 
     Short lines at the edges are the wraparound links. If there are many planes, only the first ones are drawn.
     """

@@ -37,7 +37,7 @@ from clusterspec.units import display, plural
 MOST_FINDINGS = 60
 MOST_DECISIVE = 10
 LONGEST_FORMULA = 90
-"""Characters of a formula in the row of its term."""
+"""Largest number of characters of a formula in the row of its term."""
 LEAD = "`clusterspec estimate --explain TERM` prints each formula with its inputs."
 
 

@@ -178,10 +178,10 @@ def _space_rows(report: FullReport) -> Iterator[TableRow]:
     assert hall is not None
     if rack is not None:
         units = f", {rack.nodes * hall.units} of {RACK_UNITS} rack units" if hall.units else ""
-        text = f"of {plural(rack.nodes, 'node')} each{units}; those of switches and storage come on top"
+        text = f"of {plural(rack.nodes, 'node')} each{units}; switches and storage need more"
         yield TableRow(("Racks of nodes", f"{rack.racks:,}", text), "machine.rack.racks", bare=True)
     elif hall.node_units is not None and hall.units is not None:
-        text = f"{hall.node_units // hall.units:,} nodes × {hall.units}; those of switches and storage come on top"
+        text = f"{hall.node_units // hall.units:,} nodes × {hall.units}; switches and storage need more"
         yield TableRow(("Rack units of the nodes", f"{hall.node_units:,}", text), "facility.node_units", bare=True)
     if hall.least_racks is not None and hall.nodes_at_most is not None:
         text = f"at most {plural(hall.nodes_at_most, 'node')} in each, {_limits_of_rack(report, hall)}"
@@ -193,7 +193,7 @@ def _space_rows(report: FullReport) -> Iterator[TableRow]:
         yield TableRow(("Switches to place", f"{hall.switches:,}", _placed_text(hall)), "facility.switches", bare=True)
     if hall.all_meters is not None:
         racks = "racks of nodes and of switches" if hall.switches else "racks of nodes"
-        text = f"all {racks}; storage, the depth of racks and the aisles come on top"
+        text = f"all {racks}; storage, rack depth and aisles need more"
         yield TableRow(("Racks side by side", f"{plain(hall.all_meters)} m", text), "facility.all_meters", bare=True)
     for number, run in enumerate(hall.runs):
         length = f"longest {plain(run.meters)} m" if run.meters is not None else "length not known"
@@ -214,10 +214,10 @@ def _limits_of_rack(report: FullReport, hall: Facility) -> str:
 def _placed_text(hall: Facility) -> str:
     """The racks that the fabric switches take: separate ones, or space in racks of nodes."""
     if hall.switch_units is None or hall.switch_racks is None:
-        return "of the fabric, in racks of their own or in those of nodes; their height is not known"
+        return "of the fabric, in separate racks or in those of nodes; their height is not known"
     power = f" and {display(hall.switch_watts, 'W')} at nameplates" if hall.switch_watts is not None else ""
     units = f"of the fabric, {plural(hall.switch_units, 'rack unit')}{power}"
-    return f"{units}: {plural(hall.switch_racks, 'rack')} of their own at least, or in those of nodes"
+    return f"{units}: at least {plural(hall.switch_racks, 'separate rack')}, or space in racks of nodes"
 
 
 def _unknown_requirements(report: FullReport) -> Iterator[str]:

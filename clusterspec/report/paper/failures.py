@@ -33,7 +33,7 @@ def failure_blocks(found: FaultsReport) -> Iterator[Block]:
     if not found.rows:
         return
     columns = [
-        TableColumn("One failed", key="part"),
+        TableColumn("Failed part", key="part"),
         TableColumn("Number", "right", "count"),
         TableColumn("A year", "right", "failures_per_year"),
         TableColumn("The job", key="effect"),

@@ -128,7 +128,7 @@ def binary_size(size: float) -> str:
 
 
 MOST_LINES = 48
-"""Lines of a launch that are printed."""
+"""Largest number of lines of a launch that are printed."""
 
 
 def launch_section(report: FullReport) -> Section | None:

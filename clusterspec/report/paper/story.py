@@ -97,8 +97,8 @@ def _compute_step(report: FullReport) -> StoryStep | None:
     peak = work.peak.value
     return StoryStep(
         f"An accelerator computes {display(peak, 'FLOP/s')} in {work.precision} and moves "
-        f"{display(memory.line_rate, 'B/s')} of its memory: a kernel with fewer than {plain(peak / memory.line_rate)} "
-        "FLOPs for each byte waits for memory.",
+        f"{display(memory.line_rate, 'B/s')} to and from its memory: a kernel with fewer than "
+        f"{plain(peak / memory.line_rate)} FLOPs for each byte waits for memory.",
         "tiers",
         "step" if report.roofline else "bandwidth",
     )
@@ -189,7 +189,7 @@ def _pipeline_step(report: FullReport) -> StoryStep | None:
     virtual = f", each stage in {layout.virtual_stages} parts" if layout.virtual_stages > 1 else ""
     return StoryStep(
         f"{layout.pp} pipeline stages work on {plural(layout.micro_batches, 'micro-batch')} in turn{virtual}: filling "
-        f"and draining them idles {portion(step.times.bubble / step.seconds)} of a step.",
+        f"and draining the pipeline costs {portion(step.times.bubble / step.seconds)} of a step.",
         "schedule",
         "step",
     )

@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A framework on an accelerator of a vendor that its catalog entry does not list; or a release from before the
+A framework whose catalog entry does not list the vendor of the accelerator; or a release from before the
 accelerator's architecture was added, or after it was dropped. The finding is an error where the entry cites a document,
 and a warning otherwise. The rule is silent where the entry states neither. `attention: flash-2` on an NVIDIA part older
 than Ampere is an error, too.

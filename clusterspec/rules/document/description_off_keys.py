@@ -183,7 +183,7 @@ def check(
 
 
 def _states_one_of(counts: Iterable[MachineCount], sizes: Collection[int]) -> bool:
-    """Whether a text states a right size of the machine, so that another size is of something else."""
+    """Whether a text states a correct size of the machine, so that another size belongs to something else."""
     return any(each.value in sizes and not each.is_limit for each in counts)
 
 

@@ -185,7 +185,7 @@ COUNTED = (
 )
 """What words of counts and of times begin with."""
 FEWEST_NUMBERS = 2
-"""Numbers in digits of two sentences of which one may follow from the other."""
+"""Smallest number of numbers in digits of two sentences, one of which may follow from the other."""
 
 
 def check(

@@ -12,9 +12,9 @@ from clusterspec.rules.knowledge.stated_figures import ACCELERATOR, RANK, Stated
 from clusterspec.rules.knowledge.text_units import word_set
 
 LONGEST_LABEL = 100
-"""Characters before the first rate in which its name stands."""
+"""Largest number of characters before the first rate in which its name stands."""
 LONGEST_LINK = 6
-"""Words between a figure and the same in another unit."""
+"""Largest number of words between a figure and the same in another unit."""
 FARTHEST = 4.0
 """Largest ratio of two amounts whose difference a text states."""
 _LINKS = word_set(

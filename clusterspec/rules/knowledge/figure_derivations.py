@@ -223,7 +223,7 @@ def _spans_of_steps(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
 
 
 def _is_of_rack(figure: StatedFigure) -> bool:
-    """Whether a bare number is of each rack: `four a rack`."""
+    """Whether a bare number applies to each rack: `four a rack`."""
     return not (figure.noun or figure.is_measure) and [noun_of(each) for each in figure.behind[1:2]] == [RACK]
 
 

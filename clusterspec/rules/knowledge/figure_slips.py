@@ -14,10 +14,12 @@ BITS_CALLED_BYTES, BYTES_CALLED_BITS = "bits are called bytes", "bytes are calle
 TENTH = "a tenth is taken instead of an eighth"
 PREFIX, BINARY, DIGIT = "a power of ten is wrong", "binary and decimal units are mixed up", "a digit is wrong"
 COARSEST = 0.05
-"""Relative rounding that is still read as a figure."""
+"""Upper limit of the relative rounding error that is assumed of a figure."""
 _PREFIXES = "KMGTPE"
 FEWEST_DIGITS, FEWEST_SWAPPED, FEWEST_OF_KNOWN = 4, 3, 2
-"""Significant digits of figures of which one digit, or the order of two, is wrong, and of counts where no other formula applies."""
+"""Significant digits of figures with one wrong digit or two swapped digits, and of counts where no other formula
+applies.
+"""
 
 
 def rounding_of(figure: StatedFigure) -> float:
@@ -36,7 +38,7 @@ def has_one_digit(figure: StatedFigure) -> bool:
 
 
 def input_rounding(figures: Iterable[StatedFigure]) -> float:
-    """The relative rounding of a product of figures, of which whole numbers are exact."""
+    """The relative rounding of a product of figures; whole numbers are exact."""
     return sum((min(each.half, 0.5) / each.plain if each.plain % 1 else 0.0) for each in figures)
 
 

@@ -106,7 +106,7 @@ def accelerator_counts_in(text: str) -> Iterator[MachineCount]:
 
 def is_of_machine(count: MachineCount, text: str, cluster: Cluster) -> bool:
     """Whether a count of a text is neither one of a hypothesis (three nodes would be too many for a rack) nor of another
-    machine. A limit is of the machine.
+    machine. A limit applies to the machine.
     """
     words = count.words
     if words not in planned_text(text):

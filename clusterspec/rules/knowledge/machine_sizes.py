@@ -11,7 +11,7 @@ from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 MOST_SIZES = 400
-"""Numbers of a text that are read."""
+"""Largest number of numbers of a text that are read."""
 _NOUN = (
     r"(?:nodes?|servers?|instances?|hosts?|machines|systems|boxes|trays|knoten|hosts|nœuds|nodos|instancias|(?:DGX|HGX|ND|p\d\w*\.|a\d-)[\w.-]*"
     r"|GPUs?|chips|accelerators|beschleuniger|TPUs?|[A-Z]{1,3}\d{2,3}[A-Z]?|MI\d{3}[AX])"

@@ -19,7 +19,7 @@ _WORD = pattern(r"[^\W_][\w.-]*\w")
 MOST_WORDS = 2000
 _OTHER_ROLE = pattern(
     r"(?i)\b(?:drafts?|drafter|draft\w*|specul\w+|teach\w*|distil\w*|reward|judge\w*|critic|reference|tokeni[sz]\w*|embed\w*|rerank\w*|guard\w*|"
-    r"like|unlike|than|compar\w+|instead|rather|successor|predecessor|later|next|before|until|after|switched|moved|moves?|migrat\w+|ported?|from|replac\w+|benchmark\w*|"
+    r"as (?:with|in|for|on|by|did|does)|like|unlike|than|compar\w+|instead|rather|successor|predecessor|later|next|before|until|after|switched|moved|moves?|migrat\w+|ported?|from|replac\w+|benchmark\w*|"
     r"architecture|derived|based|shape|size|stand-?in|proxy|ablation\w*|experiment\w*|also|besides|too|other|another|second|first|then|and|or|und|oder|et|ou|y|o|not|no|nicht|kein\w*|pas|"
     r"wie|statt|als|comme|como|vs|versus|similar\w*|recipe|config\w*|checkpoints?|weights of|version|release|library|kernels?|backend|image|supports|supported|needs?|cannot|might|may|option\w*|evaluat\w+|test\w*|measur\w+)\b"
 )
@@ -61,9 +61,15 @@ def _are_related(named: Framework, own: Framework) -> bool:
 
 
 def wrong_model(text: str, own: Model, catalog: Catalog) -> str:
-    """The name in a text of another model than ``own`` for the work; empty if it names the own one, none, or several."""
+    """The name in a text of another model than ``own`` for the work; empty if it names the own one, none, or several.
+
+    >>> catalog = Catalog.open()
+    >>> texts = "It serves DeepSeek-V3.", "It drafts as DeepSeek-V3 does, as with Llama 3.1 70B.", "Kimi K2, not DeepSeek-V3."
+    >>> [wrong_model(each, catalog.get("model", "kimi-k2-0905"), catalog) for each in texts]
+    ['DeepSeek-V3', '', '']
+    """
     mentions = list(_models_in(text, catalog))
-    if any(own.id in ids for _, ids, _ in mentions):
+    if any(_is_name_of(own, id_) for _, ids, _ in mentions for id_ in ids):
         return ""
     found = [each for each in mentions if each[2]]
     if len({ids for _, ids, _ in found}) != 1:
@@ -80,6 +86,11 @@ def _models_in(text: str, catalog: Catalog) -> Iterator[tuple[str, tuple[str, ..
             if each.kind == "model":
                 own = not about_another and _is_own(sentence, each.start, each.end)
                 yield sentence[each.start : each.end], each.ids, own
+
+
+def _is_name_of(own: Model, id_: str) -> bool:
+    """Whether an id is that of a model, or of the family whose release the model is: `kimi-k2` for `kimi-k2-0905`."""
+    return own.id == id_ or own.id.startswith(f"{id_}-")
 
 
 def _is_of_one_shape(own: Model, other: object) -> bool:

@@ -48,7 +48,7 @@ class NamedKey(NamedTuple):
     reach: int = FARTHEST
     """Characters between its figure and its words."""
     elsewhere: re.Pattern[str] | None = None
-    """Words of a sentence in which its figures are of something else."""
+    """Words that show that the figures of a sentence belong to something else."""
     part: re.Pattern[str] | None = None
     """Words of a sentence about a part, which has less than the whole."""
 

@@ -12,7 +12,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.standard import pattern, recent
 
 KINDS = ("accelerator", "platform", "nic", "switch", "model")
-"""The kinds whose names are read; a name of two kinds is of the last."""
+"""The kinds whose names are read; a name of two kinds counts for the last."""
 _CLOUDS = ("aws-", "azure-", "gcp-", "oci-")
 _WORD = pattern(r"[^\W_]+(?:[.-][^\W_]+)*")
 _JOINED = pattern(r"^[ -]?$")

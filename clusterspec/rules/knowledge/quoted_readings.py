@@ -61,7 +61,7 @@ def counts_in_text(line: Offered) -> set[int]:
 
 
 def unread_lines(lines: Iterable[Offered]) -> list[Offered]:
-    """The lines of an unrecognized part, each of which may offer a part of the bill."""
+    """The lines of an unrecognized part; each may offer a part of the bill."""
     return [
         line
         for line in lines

@@ -20,8 +20,8 @@ class SavingRate(NamedTuple):
 
 
 class StoreDemand(NamedTuple):
-    """The write rates of the jobs that share a storage system, by name, and its bandwidth, in B/s. Of jobs that take
-    turns, only the largest counts.
+    """The write rates of the jobs that share a storage system, by name, and its bandwidth, in B/s. Only the largest
+    of jobs that take turns counts.
     """
 
     written: str

@@ -21,7 +21,7 @@ from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 
 MOST_FIGURES = 60
-"""Figures of a sentence, and about as many of a text, that are read."""
+"""Largest number of figures of a sentence, and about as many of a text, that are read."""
 SAME, MOST_LINKS = 0.02, 5
 """Relative difference of one figure in two units, and the words and signs between both."""
 TOKEN, STEP, RACK, NODE, RANK, ENGINE, FLOP = "token", "step", "rack", "node", "rank", "engine", "flop"

@@ -23,11 +23,11 @@ from clusterspec.standard import pattern
 
 _DIGIT = pattern(r"\d")
 LONGEST_WORDS = 48
-"""Characters of a figure with its words that a message quotes."""
+"""Largest number of characters of a figure with its words that a message quotes."""
 MOST_SENTENCES, LONGEST_SENTENCE = 200, 1500
 """Largest number of sentences of a text that are read, and of characters of one of them."""
 _OTHER_MODE = pattern(
-    r"(?i)\b(?:can|could|(?-i:may)|might|up to|at (?:most|least)|as (?:much|many) as|max(?:imum|imal|imally)?|min(?:imum|imal|imally)?|more|less|fewer|than|(?<!split )(?<!spread )(?<!divided )(?<!sharded )(?:over|under|below|above)(?= ?[|\d])|beyond|within reach|exceeds?|later|soon|next(?! to\b)|"
+    r"(?i)\b(?:(?:(?:un)?like|as (?:with|in|for|on|by)|wie (?:bei|im|in|der|die|das)|comme)(?=[^|]{0,40}\|)|can|could|(?-i:may)|might|up to|at (?:most|least)|as (?:much|many) as|max(?:imum|imal|imally)?|min(?:imum|imal|imally)?|more|less|fewer|than|(?<!split )(?<!spread )(?<!divided )(?<!sharded )(?:over|under|below|above)(?= ?[|\d])|beyond|within reach|exceeds?|later|soon|next(?! to\b)|"
     r"future|planned|extend\w*|extension|option\w*|grow\w*|pilot|tests?|tested|trial|measured|observed|saw|seen|took|ran|offered|asked|tried|slower|faster|instead|another|other|others|of (?:which|them|these|those)|"
     r"best|worst|aims?|goal|hopes?|longest|shortest|largest|smallest|typical\w*|half|quarter|third|only|left|free|remaining|rest|some|rounds?|ramp\w*|begins?|starts?|until|since|first|last|"
     r"warm-?up|phases?|stage \d|rehearsal|fail\w*|lost|without|not|no|never|instead|except|compar\w*|versus|vs|reference|paper|competitor\w*|theirs?|"
@@ -181,7 +181,7 @@ def _is_otherwise(sentence: str, reading: _Reading) -> bool:
 
 
 def _is_of_something_else(sentence: str, reading: _Reading) -> bool:
-    """Whether a figure is of an earlier run, an alternative, a calculation or a name."""
+    """Whether a figure belongs to an earlier run, an alternative, a calculation or a name."""
     before, behind = sentence[: reading.start], sentence[reading.end :]
     after = sentence[max(reading.end, reading.cue[1]) :][:20]
     return (

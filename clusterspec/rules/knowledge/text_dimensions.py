@@ -14,7 +14,7 @@ from clusterspec.standard import pattern
 Powers = frozenset[tuple[str, int]]
 """The units and nouns of a figure with their powers other than zero."""
 MOST_FIGURES = 10
-"""Figures of a passage that is read: longer ones have figures of several things."""
+"""Largest number of figures of a passage that is read: longer ones have figures of several things."""
 FAILURE, AWAY, SHARE, TIME = "failure", "away", "share", "s"
 _SYNONYMS = {
     "node": "node nodes server servers box boxes host hosts machine machines knoten servern maschine maschinen hosts nœud nœuds noeud noeuds "
@@ -85,7 +85,7 @@ _SUBJECT = pattern(rf"(?i)\b{_ARTICLE} (?P<words>[^\W\d][\w-]{{1,24}}(?: [^\W\d]
 _EACH_BEHIND = pattern(r"(?i)^,?(?: [\w-]{1,14}){0,2}? ?(?:each|apiece|a piece|chacune?s?|jeweils)\b")
 _EACH_OF = pattern(r"(?i)\b(?:each|every one|jede[rs]?|chacune?) (?:of (?:the|our|these)|der|des|de nos) $")
 LONGEST_LABEL = 48
-"""Characters of a label before its figure."""
+"""Largest number of characters of a label before its figure."""
 _LABEL = pattern(
     rf"(?i)(?:\b(?:per|pro|par|je) (?:[\w-]{{1,14}} )?{_NOUN}|\b(?:tpot|itl|inter-token latency))(?: ?[:=]| is| of| at| ist| von| bei| de| est)? (?:about |rund |environ )?$"
 )

@@ -25,7 +25,7 @@ _NONE: Dimensions = (0, 0, 0, 0)
 MOST_AMBIGUOUS = 4
 """Largest number of operands with two readings: all their combinations are tried."""
 MOST_WORDS = 4
-"""Words between a number and the next sign of a calculation."""
+"""Largest number of words between a number and the next sign of a calculation."""
 _TIMES, _OVER, _ADD = frozenset("x×*·∗"), frozenset("/÷"), frozenset("+−-")
 _AT = word_set("at à zu @ je")
 _OF_PRICE = word_set("of von de")

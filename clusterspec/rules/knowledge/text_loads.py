@@ -18,7 +18,7 @@ from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.spec.model import Spec
 
 MOST_CHARACTERS = 16_000
-"""Characters of a text that are read: a hostile one may have millions."""
+"""Largest number of characters of a text that are read: a hostile one may have millions."""
 DIGITS = r"(?<![\w.,])(?:\d{1,3}(?:[,.\u2009\u202f ']\d{3}){1,4}(?![\d.,]{0,20}\d)|\d{1,15}(?:[.,]\d{1,6})?)"
 """The pattern of a number, with or without signs between thousands."""
 _NOUNS = {

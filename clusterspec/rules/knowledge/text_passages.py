@@ -11,9 +11,9 @@ from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 MOST_PASSAGES = 200
-"""Sentences of a text that are read together with their neighbors."""
+"""Largest number of sentences of a text that are read together with their neighbors."""
 LONGEST_PASSAGE = 600
-"""Characters of sentences that are read together."""
+"""Largest number of characters of sentences that are read together."""
 _NO_NUMBERS = word_set("one ein eine einem einen un une una due once dos sei")
 """Numbers as words that are articles, or words of another language."""
 _SMALL = {word: str(number) for word, number in (NUMBERS | SPELLED_TENS).items() if word not in _NO_NUMBERS}

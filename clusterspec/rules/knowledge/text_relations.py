@@ -25,9 +25,9 @@ from clusterspec.units.display import plain
 
 _RATE: Dimensions = (0, 0, -1, 0)
 LONGEST_SENTENCE = 400
-"""Characters of a sentence that is read."""
+"""Largest number of characters of a sentence that is read."""
 MOST_FIGURES = 7
-"""Figures of a sentence that is read: longer ones have figures of several things."""
+"""Largest number of figures of a sentence that is read: longer ones have figures of several things."""
 _RESULT = pattern(
     r"(?i)(?:\b(?:is|are|makes?|gives?|takes?|needs?|draws?|costs?|leaves?|sees?|gets?|yields?|totals?|adds? up to|sums? to|comes? to|amounts? to|has|have|turns? .{1,24} into|becomes?|produces?|reads?|holds?|trains?|delivers?|connects?|serves?|(?:gives?|makes?|leaves?) (?:a|an|the|each|every) [\w-]+|"
     r"must make|must produce|fills?|pays?|expects?|means|and so|i\.e\.|that is|which is|so|together|in total|in all|altogether)|[=≈:→])"

@@ -30,7 +30,7 @@ TOLERANCE, ROUGH = 0.1, 0.2
 LONGEST_PASSAGE = 1500
 """Largest length in characters of one to three sentences that are read; longer texts have figures of several things."""
 MOST_NUMBERS = 12
-"""Numbers of a passage that may explain a result."""
+"""Largest number of numbers of a passage that may explain a result."""
 SAME = 0.02
 """Relative difference up to which two values are equal."""
 _STATED = pattern(

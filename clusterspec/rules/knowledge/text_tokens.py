@@ -14,7 +14,7 @@ from clusterspec.rules.knowledge.text_units import LETTERS, SCALE_WORDS, TIME_WO
 from clusterspec.standard import pattern
 
 MOST_TOKENS = 4000
-"""Tokens of a text that are read."""
+"""Largest number of tokens of a text that are read."""
 _DIGITS = r"\d{1,2}(?:,\d{2}){1,4},\d{3}(?!\d)|\d{1,3}(?P<between>[ ,.'’\u00a0\u2009\u202f])\d{3}(?:(?P=between)\d{3})*(?!\d)(?:[.,]\d{1,9}(?!\d))?|\d{1,15}(?:[.,]\d{1,12})?"
 """The digits of a number with any sign between thousands and before decimals, and in lakhs and crores."""
 _TOKEN = pattern(

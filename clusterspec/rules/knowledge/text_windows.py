@@ -19,7 +19,7 @@ from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES
 from clusterspec.standard import pattern
 
 MOST_SENTENCES = 400
-"""Sentences of a text that are read."""
+"""Largest number of sentences of a text that are read."""
 _LONG_TIME = pattern(
     r"(?i)(?<![\w.,/-])(\d{1,3}(?:[.,]\d{1,2})?|[^\W\d_]{2,16})[ -](months?|monate?n?|mois|meses|years?|jahre?n?|ans?|años?)\b"
 )

@@ -31,9 +31,9 @@ MOST_OFF = 0.5
 EXACT, NEAR, FAR = 1e-4, 0.01, 0.06
 """Relative differences up to which another figure explains a result, of a small and of a large mistake."""
 MOST_FACTORS = 24
-"""Numbers near a result that may explain it."""
+"""Largest number of numbers near a result that may explain it."""
 MOST_WORDS = 6
-"""Words before a figure that may say that it is a result."""
+"""Largest number of words before a figure that may say that it is a result."""
 _CUES = word_set(
     "= ≈ → so hence thus therefore makes make gives give get gets reach adds add totals total equals together altogether yields comes amounts sum that i e which or means "
     "corresponds is are needs takes carries keeps draw draws take last lasts "

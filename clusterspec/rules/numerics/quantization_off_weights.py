@@ -86,5 +86,5 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
 def _narrow_product_problem(written: WorkloadSpec, method: str) -> Iterator[Problem]:
     """The problem of a method that quantizes only weights, with a GEMM precision below 16 bits."""
     if method in WEIGHTS_ONLY and written.precision in {"fp8", "fp4", "int8"}:
-        message = f"{method} quantizes only weights: products run in 16 bits, not in {written.precision}, so prefill is slower than predicted"
+        message = f"{method} quantizes only weights: GEMMs run in 16 bits, not in {written.precision}, so prefill is slower than predicted"
         yield RULE.problem("workload.precision", message, "write `precision: bf16` or `fp16`", severity="warning")

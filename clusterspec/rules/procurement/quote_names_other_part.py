@@ -211,7 +211,7 @@ def _rates_of_nic(text: str) -> Iterator[float]:
 
 
 def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Problem]:
-    """The problem of a part of the fabric whose text names only older InfiniBand generations than the links."""
+    """The problem of a fabric part if its text names only InfiniBand generations older than the links."""
     fabric = cluster.scale_out
     named = {name: GENERATIONS[name] for name in _GENERATION.findall(plain_part(offered.line))}
     own = fabric.nic_bandwidth.value / max(1, fabric.planes) / GIGABIT if fabric is not None else 0.0

@@ -134,7 +134,7 @@ def check(
 
 
 def _problem(line: Offered, message: str, help_: str) -> Problem:
-    """The problem with the part of a line."""
+    """The problem with the storage part of a quote line."""
     text = f"`{name_of_part(line.line.part)}` {message}"
     return RULE.problem(quote_path(line.index, "part"), text, help_)
 

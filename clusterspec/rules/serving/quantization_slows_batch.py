@@ -2,7 +2,7 @@
 
 ## What it finds
 
-In serving, weights of 4 bits whose products run in 16 bits, at a load where weights in fp8 (on accelerators with units
+In serving, weights of 4 bits whose GEMMs run in 16 bits, at a load where weights in fp8 (on accelerators with units
 for it) or in bf16 fit on the same accelerators and are predicted to give at least 10 % more output tokens. The rule is
 silent where the model is published in this format (gpt-oss: mxfp4). Severity follows the predicted loss: a note below
 the half-width of the range of that difference, else a warning.

@@ -1,0 +1,35 @@
+"""The rules that leave a point of a sweep without figures: errors outside its layout, where no figure is left."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from clusterspec.analysis.sweeps import _unreadable_rules
+from clusterspec.finding import Problem, Severity
+
+IN_LAYOUT = Problem("layout-flaw", ("layout", "tp"), "said")
+ALONE = Problem("alone", ("layout",), "said")
+IN_CLUSTER = Problem("cluster-flaw", ("cluster", "nodes"), "said")
+AT_TOP = Problem("absent", (), "said")
+WARNED = Problem("warned", ("cluster", "nodes"), "said", severity=Severity.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("figures", "problems", "rules"),
+    [
+        (True, (IN_CLUSTER,), ()),
+        (False, (IN_CLUSTER, IN_LAYOUT, IN_CLUSTER), ("cluster-flaw",)),
+        (False, (IN_LAYOUT, ALONE), ()),
+        (False, (IN_CLUSTER, AT_TOP), ("absent", "cluster-flaw")),
+        (False, (WARNED,), ()),
+        (False, (), ()),
+    ],
+)
+def test_a_point_without_figures_names_the_errors_outside_its_layout(
+    figures: bool, problems: tuple[Problem, ...], rules: tuple[str, ...]
+) -> None:
+    study: Any = SimpleNamespace(has_figures=figures, problems=problems)
+    assert _unreadable_rules(study) == rules
