@@ -309,7 +309,7 @@ from 12.3 to 12.5 %. The effect is too small to tell.
 
 Prompts of TensorRT-LLM on attention ranks of separate prefill engines came too late near saturation by both: they were
 routed on arrival, where the engine fetches the prompts that came during a step together and shares them evenly
-(_torch/pyexecutor/executor_request_queue.py). So fetched, mean first tokens of 32 ranks are simulated in 0.78 s at 60 %
+(_torch/pyexecutor/executor_request_queue.py). With this, mean first tokens of 32 ranks are simulated in 0.78 s at 60 %
 of the highest rate and 1.65 at 85 %, where `simulate` had 1.37 and 3.15 s and the formulas 1.31 and 4.19. The formulas
 are a queue for steps with the places of all ranks now: within 10 % up to 70 % of the highest rate, 25 % too soon to 60
 % too late at 85 and 95 %. Nothing was fitted. First tokens of `serving.csv` with experts went from 19.7 to 18.6 % in
