@@ -9,7 +9,7 @@ import pytest
 from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.studies import study_text
-from tests.effort import sampled, thorough
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 SPEC = """clusterspec: 1
@@ -28,7 +28,6 @@ layout: {{framework: vllm, tp: 4}}
 """
 
 
-@thorough
 @pytest.mark.parametrize(("cv", "longest"), sampled([(1, 16_000), (2, 6_000), (2, 16_000), (3, 16_000)], 4))
 def test_gaps_of_requests_in_bursts_meet_the_prompts_that_come_with_them(cv: int, longest: int) -> None:
     """Their 99th percentile is that of more prompts per step than a step holds on average."""
