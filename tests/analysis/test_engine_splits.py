@@ -15,7 +15,7 @@ from clusterspec.analysis.serving_plans.space import Rated, ServingJob, engines,
 from clusterspec.analysis.studied import Pins
 from clusterspec.records import replace
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
-from tests.effort import ALL_CASES, thorough
+from tests.effort import ALL_CASES, sampled, thorough
 
 APART = Pins({"pools": "disaggregated"})
 CLOSE = 0.01
@@ -87,8 +87,9 @@ def test_no_kinds_and_numbers_of_separate_engines_are_better_than_those_found(
         assert found.per_accelerator >= (1 - CLOSE) * best.per_accelerator
 
 
-@thorough
-@pytest.mark.parametrize("load", [{"concurrency": 64}, {"concurrency": None, "requests": 512, "load": "offline"}])
+@pytest.mark.parametrize(
+    "load", sampled([{"concurrency": 64}, {"concurrency": None, "requests": 512, "load": "offline"}], 4)
+)
 def test_fixed_degrees_of_separate_engines_are_those_of_both_sides(load: dict[str, Any]) -> None:
     """An estimate has the plan of the spec, so that the search that fixes its split and its degrees has it, too."""
     sides = {side: {"replicas": 2, "tp": 2} for side in ("prefill", "decode")}

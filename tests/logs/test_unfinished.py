@@ -75,7 +75,7 @@ def test_a_line_of_a_library_or_driver_makes_a_text_one_of_a_run(line: str) -> N
 
 
 def test_a_word_that_many_lines_have_is_searched_on_the_first_of_them_alone() -> None:
-    different = ("".join(chr(97 + (number >> 4 * place) % 16) for place in range(4)) for number in range(30_000))
+    different = ("".join(chr(97 + (number >> 4 * place) % 16) for place in range(4)) for number in range(12_000))
     lines = [f"h:1:2 [0] NCCL WARN {word} failed with error" for word in different]
     first = "h:1:2 [0] NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 1b000"
     found = read_unfinished("\n".join([first, *lines]))
