@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from clusterspec.analysis.comparison import Names, diff
@@ -10,6 +10,7 @@ from clusterspec.analysis.fleet_costs import FleetCosts, store_wait
 from clusterspec.analysis.outputs import bill, cost, estimate
 from clusterspec.cluster.fleet import Fleet, Job, NodeSet, Pool, free_groups, pools_of_job
 from clusterspec.cluster.model import Cluster
+from clusterspec.finding import Finding
 from clusterspec.procurement.growth import growth
 from clusterspec.quantity import YEAR
 from clusterspec.records import replace
@@ -36,13 +37,14 @@ VERBS: dict[str, Compute] = {"estimate": estimate, "bom": bill, "cost": cost}
 
 def fleet_report(study: Study, verb: str) -> FleetReport:
     """The result of a command of `VERBS` for a fleet. Raises `ValueError` for a study of one cluster."""
-    from clusterspec.analysis.verdict import verdict
+    from clusterspec.analysis.verdict import reasons_of_findings, verdict
 
     parts = study.fleet
     if parts is None:
         raise ValueError("not a fleet")
     costs = FleetCosts(parts)
     jobs = {name: one for name, one in parts.jobs.items() if name in parts.fleet.jobs}
+    shared = _findings_of_no_job(study.checked.findings, jobs.values())
     return FleetReport(
         tool=study.settings.tool,
         input=study.input,
@@ -61,7 +63,15 @@ def fleet_report(study: Study, verb: str) -> FleetReport:
         told={
             name: verdict(one.plan, one.checked.findings, one.checked.waived, words=True) for name, one in jobs.items()
         },
+        shared_reasons=reasons_of_findings(shared, words=False),
+        shared_reasons_in_words=reasons_of_findings(shared, words=True),
     )
+
+
+def _findings_of_no_job(findings: Iterable[Finding], jobs: Iterable[Study]) -> list[Finding]:
+    """The findings about pools and their links, without those that a job on a pool has as well."""
+    known = {(one.rule, one.message) for job in jobs for one in job.checked.findings}
+    return [one for one in findings if one.path[:1] != ("jobs",) and (one.rule, one.message) not in known]
 
 
 def _single_report(study: Study, verb: str, costs: FleetCosts) -> EstimateReport | BillReport | CostReport:

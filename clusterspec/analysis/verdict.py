@@ -209,6 +209,13 @@ def verdict(
     return Verdict(VerdictStatus.RESERVATIONS if reserved else VerdictStatus.CLEAR, reserved)
 
 
+def reasons_of_findings(findings: Sequence[Finding], *, words: bool) -> tuple[str, ...]:
+    """The reasons that errors and warnings give: rules by name, or messages with ``words``."""
+    if words:
+        return (*_messages(findings, Severity.ERROR), *_messages(findings, Severity.WARNING))
+    return (*_error_reasons(findings, ()), *_warning_reasons(findings))
+
+
 def validity_condition(plan: Plan) -> str:
     """The condition under which the figures of a plan apply if its memory does not fit; empty if it fits.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -120,6 +120,10 @@ class FleetReport(Result):
     links: tuple[LinkUse, ...] = ()
     told: Mapping[str, Verdict] = field(default_factory=dict)
     """The verdict of each job, with messages instead of names of rules."""
+    shared_reasons: tuple[str, ...] = ()
+    """Errors and warnings of pools and links that no job has, by the names of their rules."""
+    shared_reasons_in_words: tuple[str, ...] = ()
+    """The messages of these errors and warnings."""
     purchase: Purchase | None = None
     """For a procurement report: the amount for all pools, the gates before a signature, and the risks."""
     machines: Mapping[str, FullReport] = field(default_factory=dict)
@@ -130,18 +134,19 @@ class FleetReport(Result):
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of a job, or the errors of the fleet, with the reasons of all jobs."""
-        return self._joined_verdict({name: report.verdict for name, report in self.estimates.items()})
+        verdicts = {name: report.verdict for name, report in self.estimates.items()}
+        return self._joined_verdict(verdicts, self.shared_reasons)
 
     @property
     def verdict_in_words(self) -> Verdict:
         """The verdict with messages instead of names of rules."""
-        return self._joined_verdict(self.told)
+        return self._joined_verdict(self.told, self.shared_reasons_in_words)
 
-    def _joined_verdict(self, verdicts: Mapping[str, Verdict]) -> Verdict:
+    def _joined_verdict(self, verdicts: Mapping[str, Verdict], shared: Sequence[str]) -> Verdict:
         statuses = [each.status for each in verdicts.values()]
         wrong = any(finding.severity is Severity.ERROR for finding in self.findings)
         worst = VerdictStatus.FAILS if wrong else next((one for one in WORST_FIRST if one in statuses), WORST_FIRST[0])
-        reasons = [f"{name}: {reason}" for name, each in verdicts.items() for reason in each.reasons]
+        reasons = [*shared, *(f"{name}: {reason}" for name, each in verdicts.items() for reason in each.reasons)]
         unjudged = [f"{name}: {reason}" for name, each in verdicts.items() for reason in each.not_judged]
         return Verdict(worst, tuple(reasons), tuple(unjudged))
 

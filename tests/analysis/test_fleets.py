@@ -107,3 +107,45 @@ def test_the_verdict_of_a_fleet_in_words_has_the_messages_of_its_jobs() -> None:
     for one in warned:
         assert one.rule not in " ".join(told.reasons)
     assert any(one.message in reason for one in warned for reason in told.reasons)
+
+
+APART = """\
+clusterspec: 1
+pools:
+  prompts: {platform: dgx-h100, nodes: 2}
+  answers: {platform: dgx-h100, nodes: 2}
+pool_links: [{between: [prompts, answers], bandwidth: 10 Gb/s}]
+jobs:
+  chat:
+    pool: answers
+    workload:
+      kind: serve
+      model: llama-3.1-70b
+      serving:
+        input_tokens: 8000
+        output_tokens: 200
+        request_rate: 2
+        disaggregated: {prefill: {pool: prompts, replicas: 2, tp: 8}, decode: {replicas: 2, tp: 8}}
+    layout: {framework: vllm}
+"""
+
+
+def test_the_verdict_of_a_fleet_begins_with_the_errors_that_no_job_has() -> None:
+    """2 requests of 8,000 tokens with 327,680 B of cache each are 5.2 GB/s, over a link of 1.25 GB/s at most."""
+    found = fleet_report(study(APART), "estimate")
+    (shared,) = (one for one in found.findings if one.rule == "jobs-exceed-pool-link")
+    assert shared.path[0] == "pool_links" and "5.24 GB/s" in shared.message
+    assert found.verdict.reasons[0] == "1 open error: jobs-exceed-pool-link"
+    assert found.verdict_in_words.reasons[0] == shared.message
+    assert sum(shared.message in reason for reason in found.verdict_in_words.reasons) == 1
+
+
+def test_a_finding_of_a_job_is_told_of_the_job_alone() -> None:
+    """A rack of the pool of `a` and `b` that exceeds its limit is an error of each of them."""
+    found = fleet_report(
+        study(FLEET.replace("nodes: 16}", "nodes: 16, power: {nodes_per_rack: 4, rack_limit: 20 kW}}")), "estimate"
+    )
+    errors = [one for one in found.findings if one.rule == "rack-over-power-limit"]
+    assert errors and all(one.path[0] == "pools" for one in errors)
+    reasons = found.verdict_in_words.reasons
+    assert [reason[:3] for reason in reasons if errors[0].message in reason] == ["a: ", "b: "]
