@@ -63,4 +63,4 @@ def _denied(text: str) -> tuple[str, int] | None:
 
 def _denied_below(following: list[str]) -> bool:
     """Whether the first of the next lines of a session that is not blank has the answer False."""
-    return any(_FALSE.match(line) for line in [each for each in following if each.strip()][:1])
+    return _FALSE.match(next((line for line in following if line.strip()), "")) is not None
