@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.names_of_parts import family_of, names_of_entry
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import NamedTuple
-from clusterspec.standard import pattern, recent
+from clusterspec.standard import pattern
 
 KINDS = ("accelerator", "platform", "nic", "switch", "model")
 """The kinds whose names are read; a name of two kinds counts for the last."""
@@ -37,7 +38,7 @@ def mentions_in(sentence: str, catalog: Catalog) -> Iterator[PartMention]:
     """
     if not any(map(str.isdigit, sentence)):
         return  # every name that is read has a digit
-    names, after = _kinds_of_names(catalog), 0
+    names, after = _kinds_of_names(tuple([catalog.ids(kind) for kind in KINDS])), 0
     words = [each.span() for each in islice(_WORD.finditer(sentence), MOST_WORDS)]
     for at, (start, _) in enumerate(words):
         if start < after:
@@ -61,17 +62,19 @@ def _joined(sentence: str, words: Sequence[tuple[int, int]]) -> Iterator[tuple[i
         end = stop
 
 
-@recent(2)
-def _kinds_of_names(catalog: Catalog) -> Mapping[str, tuple[str, tuple[str, ...]]]:
-    """The kind and the ids of each name, without spaces and signs."""
+@lru_cache(2)
+def _kinds_of_names(ids_by_kind: tuple[tuple[str, ...], ...]) -> Mapping[str, tuple[str, tuple[str, ...]]]:
+    """The kind and the ids of each name with a digit and a letter, without spaces and signs; the ids in the order of
+    `KINDS`.
+    """
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for kind in KINDS:
+    for kind, ids in zip(KINDS, ids_by_kind, strict=True):
         of_kind: dict[str, list[str]] = {}
-        for id_ in catalog.ids(kind):
-            for name in _names_of(kind, id_):
-                if any(each.isdigit() for each in name) and any(each.isalpha() for each in name):
-                    of_kind.setdefault(letters_and_digits(name), []).append(id_)
-        found |= {name: (kind, tuple(ids)) for name, ids in of_kind.items()}
+        for id_ in ids:
+            for name in map(letters_and_digits, _names_of(kind, id_)):
+                if not (name.isalpha() or name.isdigit()):
+                    of_kind.setdefault(name, []).append(id_)
+        found |= {name: (kind, tuple(named)) for name, named in of_kind.items()}
     return found
 
 
