@@ -406,3 +406,26 @@ def test_spares_are_added_only_where_the_tiers_have_ports_for_them(nodes: int, a
         "layout: {tp: 8, pp: 2}\noperations: {repair_time: 48 h, burn_in: 72 h, mean_time_between_failures: 46.9 h}\n"
     )
     assert of("too-few-spares", text, check).help.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("tp", "pp", "advice"),
+    [
+        # 384 ranks / pp 4 = 96 of a stage: 2 × 32 does not divide them, 1 × 32 does, as 2 × 4, 2 × 8 and 2 × 16 do
+        (2, 4, "`ep` 4, 8 or 16, or `expert_tp` 1"),
+        # 384 / 8 = 48: neither 2 × 32 nor 1 × 32 divides them
+        (2, 8, "`ep` 2, 4 or 8"),
+    ],
+)
+def test_experts_that_are_not_sharded_fit_ranks_of_a_stage_that_sharded_ones_do_not(
+    tp: int, pp: int, advice: str, check: Check
+) -> None:
+    text = (
+        f"{HEAD}cluster: {{platform: hgx-b300, nodes: 48}}\n"
+        "workload: {model: qwen3-235b-a22b, sequence_length: 8192, global_batch: 1152}\n"
+        f"layout: {{framework: megatron-core, tp: {tp}, pp: {pp}, ep: 32}}\n"
+    )
+    found = of("ep-not-dividing-ranks", text, check)
+    assert found.help == f"use the nearest valid values: {advice}"
+    stated = text.replace("ep: 32}", "ep: 32, expert_tp: 1}")
+    assert ("expert_tp" in advice) != any(one.rule == found.rule for one in check(stated))

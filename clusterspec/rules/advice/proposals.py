@@ -127,9 +127,9 @@ def near_multiples(value: int, step: int) -> list[int]:
 
 
 def _candidates(axis: str, numbers: LayoutNumbers, demands: Demands) -> Iterator[int]:
-    """Candidate degrees: up to the ranks, the heads or layers, and 1,024."""
+    """Candidate degrees: up to the ranks, the heads or layers, and 1,024; of expert tensor parallelism up to tp."""
     heads, layers = (demands.model.heads, demands.model.layers) if demands.model else (64, 64)
-    most = {"tp": heads, "pp": layers, "virtual_stages": layers}
+    most = {"tp": heads, "pp": layers, "virtual_stages": layers, "expert_tp": numbers.tp}
     limit = min(demands.ranks, most.get(axis, 4 * getattr(numbers, axis) + 8), 1024)
     yield from range(1, limit + 1)
 

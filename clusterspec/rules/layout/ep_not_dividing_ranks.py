@@ -71,4 +71,5 @@ def check(legality: Legality, layout: Layout) -> Iterator[Problem]:
         message = (
             f"expert_tp {layout.expert_tp} × ep {layout.ep} does not divide the {plural(ranks, 'rank')} of a stage"
         )
-    yield RULE.problem("layout.ep", message, legality.advice(RULE.name, "ep", otherwise="use another ep"))
+    axes = ("ep", "expert_tp") if layout.expert_tp > 1 and not legality.demands.serves else ("ep",)
+    yield RULE.problem("layout.ep", message, legality.advice(RULE.name, *axes, otherwise="use another ep"))
