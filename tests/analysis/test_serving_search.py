@@ -16,11 +16,13 @@ from clusterspec.analysis.serving_plans.space import (
     design_of_plan,
     engines,
     own_plan,
+    ranked_plans,
     rated_plan,
     replicated_plans,
     serving_job,
 )
 from clusterspec.analysis.serving_search import TIMES
+from clusterspec.analysis.studied import Pins
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.studies import Study, study_text
@@ -146,6 +148,18 @@ def test_an_objective_orders_the_plans(objective: str, field: str, sign: int) ->
     shown = found(study(DENSE), objective=objective).layouts
     values = [sign * of(row)[field] for row in shown if row.findings == shown[0].findings]
     assert values == sorted(values)
+
+
+@pytest.mark.parametrize("objective", ["accelerators", "cost", "tokens_per_accelerator"])
+def test_plans_that_serve_one_load_are_ordered_by_the_time_of_a_token(objective: str) -> None:
+    """Two nodes serve 2 requests a second of 500 tokens: the 1,000 tokens/s of plans differ by rounding alone."""
+    job = serving_job(study(DENSE, concurrency=None, request_rate=2).design)
+    assert job is not None
+    rated = [rated_plan(job, (None, each), inf) for each in engines(job, Pins({}))]
+    whole = [one for one in rated if one is not None and one.meets and one.times.accelerators == 16]
+    assert len(whole) > 2 and {f"{one.times.output_tokens_per_second:.3g}" for one in whole} == {"1e+03"}
+    times = [one.times.tpot for one in ranked_plans(reversed(whole), objective)]
+    assert times == sorted(times)
 
 
 @thorough

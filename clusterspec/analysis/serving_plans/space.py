@@ -277,17 +277,26 @@ def _excess_of_targets(job: ServingJob, times: ServingTimes) -> float:
     return max([1.0, queued, asked, *(each.seconds / each.target.seconds for each in target_results(times, load))])
 
 
+def _rounded(rate: float) -> float:
+    """A rate in the three digits that are printed: plans that serve the same load differ beyond them by rounding alone.
+
+    >>> _rounded(3599.98), _rounded(171.43)
+    (3600.0, 171.0)
+    """
+    return float(f"{rate:.3g}")
+
+
 Key = Callable[[Rated], tuple[float, ...]]
 OBJECTIVES: Mapping[str, Key] = {
-    "accelerators": lambda one: (one.times.accelerators, -one.times.output_tokens_per_second),
-    "cost": lambda one: (-one.times.output_tokens_per_second, one.times.accelerators, one.times.tpot),
-    "tokens_per_accelerator": lambda one: (-one.per_accelerator, one.times.tpot),
+    "accelerators": lambda one: (one.times.accelerators, -_rounded(one.times.output_tokens_per_second), one.times.tpot),
+    "cost": lambda one: (-_rounded(one.times.output_tokens_per_second), one.times.accelerators, one.times.tpot),
+    "tokens_per_accelerator": lambda one: (-_rounded(one.per_accelerator), one.times.tpot),
     "tokens_per_user": lambda one: (one.times.tpot, -one.per_accelerator),
     "memory": lambda one: (one.memory, one.times.tpot),
 }
 """Objectives by which serving plans are ranked; lower is better. Tokens carry the cost of the whole machine, so the
 plan with the most tokens has the lowest cost per token. At an equal rate, the plan with the fewest busy accelerators
-draws the least power.
+draws the least power; then the one with the shortest time per output token is first.
 """
 METRICS: Mapping[str, Key] = {
     "ttft": lambda one: (one.times.queue_grows, one.times.ttft, one.times.accelerators),
