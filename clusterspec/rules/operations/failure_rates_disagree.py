@@ -9,6 +9,9 @@ times its nodes, that differs by a quarter is an error. So are failures of all a
 year that a text states, and that are not their number times `afr`. A stated mean number of nodes in repair is an error
 where it differs by more than a factor of 1.6 from the repair time over the time between failures of the machine.
 
+A `mean_time_between_failures` is a warning where it is more than a third longer than what the stated rates of accelerators
+and nodes alone give for the nodes of the job. Other causes only make it shorter.
+
 ## Why it matters
 
 Both describe the same failures. Checkpoint interval, spares and goodput follow from one of them, and are wrong if the
@@ -51,6 +54,12 @@ cluster: {platform: dgx-h100, nodes: 128, spare_nodes: 2}
 operations: {node_mtbf: 19968 h}
 ```
 
+```yaml operations.mean_time_between_failures
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 512}
+operations: {mean_time_between_failures: 48 h, failures: {accelerator: {afr: 0.09}, node: {afr: 0.12}}}
+```
+
 ## Silent
 
 ```yaml
@@ -77,6 +86,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from clusterspec.cluster.model import Cluster
+from clusterspec.cost.failures import stated_rate
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR, YEAR
 from clusterspec.records import fields
@@ -94,7 +104,7 @@ from clusterspec.rules.knowledge.written_numbers import (
 )
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import FailureRateSpec, FailuresSpec, OperationsSpec, Spec
-from clusterspec.standard import pattern
+from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display, plain, plural
 
 RULE = Rule.of(__name__, "error")
@@ -172,6 +182,8 @@ def check(
         return
     yield from _part_rate_problems(operations)
     yield from _counted_problem(operations, job_nodes, own_remarks or "")
+    if cluster is not None and job_nodes:
+        yield from _beyond_parts_problem(operations, cluster, job_nodes)
     if cluster is not None and operations.failures is not None and own_remarks:
         yield from _yearly_problem(operations, cluster, spec, own_remarks)
     whole, node = operations.mean_time_between_failures, operations.node_mtbf
@@ -190,6 +202,34 @@ def check(
         "keep the figure that was measured",
         severity=severity,
         related=[("operations.node_mtbf", "the time of one node")],
+    )
+
+
+def _beyond_parts_problem(operations: OperationsSpec, cluster: Cluster, job_nodes: int) -> Iterator[Problem]:
+    """The problem of a job that is to fail less often than its accelerators and nodes at their stated rates."""
+    whole, failures = operations.mean_time_between_failures, operations.failures
+    if whole is None or failures is None:
+        return
+    stated = {each: getattr(failures, each) for each in ("accelerator", "node")}
+    rates = {each: stated_rate(each, one) for each, one in stated.items() if one and None in (one.afr, one.mtbf)}
+    numbers = {"accelerator": job_nodes * cluster.accelerators // cluster.nodes, "node": job_nodes}
+    known = {each: rate.yearly for each, rate in rates.items() if rate is not None}
+    yearly = sum_of(numbers[each] * rate for each, rate in known.items())
+    if not yearly or whole.value * yearly <= LEAST * YEAR:
+        return
+    parts = " and ".join(
+        f"{plural(numbers[each], each)} with {rate:.3g} failures a year each" for each, rate in known.items()
+    )
+    message = f"{parts} fail every {display(YEAR / yearly, 's')} together; {whole.written} is {plain(whole.value * yearly / YEAR, 2)} times as long"
+    help_ = (
+        f"write `mean_time_between_failures: {display(YEAR / yearly, 's')}` at most, or correct the rates of the parts"
+    )
+    yield RULE.problem(
+        "operations.mean_time_between_failures",
+        message,
+        help_,
+        severity="warning",
+        related=[(f"operations.failures.{each}", "the rate of one part") for each in known],
     )
 
 

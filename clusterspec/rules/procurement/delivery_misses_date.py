@@ -2,8 +2,9 @@
 
 ## What it finds
 
-- `as_of`, or a later order date in the description, plus `delivery.weeks` and the burn-in (or the `duration` of the
-  longest acceptance test) is after `needed_by`;
+- `as_of`, or a later order date in the description, plus `delivery.weeks`, the burn-in and the longest acceptance test after
+  it, is after `needed_by`: an error, and a warning if it is after that day only because the test has several runs (`pass:
+  10 of 10`), each of its `duration`;
 - a milestone of a delivery is in a week after `delivery.weeks`, or on a date (or in a week, without `delivery.weeks`)
   after `needed_by`, unless it is about an option, a later phase or the end of the contract;
 - a line of the quote has a lead time beyond `delivery.weeks`;
@@ -46,6 +47,14 @@ cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-06-01, delivery: {milestones: ["2027-09-30: power in the hall"]}}
 ```
 
+```yaml procurement.delivery.weeks
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+acceptance: [{collective: all-reduce, nodes: 64, size: 8 GiB, busbw: 300 GB/s, duration: 24 h, pass: 10 of 10}]
+operations: {burn_in: 72 h}
+procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-04-01, delivery: {weeks: 20}}
+```
+
 ## Silent
 
 ```yaml
@@ -75,7 +84,7 @@ from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import AcceptanceSpec, DeliverySpec, OperationsSpec, ProcurementSpec
 from clusterspec.standard import pattern
-from clusterspec.units import plain
+from clusterspec.units import display, plain
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
@@ -110,16 +119,9 @@ def check(
     if delivery.weeks is None:
         return
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
-    burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
-    stated = (time_in_text(number, unit) for number, unit in _ACCEPTED.findall(texts.description))
-    tests = max((test.duration.value for test in acceptance or () if test.duration is not None), default=0.0)
-    tests = max([tests, *stated])
     if ordered is not None and needed is not None:
         ordered = max(ordered, _stated_order(texts.description) or ordered)
-        late = ordered.toordinal() + 7 * delivery.weeks + max(burn_in, tests) / DAY - needed.toordinal()
-        if late > 0:
-            message = f"{delivery.weeks:g} weeks after {ordered}, with the {'burn-in' if burn_in >= tests else 'acceptance'}, are {plain(late, 2)} {'day' if late == 1 else 'days'} after {needed}, when the machine is needed"
-            yield RULE.problem("procurement.delivery.weeks", message, "order earlier, or move the date")
+        yield from _late_problem((ordered, delivery.weeks, needed), operations, acceptance, texts.description)
     yield from _test_before_network_problem(delivery)
     for index, (milestone, text) in enumerate(zip(delivery.milestones or (), texts.milestones, strict=True)):
         week = _last_week(milestone)
@@ -127,6 +129,44 @@ def check(
             message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
+
+
+def _late_problem(
+    dates: tuple[date, float, date],
+    operations: OperationsSpec | None,
+    acceptance: tuple[AcceptanceSpec, ...] | None,
+    description: str,
+) -> Iterator[Problem]:
+    """The problem of a machine that is accepted after the day on which it is needed. ``dates`` are the day of the order,
+    the weeks from it to the last delivery, and the day of need.
+    """
+    ordered, weeks, needed = dates
+    burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
+    stated = max((time_in_text(number, unit) for number, unit in _ACCEPTED.findall(description)), default=0.0)
+    longest = max([stated, *(_seconds_of_runs(test, 1) for test in acceptance or ())])
+    tests = max([stated, *(_seconds_of_runs(test) for test in acceptance or ())])
+    early, late = (
+        ordered.toordinal() + 7 * weeks + (burn_in + each) / DAY - needed.toordinal() for each in (longest, tests)
+    )
+    if late <= 0:
+        return
+    parts = [f"{display(burn_in, 's')} of burn-in"] * (burn_in > 0) + [f"{display(tests, 's')} of acceptance"] * (
+        tests > 0
+    )
+    steps = f", with {' and '.join(parts)}," if parts else ""
+    message = f"{weeks:g} weeks after {ordered}{steps} are {plain(late, 2)} {'day' if late == 1 else 'days'} after {needed}, when the machine is needed"
+    help_ = "order earlier, or move the date"
+    if early > 0:
+        yield RULE.problem("procurement.delivery.weeks", message, help_)
+    else:
+        help_ = f"{help_}; if the runs of a test share its duration, state that of one run"
+        yield RULE.problem("procurement.delivery.weeks", message, help_, severity="warning", confidence="likely")
+
+
+def _seconds_of_runs(test: AcceptanceSpec, runs: int | None = None) -> float:
+    """The time of ``runs`` runs of a test, by default of all that it demands; 0 without a stated duration."""
+    demanded = test.required_runs[1] if test.required_runs is not None else 1
+    return test.duration.value * (demanded if runs is None else runs) if test.duration is not None else 0.0
 
 
 _ORDERED = pattern(
