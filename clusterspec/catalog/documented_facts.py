@@ -70,7 +70,7 @@ def documented_facts() -> tuple[DocumentedFact, ...]:
 
 
 def _with_words(groups: str, lists: dict[str, str]) -> str:
-    for name, words in lists.items():
+    for name, words in lists.items() if "{" in groups else ():
         groups = groups.replace(name, words)
     return groups
 

@@ -8,11 +8,13 @@ import pytest
 
 from clusterspec.report import _OF_RISK, _RISKY
 from clusterspec.rules.document import launch_settings_off_keys
+from clusterspec.rules.knowledge import unit_prices
 from clusterspec.rules.knowledge.job_limits import CUES, job_limits_in
-from clusterspec.rules.knowledge.written_numbers import unambiguous_setting
+from clusterspec.rules.knowledge.written_numbers import has_word, unambiguous_setting
 from clusterspec.rules.measured import measurement_without_metric
 from clusterspec.rules.operations import failure_rates_disagree, timeout_below_pause
 from clusterspec.rules.physical import coolant_below_its_source
+from clusterspec.rules.placement import text_keeps_group_inside
 from tests.effort import each
 
 SETTINGS = {
@@ -86,6 +88,33 @@ def test_a_temperature_holds_a_cue(text: str) -> None:
 @pytest.mark.parametrize("text", ["4 GB/s", "4 gbps", "40GB/sec"])
 def test_a_rate_holds_its_unit(text: str) -> None:
     assert measurement_without_metric._RATE.search(text) is not None and "gb" in text.casefold()
+
+
+@each(
+    "sentence",
+    [
+        *(f"The tp group {word} leaves the node" for word in ("never", "no longer", "jamais", "nunca")),
+        *(f"Die TP-Gruppe verlässt {word} leaves the node" for word in ("nie", "niemals", "nicht")),
+        *(f"The tp group stays fast {word} crossing the network" for word in ("without", "ohne", "sans")),
+        *(
+            "Le groupe tp n'emprunte pas le réseau",
+            "Le groupe tp ne touche jamais le réseau",
+            "TP 8 does not use the NIC",
+        ),
+        *("TP 8: das Netz nie geht, Knoten nicht verlässt", "Die TP-Gruppe: Netzwerk gar nicht berührt"),
+        *(f"{word} tp traffic leaves the node" for word in ("no", "keine", "keiner", "aucun", "aucune", "ningún")),
+        *("None of the tp traffic leaves the node", "Nothing of the tp traffic crosses the network"),
+    ],
+)
+def test_a_claim_that_nothing_leaves_a_node_has_a_negation(sentence: str) -> None:
+    own = text_keeps_group_inside
+    assert own._NEVER.search(sentence) is not None
+    assert has_word(sentence, own._NEGATIONS, own._NEGATION_STARTS)
+
+
+@pytest.mark.parametrize("text", ["44 USD a million", "0,44€", "12 cents a page", "0.2 ct a request", "20ct", "CHF 3"])
+def test_a_price_holds_a_word_for_its_currency(text: str) -> None:
+    assert unit_prices._AMOUNT.search(text) is not None and unit_prices._names_currency(text)
 
 
 @pytest.mark.parametrize("text", ["x ::error", "x ##[y", "x a:1: b", "x error[y]", "x warning[y]", "x note[y]"])

@@ -6,9 +6,11 @@ from itertools import chain
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_loads import DIGITS, number_of
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import has_unit, sentences_of
 from clusterspec.standard import pattern
 
+_MONEY = ("usd", "eur", "gbp", "chf", "$", "€", "£", "dollar", "cent")
+"""Parts of the words of `_CURRENCY`, besides `ct`."""
 _CURRENCY = r"(?:USD|EUR|GBP|CHF|US\$|[$€£]|dollars?|euros?|cents?|ct)"
 _UNITS = {
     "million tokens": r"(?:1 ?|one |a )?(?:million|M|Mio\.?|Million|Millionen|millón|mtok(?:ens?)?)\b",
@@ -62,7 +64,7 @@ def unit_prices_in(text: str) -> list[UnitPrice]:
     [(0.7, 'million tokens'), (0.44, 'million tokens'), (0.2, 'requests')]
     """
     found = []
-    for sentence in sentences_of(text):
+    for sentence in filter(_names_currency, sentences_of(text)):
         for match in chain.from_iterable(form.finditer(sentence) for form in (_PRICE, _UNIT_FIRST, _VERB_FIRST)):
             value = number_of(match["behind"] or match["before"])
             of = _DIRECTION.search(sentence, match.start(), min(len(sentence), match.end() + len(" of the output")))
@@ -76,6 +78,16 @@ def unit_prices_in(text: str) -> list[UnitPrice]:
                 if value > 0:
                     found.append(UnitPrice(value, unit, "", each[0], sentence, *each.span()))
     return found
+
+
+def _names_currency(sentence: str) -> bool:
+    """Whether a sentence names a currency; for others, the patterns of prices are not compiled.
+
+    >>> _names_currency("Sold at 44ct."), _names_currency("The direction of 4 million tokens")
+    (True, False)
+    """
+    lower = sentence.lower()
+    return any(each in lower for each in _MONEY) or has_unit(sentence, frozenset({"ct"}))
 
 
 class Amount(NamedTuple):
