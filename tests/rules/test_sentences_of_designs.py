@@ -15,7 +15,7 @@ from clusterspec.studies import study_text
 from tests.effort import each, sampled
 from tests.settings import SETTINGS
 
-TABLES = ("several_machines.txt", "facts_in_words.txt")
+TABLES = ("several_machines.txt", "facts_in_words.txt", "other_explanations.txt")
 SIGNS = ("- ", "+ ", "~ ")
 
 

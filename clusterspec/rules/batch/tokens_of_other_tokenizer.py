@@ -106,7 +106,7 @@ _ID = pattern(
     r"(?i)(?<![^\W_])(?:token[- ]?ids?|ids?|tokens?|jetons?|identifiants?|indexed dataset|dataset|memmap|mmap|shards?|vocab\w*)(?![^\W_])"
 )
 _OF_OTHER_NUMBERS = pattern(
-    r"(?i)\b(?:weights?|parameters?|gradients?|activations?|bf16|fp16|float16|half precision|optimizer|cache|kv|embeddings?|logits?|checkpoints?|precision|reduc\w+|gewichte?|poids|hidden)\b"
+    r"(?i)\b(?:weights?|parameters?|gradients?|activations?|bf16|fp16|float16|half precision|optimizer|cache|kv|embeddings?|logits?|checkpoints?|precision|reduc\w+|gewichte?|poids|hidden|gr[ae]y|pixels?|images?|patches|audio|waveforms?|colou?rs?|graustufen|grauwerte?|bild\w*|gris)\b"
 )
 _REFUSED = pattern(
     r"(?i)\b(?:not|never|no longer|too (?:small|narrow|few)|instead|rather|than|would|cannot|can't|only half|nicht|pas|trop|sufficed|(?:was|were) (?:enough|sufficient)|reichten|genügten|suffisai(?:en)?t)\b"

@@ -85,7 +85,7 @@ layout: {framework: megatron-core, tp: 8, cp: 2}
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from clusterspec.catalog import Catalog
@@ -111,7 +111,7 @@ from clusterspec.units import display
 RULE = Rule.of(__name__, "warning", "likely")
 _OF_OTHERS = pattern(
     r"^(?:'s)? (?:file|image|layout|settings|plan|recipe|run)\b|"
-    r"^[^.;]{0,40}?\b(?:removed|taken out|stripped|not included|wymontow\w*|ausgebaut|entfernt|retirée?s?|rimoss\w*|verwijderd|borttag\w*)\b"
+    r"^[^.;]{0,40}?\b(?:removed|taken out|stripped|not included|dismantled|decommissioned|scrapped|given up|switched off|abgebaut|abgeschaltet|démontée?s?|desmontad\w*|wymontow\w*|ausgebaut|entfernt|retirée?s?|rimoss\w*|verwijderd|borttag\w*)\b"
 )
 """Pattern of words after a name that refer it to something else, such as the image of a container, or to a part that
 was removed.
@@ -133,6 +133,10 @@ _RATIO = pattern(
 )
 _RATIO_CUES = ("blocking", "full bisection", "versubscri")
 TECHNOLOGY = "cluster.scale_out.technology"
+_OF_DAYS = pattern(
+    r"(?i)\b(?:days?|weeks?|months?|years?|tag|woche|monat|jahr|jour|semaine|mois|an|día|semana|mes|año|giorno|mese|dag|daily|täglich|monatlich)\b"
+)
+"""Times over which a number of requests is a mean."""
 _NETWORKS = ("InfiniBand", "RoCE", "Spectrum-X", "Slingshot", "EFA", "Omni-Path", "TCPXO", "TCPX")
 GENERATION = "generation"
 _MEASURES = frozenset(MEASURES[name] for name in ("size", "rate", "watts"))
@@ -189,6 +193,7 @@ def check(
         return
     own = values_of_keys(spec, cluster, layout, workload, own_description)
     wrong = [each for each in wrong_statements(own_description, own) if not _is_written(each, spec)]
+    wrong = [each for each in wrong if not _is_mean_below_peak(each, own)]
     if wrong:
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
         wrong = [each for each in wrong if not _is_measure(each.key) or not _is_one_of(each, of_parts)]
@@ -235,6 +240,12 @@ def _is_written(stated: Statement, spec: Spec) -> bool:
     if stated.key.is_unmistakable:
         return False
     return _is_one_of(stated, written_numbers(spec))
+
+
+def _is_mean_below_peak(stated: Statement, own: Mapping[str, Sequence[float]]) -> bool:
+    """Whether a figure is the number of requests of a day or a longer time, whose mean is below the rate of the key."""
+    of_day = stated.key.key == "workload.serving.request_rate" and _OF_DAYS.search(stated.words) is not None
+    return of_day and stated.value < own[stated.key.key][0]
 
 
 def _is_measure(key: NamedKey) -> bool:

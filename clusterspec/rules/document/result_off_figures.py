@@ -133,7 +133,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.text_days import wrong_times
 from clusterspec.rules.knowledge.text_dimensions import Figure
-from clusterspec.rules.knowledge.text_explanations import Claim, is_explained, quantities_of
+from clusterspec.rules.knowledge.text_explanations import Claim, follows_with_another, is_explained, quantities_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_parts import wrong_parts
 from clusterspec.rules.knowledge.text_relations import contradictions
@@ -205,6 +205,8 @@ def check(
             yield RULE.problem("description", message, "compute it again, and what was derived from it")
             return
     for part in wrong_parts(own_remarks[:MOST_CHARACTERS]):
+        if is_explained(Claim(*part), own_remarks[:MOST_CHARACTERS], counts):
+            continue
         message = f"{part.figures} is {part.right}, not `{part.stated}`"
         yield RULE.problem("description", message, "compute it again, and what was derived from it")
         return
@@ -230,6 +232,9 @@ def _underived(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterato
     from clusterspec.rules.knowledge.underived_figures import underived_figures
 
     for each in underived_figures(own_remarks[:MOST_CHARACTERS], counts, lambda: written_numbers(spec)):
+        claim = Claim(each.stated, each.right, each.calculation)
+        if follows_with_another(claim, own_remarks[:MOST_CHARACTERS], counts):
+            continue
         message = f"{each.calculation} is {each.right}, not `{each.stated}`: {each.slip}"
         yield RULE.problem("description", message, "compute it again, and what was derived from it")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from clusterspec.rules.knowledge.purchases import price_ends
-from clusterspec.rules.knowledge.text_clauses import is_former
+from clusterspec.rules.knowledge.text_clauses import is_former, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, amount_in_text, large_number_in_text, sentences_of
@@ -14,7 +14,7 @@ from clusterspec.spec.model import Price
 from clusterspec.standard import pattern
 
 _PRICE = pattern(
-    r"(?:[$€£] ?)?(?<![\w.,/])(?P<amount>\d{1,3}(?: \d{3})+|(?<!\d )\d[\d.,]*\d|\d)(?: ?(?:USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]))?"
+    r"(?:(?:(?<!\w)(?:USD|EUR|GBP|CHF)|[$€£]) ?)?(?<![\w.,/])(?P<amount>\d{1,3}(?: \d{3})+|(?<!\d )\d[\d.,]*\d|\d)(?: ?(?:USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]))?"
     r" ?(?:per |/ ?|an? |for each |je |pro |par )(?P<unit>GPU|accelerator|chip|card|node|server|instance|Knoten|nœud|serveur)"
     r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour|(?: und| je| pro)? Stunde| et par heure)?"
     r"(?![ -]?(?:(?:and|et|und) )?(?:an?|per|/|par|pro|im|je) ?(?:year|month|an|mois|Jahr|Monat)\b)"
@@ -36,14 +36,35 @@ ROUNDED_PRICE = 0.005
 
 def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, currency: str = "") -> Iterator[str]:
     """Sentences on the prices of a text that no price in the keys equals. ``prices`` are those of the keys `node` and
-    `node_hour`, ``accelerators`` the accelerators of a node. Prices in another ``currency`` than that of the keys are not read.
+    `node_hour`, ``accelerators`` the accelerators of a node. Prices in another ``currency`` than that of the keys, and
+    sentences about another offer, are not read; nor is a text that states the right price, too.
 
     >>> list(wrong_prices("Angebot: 25.000 EUR je GPU", {"node": 210000.0}, 8))
     ['the description says `25.000 EUR je GPU`, 200,000 for a node of 8, and `prices.node` is 210,000']
+    >>> list(wrong_prices("We pay USD 3.30 per GPU-hour.", {"node_hour": 18.4}, 8, "USD"))
+    ['the description says `USD 3.30 per GPU-hour`, 26.4 for a node of 8, and `prices.node_hour` is 18.4']
+    >>> list(wrong_prices("We pay USD 2.30 per GPU-hour, the list has USD 3.30 per GPU-hour.", {"node_hour": 18.4}, 8, "USD"))
+    []
     """
     if _CURRENCY.search(text) is None:
         return
-    for match in _PRICE.finditer(text):
+    wrong: dict[str, list[str]] = {}
+    right: set[str] = set()
+    for sentence in sentences_of(" ".join(text.split())):
+        for key, words in _judged_prices(sentence, prices, accelerators, currency):
+            if not words:
+                right.add(key)
+            elif not words_of_another(sentence) and not is_former(sentence) and not is_hypothetical(sentence):
+                wrong.setdefault(key, []).append(words)
+    for key, sentences in wrong.items():
+        yield from () if key in right else sentences
+
+
+def _judged_prices(
+    sentence: str, prices: Mapping[str, Price], accelerators: int, currency: str
+) -> Iterator[tuple[str, str]]:
+    """The prices of a sentence by key, each with what is wrong with it; empty for a right one."""
+    for match in islice(_PRICE.finditer(sentence), MOST_MATCHES):
         key = "node_hour" if match["hour"] else "node"
         stated, amount = prices.get(key), large_number_in_text(match["amount"].replace(" ", ""))
         if stated is None or not _is_in(currency, match[0]):
@@ -52,10 +73,12 @@ def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, curr
         low, high = price_ends(stated)
         exact = key == "node" and match["unit"] in _WHOLE_NODES and of_node % 10_000
         close = ROUNDED_PRICE if exact else SAME_PRICE
-        if not low * (1 - close) <= of_node <= high * (1 + close):
+        if low * (1 - close) <= of_node <= high * (1 + close):
+            yield key, ""
+        else:
             means = "" if of_node == amount else f", {of_node:,.10g} for a node of {accelerators}"
             in_keys = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
-            yield f"the description says `{match[0]}`{means}, and `prices.{key}` is {in_keys}"
+            yield key, f"the description says `{match[0]}`{means}, and `prices.{key}` is {in_keys}"
 
 
 def wrong_prices_of_nodes(text: str, price: Price, currency: str) -> Iterator[str]:

@@ -13,10 +13,19 @@ from clusterspec.standard import pattern
 _SIGNS = {"€": "EUR", "$": "USD", "US$": "USD", "£": "GBP", "₹": "INR", "₩": "KRW", "¥": "JPY", "zł": "PLN"}
 _CODE = r"([A-Z]{3}|US\$|[€$£₹₩¥]|zł)"
 _UNITS = r"(\d{1,9}(?:[.,]\d{1,9}){0,2})"
-_PER = r" ?(?:/|per|pro|je|par|por|al|za|für|pour|to the|to) ?(?:1 ?|one |each )?"
+_NAMES = {
+    **dict.fromkeys(("franc", "francs", "Franken"), "CHF"),
+    **dict.fromkeys(("dollar", "dollars", "Dollar", "dólar", "dollaro"), "USD"),
+    **dict.fromkeys(("euro", "euros", "Euro"), "EUR"),
+    **dict.fromkeys(("pound", "pounds", "Pfund", "livre", "libra", "sterlina"), "GBP"),
+    "yen": "JPY",
+}
+"""The currencies whose names texts use after a rate."""
+_NAME = rf"([A-Z]{{3}}|US\$|[€$£₹₩¥]|zł|{'|'.join(_NAMES)})"
+_PER = r" ?(?:/|per|pro|je|par|por|al|za|for|an?|für|pour|to the|to) ?(?:1 ?|one |each |an? |einen? |un |una )?"
 _RATE = pattern(rf"\b1 ?{_CODE} ?(?:=|is|are|corresponds to|entspricht|équivaut à|equivale a) ?{_UNITS} ?{_CODE}(?!\w)")
-_AMOUNT_FOR_ONE = pattern(rf"(?<![\d.,]){_UNITS} ?{_CODE}{_PER}{_CODE}(?![\w/-])")
-_CODE_AND_AMOUNT_FOR_ONE = pattern(rf"(?<!\w){_CODE} ?{_UNITS}{_PER}{_CODE}(?![\w/-])")
+_AMOUNT_FOR_ONE = pattern(rf"(?<![\d.,]){_UNITS} ?{_CODE}{_PER}{_NAME}(?![\w/-])")
+_CODE_AND_AMOUNT_FOR_ONE = pattern(rf"(?<!\w){_CODE} ?{_UNITS}{_PER}{_NAME}(?![\w/-])")
 _PAIR = pattern(
     r"\b([A-Z]{3}) ?/ ?([A-Z]{3})(?: (?:rate|at|of|is|the|fixed|kurs|cours|tipo|cambio|spot|forward|von|de|à|zu|a)\b){0,3} ?[=:@]? ?(\d{1,6}[.,]\d{1,6})(?! ?%)"
 )
@@ -42,6 +51,8 @@ def stated_rates(text: str) -> list[StatedRate]:
     [('EUR', 1.087, 'USD'), ('EUR', 1.17, 'USD'), ('USD', 0.85, 'EUR')]
     >>> [each[1:] for each in stated_rates("fixed at EUR/PLN 4.31; EUR 0.16 per kWh, 400 EUR/GPU")]
     [('EUR', 4.31, 'PLN')]
+    >>> [each[1:] for each in stated_rates("EUR 1.06 for one franc, SEK 9.45 a dollar, USD 52 a node")]
+    [('CHF', 1.06, 'EUR'), ('USD', 9.45, 'SEK')]
     """
     found = [_rate_of(match[0], match[1], match[2], match[3]) for match in _RATE.finditer(text)]
     short = [_rate_of(match[0], match[3], match[1], match[2]) for match in _AMOUNT_FOR_ONE.finditer(text)]
@@ -52,7 +63,7 @@ def stated_rates(text: str) -> list[StatedRate]:
 
 
 def _rate_of(text: str, one: str, digits: str, other: str) -> StatedRate:
-    one, other = _SIGNS.get(one, one), _SIGNS.get(other, other)
+    one, other = (_NAMES.get(each, _SIGNS.get(each, each)) for each in (one, other))
     return StatedRate(text.strip(), one, _units_of(digits, one, other), other)
 
 

@@ -39,7 +39,13 @@ def _machine(spec: Spec, cluster: Cluster, nodes_of_job: Sequence[int]) -> Itera
     per_node, domain, fabric = cluster.accelerators_per_node, cluster.scale_up.domain, cluster.scale_out
     yield (
         "cluster.accelerators_per_node",
-        (per_node, domain, per_node * cluster.ranks_per_accelerator, cluster.accelerators),
+        (
+            per_node,
+            domain,
+            per_node * cluster.ranks_per_accelerator,
+            cluster.accelerators,
+            cluster.all_nodes * per_node,
+        ),
     )
     if fabric is not None:
         networks = _nics_of_networks(spec.cluster.networks if spec.cluster is not None else None)

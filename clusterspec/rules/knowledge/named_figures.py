@@ -11,6 +11,7 @@ _STORE = r"(?:stor(?:e|age)|file ?system|filesystem|lustre|gpfs|weka|vast|speich
 _STORE_CUES = "store storage file filesystem lustre gpfs weka vast speicher dateisystem stockage fichiers"
 _UNIT = r"(?:node|engine|GPU|accelerator|replica|instance|server|card|chip|rank|worker|host)"
 _ONE_OF_MANY = r"each|every|per|one|single|a (?:node|client|gpu|rack|file|job)|je|pro|jede\w*|par|chaque"
+_OF_A_TIME = r"/s|(?:per|an?|each|every|in|je|pro|am|par|por|al?) (?:one |single )?(?:second|minute|hour|day|week|month|year|sekunde|minute|stunde|tag|woche|monat|jahr|seconde|heure|jour|mois|segundo|minuto|hora|día|mes|secondo|ora|giorno|mese)s?"
 _PART_OF_RUN = pattern(
     r"(?i)^(?!.*\b(?:whole|entire|total|altogether|full (?:run|training))\b)(?:.*\d steps\b|"
     r".*\b(?:first|initial|last|final|others?|remaining|remainder|rest|next|warm-?up|anneal\w*|decays?|cool-?down|phases?|stages?|of which|mid-?training)\b)"
@@ -187,7 +188,7 @@ NAMED_MACHINE_AND_WORK = (
         "token token/request",
         r"(?:prompts?|inputs?|in(?=,| and\b)|anfragen?|eingaben?|requêtes?|entrées?)\b",
         "prompt prompts input inputs in anfrage anfragen eingabe eingaben requête requêtes entrée",
-        r"system prompt|shared|prefix|cached?|chunk\w*|per second|/s|usd|eur|\$|million|price|p\d\d|percentile",
+        rf"system prompt|shared|prefix|cached?|chunk\w*|{_OF_A_TIME}|usd|eur|\$|million|price|p\d\d|percentile",
         most=1e7,
     ),
     named("workload.serving.input_tokens", "count", r"in(?=,| and\b|$)", "in", "with", most=1e7),
@@ -197,7 +198,7 @@ NAMED_MACHINE_AND_WORK = (
         "token token/request",
         r"(?:answers?|outputs?|out\b(?! of)|responses?|completions?|antwort\w*|ausgaben?|réponses?|sorties?)\b",
         "answer answers output outputs out response responses completion completions antwort* ausgabe ausgaben réponse réponses sortie sorties",
-        r"per second|/s|usd|eur|\$|million|price|p\d\d|percentile|reasoning|draft\w*|speculat\w*",
+        rf"{_OF_A_TIME}|usd|eur|\$|million|price|p\d\d|percentile|reasoning|draft\w*|speculat\w*",
         most=1e7,
     ),
     named(

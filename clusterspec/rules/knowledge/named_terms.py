@@ -31,7 +31,7 @@ NAMED = (
         "time",
         r"(?:repair\w*|rma|swap\w*|replaced|back|broken|failed node|reparatur\w*|austausch\w*|repariert|réparation\w*|réparé\w*)\b",
         "repair* rma swap* replaced back broken failed reparatur* austausch* repariert réparation* réparé*",
-        r"software|switch\w*|cables?|optics?|links?|drives?|fans?|response|technician|site|checkpoint\w*|restart\w*|gpu|gives? back|lessor|spare parts?|job|roll\w*|warranty|contract",
+        r"software|switch\w*|cables?|optics?|links?|drives?|fans?|response|technician|site|checkpoint\w*|restart\w*|gpu|gives? back|pays?|paid|earns?|lessor|spare parts?|job|roll\w*|warranty|contract",
         "s",
     ),
     named(
@@ -141,7 +141,7 @@ PATTERNED = (
             frozenset(),
             pattern(
                 rf"(?i)(?<![\w/-]){words}{_SIZE}(?:[ =:_-]|(?: of| is| over| across| auf| über| von| de| sur) )?{_N}"
-                rf"|(?<![\w.,/-])(\d{{1,4}})[- ](?:way|fach\w*)[- ]{words}\b|(?<![\w.,/-])(\d{{1,4}}) {_RANKS} (?:by|with|via|through|in|mit|per|par) {words}\b"
+                rf"|(?<![\w.,/-])(\d{{1,4}})[- ](?:way|fach\w*)[- ]{words}\b|(?<![\w.,/-])(\d{{1,4}}) {_RANKS} (?:by|with|via|through|in|mit|per|par) {words}\b(?![ =:_-]?\d)"
             ),
             frozenset({key[-2:], *words.strip("(?:").partition("(")[0].split("|")}),
             (key[-2:],),

@@ -19,7 +19,7 @@ _END = pattern(
 between two figures.
 """
 _HYPOTHETICAL = pattern(
-    r"(?i)\b(?:would|could|might|if|unless|hypothetical\w*|suppos\w+|imagine\w*|in theory|wäre\w*|würde[nt]?|könnte[nt]?|hätte[nt]?|"
+    r"(?i)\b(?:would|could|might|if|unless|hypothetical\w*|suppos\w+|imagine\w*|in theory|wäre\w*|würde[nt]?|könnte[nt]?|hätte[nt]?|bräuchte[nt]?|müsste[nt]?|käme[nt]?|"
     r"then (?:have|has|had)|wenn|falls|si|serai\w*|pourrai\w*|aurai\w*|podría\w*|sería\w*|habría\w*)\b|^\W*(?:were|had|should (?:the|we|it|they|demand|load))\b"
 )
 _BEFORE = (

@@ -19,7 +19,7 @@ _ENGLISH = (
     rf"{_OLD} (?:\w{{1,24}} )?(?:{_WHOLE}|{_PART})|(?:other|another|second|first) (?:\w{{1,24}} )?{_WHOLE}|offers? (?:of|from|by) an?|bidders?|competitor\w*|consultant\w*|"
     r"(?:smaller|larger|bigger) (?:one|machine|cluster|system)|turned down|struck out|rejected|declined|discarded|ruled out|gave up|withdrawn|pilot\w*|prototype|proof of concept|rehearsals?|"
     r"ablations? (?:on|with|took|ran|had|used)|\w{1,24} ablations (?:took|ran|had|used)|"
-    r"predecessors?|successors?|replaces? (?:an?|the|our|its|\d+)|replacement of|used to|formerly|until (?:last|the lease)|last (?:year|winter|spring|summer|autumn|fall|month)\w*|"
+    r"had (?:[\w.,-]+ ){1,12}?before\b(?! \w+ing\b)|predecessors?|successors?|replaces? (?:an?|the|our|its|\d+)|replacement of|used to|formerly|until (?:last|the lease)|last (?:year|winter|spring|summer|autumn|fall|month)\w*|"
     r"would(?: not)?(?: \w{1,24})?|wouldn't|could have|might have|had (?:we|they)|were (?:we|they)|drafts? of|(?:first|earlier|'s) draft|plan of (?:last|early|late|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)|in rev \w|"
     r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w{1,24}|theirs|elsewhere|next door|since (?:20[01]\d|202[0-4])"
 )

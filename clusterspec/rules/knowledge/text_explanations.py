@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from itertools import islice
+from itertools import combinations, islice, pairwise
 
 from clusterspec.quantity import Quantity
 from clusterspec.records import NamedTuple, fields, is_dataclass
 from clusterspec.rules.knowledge.named_keys import MEASURES
 from clusterspec.rules.knowledge.text_dimensions import Figure, Powers, figures_of
 from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.text_tokens import tokens_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 CLOSE = 0.01
 """Relative difference up to which two values are one, in addition to what rounding leaves open."""
 _WHOLE = pattern(r"(?<![\w.,/-])\d{1,5}(?![\w%/]|[.,]\d)")
-MOST_NUMBERS, MOST_SENTENCES = 40, 200
-"""Whole numbers of a sentence, and sentences of a text, that are read."""
+MOST_NUMBERS, MOST_SENTENCES, MOST_TOKENS = 40, 200, 400
+"""Whole numbers of a sentence, sentences of a text, and tokens of some sentences, that are read."""
+MOST_SUMMED = 12
+"""Figures near a result whose sums are formed."""
+LEAST_ADDEND = 0.01
+"""Smallest share of a result that an addend has."""
+LEAST_FACTOR = 1.2
+"""Smallest factor that explains a result: smaller ones are its rounding."""
+SLIPS = (8.0, 10.0, 60.0, 100.0, 1000.0, 1024.0, 3600.0)
+"""Factors between a wrong result and the right one that mistakes of units and digits give: no number explains them."""
+MOST_OF_NODE = 16
+"""Accelerators of a node: so small a count explains a result only where the sentence has it."""
+LEAST_REPLACED = 100
+"""Smallest number that may stand for a figure of another sentence, such as the 484 thousand tokens of all accelerators."""
 _MEASURES = ("W", "B", "s", "money")
 _UNITS = {MEASURES["watts"]: "W", MEASURES["size"]: "B", MEASURES["time"]: "s", MEASURES["rate"]: "B/s"}
 
@@ -30,8 +43,9 @@ class Claim(NamedTuple):
     figures: str
 
 
-def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Collection[Quantity]) -> bool:
-    """Whether a text states the right result, too, or its result is the value of a key or another multiple of one of the figures.
+def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Collection[Quantity] = ()) -> bool:
+    """Whether a text states the right result, too, or its result is the value of a key, another multiple of one of the
+    figures, or follows with another number of its sentence or of the one before it.
 
     ``counts`` are those of the machine, ``amounts`` the quantities of the keys.
 
@@ -41,10 +55,16 @@ def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Co
     >>> claim, of_key = Claim("408 kW", "367.2 kW", "36 times 10.2 kW"), Quantity(408e3, "W", "408 kW")
     >>> is_explained(claim, "36 nodes of 10.2 kW draw 408 kW.", (36,), ()), is_explained(claim, "408 kW", (), (of_key,))
     (False, True)
+    >>> text = "At 90 % of 48 GB, 26.8 GB are left beside the 16.4 GB of weights."
+    >>> is_explained(Claim("26.8 GB", "43.2 GB", "90 % of 48 GB"), text, ())
+    True
     """
     stated = next(_measured(claim.stated), None)
     if stated is None:
         return False
+    near = words_near(claim.stated, text)
+    if _is_restated(claim, stated, near) or _follows_with_another(claim, stated, near, counts):
+        return True
     unit = _UNITS.get(_measure(stated))
     if any(each.unit == unit and _agree(stated.value, each.value, stated.rounding) for each in amounts):
         return True
@@ -52,9 +72,90 @@ def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Co
     right = next(_measured(claim.right), None)
     if right is not None and any(_is_in(right, each, claim.figures) for each in sentences):
         return True
-    numbers = {*counts, *(number for each in sentences if claim.stated in each for number in _numbers(each))}
+    numbers = {*counts, *_numbers(near)} - {*_all_numbers(claim.stated)}
     parts = [each for each in _measured(claim.figures) if _measure(each) == _measure(stated)]
     return any(_agree(stated.value, part.value * number, stated.rounding) for part in parts for number in numbers)
+
+
+def follows_with_another(claim: Claim, text: str, counts: Collection[float]) -> bool:
+    """Whether a result follows with another number of its sentence, or of the one before it."""
+    stated = next(_measured(claim.stated), None)
+    return stated is not None and _follows_with_another(claim, stated, words_near(claim.stated, text), counts)
+
+
+def _alike(stated: Figure, words: str) -> list[float]:
+    """The values of the figures of some words in the unit of a result, in SI; not of the result itself."""
+    return [
+        each.value for each in _measured(words) if _measure(each) == _measure(stated) and each.words != stated.words
+    ]
+
+
+def _is_restated(claim: Claim, stated: Figure, near: str) -> bool:
+    """Whether a result is one of the figures near it in another unit: 648,000 a day are 7.5 a second."""
+    values = (*_alike(stated, near), *_alike(stated, claim.figures))
+    return any(_agree(stated.value, each, stated.rounding) for each in values)
+
+
+def _follows_with_another(claim: Claim, stated: Figure, near: str, counts: Collection[float]) -> bool:
+    """Whether a result is the sum of two figures near it, or the right one times, over, plus or less another number near
+    it, or with that number or figure in place of one of the figures.
+    """
+    alike = {*_alike(stated, near)}
+    addends = [each for each in sorted(alike) if LEAST_ADDEND * stated.value < each < stated.value]
+    sums = (one + other for one, other in combinations(addends[:MOST_SUMMED], 2))
+    if any(_agree(stated.value, each, stated.rounding) for each in sums):
+        return True
+    right = next(_measured(claim.right), None)
+    if right is None or _measure(right) != _measure(stated) or not right.value:
+        return False
+    ratio, missing = stated.value / right.value, abs(stated.value - right.value)
+    of_slip = any(_agree(max(ratio, 1 / ratio), each, 0.0) for each in SLIPS)
+    factors = () if of_slip else (*_replaced_figures(claim, near), *_other_factors(claim, near, counts))
+    multiples = (max(each, 1 / each) for each in factors)
+    return any(
+        each > LEAST_FACTOR and _agree(max(ratio, 1 / ratio), each, stated.rounding) for each in multiples
+    ) or any(_agree(missing, each, 2 * stated.rounding) for each in (*alike, *_alike(stated, claim.figures)))
+
+
+def _replaced_figures(claim: Claim, near: str) -> Iterator[float]:
+    """The ratios of figures near a result to the figures of a claim in the same units."""
+    own = [each for each in _measured(claim.figures) if each.value]
+    for each in [each for each in _measured(near) if each.words != claim.stated]:
+        yield from (each.value / one.value for one in own if _measure(one) == _measure(each) and each.value > 0)
+
+
+def _other_factors(claim: Claim, near: str, counts: Collection[float]) -> Iterator[float]:
+    """The numbers near a result, and counts of the machine, by which it may be another multiple."""
+    used = {number for words in claim for number in _all_numbers(words)}
+    others = {each for each in _all_numbers(near) if each > 0} - used
+    yield from others
+    yield from (each for each in counts if each > MOST_OF_NODE)
+    yield from (each / one for each in others if each >= LEAST_REPLACED for one in used if one >= 1)
+
+
+def has_factor_near(words: str, text: str, ratio: float, rounding: float = 0.0) -> bool:
+    """Whether another number of the sentence with some words, or of the one before it, is a ratio or its inverse.
+
+    >>> has_factor_near("17 machines x 720 h = USD 771,120", "USD 63 an hour, 17 machines x 720 h = USD 771,120", 771120 / 12240)
+    True
+    """
+    others = {*_all_numbers(words_near(words, text))} - {*_all_numbers(words)}
+    return ratio > 0 and any(
+        _agree(max(ratio, 1 / ratio), max(each, 1 / each), rounding) for each in others if each > 0
+    )
+
+
+def words_near(words: str, text: str) -> str:
+    """The sentences of a text with some words, each after the one before it."""
+    sentences = ["", *sentences_of(with_numerals(" ".join(text.split())))[:MOST_SENTENCES]]
+    return " ".join(f"{before}. {each}." for before, each in pairwise(sentences) if words in each)
+
+
+def _all_numbers(words: str) -> Iterator[float]:
+    """The numbers of some words with their scales, without units; both readings of `1.250`."""
+    for token in islice(tokens_of(words), MOST_TOKENS):
+        if token.kind == "number":
+            yield from token.values
 
 
 def _measured(words: str) -> Iterator[Figure]:

@@ -8,7 +8,13 @@ from functools import lru_cache
 from itertools import islice
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_tokens import Token, has_decimal_comma, plain_tokens, readings_of
+from clusterspec.rules.knowledge.text_tokens import (
+    Token,
+    has_decimal_comma,
+    plain_tokens,
+    readings_of,
+    sign_of_decimals,
+)
 from clusterspec.rules.knowledge.text_units import (
     ABBREVIATED,
     HALVES,
@@ -128,9 +134,10 @@ class Reader:
     after the tokens that they read.
     """
 
-    def __init__(self, sentence: str) -> None:
+    def __init__(self, sentence: str, of_text: str = "") -> None:
+        """``of_text`` is the decimal sign of the text of the sentence, if it is known."""
         self.sentence = sentence
-        self.has_comma = has_decimal_comma(sentence)
+        self.has_comma = has_decimal_comma(sentence, of_text)
         self.pieces = [each for each in pieces_of(sentence) if each.text != "-"]
 
     def word(self, at: int) -> str:
@@ -349,9 +356,9 @@ def sentence_quantities(text: str) -> tuple[tuple[str, tuple[TextQuantity, ...]]
     >>> [(each.value / 86400, each.words) for each in sentence_quantities("five and a half days, then a day and a half; a day")[0][1]]
     [(5.5, 'five and a half days'), (1.5, 'a day and a half')]
     """
-    found, left = [], MOST_QUANTITIES
+    found, left, sign = [], MOST_QUANTITIES, sign_of_decimals(text)
     for sentence in plain_sentences(text):
-        quantities = tuple(islice(_quantities(sentence), left))
+        quantities = tuple(islice(_quantities(sentence, sign), left))
         left -= len(quantities)
         if quantities:
             found.append((sentence, quantities))
@@ -370,8 +377,8 @@ def is_separate_number(sentence: str, number: Token, signs: str = "_") -> bool:
     return not joined and not (behind[:1] in (".", ",") and behind[1:].isdigit())
 
 
-def _quantities(sentence: str) -> Iterator[TextQuantity]:
-    reader, at = Reader(sentence), 0
+def _quantities(sentence: str, of_text: str = "") -> Iterator[TextQuantity]:
+    reader, at = Reader(sentence, of_text), 0
     while at < len(reader.pieces):
         piece = reader.pieces[at]
         if piece.kind == "word" and (spelled := reader.spelled_time(at)):

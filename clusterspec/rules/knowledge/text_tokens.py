@@ -104,6 +104,8 @@ PER = word_set("per a an every pro je par por al alla im")
 """Words between an amount and its purpose."""
 _GERMAN_ARTICLES = word_set("der die das den dem einen einem eine einer")
 _AND = word_set("and und et y e en och og")
+_OF = word_set("de di")
+"""Words between millions and their unit: `millones de euros`."""
 
 
 class Token(NamedTuple):
@@ -277,13 +279,18 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
         at += 1
         if at < len(plain) and plain[at].text == "." and follows.lower() in ("mio", "mrd", "tsd"):
             at += 1
+        elif at < len(plain) and scale == 1e3 and SCALES.get(plain[at].text.lower(), 1.0) >= 1e6:
+            scale *= SCALES[plain[at].text.lower()]  # `mil millones`
+            at += 1
     else:
         scale = 1.0
     unit = before.text if before is not None else ""
     if _is_bytes(plain, start):
         scale, unit = 1.0, "byte"
-    elif not unit and at < len(plain) and not _is_article(plain, at) and (unit := _unit_at(plain, at)):
-        at += 1
+    elif not unit and at < len(plain) and not _is_article(plain, at):
+        at += scale >= 1e6 and plain[at].text.lower() in _OF and at + 1 < len(plain) and bool(_unit_at(plain, at + 1))
+        unit = _unit_at(plain, at)
+        at += bool(unit)
     per: list[str] = []
     while unit and unit not in "%‰" and at + 1 < len(plain) and len(per) < 3 and plain[at + 1].kind == "word":
         joined = plain[at].text.lower() in PER or plain[at].text == "/"
@@ -301,8 +308,9 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
 
 
 def _unit_at(plain: Sequence[Token], at: int) -> str:
-    """The unit that the token at an index is; empty without one."""
-    return unit_of(plain[at].text) if plain[at].kind in ("word", "sign") else ""
+    """The unit that the token at an index is, also after the article of `millions d'euros`; empty without one."""
+    word = plain[at].text
+    return unit_of(word[2:] if word[:2] in ("d'", "d’") else word) if plain[at].kind in ("word", "sign") else ""
 
 
 def _is_article(plain: Sequence[Token], at: int) -> bool:
@@ -333,12 +341,17 @@ _GERMAN = word_set(
 """Words: a German text has several of them, an English text hardly two."""
 
 
-def has_decimal_comma(sentence: str) -> bool:
+def sign_of_decimals(text: str) -> str:
+    """The sign before the decimals of a text, as its numbers show it; empty if none does, or if they disagree."""
+    return decimal_sign([each.text for each in plain_tokens(text) if each.kind == "number"])
+
+
+def has_decimal_comma(sentence: str, of_text: str = "") -> bool:
     """Whether a sentence has decimal commas, so that points separate thousands: a number shows it, or several German
-    words.
+    words. ``of_text`` is the decimal sign of its text, which decides for a sentence whose numbers show none.
 
     >>> has_decimal_comma("3.958 TFLOP/s x 0,35"), has_decimal_comma("bei Schritt 450.000 ist sie null"), has_decimal_comma("1.250 s")
     (True, True, False)
     """
-    sign = decimal_sign([each.text for each in plain_tokens(sentence) if each.kind == "number"])
+    sign = sign_of_decimals(sentence) or of_text
     return sign == "," or (not sign and len(_GERMAN.intersection(sentence.split())) > 1)

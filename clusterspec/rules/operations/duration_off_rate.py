@@ -76,7 +76,8 @@ from clusterspec.cost.parameters import model_weights, workload_flops_per_token
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.schedule_texts import steps_of_run
-from clusterspec.rules.knowledge.text_clauses import clause_at
+from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical
+from clusterspec.rules.knowledge.text_explanations import Claim, is_explained
 from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
     BARE,
@@ -285,6 +286,9 @@ def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Prob
         wrong = [_wrong_time(window, None, seconds) for seconds in options]
         if all(each is not None for each in wrong) and wrong[0] is not None:
             whole = options[0] if options[0] < 400 * DAY else options[1]
+            claim = Claim(wrong[0].words, display(whole, "s"), f"{display(total, '1')} tokens at {rates[0].words}")
+            if is_explained(claim, text, (cluster.nodes, cluster.accelerators)):
+                continue
             message = (
                 f"{display(total, '1')} tokens at {rates[0].words} take {display(whole, 's')}, not {wrong[0].words}"
             )
@@ -307,6 +311,8 @@ def _utilization_problem(
     for sentence, quantities in sentence_quantities(text):
         shares = [each.value for each in quantities if each.unit == SHARE and 0.05 <= each.value <= 0.9]
         if _UTILIZED.search(sentence) is None or len(shares) > 1 or _OTHER_RUN.search(sentence) is not None:
+            continue
+        if is_hypothetical(sentence):
             continue
         mfu = shares[0] if shares else expected
         if not mfu or _is_of_other_size(sentence, quantities, work, cluster):

@@ -64,6 +64,8 @@ from clusterspec.finding import Problem
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_amounts import BYTES, COUNT, RATE, TIME, amounts_in
 from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
+from clusterspec.rules.knowledge.text_explanations import Claim, is_explained
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
@@ -147,30 +149,30 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
         before = ((), (), "") if timed else (sizes or before[0], rates or before[1], sentence)
         if size is None or rate is None or _MOVES.search(moves) is None:
             continue
-        message = _time_message(sentence, size, rate, calculated=bool(sizes and rates))
-        if message:
+        claim = _wrong_time(sentence, size, rate, calculated=bool(sizes and rates))
+        if claim is not None and not is_explained(claim, own_remarks[:MOST_CHARACTERS], ()):
+            message = f"{claim.figures} take {claim.right}, and the text gives {claim.stated} for them"
             yield RULE.problem("description", message, "correct the time, or plan for a faster link or store")
             return
 
 
-def _time_message(sentence: str, size: Flow, rate: Flow, *, calculated: bool = False) -> str:
-    """The message about the only time of a sentence, if it is shorter than the transfer takes or, if ``calculated``,
-    too long; else empty.
+def _wrong_time(sentence: str, size: Flow, rate: Flow, *, calculated: bool = False) -> Claim | None:
+    """The only time of a sentence, if it is shorter than the transfer takes or, if ``calculated``, too long; else None.
 
-    >>> _time_message("the load takes 5 s", Flow(100e9, "100 GB", False), Flow(10e9, "10 GB/s", False))
-    '100 GB at 10 GB/s take 10 s, and the text gives 5 s for them'
+    >>> _wrong_time("the load takes 5 s", Flow(100e9, "100 GB", False), Flow(10e9, "10 GB/s", False))
+    Claim(stated='5 s', right='10 s', figures='100 GB at 10 GB/s')
     """
     times = [each for each in amounts_in(sentence) if each.kind == TIME]
     for each in times:
         sentence = f"{sentence[: each.start]}{' ' * (each.end - each.start)}{sentence[each.end :]}"
     own = [each for each in times if _OTHER_TIME.search(clause_at(sentence, each.start, each.end)) is None]
     if len(own) != 1 or _IN_PART.search(sentence) is not None:
-        return ""
+        return None
     (time,), needed = own, size.value / rate.value
     calculated = calculated and _CALCULATED.search(sentence[: time.start]) is not None
     if time.value < (1 - ROUNDED) * needed or (calculated and time.value > FAR * needed):
-        return f"{size.words} at {rate.words} take {display(needed, 's')}, and the text gives {time.written} for them"
-    return ""
+        return Claim(time.written, display(needed, "s"), f"{size.words} at {rate.words}")
+    return None
 
 
 def flows_in(sentence: str, kind: str) -> list[Flow]:

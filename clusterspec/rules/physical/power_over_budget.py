@@ -3,8 +3,8 @@
 ## What it finds
 
 Nodes with spares, switches, rack-scale domains and racks at full load above `power.budget` or
-`operations.power_budget`, the power for IT equipment, or above the kilowatts that a line of the quote contracts in a
-colocation. The finding is an error. Power that the spec does not state comes from the catalog. Where the catalog has
+`operations.power_budget`, the power for IT equipment, above the kilowatts that a line of the quote contracts in a
+colocation, or above the power that the hall or its feed gives according to the description or the comments. The finding is an error. Power that the spec does not state comes from the catalog. Where the catalog has
 none for a node, the rule assumes a share for the host and has confidence `likely`; the finding is then a note unless
 even the smallest share exceeds the budget. It is also a note where only the switches exceed the budget, and belong to a
 fabric that the spec does not describe and that engines within nodes do not need. The sum omits switches and racks of
@@ -51,6 +51,12 @@ procurement:
     - {part: "Colocation, contracted IT load 60 kW, per kW and month", quantity: 2160, unit_price: 180}
 ```
 
+```yaml description
+clusterspec: 1
+description: The feed of the hall gives 400 kW for IT; the cooling is built for 550 kW.
+cluster: {platform: dgx-h100, nodes: 48}
+```
+
 ## Silent
 
 ```yaml
@@ -77,6 +83,7 @@ from clusterspec.cost.nameplates import PowerDraw, it_power, least_it_power, pow
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, may_have_no_fabric
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Path
 from clusterspec.spec.model import Spec
@@ -86,12 +93,17 @@ RULE = Rule.of(__name__, "error")
 
 
 def check(
-    deviations: Deviations, spec: Spec, counts: FabricCount, cluster: Cluster, design: Design
+    deviations: Deviations,
+    spec: Spec,
+    counts: FabricCount,
+    cluster: Cluster,
+    design: Design,
+    own_remarks: str | None,
 ) -> Iterator[Problem]:
     quoted = spec.procurement is not None and bool(spec.procurement.quote)
-    if not (spec.power_budgets or quoted) or deviations.has_any_of("power"):
+    if not (spec.power_budgets or quoted or own_remarks) or deviations.has_any_of("power"):
         return
-    budgets = _stated_budgets(spec)
+    budgets = _stated_budgets(spec, own_remarks or "")
     if not budgets:
         return
     key, budget = min(budgets, key=lambda stated: stated[1])
@@ -101,7 +113,7 @@ def check(
         return
     fabric = None if may_have_no_fabric(design, cluster) else counts.fabric
     least = least_it_power(cluster, fabric, power) or drawn[0]
-    assumed = "likely" if cluster.node_power is None else "certain"
+    assumed = "likely" if cluster.node_power is None or key == "description" else "certain"
     message = f"the machine draws {display(drawn[0], 'W')} at full load, above the budget of {display(budget, 'W')}: {drawn[1]}"
     yield RULE.problem(
         key,
@@ -127,11 +139,16 @@ def _fewer_nodes_text(cluster: Cluster, draw: PowerDraw, drawn: float, budget: f
     return f"at most {plural(left, 'node')}, spares included" if left > 0 else "fewer nodes"
 
 
-def _stated_budgets(spec: Spec) -> list[tuple[str | Path, float]]:
-    """The keys and the quote lines that limit the power of the IT equipment, each with its watts."""
+def _stated_budgets(spec: Spec, own_remarks: str) -> list[tuple[str | Path, float]]:
+    """The keys, the quote lines and the text that limit the power of the IT equipment, each with its watts."""
     found: list[tuple[str | Path, float]] = [(key, stated.value) for key, stated in spec.power_budgets]
     if spec.procurement is not None and spec.procurement.quote:
         from clusterspec.rules.knowledge.purchase_texts import contracted_power  # few specs have a quote
 
         found += contracted_power(spec.procurement.quote)
+    if spec.cluster is not None and any(unit in own_remarks for unit in ("kW", "MW")):
+        from clusterspec.rules.knowledge.text_limits import power_of_site  # for texts about power alone
+
+        given = power_of_site(own_remarks[:MOST_CHARACTERS])
+        found += [("description", given.value)] if given is not None else []
     return found

@@ -5,9 +5,10 @@
 - a line whose text has an amount in another currency, and whose price is that amount unconverted, multiplied by the
   rate of the description instead of divided, or the reverse;
 - one line that uses another rate than all the others, which convert at one rate;
-- two amounts of one sentence with the rate, if one is the other multiplied instead of divided.
+- two amounts of one sentence with the rate, or of the sentence with the rate and the one before it, if one is the other
+  multiplied instead of divided.
 
-Rates are read as `1 EUR = 1.17 USD`, `1.17 USD per EUR`, `$1.17/€` and `EUR/USD 1.17`. Rebates that the text states, and
+Rates are read as `1 EUR = 1.17 USD`, `1.17 USD per EUR`, `USD 1.17 for one euro`, `$1.17/€` and `EUR/USD 1.17`. Rebates that the text states, and
 equal surcharges of all lines, are accepted.
 
 ## Why it matters
@@ -55,6 +56,13 @@ cluster: {platform: dgx-b200, nodes: 4}
 procurement: {currency: USD}
 ```
 
+```yaml description
+clusterspec: 1
+description: The vendor invoices CHF 6,180,000 for everything. At EUR 1.06 for one franc that is EUR 5,830,000.
+cluster: {platform: dgx-b200, nodes: 12}
+procurement: {term: 4 years}
+```
+
 ## Silent
 
 ```yaml
@@ -76,6 +84,7 @@ procurement:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 
 from clusterspec.finding import Problem
@@ -129,17 +138,21 @@ class _Converted(NamedTuple):
 
 
 def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
-    currency = procurement.currency
-    if currency is None or not (remarks or procurement.quote):
+    own = procurement.currency
+    if not (remarks or (own is not None and procurement.quote)):
         return
-    rates = [each for each in stated_rates(remarks) if currency in (each.one, each.other)]
-    codes = {each.other if each.one == currency else each.one for each in rates}
-    for code in sorted(codes):
-        of_code = [each for each in rates if code in (each.one, each.other)]
-        units = {round(_foreign_units(each, currency), 9) for each in of_code}
-        if len(units) == 1:
-            yield from _sentence_problems(remarks, of_code[0], currency, code)
-    yield from _line_problems(list(_converted_lines(procurement.quote or (), currency)), rates, procurement, currency)
+    rates = stated_rates(remarks)
+    for currency in [own] if own is not None else sorted({each.other for each in rates}):
+        rates_of_currency = [each for each in rates if currency in (each.one, each.other)]
+        codes = {each.other if each.one == currency else each.one for each in rates_of_currency}
+        for code in sorted(codes):
+            of_code = [each for each in rates_of_currency if code in (each.one, each.other)]
+            units = {round(_foreign_units(each, currency), 9) for each in of_code}
+            if len(units) == 1:
+                yield from _sentence_problems(remarks, of_code[0], currency, code)
+        if own is not None:
+            converted = list(_converted_lines(procurement.quote or (), own))
+            yield from _line_problems(converted, rates_of_currency, procurement, own)
 
 
 def _foreign_units(rate: StatedRate, currency: str) -> float:
@@ -217,10 +230,12 @@ def _line_problem(
 
 def _sentence_problems(remarks: str, rate: StatedRate, currency: str, code: str) -> Iterator[Problem]:
     """Problems of sentences with one amount in each currency, if one is converted in the wrong direction or with
-    another rate.
+    another rate. The sentence of the rate may follow the one with the converted amount.
     """
     units = _foreign_units(rate, currency)
-    for sentence in sentences_of(remarks):
+    sentences = sentences_of(remarks)
+    pairs_of_sentences = (f"{one}. {other}" for one, other in pairwise(sentences) if rate.text in other)
+    for sentence in (*sentences, *pairs_of_sentences):
         tokens = tokens_of(sentence)
         own, foreign = _amounts(tokens, currency), _amounts(tokens, code)
         pairs = [(one, other) for one in own for other in foreign]

@@ -5,8 +5,8 @@
 An error: `quoted_total` above `budget`; without it, the sum of the lines of the quote less `discount` and with `tax`,
 if each line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term, in the same
 terms. Sums are taken at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent, or
-all taxes, and the prices or a line of the quote exclude it, and `tax` is absent, the tax is added to the quote. A quote
-within the budget that lacks nodes or parts of the network, with which it is above, is a warning.
+all taxes, and the prices or a line of the quote exclude it, and `tax` is absent, the tax is added to the quote. Without
+`budget`, an amount that somebody approved according to the text is the limit. A quote within the budget that lacks nodes or parts of the network, with which it is above, is a warning.
 
 ## Why it matters
 
@@ -60,6 +60,13 @@ cluster: {platform: dgx-h100, nodes: 8}
 procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, tax: 0.19, budget: 2900000}
 ```
 
+```yaml procurement.quoted_total
+clusterspec: 1
+description: The supervisory board approved EUR 8.9 million for everything in this quote, VAT of 21 % included.
+cluster: {platform: dgx-h200, nodes: 20}
+procurement: {currency: EUR, as_of: 2026-11-01, quoted_total: 9771404}
+```
+
 ## Silent
 
 ```yaml
@@ -108,6 +115,7 @@ from clusterspec.rules.knowledge.purchases import (
     money_text,
 )
 from clusterspec.rules.knowledge.quoted_fabric import parts_of_quote
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import percent
@@ -119,6 +127,7 @@ HELP = "raise the budget, or take fewer nodes: `clusterspec bom` lists the parts
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     budget, quoted = procurement.budget, amount_of_quote(procurement)
     if not budget:
+        yield from _unapproved_problem(procurement, quoted, remarks)
         return
     limit = money_text(f"{budget:,}", procurement.currency)
     if quoted is not None:
@@ -144,6 +153,25 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     if least is not None and least > (ROUNDED if procurement.is_rent else 1.0) * budget:
         message = f"{what} {'costs' if procurement.is_rent else 'cost'} {money_text(f'{least:,.0f}', procurement.currency)} or more{terms_text(procurement)}, {percent(least / budget - 1, 2)} above the budget of {limit}"
         yield RULE.problem("procurement.budget", message, HELP)
+
+
+SAME_PURCHASE = 2.0
+"""Ratio of the quoted total to an approved amount up to which both are for the same purchase."""
+
+
+def _unapproved_problem(procurement: ProcurementSpec, quoted: float | None, remarks: str) -> Iterator[Problem]:
+    """The problem of a quoted total above the amount that somebody approved according to the text."""
+    currency = procurement.currency
+    if quoted is None or currency is None or currency not in remarks:
+        return
+    from clusterspec.rules.knowledge.text_limits import approved_amount  # few texts state one
+
+    approved = approved_amount(remarks[:MOST_CHARACTERS], currency)
+    if approved is not None and 1 < quoted / approved.value < SAME_PURCHASE:
+        more = money_text(amount_text(quoted - approved.value), currency)
+        message = f"the quoted total of {money_text(amount_text(quoted), currency)} is {more} above the limit of {approved.words} in the text"
+        key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
+        yield RULE.problem(key, message, HELP, confidence="likely")
 
 
 def _lacking_part_problem(

@@ -96,14 +96,19 @@ def check(spec: Spec, remarks: str) -> Iterator[Problem]:
 
 
 def _calculation_problems(at: Path, text: str) -> Iterator[Problem]:
-    from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong  # most texts have no calculation
+    # NOTE: loaded here, since most texts have no calculation.
+    from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong
+    from clusterspec.rules.knowledge.text_explanations import has_factor_near
     from clusterspec.rules.knowledge.text_tokens import tokens_of
 
     for equation in equations_in(tokens_of(text), text):
         if is_wrong(equation):
             left, token = equation.left[0], equation.result
             alike = left.dimensions == token.dimensions
-            right = plain(left.value / token.scale if alike else left.plain, 6)
+            value = left.value / token.scale if alike else left.plain
+            if not alike and has_factor_near(equation.text, text, token.values[0] / value if value else 0.0):
+                continue  # a price or a time that stands before the calculation
+            right = plain(value, 6)
             written = " ".join(equation.text.split())
             excerpt = written if len(written) <= LONGEST else f"… {written[-LONGEST:]}"
             message = f"`{excerpt}`: the left side is {right}{f' {token.unit}' if alike and token.unit else ''}"
