@@ -67,8 +67,8 @@ MAX_COUNTS = 12
 """Counts of a sentence whose products are formed."""
 MAX_EXCESS = 1.2
 """Ratio to the sparse peak above which a figure cannot be of the part."""
-MOST_PARTS = 16
-"""Ratio to the dense peak above which a figure covers more parts than a node has, and so is not a part's."""
+MOST_PARTS = 4
+"""Ratio to the dense peak above which a figure of a sentence that names no part is the one of several parts."""
 
 
 def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyError]:
@@ -97,8 +97,8 @@ def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyEr
                 yield LikelyError("peak-of-other-precision", of_part, f"the {fact.precision} peak")
     highest = max((fact for fact in own), key=lambda fact: fact.value, default=None)
     gain = MAX_SPARSE_GAIN if claim.sparsity is Sparsity.SPARSE else SPARSE
-    uncounted = claim.subject_elsewhere and not claim.counts
-    if highest is not None and uncounted and value > MOST_PARTS * highest.value:
+    of_several = claim.subject_elsewhere and claim.scope is not FigureScope.DEVICE
+    if highest is not None and of_several and value > MOST_PARTS * highest.value:
         return  # the peak of a machine whose size another sentence states
     if highest is not None and value > MAX_EXCESS * gain * highest.value * max(_part_counts(claim, facts)):
         yield LikelyError("peak-off-catalog", highest, "more than the peak of the part, dense or sparse")

@@ -74,12 +74,19 @@ def _neighbor_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProb
             yield TextProblem("links-miscounted", token, message, f"write {shown}")
 
 
+_OF_FORMER = frozenset(
+    ["replace", "replaces", "replaced", "replacing", "old", "former", "previous", "instead", "earlier"]
+)
+
+
 def _accelerator_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     """`1,296 nodes of 8 GPUs, 9,216 GPUs in total`."""
     nodes = [count for count in sentence.counts if count.noun is FigureScope.NODE]
     devices = [count for count in sentence.counts if count.noun is FigureScope.DEVICE and count.value > 1]
     if len(nodes) != 1 or not devices or not sentence.has(Hint.TOTAL):
         return
+    if not _OF_FORMER.isdisjoint(each.text.lower() for each in sentence.words):
+        return  # the nodes or the accelerators are those of another machine
     total = max(devices, key=lambda count: count.value)
     each = {count.value for count in devices if count is not total} or _counts_per_node(sentence, text)
     token = sentence.words[total.at]

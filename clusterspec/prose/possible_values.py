@@ -168,6 +168,8 @@ def _unit_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
     tolerance = (
         EXACT if fact.channel is Channel.POWER else tolerance
     )  # a hall of a thousand accelerators draws kilowatts
+    if fact.channel is Channel.POWER and claim.subject_elsewhere:
+        return  # the power of a hall
     if identified and any(
         agrees_within(token.value * step, reading, tolerance)
         for step in (PREFIX_STEP, 1 / PREFIX_STEP)

@@ -96,6 +96,7 @@ from clusterspec.rules.knowledge.accelerator_figures import figures_of_accelerat
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
 from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
 from clusterspec.rules.knowledge.named_keys import MEASURES, SAME, NamedKey
+from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
@@ -193,7 +194,8 @@ def check(
         return
     own = values_of_keys(spec, cluster, layout, workload, own_description)
     wrong = [each for each in wrong_statements(own_description, own) if not _is_written(each, spec)]
-    wrong = [each for each in wrong if not _is_mean_below_peak(each, own)]
+    currency = spec.procurement.currency if spec.procurement is not None else None
+    wrong = [each for each in wrong if not (_is_mean_below_peak(each, own) or _is_in_another(currency, each.words))]
     if wrong:
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
         wrong = [each for each in wrong if not _is_measure(each.key) or not _is_one_of(each, of_parts)]
@@ -240,6 +242,16 @@ def _is_written(stated: Statement, spec: Spec) -> bool:
     if stated.key.is_unmistakable:
         return False
     return _is_one_of(stated, written_numbers(spec))
+
+
+def _is_in_another(currency: str | None, words: str) -> bool:
+    """Whether words name another currency than the one of the keys by its code.
+
+    >>> _is_in_another("EUR", "0.62 NOK per kWh"), _is_in_another("EUR", "0.19 EUR per kWh")
+    (True, False)
+    """
+    codes = {each for each in words.split() if each in UNITS_PER_DOLLAR}
+    return currency is not None and bool(codes) and currency not in codes
 
 
 def _is_mean_below_peak(stated: Statement, own: Mapping[str, Sequence[float]]) -> bool:

@@ -116,7 +116,7 @@ NAMED_MACHINE_AND_WORK = (
     named(
         "cluster.power.budget",
         "watts",
-        r"(?:(?-i:IT)\b|hall|room|site|budget|halle|saal|salle)\b",
+        r"(?:(?-i:IT)(?= (?:budget|limit))|hall|room|site|budget|halle|saal|salle)\b",
         "it hall room site budget halle saal salle",
         rf"cool\w*|chillers?|ups|feeds?|meter|transformer\w*|utility|contract\w*|utilisé|pue|grid|draws?|consum\w+|rows?|racks?|nodes?|generators?|kühl\w*|{_ONE_OF_MANY}",
         "W",

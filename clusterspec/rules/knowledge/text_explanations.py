@@ -23,6 +23,12 @@ MOST_SUMMED = 12
 """Figures near a result whose sums are formed."""
 LEAST_ADDEND = 0.01
 """Smallest share of a result that an addend has."""
+_OPERATION = pattern(r"\d[^=/÷]{0,24}? ?[x×*+−] ?[(\d][^=/÷]*$")
+LONGEST_CALCULATION = 80
+"""Characters before the sign of a result in which its calculation stands."""
+FARTHEST = 1e5
+"""Ratio of a result to the right one from which the figures have nothing to do with each other."""
+_PERCENT = pattern(r"(?i) ?\b(?:percent|per cent|prozent|pour ?cent|por ?ciento|per ?cento)\b")
 LEAST_FACTOR = 1.2
 """Smallest factor that explains a result: smaller ones are its rounding."""
 SLIPS = (8.0, 10.0, 60.0, 100.0, 1000.0, 1024.0, 3600.0)
@@ -55,14 +61,16 @@ def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Co
     >>> claim, of_key = Claim("408 kW", "367.2 kW", "36 times 10.2 kW"), Quantity(408e3, "W", "408 kW")
     >>> is_explained(claim, "36 nodes of 10.2 kW draw 408 kW.", (36,), ()), is_explained(claim, "408 kW", (), (of_key,))
     (False, True)
-    >>> text = "At 90 % of 48 GB, 26.8 GB are left beside the 16.4 GB of weights."
+    >>> text = "At 90 % of 48 GB, 26.8 GB are left and the weights take 16.4 GB."
     >>> is_explained(Claim("26.8 GB", "43.2 GB", "90 % of 48 GB"), text, ())
     True
     """
+    near = words_near(claim.stated, text)
+    if _is_calculated(claim.stated, near):
+        return True
     stated = next(_measured(claim.stated), None)
     if stated is None:
-        return False
-    near = words_near(claim.stated, text)
+        return _is_product_of_some(claim)
     if _is_restated(claim, stated, near) or _follows_with_another(claim, stated, near, counts):
         return True
     unit = _UNITS.get(_measure(stated))
@@ -75,6 +83,27 @@ def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Co
     numbers = {*counts, *_numbers(near)} - {*_all_numbers(claim.stated)}
     parts = [each for each in _measured(claim.figures) if _measure(each) == _measure(stated)]
     return any(_agree(stated.value, part.value * number, stated.rounding) for part in parts for number in numbers)
+
+
+def _is_calculated(stated: str, near: str) -> bool:
+    """Whether a result is the right side of a calculation that is written out, which `arithmetic-does-not-close` judges.
+
+    >>> _is_calculated("86.0 kW", "Power 8 x 10.5 kW + 2.0 kW = 86.0 kW, room 100 kW.")
+    True
+    """
+    before, sign, _ = near.partition(f"= {stated}")
+    return bool(sign) and _OPERATION.search(before[-LONGEST_CALCULATION:]) is not None
+
+
+def _is_product_of_some(claim: Claim) -> bool:
+    """Whether a count is the product of two of the numbers of a claim: a batch, where the steps of a run are the third.
+
+    >>> _is_product_of_some(Claim("8.4 million tokens", "1.2T", "8,192 tokens times 1,024 sequences times 143,051 steps"))
+    True
+    """
+    results = [*_all_numbers(claim.stated)]
+    numbers = [*islice(_all_numbers(claim.figures), MOST_SUMMED)]
+    return any(_agree(each, one * other, CLOSE) for each in results for one, other in combinations(numbers, 2))
 
 
 def follows_with_another(claim: Claim, text: str, counts: Collection[float]) -> bool:
@@ -108,6 +137,8 @@ def _follows_with_another(claim: Claim, stated: Figure, near: str, counts: Colle
     right = next(_measured(claim.right), None)
     if right is None or _measure(right) != _measure(stated) or not right.value:
         return False
+    if not 1 / FARTHEST < stated.value / right.value < FARTHEST:
+        return True  # the figures are of other things
     ratio, missing = stated.value / right.value, abs(stated.value - right.value)
     of_slip = any(_agree(max(ratio, 1 / ratio), each, 0.0) for each in SLIPS)
     factors = () if of_slip else (*_replaced_figures(claim, near), *_other_factors(claim, near, counts))
@@ -152,10 +183,10 @@ def words_near(words: str, text: str) -> str:
 
 
 def _all_numbers(words: str) -> Iterator[float]:
-    """The numbers of some words with their scales, without units; both readings of `1.250`."""
-    for token in islice(tokens_of(words), MOST_TOKENS):
+    """The numbers of some words with their scales, without units; both readings of `1.250`, and shares of percents."""
+    for token in islice(tokens_of(_PERCENT.sub(" %", words)), MOST_TOKENS):
         if token.kind == "number":
-            yield from token.values
+            yield from (each / 100 if token.unit == "%" else each for each in token.values)
 
 
 def _measured(words: str) -> Iterator[Figure]:

@@ -10,7 +10,7 @@ from clusterspec.rules.knowledge.written_numbers import has_unit, sentences_of
 from clusterspec.standard import pattern
 
 _MONEY = ("usd", "eur", "gbp", "chf", "$", "€", "£", "dollar", "cent")
-"""Parts of the words of `_CURRENCY`, besides `ct`."""
+"""Parts of the words of `_CURRENCY` except `ct`."""
 _CURRENCY = r"(?:USD|EUR|GBP|CHF|US\$|[$€£]|dollars?|euros?|cents?|ct)"
 _UNITS = {
     "million tokens": r"(?:1 ?|one |a )?(?:million|M|Mio\.?|Million|Millionen|millón|mtok(?:ens?)?)\b",

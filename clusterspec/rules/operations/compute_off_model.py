@@ -66,6 +66,7 @@ from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.parameters import model_weights, workload_flops_per_token
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
+from clusterspec.rules.knowledge.text_explanations import Claim, follows_with_another
 from clusterspec.rules.knowledge.text_expressions import text_products
 from clusterspec.rules.knowledge.text_quantities import (
     BARE,
@@ -268,6 +269,9 @@ def _time_problem(text: str) -> Iterator[Problem]:
     near = min((abs(each.value / seconds - 1) for each in times), default=0.0)
     first = min(stated, key=lambda each: abs(each.value / seconds - 1), default=None)
     if first is not None and near > 0.3:
+        claim = Claim(first.words, display(seconds, "s"), f"{total.words} at {rate.words}")
+        if follows_with_another(claim, text, ()):
+            return
         message = f"`{total.words}` at `{rate.words}` take {display(seconds, 's')}, not {first.words}"
         yield RULE.problem("description", message, "divide the compute by the rate again")
 

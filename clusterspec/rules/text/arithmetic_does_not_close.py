@@ -77,6 +77,9 @@ from clusterspec.spec.model import Spec
 from clusterspec.units.display import plain
 
 RULE = Rule.of(__name__, "error", "likely")
+BILLIONS = (1e9, 1e12)
+"""Factors that texts leave out of numbers of parameters and tokens."""
+ROUNDED = 0.02
 LONGEST = 90
 """Largest number of characters of a calculation that a message quotes."""
 
@@ -106,8 +109,13 @@ def _calculation_problems(at: Path, text: str) -> Iterator[Problem]:
             left, token = equation.left[0], equation.result
             alike = left.dimensions == token.dimensions
             value = left.value / token.scale if alike else left.plain
-            if not alike and has_factor_near(equation.text, text, token.values[0] / value if value else 0.0):
+            ratio = token.values[0] / value if value else 0.0
+            if not alike and has_factor_near(equation.text, text, ratio):
                 continue  # a price or a time that stands before the calculation
+            if any(
+                abs(token.values[0] * token.scale / left.value / each - 1) < ROUNDED for each in BILLIONS if left.value
+            ):
+                continue  # `405 x 14 bytes`, of 405 billion parameters
             right = plain(value, 6)
             written = " ".join(equation.text.split())
             excerpt = written if len(written) <= LONGEST else f"… {written[-LONGEST:]}"
