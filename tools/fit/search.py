@@ -174,7 +174,7 @@ def _affects_any(constant: Constant, runs: Sequence[Run]) -> bool:
 
 
 def sensitive(constant: Constant, fit: Fit) -> int:
-    """How many fitted runs would notice if the constant were a fifth larger."""
+    """The number of fitted runs whose prediction changes noticeably if the constant is a fifth larger."""
     if constant not in fit.free:
         return 0
     column = np.abs(fit.slopes[:, fit.free.index(constant)]) * log(1.2)

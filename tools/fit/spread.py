@@ -280,8 +280,8 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     )
     if one.width == RUN_TO_RUN.value:
         why = (
-            f"{held} lie within the range of the other terms, so only the difference between two runs of one "
-            f"description is left: {scope}"
+            f"{held} lie within the range of the other terms; this term adds only the difference between two runs of "
+            f"one description: {scope}"
         )
     return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
 
