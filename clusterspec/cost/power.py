@@ -67,7 +67,7 @@ class Drawn:
     money: tuple[Term, ...] = ()
     """The price of the energy of a run, and of a million tokens, where the spec prices electricity."""
     carbon: tuple[Term, ...] = ()
-    """The same in kg of CO2 equivalent, if the spec states the carbon intensity of the grid."""
+    """The carbon of the same energy in kg of CO2 equivalent, if the spec states the carbon intensity of the grid."""
     carbon_source: str = ""
 
     def to_json(self) -> dict[str, object]:

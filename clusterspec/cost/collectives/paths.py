@@ -331,7 +331,7 @@ class _IslandLines:
 
 
 def _crossing_delays(cluster: Cluster, group: Placement, islands: int) -> Delays:
-    """How much slower the oversubscribed levels that a group crosses make its collectives."""
+    """The factor by which the oversubscribed levels that a group crosses slow its collectives."""
     levels = fabric_levels(cluster)
     if all(levels[index].oversubscription <= 1 for index in group.levels):
         return NO_DELAYS
