@@ -36,7 +36,7 @@ NOUNS = {
 """Names of keys in sentences; nodes are counted."""
 COUNTED = {"scale_up.domain": "accelerators", "global_batch": "sequences"}
 COUNTED |= {"sequence_length": "tokens", "input_tokens": "tokens", "concurrency": "requests"}
-"""What a sentence counts with a key."""
+"""The noun that a key counts, for sentences."""
 MORE_DIGITS = (4, 5, 6, 7)
 """Numbers of significant digits for printed values. The first is used unless two values would look equal."""
 
