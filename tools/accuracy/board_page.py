@@ -45,8 +45,8 @@ those of SimuMax to its own; the tables above say what rows come to that no cons
 """
 REGRETS = """## Regret of the chosen layout
 
-By how much the layout that is predicted fastest ran slower than the fastest published one, where a source publishes
-three or more layouts of one model on one machine; of peers on the sets of which they predict every layout.
+The regret says by how much the layout predicted fastest ran slower than the fastest published layout. It is computed
+where a source publishes three or more layouts of one model on one machine, and for a peer where it predicts them all.
 """
 CANNOT = """## What peers cannot express
 

@@ -26,7 +26,7 @@ GRID: dict[str, tuple[float, ...]] = {
     "TREE_BETWEEN": (0.92, 0.95, 0.97),
     "SWITCH_TREE": (0.88, 0.92, 0.96),
 }
-"""The assumed constants that the measured collectives tell something of, with the values that are tried."""
+"""The assumed constants on which the times of measured collectives depend, with the values to try."""
 
 
 @dataclass(frozen=True)
