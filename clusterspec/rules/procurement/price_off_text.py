@@ -7,8 +7,9 @@
 - a line whose text makes its price a share of a sum (`purchase option, 18 % of the lease sum`), and whose price is
   below that share of the smallest other line: an error;
 - a line whose text makes its price, or a rebate, a share of a sum (`freight, 1.5 % of the goods value`), and whose
-  amount is above that share of all other lines, up to three times: an error; so is one that is not the share of the
-  amount that its text has (`support, 10 % per year of 7,240,000`);
+  amount is up to three times that share of all other lines: an error;
+- a line whose text states the sum as well (`support, 10 % per year of 7,240,000`), and whose amount is not that share
+  of it: an error;
 - a rebate on all items by its text whose amount is that of one line alone: an error;
 - a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
 - prices that include a tax, according to the description or the text of a line, in a sum to which `tax` adds it again:

@@ -101,8 +101,8 @@ from clusterspec.units.display import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
-"""Number of figures of one sibling from which on the text describes that sibling on purpose: the author did not know
-its entry.
+"""Lowest number of figures of one sibling with which the text describes that sibling on purpose: the author did not
+find its entry.
 """
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
 """Ratios to the catalog's figures from which no other memory stack or limit of the same part explains a figure."""
@@ -127,7 +127,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     sibling = _matching_sibling(changed, catalog)
     if sibling is not None:
         others = (
-            f"; {and_list([_deviation_key(each) for each in changed[1:]])} of the spec fits that part, too"
+            f"; {and_list([_deviation_key(each) for each in changed[1:]])} of the spec {'fits' if len(changed) == 2 else 'fit'} that part, too"
             if len(changed) > 1
             else ""
         )
