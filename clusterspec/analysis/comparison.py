@@ -55,7 +55,7 @@ def lone_figures(study: Study, *, added: bool) -> tuple[Effect, ...]:
 
 
 def named_findings(study: Study, names: Names) -> tuple[Finding, ...]:
-    """The findings of a study, with positions in files under the names that the caller knows."""
+    """The findings of a study, with positions in files under the caller's names for them."""
 
     def renamed_span(span: Span) -> Span:
         first = next((each for each in names if span.file.startswith(each)), "")
@@ -72,7 +72,7 @@ def named_findings(study: Study, names: Names) -> tuple[Finding, ...]:
 
 
 def _compared_side(study: Study, names: Names) -> Side:
-    """The compared data of a design, with positions in files under the names that the caller knows."""
+    """The compared data of a design, with positions in files under the caller's names for them."""
     findings = named_findings(study, names)
     read = Input(names.get(study.source.name, study.input.file), study.input.data)
     value = study.document.value if study.document is not None else None

@@ -161,7 +161,7 @@ SLOW: dict[str, tuple[_Weighed, str]] = {
     ),
     "library-path": ((("plugin-missing", STRONG), ("library-release", GIVEN)), STEP_OF["library-release"]),
 }
-"""The same of a run that has a result, and is slow."""
+"""The causes that each remedy circumvents, and the next step, for a slow run with a result."""
 _PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
 _OF_ANY_RUN = frozenset({"device-choice", "binding"})
 """Remedies that any command may have: if a run fails with them, nothing follows."""

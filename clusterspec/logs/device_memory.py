@@ -34,8 +34,8 @@ WIDEST = 2_000
 
 
 def memory_of_others(text: str) -> tuple[str, int] | None:
-    """What other processes hold of a device according to the first error of memory, with its line; None of an error
-    whose process holds most of it.
+    """The memory of a device that other processes hold by the first out-of-memory error, as text, and the line of the
+    error; None if the process of the error holds most of the memory.
 
     >>> memory_of_others("CUDA out of memory. Tried to allocate 2 MiB (GPU 0; 10.00 GiB total capacity; 1.00 GiB "
     ...     "already allocated; 0 bytes free; 2.00 GiB reserved in total by PyTorch)")
@@ -50,7 +50,7 @@ def memory_of_others(text: str) -> tuple[str, int] | None:
 
 
 def memory_before_start(text: str) -> tuple[str, int] | None:
-    """The same before an engine of vLLM has allocated anything.
+    """The memory that other processes hold before an engine of vLLM has allocated any, as text, and its line.
 
     >>> memory_before_start("Free memory on device (3.1/79.1 GiB) on startup is less than desired GPU memory")
     ('other processes hold 76.0 of 79.1 GiB', 1)
@@ -78,7 +78,7 @@ def _capacity_and_others(line: str) -> tuple[float, float]:
 
 
 def _memory_of_process(line: str) -> float | None:
-    """What the process of an error holds of a device, in bytes; None if the error does not tell."""
+    """The bytes of a device that the process of an error holds; None if the error does not state them."""
     for pattern in _OWN:
         if match := pattern.search(line):
             return _bytes(match)

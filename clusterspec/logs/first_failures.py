@@ -55,7 +55,7 @@ _PREFIXES = (
     r"^\s*\[[0-9-]{10} [0-9:]{8} (?:[DP]P[0-9]{1,5} ){0,2}TP([0-9]{1,5})(?: EP[0-9]{1,5})?\]",  # SGLang
     r"^\s*\[(?:PG [^\]]{1,60} )?Rank ([0-9]{1,7})\]",
 )
-"""How the line of a rank begins."""
+"""The start of a line that a rank printed."""
 _PREFIX = tuple(map(re.compile, _PREFIXES))
 _DAY = 86_400
 _TIMES = (

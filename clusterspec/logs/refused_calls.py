@@ -128,7 +128,7 @@ torch/csrc/distributed/c10d/socket.cpp, `tryConnect`, read on 2026-11-25).
 LONGEST = 2_000
 """Largest number of characters of a line that are read."""
 CALL = "call "
-"""What the names of these statements begin with."""
+"""The prefix of the names of these statements."""
 CALL_WORDS = (
     *(
         "peration not permitted",

@@ -265,7 +265,7 @@ def superbench() -> Load:
 
 
 def aiconfigurator() -> Load:
-    """The readers of systems: every rate and bandwidth that a plan asks for, none above that of a smaller group."""
+    """The readers of systems: every rate and bandwidth that a plan needs; a larger group has no higher rate."""
     stubs.install("aiconfigurator_core", forced=("aiconfigurator_core._aiconfigurator_core",))
     from aiconfigurator_core.sdk import common  # type: ignore[import-not-found]
     from aiconfigurator_core.sdk.perf_database import load_system_spec  # type: ignore[import-not-found]

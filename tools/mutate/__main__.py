@@ -51,7 +51,7 @@ def draws(options: argparse.Namespace) -> Iterator[tuple[str, list[Mutation]]]:
 
 
 def results(drawn: list[Mutation], judge: Judge, pool: Executor) -> Counter[str]:
-    """How many of the mutations are killed, survive and stay undecided; prints each that is not killed."""
+    """The numbers of mutations that are killed, survive and stay undecided; prints each one that is not killed."""
     counts: Counter[str] = Counter()
     for mutation, result in zip(drawn, pool.map(judge.result, drawn), strict=True):
         counts[result] += 1

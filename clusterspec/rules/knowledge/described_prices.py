@@ -31,7 +31,7 @@ _CODES = {"dollars": "USD", "euro": "EUR", "euros": "EUR", "$": "USD", "€": "E
 SAME_PRICE = 0.03
 """Relative difference up to which two prices are the same, one of them rounded, or multiplied by accelerators."""
 ROUNDED_PRICE = 0.005
-"""The same for the price of a node that a text states to a thousand or less."""
+"""Relative difference up to which the price of a node is the same, if a text states it to a thousand or less."""
 
 
 def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, currency: str = "") -> Iterator[str]:

@@ -62,7 +62,7 @@ ROWS = (
     named("experts of a token", "expert count expert/token", r"(?:routes?|routed|activates?|active|chooses?|chosen|picks?|top-?k?|per token|selects?|each token|for each token|per token)\b", "route* activ* choose* chosen pick* top token select*", r"shared|parameters?|billion|milliarden|rank|gpu|layers?", same=SAME_COUNT, most=64, reach=30),
     named("context", "token count", r"(?:context(?: (?:window|length))?|kontext(?:fenster|länge)?|fenêtre de contexte)(?: (?:of|is|von|de))?\b", "context kontext* contexte", r"users?|we|our|run|extend\w*|train\w*|limit\w*|serv\w*|prompt\w*|set|use[sd]?|need\w*|up to|cut|request\w*|pack\w*|sequence\w*|stage|phase|yarn|rope|original\w*|native\w*", same=0.05, least=1000),
 )  # fmt: skip
-"""What texts state of parts, by names that messages use."""
+"""The facts that texts state of parts, by the names that messages use."""
 
 
 def values_of_parts(entries: Iterable[Entry]) -> dict[str, Sequence[float]]:

@@ -93,12 +93,12 @@ _LABEL = pattern(
 _LINKED = pattern(
     r"(?i)^(?: [\w-]{1,14})?,? (?:of|at|with|à|mit|zu|avec|having|mit je|with each|zu je|x|×) (?:about |rund |etwa |environ )?$"
 )
-"""What joins a count and the amount of each."""
+"""Words between a count and the amount of each counted thing."""
 _VERB_BEHIND = pattern(rf" (?:{'|'.join(sorted(_VERBS))})\b")
 _OF_BASE = pattern(
     r"(?i) (?:of|du|de la|des|der|des|vom|von) (?:[^\W\d][\w-]{1,16} ){1,3}?(?:per|a|for each|par|pro|je) (?P<unit>day|week|month|tag|woche|monat|jour|semaine|mois)\b"
 )
-"""What a share for each time is of: `0.5 % of the price per week`."""
+"""The base of a share per unit of time: `0.5 % of the price per week`."""
 _FAILS = (
     r"(?:fails?|failing|crash(?:es)?|breaks?|stops|interrupted|interruptions?|failures?|outages?|restarts?|ausfall|ausfälle|fällt|unterbrechung|unterbrochen|"
     r"pannes?|tombe|interrompue?|défaillances?)"
@@ -141,7 +141,7 @@ class Figure(NamedTuple):
 
     @property
     def noun(self) -> str:
-        """What it counts, in all or in a time; empty for a figure that measures, or one of each of something."""
+        """The noun that the figure counts, in all or in a time; empty for a measure or for a figure per thing."""
         names = [name for name, power in self.powers if (name, power) != (TIME, -1)]
         return names[0] if len(names) == 1 and (names[0], 1) in self.powers and names[0] in _SYNONYMS else ""
 

@@ -40,7 +40,7 @@ _OF = pattern(
 _IS = pattern(
     r"(?i)^(?: [^\W\d][\w-]*){0,3}? ?(?:,|\(|=|–|:| is| are| i\.e\.| that is| or| makes?| sind| ist| soit| font| ce sont)*(?: ?(?:that|which) (?:is|are|makes?)| das sind| also| i\.e\.| or| so| hence)?(?: (?:about|roughly|around|some|rund|etwa|environ))? ?$"
 )
-"""What joins a figure to the result of its share."""
+"""Words between a figure and the result of its share."""
 _ONE = pattern(r"(?i)\bone(?= (?:hour|day|minute|week)\b)")
 _OF_THEM = pattern(r"(?i)^ (?:of (?:them|these|those)|davon|d'entre)\b")
 _THAT_IS = pattern(r"(?i)(?:=|\b(?:that is|i\.e\.|das sind|soit)) ?$")

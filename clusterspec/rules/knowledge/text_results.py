@@ -40,12 +40,12 @@ _STATED = pattern(
     r"soit|donc|font|fait|au total|en tout|ensemble|c['’]est-à-dire|dure|(?:terminée?|atteinte?|finie?|écrite?|lue?) (?:en|au bout d[e']|après)))"
     r"[^\d.;]{0,64}$"
 )
-"""What states a result before it."""
+"""Words before a stated result."""
 _TOTAL = pattern(
     r"(?i)(?:[=≈→⇒]|->|=>|\b(?:makes?|gives?|totals?|totalling|comes? to|amounts? to|adds? up to|sums? to|equals?|costs?|hence|therefore|together|altogether|in total|in all|"
     r"total:|summe:|somme:|ergibt|ergeben|macht|machen|zusammen|insgesamt|soit|font|fait|au total|en tout|ensemble))(?: [^\d\W][\w-]*){0,4}:? ?$"
 )
-"""What states a total before it."""
+"""Words before a stated total."""
 _IN_ALL = pattern(r"(?i)^,? ?(?:in total|in all|altogether|together|overall|insgesamt|zusammen|au total|en tout)\b")
 _BOUND = pattern(
     r"(?i)\b(?:budget\w*|limit\w*|capacity|caps?|capped|allow\w*|headroom|reserves?|below|under|above|beyond|more|less|fewer|at (?:least|most)|p\.a|per annum|(?<!adds )(?<!add )up to|max\w*|min\w*|not|never|instead|than|other|another|first|second|third|half|rest|remaining|left|free|of which|plus|includ\w+|incl|"

@@ -119,7 +119,7 @@ def _wrong_derivation(
 
 
 def _derivations(text: str, figures: Sequence[StatedFigure], at: int, counts: Sequence[float]) -> list[Derivation]:
-    """What the figures around one give for it."""
+    """Derivations of a figure from the figures around it."""
     result = figures[at]
     derived = [*comparisons_of(text, result, _before(figures, at, 2))]
     if not _is_bound(result):
