@@ -11,7 +11,7 @@ from tools.accuracy.board import PEERS, Line, read, releases
 from tools.accuracy.cases import FILES, published_runs, table
 from tools.accuracy.figures import Regret, ranking, score
 from tools.fit import split
-from tools.peers.__main__ import kept, not_run, peers
+from tools.peers.__main__ import not_run, peers, recorded_prediction
 
 HEAD = """# Accuracy board
 
@@ -177,7 +177,7 @@ def _unexpressed_table() -> Iterator[str]:
     yield "| peer | rows | predicted | cannot express | failed |"
     yield "|---|---:|---:|---|---|"
     for name, peer in peers().items():
-        answers = kept(name)["answers"].values()
+        answers = recorded_prediction(name)["answers"].values()
         reasons = Counter(one["cannot"] for one in answers if "cannot" in one)
         failed = Counter(one["failed"].split(":")[0] for one in answers if "failed" in one)
         counts = ("; ".join(f"{why} {count}" for why, count in each.most_common()) for each in (reasons, failed))

@@ -278,12 +278,12 @@ def scores_by_statement() -> list[Score]:
         if is_held_out(row["source"]):
             for case in serving_cases.of_plan(row, times):
                 name, _, kind = case.group.partition(", ")
-                said = unsaid(row, design) or f"both stated, {kind.rpartition(', ')[2]}"
+                said = unstated_facts(row, design) or f"both stated, {kind.rpartition(', ')[2]}"
                 found.setdefault(f"{name}: {said}", []).append(case)
     return [score(name, found[name]) for name in sorted(found)]
 
 
-def unsaid(row: dict[str, str], design: Design) -> str:
+def unstated_facts(row: dict[str, str], design: Design) -> str:
     """What the source of a plan does not state; empty if it states both the release and the links."""
     if not row["software"]:
         return "release not stated"

@@ -85,14 +85,14 @@ def _descent(
     seen = np.array([float(counts(run)) for run in runs])
     for _ in range(steps):
         around = _Around(free, logs(free, at), errors, _slopes(at, free, runs, errors), seen)
-        lower = _lower(around, at, runs, errors)
+        lower = _lower_loss(around, at, runs, errors)
         if lower is None:
             break
         at, errors = lower
     return at, errors
 
 
-def _lower(
+def _lower_loss(
     around: _Around, values: Values, runs: Sequence[Run], errors: Column
 ) -> tuple[dict[Constant, float], Column] | None:
     """Values of a smaller loss, and their errors: the longest part of a step that has one."""
@@ -173,7 +173,7 @@ def _affects_any(constant: Constant, runs: Sequence[Run]) -> bool:
     return any(run.owners & set(constant.owners) for run in runs)
 
 
-def sensitive(constant: Constant, fit: Fit) -> int:
+def sensitive_runs(constant: Constant, fit: Fit) -> int:
     """The number of fitted runs whose prediction changes noticeably if the constant is a fifth larger."""
     if constant not in fit.free:
         return 0
