@@ -201,8 +201,8 @@ def _quantile(needs: Sequence[_Need], share: float = HELD) -> float:
 def additional_half_width(error: float, known: float) -> float:
     """The half-width that a range needs in addition to a known one, in quadrature, to hold an error.
 
-    >>> round(additional_half_width(0.25, 0.15), 6), round(additional_half_width(-0.2, 0.15), 6), additional_half_width(0.1, 0.15)
-    (0.2, 0.2, 0.0)
+    >>> [round(additional_half_width(error, 0.15), 6) for error in (0.25, -0.2, 0.1)]
+    [0.2, 0.2, 0.0]
     """
     return sqrt(max(0.0, expm1(abs(log1p(error))) ** 2 - known**2))
 
