@@ -260,17 +260,17 @@ def report_lines(text: str) -> Iterator[tuple[int, str]]:
     found = [each for each in prose_lines(text) if _has_an_outcome(each[1])]
     if len(found) > MOST_LINES:
         found = [*found[: MOST_LINES // 2], *found[-MOST_LINES // 2 :]]
-    return ((number, _plain(line)) for number, line in found)
+    return ((number, _text_without_marks(line)) for number, line in found)
 
 
-def _plain(line: str) -> str:
+def _text_without_marks(line: str) -> str:
     """A line without marks of bold text and without dashes around asides."""
     return _ASIDE.sub(r" \1 ", line.replace("**", ""))
 
 
 def _has_an_outcome(line: str) -> bool:
     """Whether a line is a row of a table, or has words of an outcome or of a blamed part, or two rates."""
-    plain = _plain(line)
+    plain = _text_without_marks(line)
     folded = plain.casefold()
     told = blames(folded) or any(words.search(folded) for words in _TELLING) or GAIN.search(plain) is not None
     return told or plain.lstrip().startswith("|")
