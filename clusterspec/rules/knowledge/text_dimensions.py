@@ -211,7 +211,7 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
             scale, end = 1024.0, end + 1
         if token.factor > 1.0 and end < len(tokens) - 1 and tokens[end].text.lower() in ("de", "d"):
             end += 1  # `176 milliards de paramètres`
-        noun, end = _counted(tokens, end)
+        noun, end = _counted_noun(tokens, end)
         powers = frozenset({(noun, 1)}) if noun else frozenset()
         if not noun and (work := _work_at(tokens, end)) is not None:
             powers, factor = work
@@ -285,7 +285,7 @@ def _unit_powers(token: Token) -> Powers:
     return frozenset((name, power) for name, power in zip(names, token.dimensions, strict=True) if power)
 
 
-def _counted(tokens: Sequence[Token], at: int) -> tuple[str, int]:
+def _counted_noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
     """The last known noun of the words after a number, and the index after it."""
     noun, end = "", at
     at += at < len(tokens) - 1 and tokens[at].text == "-" and tokens[at].start == tokens[at - 1].end
@@ -309,7 +309,7 @@ def _periods(tokens: Sequence[Token], at: int) -> tuple[dict[str, int], float, i
     ):
         at += _is_in_each(tokens, at)
         unit = unit_of(tokens[at + 1].text)
-        noun, end = _counted(tokens, at + 1)
+        noun, end = _counted_noun(tokens, at + 1)
         if unit and UNITS[unit][1] == (0, 0, 1, 0):
             less[TIME], factor, at = less.get(TIME, 0) + 1, factor * UNITS[unit][0], at + 2
         elif noun and not (end < len(tokens) and tokens[end].text.lower() in _VERBS):

@@ -42,22 +42,22 @@ def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Co
     >>> is_explained(claim, "36 nodes of 10.2 kW draw 408 kW.", (36,), ()), is_explained(claim, "408 kW", (), (of_key,))
     (False, True)
     """
-    stated = next(_measured(claim.stated), None)
+    stated = next(_measured_figures(claim.stated), None)
     if stated is None:
         return False
     unit = _UNITS.get(_measure(stated))
     if any(each.unit == unit and _agree(stated.value, each.value, stated.rounding) for each in amounts):
         return True
     sentences = sentences_of(with_numerals(" ".join(text.split())))[:MOST_SENTENCES]
-    right = next(_measured(claim.right), None)
-    if right is not None and any(_is_in(right, each, claim.figures) for each in sentences):
+    right = next(_measured_figures(claim.right), None)
+    if right is not None and any(_states_figure(right, each, claim.figures) for each in sentences):
         return True
     numbers = {*counts, *(number for each in sentences if claim.stated in each for number in _numbers(each))}
-    parts = [each for each in _measured(claim.figures) if _measure(each) == _measure(stated)]
+    parts = [each for each in _measured_figures(claim.figures) if _measure(each) == _measure(stated)]
     return any(_agree(stated.value, part.value * number, stated.rounding) for part in parts for number in numbers)
 
 
-def _measured(words: str) -> Iterator[Figure]:
+def _measured_figures(words: str) -> Iterator[Figure]:
     return (each for each in figures_of(words) if _measure(each))
 
 
@@ -66,7 +66,7 @@ def _measure(figure: Figure) -> Powers:
     return frozenset(each for each in figure.powers if each[0] in _MEASURES)
 
 
-def _is_in(figure: Figure, sentence: str, others: str) -> bool:
+def _states_figure(figure: Figure, sentence: str, others: str) -> bool:
     """Whether a sentence states a figure, in other words than those of the figures that give it."""
     return any(
         _measure(each) == _measure(figure)

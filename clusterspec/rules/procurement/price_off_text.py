@@ -169,7 +169,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     yield from _large_share_problems(procurement, texts.lines)
     yield from _partial_rebate_problem(procurement, texts.lines)
     yield from _credit_problem(procurement)
-    yield from _step_problem(procurement, texts.sentences)
+    yield from _step_problems(procurement, texts.sentences)
     if procurement.tax:
         yield from _gross_problem(procurement, procurement.tax, texts)
 
@@ -285,7 +285,7 @@ STEP_ROUNDED = 0.002
 """Relative difference up to which a risen price follows from its text; each step is rounded to cents."""
 
 
-def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Iterator[Problem]:
+def _step_problems(procurement: ProcurementSpec, sentences: Sequence[str]) -> Iterator[Problem]:
     """The problem of lines for parts of one contract period whose prices rise by other steps than the text states."""
     steps = [found for each in sentences if (found := _STEPS.search(each)) is not None]
     if len(steps) != 1:
