@@ -66,11 +66,16 @@ def _held_out(by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Er
         "kinds": _by_kind(by_kind),
         "unseen": {
             "part": round(
-                unmeasured_group_width(_large_sources(by_family), _large_sources(by_fold), lambda run: run.family), 4
+                unmeasured_group_width(
+                    _errors_of_large_sources(by_family), _errors_of_large_sources(by_fold), lambda run: run.family
+                ),
+                4,
             ),
             "kind": round(
                 unmeasured_group_width(
-                    _large_sources(by_kind), _large_sources(by_fold), lambda run: (run.family, run.record)
+                    _errors_of_large_sources(by_kind),
+                    _errors_of_large_sources(by_fold),
+                    lambda run: (run.family, run.record),
                 ),
                 4,
             ),
@@ -87,7 +92,7 @@ def replace_constants(fit: Fit) -> None:
     _write(found)
 
 
-def _large_sources(found: Errors) -> Errors:
+def _errors_of_large_sources(found: Errors) -> Errors:
     """Errors of sources with many rows each. The few rows of a newer source would count as much as a whole family of
     chips.
     """
@@ -132,7 +137,7 @@ def error_increase(fit: Fit, constant: Constant) -> float:
     """
     column = np.abs(fit.slopes[:, fit.free.index(constant)])
     kept = [run for run, slope in zip(fit.runs, column, strict=True) if run.id not in left_out() and slope > NOTICED]
-    with_prior = fit.without(frozenset(), held=constant)
+    with_prior = fit.values_without(frozenset(), held=constant)
     return _mean(errors(with_prior, kept)) - _mean(errors(fit.values, kept))
 
 

@@ -46,7 +46,7 @@ class Fit:
     errors: Column
     slopes: Column
 
-    def without(self, dropped: AbstractSet[str], held: Constant | None = None) -> dict[Constant, float]:
+    def values_without(self, dropped: AbstractSet[str], held: Constant | None = None) -> dict[Constant, float]:
         """The values of a fit without the runs of these names, or with one constant kept at its prior."""
         seen = np.array([float(counts(run) and run.id not in dropped) for run in self.runs])
         held_here = np.array([constant is held for constant in self.free])
@@ -74,7 +74,7 @@ def refitted(fit: Fit, held: Constant) -> dict[Constant, float]:
     The steps here start from its values and take derivatives anew.
     """
     free = tuple(constant for constant in fit.free if constant != held)
-    return _descent(fit.without(frozenset(), held), free, fit.runs, STEPS_AGAIN)[0]
+    return _descent(fit.values_without(frozenset(), held), free, fit.runs, STEPS_AGAIN)[0]
 
 
 def _descent(

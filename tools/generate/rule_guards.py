@@ -46,7 +46,7 @@ def silence_condition(body: Sequence[ast.stmt], scope: Scope, leaving: type[ast.
     return (
         quiet
         if isinstance(first, ast.Return)
-        else conjunction(quiet, lambda: silence_condition(rest, scope.without(first), leaving))
+        else conjunction(quiet, lambda: silence_condition(rest, scope.scope_after(first), leaving))
     )
 
 
@@ -63,7 +63,7 @@ def _plain_statement(node: ast.stmt, scope: Scope) -> str:
         case ast.For(orelse=[]):
             return _loop(node, scope)
         case ast.Expr(ast.YieldFrom(ast.Call() as call)) | ast.Return(ast.Call() as call):
-            called = scope.called(call)
+            called = scope.called_statements(call)
             return silence_condition(*called) if called else "False"
     return "False"
 
@@ -89,7 +89,7 @@ def _branch(node: ast.If, rest: Sequence[ast.stmt], scope: Scope, leaving: type[
 
 def _loop(node: ast.For, scope: Scope) -> str:
     """A loop: silent where it is for every element."""
-    each, inner = scope.inlined(node.iter), scope.without(node).bound(node.target)
+    each, inner = scope.inlined(node.iter), scope.scope_after(node).loop_scope(node.target)
     if not each or inner is None:
         return "False"
     quiet = silence_condition(node.body, inner, ast.Continue)
