@@ -186,11 +186,11 @@ class Told(NamedTuple):
 
 
 def first_failures(text: str, stated: Stated, told: Told | None = None) -> Iterator[tuple[str, str, int]]:
-    """The order of the failures in a log, as further statements with their lines: which of the lines of ``stated`` only
-    follow from the failure of another rank, and the exception of the rank that failed first.
+    """Further statements on the order of the failures in a log, with their lines.
 
-    Yields nothing if no line of ``stated`` can be a consequence, and no failure can be the first of two. ``told`` is
-    the result of `failure_statements` for both.
+    They name the lines of ``stated`` that only follow from the failure of another rank, and the exception of the rank
+    that failed first. There are none if no line of ``stated`` can be a consequence and no failure can be the first of
+    two. ``told`` is the result of `failure_statements` for both.
     """
     root, others = observed_failures(text)
     ends = any(name in OF_THE_END or name in _OF_A_PEER for name, _, _ in stated)
