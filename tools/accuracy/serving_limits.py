@@ -27,33 +27,34 @@ times are 2 to 4 % too short on B200, 9 % on H200 and 15 % on GB200; drawn lengt
 `simulate`. Four plans of one machine at one rate (8B on eight B200, 999 requests a second) have first tokens of 0.06 to
 0.50 s: a model of the engine can give only one of these values.
 
-What else was looked at and not mended, since no source tells one cause from another: DeepSeek-R1 on 16 ranks over two
-nodes takes 23 ms (SGLang) and 31 ms (TensorRT-LLM) for a token where 9.5 are predicted, of which all-reduces are 4.1;
-on one node releases of February 2025 are as much slower, and the two were not told apart. With tensor parallelism over
-PCIe io.net's RTX 4090 are slower than predicted by up to 90 us for each all-reduce, those of AccelMark are not.
-Pipelines of TensorRT-LLM are within 13 % with Llama 3.3 70B, but Qwen3-30B-A3B in eight stages is predicted up to 83 %
-too fast: stages of six layers are as short as the work of the host for each, which is counted once for all of them.
-With 9 us of TensorRT-LLM's host for each sequence of a step instead of 3 the times per output token of open loads on
-the fitted side go from 20.9 to 17.7 %, and throughput of dense models at full load from 7.9 to 9.7 %. And two plans of
-OCI had latency over all output tokens as time per output token, which counts their prompts; it was taken out.
+Some errors remain because no source separates their possible causes. DeepSeek-R1 on 16 ranks over two nodes takes 23 ms
+(SGLang) and 31 ms (TensorRT-LLM) for a token; the prediction is 9.5 ms, of which all-reduces take 4.1. On one node,
+releases of February 2025 are slower by as much, so the effects of the release and of the second node could not be
+separated. With tensor parallelism over PCIe io.net's RTX 4090 are slower than predicted by up to 90 us for each
+all-reduce, those of AccelMark are not. Pipelines of TensorRT-LLM are within 13 % with Llama 3.3 70B, but Qwen3-30B-A3B
+in eight stages is predicted up to 83 % too fast: a stage of six layers is as short as the host's work for a stage, and
+the host's work is counted once for all stages. With 9 us of TensorRT-LLM's host for each sequence of a step instead of
+3 the times per output token of open loads on the fitted side go from 20.9 to 17.7 %, and throughput of dense models at
+full load from 7.9 to 9.7 %. Two plans of OCI had the latency divided by all output tokens as their time per output
+token, which includes the prompts; these figures were removed.
 
 A fused layer of experts takes 13 to 56 us for one token beyond reading its weights (aiconfigurator 095f58a, moe_perf,
 shapes that are read in 6 us: 32 to 42 us in SGLang 0.5.6 to 0.5.10, 17 to 25 us in 0.5.14; vLLM 21 to 40 us on Hopper,
 13 to 35 us on Blackwell; TensorRT-LLM 15 us in NVFP4, else 31 to 54 us). Until 27 November 2026 four launches of about
-15 us were counted; now it is 31 us for all. Timed by release, fitted plans with experts are nearer (mean logarithm of
-the time per output token 0.44 in place of 0.48), but 992 plans of the field go from 10.6 to 10.9 % and more in the
-median of all figures, so SGLang of 2025 stays too fast. On the same day the small kernels between products became 2 us
-each (four in a layer; two with tensor parallelism, whose norms are fused with the all-reduce; those of latent attention
-are not told from its module), attention over caches of 2 to 128 MB the median of all measured releases, and the host
-0.5 ms a step where steps are formed ahead. Plans of `serving.csv` on the fitted side went from 20.9 to 18.9 % (time per
-output token, dense), from 9.7 to 9.4 % (experts) and from 17.8 to 15.7 % (throughput, experts). Held out, times per
-output token of `new_serving.csv` went from 10.1 to 10.0 % (dense) and from 18.9 to 18.4 % (experts), throughput from
-11.6 to 11.3 % (experts) and stayed at 10.2 % (dense), first tokens from 24.4 to 24.5 and from 29.2 to 29.3 %. Worse
-became MI300X of argonne (throughput, held out: 39 to 52 %, too fast; its attention is scaled from those tables, and no
-small cache of MI300X is on the fitted side). Power with few requests, to which nothing was fitted, went from 23 to 16 %
-too high on MI325X, from 31 to 22 % on H100 and from 36 to 29 % on H200. The 992 plans stayed at 10.6 %. Tried and
-refused: small kernels of 2.5 and 3 us, or also in layers with latent attention, the host at 0.7 ms, and no launches of
-shared experts (10.7 to 11.1 % there).
+15 us were counted; now every fused layer counts 31 us. Timed by release, fitted plans with experts are nearer (mean
+logarithm of the time per output token 0.44 in place of 0.48), but 992 plans of the field go from 10.6 to 10.9 % and
+more in the median of all figures, so SGLang of 2025 stays too fast. On the same day the small kernels between products
+became 2 us each (four in a layer; two with tensor parallelism, whose norms are fused with the all-reduce; the small
+kernels of latent attention are part of the time of its module), attention over caches of 2 to 128 MB the median of all
+measured releases, and the host 0.5 ms a step where steps are formed ahead. Plans of `serving.csv` on the fitted side
+went from 20.9 to 18.9 % (time per output token, dense), from 9.7 to 9.4 % (experts) and from 17.8 to 15.7 %
+(throughput, experts). Held out, times per output token of `new_serving.csv` went from 10.1 to 10.0 % (dense) and from
+18.9 to 18.4 % (experts), throughput from 11.6 to 11.3 % (experts) and stayed at 10.2 % (dense), first tokens from 24.4
+to 24.5 and from 29.2 to 29.3 %. MI300X of argonne became worse (throughput, held out: 39 to 52 %, too fast; its
+attention is scaled from those tables, and no small cache of MI300X is on the fitted side). Power with few requests, to
+which nothing was fitted, went from 23 to 16 % too high on MI325X, from 31 to 22 % on H100 and from 36 to 29 % on H200.
+The 992 plans stayed at 10.6 %. Tried and refused: small kernels of 2.5 and 3 us, or also in layers with latent
+attention, the host at 0.7 ms, and no launches of shared experts (10.7 to 11.1 % there).
 
 ### Models with experts in MLPerf
 
@@ -80,27 +81,28 @@ logarithm of the time per output token went from 1.22 to 0.30, since the cache h
 does). vLLM up to 0.6.1 sends each step from the driver to every other rank (0.46 ms a rank, its pull request 2221),
 too: Argonne's MI300X went from 0.45 to 0.34. TensorRT-LLM's `enable_balance` holds prompts until every replica of
 attention has one, up to `timeout_iters`: `hold_steps`, with the 6 or 9 steps that the configurations of MLPerf state
-for DeepSeek-R1. In v6.0 (held out) times per output token that were predicted 1.3 to 1.6 times too long are at 0.79 to
-1.34 of the published, one (GB200 at 45 requests a second) at 0.49, and first tokens that were at 0.34 to 17 times are
-at 0.55 to 0.94, but for three plans near their limit (30 to 77 times, before 100 to 230). In v5.1 (fitted side) first
-tokens come nearer (0.2 to 0.29 before, now 0.31 to 0.41) and times per output token further off (0.44 to 0.79 before,
-now 0.38 to 0.55): the cause that no source explains had been hidden by prompts that were not held. Held out, times per
-output token with experts went from 18.4 to 16.7 %, first tokens with experts from 29.3 to 27.8 % and throughput of
-dense models from 10.2 to 9.9 %. Where a step of SGLang takes few of the prompts that were held, `simulate` has first
-tokens up to twice as late as the formula.
+for DeepSeek-R1. In v6.0 (held out) some times per output token had been predicted 1.3 to 1.6 times too long; they are
+now predicted at 0.79 to 1.34 of the published values, and one (GB200 at 45 requests a second) at 0.49. Their first
+tokens had been predicted at 0.34 to 17 times the published values and are now at 0.55 to 0.94, except for three plans
+near their limit (30 to 77 times, before 100 to 230). In v5.1 (fitted side) first tokens come nearer (0.2 to 0.29
+before, now 0.31 to 0.41) and times per output token further off (0.44 to 0.79 before, now 0.38 to 0.55): prompts that
+were not held had compensated for the error that no source explains. Held out, times per output token with experts went
+from 18.4 to 16.7 %, first tokens with experts from 29.3 to 27.8 % and throughput of dense models from 10.2 to 9.9 %.
+Where a step of SGLang takes few of the prompts that were held, `simulate` has first tokens up to twice as late as the
+formula.
 
 Tried and refused: the first token of SGLang one decode step later, as its overlap scheduler returns it (first tokens of
 the cookbook with up to 16 requests in flight went from 0.20 to 0.23 in the mean logarithm); all-reduces of RCCL in vLLM
 before 0.8.3; and eager steps beyond 8,192 tokens, whose 12 to 35 ms depend on the host.
 
-One source came after these were built: SGLang 0.4.1 with DeepSeek-V3 on the day of its release, on one and two nodes
-of eight H200 (datacrunch-research/h200-benchmarks at 700675b, 16 plans, all on the fitted side by the hash of its
+One source was entered after these changes: SGLang 0.4.1 with DeepSeek-V3 on the day of its release, on one and two
+nodes of eight H200 (datacrunch-research/h200-benchmarks at 700675b, 16 plans, all on the fitted side by the hash of its
 name). The median errors of the first predictions were: on one node, TPOT 79.5 %, TTFT 72.9 % and throughput 36.0 %, on
-two TPOT 87.2 %, TTFT 99.6 % and throughput 581 %. Nothing was changed by them. Two nodes give 250 to 290 tokens a
-second at any rate: 122 all-reduces of 14 kB a token are then 1 GB/s each way, as of one port of 10 Gb/s; the command
-of their containers names no InfiniBand device. On one node without captured graphs, steps of decoding are predicted
-1.5 times too fast at 1 to 2 requests a second; with them, where the release that first captured DeepSeek's was days
-away (SGLang pull request 2643), 16 times. Its figures do not enter the ranges.
+two TPOT 87.2 %, TTFT 99.6 % and throughput 581 %. Nothing was changed after these predictions. Two nodes give 250 to
+290 tokens a second at any rate: 122 all-reduces of 14 kB a token are then 1 GB/s each way, the rate of one port of 10
+Gb/s; the command of their containers names no InfiniBand device. On one node without captured graphs, steps of decoding
+are predicted 1.5 times too fast at 1 to 2 requests a second; with them, where the release that first captured
+DeepSeek's was days away (SGLang pull request 2643), 16 times. Its figures do not enter the ranges.
 
 If answers vary in length, long answers are in flight for longer: a request in flight then holds on average half of the
 mean square of the lengths divided by their mean. `simulate` confirms this (24.1 ms where half of the mean gave 22.1).
@@ -135,14 +137,14 @@ that ML.ENERGY's plans are too fast.
 
 Formulas and `simulate` agree on 95 of the plans that this changed: by source, times per output token and throughput
 within 3 % in the median (one source of two plans within 11), first tokens within 7 (another within 14). Four of
-MLPerf's at full load are within 8 % in times per output token and 1 % in throughput. Not so in closed loops on
-replicas of attention, whose prompts come together: the formula had each run alone, as on engines apart. Now the first
-one alone does, and those of the other replicas follow in steps of all, and requests of stated equal lengths stay in
-step there, too. A prompt of DeepSeek-R1 on each of 16 replicas takes 2.1 s by both (before 0.9 by the formula), a loop
-of 128 equal requests on them 33 ms a token (before 123), and throughput is within 8 % on all of 40 such loops (before
-up to three times). Kimi-K2 of vLLM's recipes went from 0.64 to 1.8 s (published 1.93), first tokens with experts of
-the fitted side from 41.3 to 40.8 %; on the held-out side nothing changed by 0.1 %. First tokens of such loops in later
-rounds stay up to half too short.
+MLPerf's at full load are within 8 % in times per output token and 1 % in throughput. They disagreed in closed loops on
+attention replicas, whose prompts arrive together: the formula ran each prompt alone, as on separate engines. Now only
+the first prompt runs alone, and the prompts of the other replicas follow in shared steps. Requests of stated equal
+lengths stay in step there, too. A prompt of DeepSeek-R1 on each of 16 replicas takes 2.1 s by both (before 0.9 by the
+formula), a loop of 128 equal requests on them 33 ms a token (before 123), and throughput is within 8 % on all of 40
+such loops (before up to three times). Kimi-K2 of vLLM's recipes went from 0.64 to 1.8 s (published 1.93), first tokens
+with experts of the fitted side from 41.3 to 40.8 %; on the held-out side nothing changed by 0.1 %. First tokens of such
+loops in later rounds stay up to half too short.
 
 ### Releases of early 2025, and depths of products
 
@@ -158,10 +160,10 @@ the median, first tokens from 50.6 to 45.2, throughput from 61.4 to 48.5; no hel
 still runs positions as PyTorch operations on ROCm, and on MI300X converts both absorbed matrices to 16 bits in every
 step (16 kernels a layer): times per output token with experts went from 28.0 to 27.2 % (p90 65.1 to 60.3; after the
 change below) and held out from 16.7 to 16.6 (mean 27.3 to 27.1), throughput of InferenceX from 13.3 to 12.4 in the
-mean. Left are SGLang 0.4 (0.43 to 0.55 of the published time per output token), MI300X with few requests (0.38 to 0.74:
-what a small kernel costs there was not found), prompts (a half to an eighth: no kernels of those releases were
-measured) and caches: TensorRT-LLM 0.17 holds 350,000 tokens whatever the length of answers, vLLM 0.7.4 some 200,000,
-half of the predicted.
+mean. The remaining errors are those of SGLang 0.4 (0.43 to 0.55 of the published time per output token), MI300X with
+few requests (0.38 to 0.74: what a small kernel costs there was not found), prompts (a half to an eighth: no kernels of
+those releases were measured) and caches: TensorRT-LLM 0.17 holds 350,000 tokens whatever the length of answers, vLLM
+0.7.4 some 200,000, half of the predicted.
 
 A product of few tiles takes a time for each element along which it sums: 1.1 ns in blocks of FP8 on Hopper, 0.85 on
 B200, 0.63 in 4 bits (1.8 by TensorRT-LLM), by all releases in aiconfigurator at 095f58a5; products in 16 bits divide
@@ -202,8 +204,8 @@ that run prompts in steps of their own. A full step of prompts was timed as two 
 left tokens for slightly more than one whole prompt: first tokens of plans at half load came up to 17 times as late as
 simulated. Against `simulate`, on 54 loads of prompts of 1,000 to 32,000 tokens at 40 to 90 % of the sustained rate,
 times per output token were 15 % too short in the median and up to 40, and are 5.5 % too short and up to 24. Held out,
-those of dense models went from 10.3 to 10.1 % and of experts from 15.9 to 15.6. Left are loads near saturation with
-short answers, where the number that decodes varies with the prompts.
+those of dense models went from 10.3 to 10.1 % and of experts from 15.9 to 15.6. Loads near saturation with short
+answers remain, where the number of decoding sequences varies with the prompts.
 
 Refused: rates of latent attention over caches as measured (generation_mla_perf of the same source, for 8 to 128 heads
 in 16 and 8 bits). The tables of grouped queries, which stand for them, are 20 to 45 % too fast for small caches on B200
@@ -270,28 +272,28 @@ part are published.
 ### Waits for steps that are formed ahead
 
 On 29 November 2026 the first tokens of formulas and `simulate` were compared at every load of the tests, where three
-plans differed. In a loop a request comes once the step after that of its predecessor's end runs, and the step after
-that is formed when that one begins: the prompt waits for all of it, not for what is left after its launch, and with
-the prompts of several requests where steps have several (vLLM, batch queue of two; SGLang, event_loop_overlap).
+plans differed. In a loop, a request arrives while the step after its predecessor's last step runs. The following step
+is formed when that step begins, so the prompt waits for the whole of it, not only for the part after its launch. If
+several requests end in one step, their prompts wait together (vLLM, batch queue of two; SGLang, event_loop_overlap).
 Requests that come later than one step after another's end are amid any step, a long one more often. The median of a
-loop is that of the distribution which its 99th percentile had already; it was the mean. Prompts that separate prefill
-engines run on several attention ranks are routed by the requests of a rank, those that run or are formed ahead
-included, so that at half load some ranks of 32 have two prompts in a step: medians of first tokens of open loads
-there were a quarter of simulated ones. And of turns of conversations the short prompts last as long as their launch,
-which the mean length hides. Nothing was fitted. On 30 loads of six plans that were drawn up before and run first
-after the change (three engines, 6 to 128 requests in flight and 40 to 80 % of that rate) mean first tokens differ by
-4.5 % from `simulate` on average (before 7.3), medians by 6.6 (8.2), times per output token by 1.7 as before. Of the
-fitted side first tokens went from 41.6 to 40.7 % (dense models 20.6 to 16.7, in loops of the 992 plans 8.2 to 7.1;
-its regime of dense models would now reach to 2.18 instead of 2.45 times the prediction). Held out, dense models in
-loops went from 18.7 to 17.7 %, open loads from 27.4 to 28.2 and with experts from 24.3 to 28.1 in the median, all
-first tokens from 24.7 to 24.9 (p90 73.9 to 73.5; mean logarithm 0.465 both), 99th percentiles from 29.9 to 30.1 %
-(67.1 to 67.0 in the mean). Times per output token and throughput stay.
+loop is now taken from the distribution that already gave its 99th percentile; before, the mean was used. Prompts that
+separate prefill engines run on several attention ranks are routed by the requests of a rank, those that run or are
+formed ahead included, so that at half load some ranks of 32 have two prompts in a step: medians of first tokens of open
+loads there were a quarter of simulated ones. In conversations, short prompts last as long as their launch; a
+calculation with the mean length misses this. Nothing was fitted. On 30 loads of six plans that were drawn up before and
+run first after the change (three engines, 6 to 128 requests in flight and 40 to 80 % of that rate) mean first tokens
+differ by 4.5 % from `simulate` on average (before 7.3), medians by 6.6 (8.2), times per output token by 1.7 as before.
+Of the fitted side first tokens went from 41.6 to 40.7 % (dense models 20.6 to 16.7, in loops of the 992 plans 8.2 to
+7.1; its regime of dense models would now reach to 2.18 instead of 2.45 times the prediction). Held out, dense models in
+loops went from 18.7 to 17.7 %, open loads from 27.4 to 28.2 and with experts from 24.3 to 28.1 in the median, all first
+tokens from 24.7 to 24.9 (p90 73.9 to 73.5; mean logarithm 0.465 both), 99th percentiles from 29.9 to 30.1 % (67.1 to
+67.0 in the mean). Times per output token and throughput stay.
 
 In one of the three, the test was wrong: the queue of separate prefill engines takes four rounds of a loop to fill, and
-the test counted the second round. Left are prompts of pipelines, which `simulate` lets share one step of all stages,
-open loads on attention replicas near saturation (first tokens 43 % too late at 85 % of the highest rate, before 52 %
-too soon; at 60 % 7 % too soon, before 43), and times per output token of such replicas, 5 to 20 % too short as prompts
-share experts with sequences that other replicas decode.
+the test counted the second round. The remaining differences are prompts of pipelines, which `simulate` lets share one
+step of all stages, open loads on attention replicas near saturation (first tokens 43 % too late at 85 % of the highest
+rate, before 52 % too soon; at 60 % 7 % too soon, before 43), and times per output token of such replicas, 5 to 20 % too
+short as prompts share experts with sequences that other replicas decode.
 
 Refused: products of large steps at no more than 0.9 of the best measured rate, the share that training sustains.
 Where prompts take most of the time (by their share of it) throughput held out goes from 10.5 to 10.2 %, times per
