@@ -172,9 +172,7 @@ def page() -> str:
     numbers = {"count": len(exhibits()), "first": first["specs"], "false": len(first["false"]), "now": len(alarms)}
     lines = [HEAD.format(folder="../examples/gallery", **numbers), _markdown_row(COLUMNS), "|" + "---|" * len(COLUMNS)]
     lines += [_markdown_row([text for text, _ in cells]) for cells in rows()]
-    lines += [
-        "\nSwitches are leaves, spines and cores, and cables those of the fabric where the customer builds one.\n"
-    ]
+    lines += ["\nSwitches are leaves, spines and cores; cables are counted where the customer builds the fabric.\n"]
     lines += [
         "## Published and predicted\n",
         _markdown_row(("machine", "figure", "published", "predicted", "ratio", "source")),
