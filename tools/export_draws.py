@@ -78,7 +78,7 @@ ENGINE = {
 }
 
 
-def drawn(kind: str, number: int, seed: int) -> Iterator[str]:
+def drawn_outputs(kind: str, number: int, seed: int) -> Iterator[str]:
     """The output of an exporter for a number of random designs that it accepts; fewer where it refuses most."""
     target, source = TARGETS[kind], random.Random(seed)
     exporter, models = exporter_of(kind.partition(" ")[0]), Catalog.open().ids("model")
@@ -86,7 +86,7 @@ def drawn(kind: str, number: int, seed: int) -> Iterator[str]:
     for _ in range(40 * number):
         if not left:
             return
-        spec = _served(source, models, target.software) if target.software else _trained(source, kind, models)
+        spec = _served(source, models, target.software) if target.software else _training_spec(source, kind, models)
         try:
             yield str(exporter.write(design_of.__wrapped__(spec)).content)
         except NotExportable:
@@ -99,7 +99,7 @@ def _mapping(source: random.Random, parts: dict[str, tuple[str, ...]]) -> str:
     return ", ".join(f"{key}: {value}" for key, value in chosen.items() if value)
 
 
-def _trained(source: random.Random, kind: str, models: tuple[str, ...]) -> str:
+def _training_spec(source: random.Random, kind: str, models: tuple[str, ...]) -> str:
     work = [
         f"model: {source.choice(models)}, sequence_length: {source.choice((2048, 4096, 8192, 32768))}",
         f"global_batch: {source.choice((256, 512, 960, 1024))}, precision: {source.choice(PRECISIONS)}",

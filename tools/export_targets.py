@@ -131,7 +131,7 @@ def _settings() -> Settings:
     return Settings(Catalog.open(), Config(), date(2026, 11, 20))
 
 
-def written(kind: str, every: int = 1) -> Iterator[str]:
+def exported_outputs(kind: str, every: int = 1) -> Iterator[str]:
     """The output of an exporter for the designs that it accepts, of one spec of ``every`` so many."""
     exporter = exporter_of(kind.partition(" ")[0])
     for spec in specs(TARGETS[kind].software)[::every]:
@@ -144,7 +144,7 @@ def written(kind: str, every: int = 1) -> Iterator[str]:
 def names_written(kind: str, every: int = 1) -> set[str]:
     """The names of its target that an exporter writes for all specs, or for one of ``every`` so many."""
     names_of = TARGETS[kind].names
-    return {name for text in dict.fromkeys(written(kind, every)) for name in names_of(text)}
+    return {name for text in dict.fromkeys(exported_outputs(kind, every)) for name in names_of(text)}
 
 
 def flags_in(text: str) -> set[str]:

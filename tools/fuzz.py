@@ -28,7 +28,7 @@ COMMANDS = (("check", "--format", "json"), ("estimate",), ("bom",))
 Line = tuple[str, int]
 
 
-def reached(data: bytes) -> tuple[set[Line], bool]:
+def executed_lines(data: bytes) -> tuple[set[Line], bool]:
     """The lines that the commands run for an input, and whether a command failed."""
     lines: set[Line] = set()
     package = str(ROOT / "clusterspec")
@@ -62,7 +62,7 @@ def fuzz(number: int) -> Iterator[str]:
     """Tries a number of inputs; yields a line for each that fails."""
     known: set[Line] = set()
     for path in CORPUS.iterdir():
-        known |= reached(path.read_bytes())[0]
+        known |= executed_lines(path.read_bytes())[0]
     failures: list[str] = []
 
     @settings(
@@ -74,7 +74,7 @@ def fuzz(number: int) -> Iterator[str]:
     )
     @given(HOSTILE)
     def one(data: bytes) -> None:
-        lines, failed = reached(data)
+        lines, failed = executed_lines(data)
         if failed:
             failures.append(hashlib.sha256(data).hexdigest())
             keep(data, "failed")

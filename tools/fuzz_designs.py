@@ -65,7 +65,7 @@ def designs() -> list[dict[str, Any]]:
     return [each for each in read if isinstance(each, dict) and "clusterspec" in each]
 
 
-def changed(design: dict[str, Any], others: list[dict[str, Any]], draw: random.Random) -> dict[str, Any]:
+def changed_design(design: dict[str, Any], others: list[dict[str, Any]], draw: random.Random) -> dict[str, Any]:
     """A design with one to three changes; values come from the same keys of other designs."""
     made = copy.deepcopy(design)
     for _ in range(draw.choice((1, 1, 2, 3))):
@@ -91,7 +91,7 @@ def failures(seed: int, seconds: float) -> Iterator[str]:
     """A line for each command that ends with an internal error."""
     draw, read, end = random.Random(seed), designs(), time.monotonic() + seconds
     while time.monotonic() < end:
-        text = yaml.safe_dump(changed(draw.choice(read), read, draw), sort_keys=False, allow_unicode=True)
+        text = yaml.safe_dump(changed_design(draw.choice(read), read, draw), sort_keys=False, allow_unicode=True)
         Path("spec.yaml").write_text(text, "utf-8")
         for command, *words in (COMMANDS[0], draw.choice(COMMANDS[1:])):
             told = io.StringIO()

@@ -126,7 +126,7 @@ def targets() -> tuple[Callable[[bytes], Any], ...]:
     )
 
 
-def sow() -> None:
+def write_first_inputs() -> None:
     """Write the inputs of the first run: sound and hostile files, each for its target."""
     from tests.cli.hostile import TEXTS
 
@@ -160,7 +160,7 @@ def main(seconds: int) -> None:
         if len(data) > 2:
             kinds[data[0] % len(kinds)](data[1:])
 
-    sow()
+    write_first_inputs()
     limits = (f"-max_len={LARGEST}", "-len_control=0", "-timeout=30")
     options_ = [f"-max_total_time={seconds}", *limits, f"-artifact_prefix={FAILED}/"]
     atheris.Setup([sys.argv[0], *options_, str(KEPT)], one)

@@ -289,7 +289,7 @@ def _child(kind: str, make: Callable[[], bytes]) -> None:
         os._exit(TRACEBACK)
 
 
-def tried(kind: str, make: Callable[[], bytes]) -> tuple[int, float, float]:
+def variant_outcome(kind: str, make: Callable[[], bytes]) -> tuple[int, float, float]:
     """The outcome in a separate process, its processor seconds, which other programs do not lengthen, and its resident
     memory in MiB, including the file.
     """
@@ -309,7 +309,7 @@ def main() -> int:
         forms = ("", *OTHER_FORMS.get(kind.name, ()))
         for name, make in (each for text in forms for each in variants(kind, text)):
             for asked in (kind.name, "auto"):
-                how, seconds, space = tried(asked, make)
+                how, seconds, space = variant_outcome(asked, make)
                 count += 1
                 worst = max(worst[0], seconds), max(worst[1], space)
                 if how > REFUSED or space > MEBIBYTES:

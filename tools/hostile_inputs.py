@@ -29,7 +29,7 @@ TITLE = "\x1b]0;title\x07\x1b[2J"
 """What a terminal would obey: a new title, and an empty screen."""
 
 
-def _repeated(unit: bytes, size: int = MOST - 8192) -> bytes:
+def _repeated_bytes(unit: bytes, size: int = MOST - 8192) -> bytes:
     return unit * (size // len(unit))
 
 
@@ -48,7 +48,7 @@ VARIANTS: dict[str, Callable[[bytes], bytes]] = {
     "a million lines": lambda start: start + b"a\n" * 999_000,
     "one line to the limit": lambda start: start + b"a " * (MOST // 2 - 8192),
     "line feeds to the limit": lambda start: start + b"\n" * (MOST - 8192),
-    "repeated to the limit": _repeated,
+    "repeated to the limit": _repeated_bytes,
     "NUL": lambda start: start + b"\0" * 1_000 + start,
     "not UTF-8": lambda start: start + b"\xff\xfe\xfd" * 1_000,
     "UTF-16": lambda start: start.decode().encode("utf-16"),

@@ -57,7 +57,7 @@ def differences(catalog: Catalog, listed: Mapping[str, Labels]) -> Differences:
         for each in entries
         if each in listed
         for fact, value in _figures(listed[each]).items()
-        if (held := _held(catalog, each, fact)) and float(held) != float(value)
+        if (held := _figure_text(catalog, each, fact)) and float(held) != float(value)
     ]
     return Differences(tuple(changed), tuple(sorted({*listed} - {*entries})), tuple(sorted({*entries} - {*listed})))
 
@@ -72,7 +72,7 @@ def _figures(labels: Labels) -> dict[str, str]:
     return found
 
 
-def _held(catalog: Catalog, id_: str, name: str) -> str:
+def _figure_text(catalog: Catalog, id_: str, name: str) -> str:
     """The figure of an entry in the unit of `_figures`, a rate or a count; empty if it has none."""
     fact = catalog.raw_entry("platform", id_).facts.get(name)
     if fact is None:

@@ -44,7 +44,7 @@ def prepare(target: str) -> None:
         Path(target).write_text("the old file\n")
 
 
-def started(words: tuple[str, ...]) -> subprocess.Popen[bytes]:
+def started_process(words: tuple[str, ...]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "clusterspec", *words],
         env=ENVIRONMENT,
@@ -53,9 +53,9 @@ def started(words: tuple[str, ...]) -> subprocess.Popen[bytes]:
     )
 
 
-def ended(words: tuple[str, ...], delay: float, how: signal.Signals) -> tuple[int, bytes]:
+def outcome_after_signal(words: tuple[str, ...], delay: float, how: signal.Signals) -> tuple[int, bytes]:
     """The status and the standard error of a command that gets a signal after a delay."""
-    process = started(words)
+    process = started_process(words)
     time.sleep(delay)
     process.send_signal(how)
     _, error = process.communicate()
@@ -66,17 +66,17 @@ def outcomes(words: tuple[str, ...], target: str, points: int) -> Counter[str]:
     """How often the target was the old file, the new one, or broken, and how often an interrupt was not quiet."""
     prepare(target)
     before, since = Path(target).read_bytes(), time.monotonic()
-    started(words).communicate()
+    started_process(words).communicate()
     whole, after = time.monotonic() - since, Path(target).read_bytes()
     found: Counter[str] = Counter()
     for number in range(points):
         delay = 1.1 * whole * (number + 1) / points
         prepare(target)
-        ended(words, delay, signal.SIGKILL)
+        outcome_after_signal(words, delay, signal.SIGKILL)
         held = Path(target).read_bytes()
         found["old" if held == before else "new" if held == after else "BROKEN"] += 1
         prepare(target)
-        status, error = ended(words, delay, signal.SIGINT)
+        status, error = outcome_after_signal(words, delay, signal.SIGINT)
         quiet = status in (0, 1, 130) and b"Traceback" not in error
         early = PACKAGE not in error  # Python itself was still starting
         found["interrupted" if quiet else "interrupted before the start" if early else "LOUD"] += 1

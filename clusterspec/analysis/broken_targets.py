@@ -32,7 +32,7 @@ def with_broken_targets(machine: FailingMachine, rows: Iterable[FaultRow], plan:
             broken.append(SLOWDOWN)
         if serves and plan is not None and tiers.get(row.part) == ENGINES and row.lost:
             if row.lost not in met:
-                met[row.lost] = row.lost < 1 and _meets_without(plan, row.lost)
+                met[row.lost] = row.lost < 1 and _meets_after_loss(plan, row.lost)
             broken += [] if met[row.lost] else [SERVED]
         yield replace(row, breaks=tuple(broken))
 
@@ -45,7 +45,7 @@ def _meets_targets(plan: Plan) -> bool:
     return Condition(TARGETS, TARGETS, at_most=False, limit=1.0).value(plan) == 1.0
 
 
-def _meets_without(plan: Plan, lost: float) -> bool:
+def _meets_after_loss(plan: Plan, lost: float) -> bool:
     """Whether the engines that are left meet the targets under the load of all."""
     layout, cluster = plan.design.layout, plan.design.cluster
     assert layout is not None and cluster is not None

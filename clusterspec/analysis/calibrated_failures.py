@@ -54,11 +54,11 @@ def poisson_interval(failures: int, exposure: float, share: float = SURE) -> tup
     [0.683, 4.577]
     """
     tail = (1 - share) / 2
-    low = _poisson_mean_below(failures - 1, 1 - tail) if failures else 0.0
-    return low / exposure, _poisson_mean_below(failures, tail) / exposure
+    low = _poisson_upper_mean(failures - 1, 1 - tail) if failures else 0.0
+    return low / exposure, _poisson_upper_mean(failures, tail) / exposure
 
 
-def _poisson_mean_below(number: int, chance: float) -> float:
+def _poisson_upper_mean(number: int, chance: float) -> float:
     """The mean of a Poisson variable that is at most ``number`` with a probability, by bisection."""
     low, high = 0.0, number + 20 + 10 * sqrt(number + 1)
     for _ in range(60):

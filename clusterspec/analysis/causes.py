@@ -239,7 +239,7 @@ def _channels_and_protocol(run: PlacedRun) -> Iterator[Cause]:
 def _channels_of_nics(run: PlacedRun) -> Iterator[Cause]:
     """Fewer than two channels per NIC on a node that uses all of its NICs.
 
-    Published: ROCm/rccl pull request 1366 (a topology that the library does not know gives eight channels).
+    Published: ROCm/rccl pull request 1366 (a topology without an entry in the library gets eight channels).
     """
     fabric = run.cluster.scale_out
     limited = any(text.startswith("NCCL_MAX_NCHANNELS") for text, _ in run.log_lines("environment"))
@@ -264,9 +264,9 @@ def _bonded_port_causes(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("hcas")[:1]:
         if bond := re.search(r"\b\w{0,20}bond\w{0,10}", text.split("OOB")[0]):
             evidence = f"line {line} of the log: {bond[0]} is a bond"
-            following = "NCCL_IB_QPS_PER_CONNECTION=4 NCCL_IB_SPLIT_DATA_ON_QPS=0, or give the library the ports singly"
+            following = "NCCL_IB_QPS_PER_CONNECTION=4 NCCL_IB_SPLIT_DATA_ON_QPS=0, or list the ports one by one"
             if several:
-                following = f"give the library the ports singly: {pairs[0].replace(' ', '=', 1)} is set already"
+                following = f"list the ports one by one: {pairs[0].replace(' ', '=', 1)} is set already"
             yield Cause("bonded-ports", evidence, following, STRONG)
 
 

@@ -12,7 +12,7 @@ from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.finding import Finding
 from clusterspec.records import dataclass, replace
 from clusterspec.results import Input, Json, Tool
-from clusterspec.results.decision import PRICE, SHARE, Change, DiffReport, Effect, finite
+from clusterspec.results.decision import PRICE, SHARE, Change, DiffReport, Effect, json_value
 from clusterspec.source import Path, Span, value_at
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study
@@ -55,7 +55,7 @@ def lone_figures(study: Study, *, added: bool) -> tuple[Effect, ...]:
 
 
 def named_findings(study: Study, names: Names) -> tuple[Finding, ...]:
-    """The findings of a study, with positions in files under the names that the caller knows."""
+    """The findings of a study, with positions in files under the caller's names for them."""
 
     def renamed_span(span: Span) -> Span:
         first = next((each for each in names if span.file.startswith(each)), "")
@@ -72,7 +72,7 @@ def named_findings(study: Study, names: Names) -> tuple[Finding, ...]:
 
 
 def _compared_side(study: Study, names: Names) -> Side:
-    """The compared data of a design, with positions in files under the names that the caller knows."""
+    """The compared data of a design, with positions in files under the caller's names for them."""
     findings = named_findings(study, names)
     read = Input(names.get(study.source.name, study.input.file), study.input.data)
     value = study.document.value if study.document is not None else None
@@ -84,7 +84,7 @@ def _compared_side(study: Study, names: Names) -> Side:
 def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
     """The difference of two designs, with the figures that differ."""
     effects = tuple(one for one in _effects(old, new) if one.old != one.new)
-    found, gone = _findings_beyond(new.findings, old.findings), _findings_beyond(old.findings, new.findings)
+    found, gone = _additional_findings(new.findings, old.findings), _additional_findings(old.findings, new.findings)
     unchecked = tuple(
         one for one in gone if one.rule in new.unchecked or _is_in_lost_section(one, old.value, new.value)
     )
@@ -159,7 +159,7 @@ def _key_changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in dict.fromkeys([*old, *new]):
             yield from _key_changes((*path, key), old.get(key), new.get(key))
-    elif finite(old) != finite(new) or isinstance(old, bool) != isinstance(new, bool):
+    elif json_value(old) != json_value(new) or isinstance(old, bool) != isinstance(new, bool):
         yield Change(path, old, new)
 
 
@@ -332,7 +332,7 @@ def _total_price(bill: Json) -> float | None:
     return float(sum_of(sum_of(each) / len(each) for each in ends)) if ends else None
 
 
-def _findings_beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
+def _additional_findings(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings that the other design does not have, neither by the same rule at the same key nor with the same
     message at another key.
     """

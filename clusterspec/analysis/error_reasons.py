@@ -27,7 +27,7 @@ GENERAL = frozenset({"invalid-setting", "library-release", "program-error", "uns
 
 def cause_of_reason(cause: str, tells: str, text: str) -> str:
     """The cause that the system's error in a message indicates, if the message itself has only a general ``cause`` that
-    is uncertain (``tells``, one of `WEIGHTS`); else empty.
+    is uncertain (``tells``, one of `WEIGHTS`, is its certainty); else empty.
 
     >>> cause_of_reason("unshared-files", "shows", "couldn't chdir to `/home/a': Permission denied: going to /tmp")
     'file-permission'

@@ -79,12 +79,12 @@ ONE_NODE = {
         ("acs", _P2P),
     ),
 }
-"""The same for ranks on one node. Sources: NVIDIA/nccl issue 473 and HRNet/DEKR issue 18 (containers), NVIDIA/nccl
-issue 257 (ACS, IOMMU).
+"""Suspected causes and their tests for ranks on one node, by the family of the error. Sources: NVIDIA/nccl issue 473
+and HRNet/DEKR issue 18 (containers), NVIDIA/nccl issue 257 (ACS, IOMMU).
 """
 ANYWHERE = {
     "device-call": (
-        ("unsupported-accelerator", f"{_DEVICE}torch.cuda.get_arch_list() has that of the accelerator?"),
+        ("unsupported-accelerator", f"{_DEVICE}torch.cuda.get_arch_list() names the accelerator's architecture?"),
         ("memory-full", f"{_DEVICE}nvidia-smi during the start"),
         ("shared-accelerator", f"{_DEVICE}print LOCAL_RANK and CUDA_VISIBLE_DEVICES of every rank"),
         ("driver-release", f"{_DEVICE}nvidia-smi and torch.version.cuda: a driver that is new enough for it"),
@@ -244,8 +244,8 @@ ANYWHERE = {
         ("library-release", _RELEASE),
     ),
 }
-"""The same for any placement of ranks. Source: NCCL, `src/nccl.h.in` and "Troubleshooting", on the meaning of each
-result.
+"""Suspected causes and their tests for any placement of ranks, by the family of the error. Source: NCCL,
+`src/nccl.h.in` and "Troubleshooting", on the meaning of each result.
 """
 
 

@@ -83,8 +83,8 @@ _FIRST_RANK = "set MASTER_ADDR, --master-addr or VLLM_HOST_IP of every rank to a
 _UNANSWERED = re.compile(r"[Rr]etry|RETRY|\b12\b")
 """The status of a request that was resent until its retries were exhausted."""
 _UNDECIDED = re.compile(r"[Rr]etry|RETRY|\b12\b|\[Handshake\] Failed to modify QP")
-"""The same, or a connection that an agent failed to establish for an unclear reason: the peer, its link, or its NIC
-(sgl-project/sglang pulls 27730 and 29127).
+"""The status of a request whose retries are exhausted, or a connection that an agent failed to establish for an unclear
+reason: the peer, its link, or its NIC (sgl-project/sglang pulls 27730 and 29127).
 """
 _NO_DATA = "No data available"
 """The message of libfabric if no device in the container matches a provider."""

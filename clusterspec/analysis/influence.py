@@ -103,10 +103,10 @@ def largest_influence(
 def _first_influence(plan: Plan, assumption: Assumption, choices: list[Any], accepts: Accepts) -> Influence | None:
     """The influence of the first of the given values with which the design can run; None if there is none."""
     influences = (_influence_of_value(plan, assumption, each) for each in choices)
-    return next((each for each in influences if each and _is_accepted(each, accepts)), None)
+    return next((each for each in influences if each and _is_possible_design(each, accepts)), None)
 
 
-def _is_accepted(found: Influence, accepts: Accepts) -> bool:
+def _is_possible_design(found: Influence, accepts: Accepts) -> bool:
     """Whether a design may have the other value of an influence; an influence that is not listed is not asked for."""
     choice = found.against
     return not isinstance(choice, str) or found.size <= LEAST or accepts(found.assumption[0], choice)

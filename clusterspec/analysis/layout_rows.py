@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_with
+from clusterspec.analysis.picks import Candidate, Picks, candidate_of, tied_layouts
 from clusterspec.analysis.space.families import section_of
 from clusterspec.analysis.space.kept import Kept
 from clusterspec.analysis.space.run import Evaluate, Found, Limits
@@ -20,7 +20,7 @@ def picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kep
     if not shown:
         return ()
     same = [each.objection_counts == shown[0].objection_counts for each in shown]
-    tied = tied_with([each.kept for each, alike in zip(shown, same, strict=True) if alike])
+    tied = tied_layouts([each.kept for each, alike in zip(shown, same, strict=True) if alike])
     return tuple(
         replace(_candidate_row(studied, job, space, each), tied=alike and each.kept in tied)
         for each, alike in zip(shown, same, strict=True)

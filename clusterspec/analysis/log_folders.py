@@ -65,7 +65,7 @@ def logs_of_folder(folder: str, read: Reader) -> NamedLogs:
     logs: list[tuple[str, Benchmark]] = []
     skipped: list[tuple[str, str]] = []
     left = LARGEST
-    for name in _files_below(folder):
+    for name in _files_in_tree(folder):
         data = read(name, left)
         left -= len(data)
         if left < 0:
@@ -81,7 +81,7 @@ def logs_of_folder(folder: str, read: Reader) -> NamedLogs:
     return NamedLogs(logs, tuple(skipped))
 
 
-def _files_below(folder: str) -> list[str]:
+def _files_in_tree(folder: str) -> list[str]:
     """The files of a folder and of those below it, sorted; symlinks, hidden entries and devices are left out."""
     files: list[str] = []
     entries = 0

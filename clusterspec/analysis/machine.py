@@ -155,7 +155,7 @@ def _machine_failures(cluster: Cluster, fabric: Fabric | None, rails: int) -> It
     lost = 1 / min(rails, out.nics_per_node, _leaf_count_of_node(cluster, fabric)) / out.planes
     below = f"the bandwidth of the {_plural_nodes(cluster)} below it"
     split = _nodes_below(cluster) * fabric.leaf_switches // out.planes // _leaf_count_of_node(cluster, fabric)
-    shared = ", and a part of that of nodes with links to two leaves" if split < cluster.all_nodes else ""
+    shared = ", and less for nodes with links to two leaves" if split < cluster.all_nodes else ""
     yield Failure("one leaf switch", lost, below + shared)
     if fabric.spine_switches > 1:
         pods = fabric.pods if fabric.core_switches else 1
@@ -173,7 +173,7 @@ def _uneven_text(share: SwitchShare, wholes: str) -> str:
     """
     if share.most == share.fewest:
         return ""
-    return f", and {percent(share.most / share.links, 2)} of that of the {wholes} {share.reached}"
+    return f"; the {wholes} {share.reached} lose {percent(share.most / share.links, 2)}"
 
 
 def _leaf_count_of_node(cluster: Cluster, fabric: Fabric) -> int:

@@ -205,7 +205,7 @@ def _preference_key(job: SearchJob, space: Space, kept: Kept) -> tuple[float, in
     return kept.memory, keys, kept.step_time, kept.number
 
 
-def tied_with(kept: Sequence[Kept]) -> list[Kept]:
+def tied_layouts(kept: Sequence[Kept]) -> list[Kept]:
     """The layouts whose key is within `TIE` of the best."""
     least = min(each.key for each in kept)
     return [each for each in kept if each.key <= least * (1 + TIE)]

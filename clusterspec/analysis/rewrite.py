@@ -191,13 +191,13 @@ def text_with_changes(study: Study, changes: Changes) -> str:
     for path, value in changes.items():
         whole = with_value_at(whole, path, plain_value(value))
     own = _own_value(study, study.source.text)
-    sections = {_mapping_above(own, path) for path in changes}
+    sections = {_innermost_mapping(own, path) for path in changes}
     outer = [path for path in sections if not any(path != one and path[: len(one)] == one for one in sections)]
     found = {path: value_at(whole, *path) for path in outer}
     return _text_with_mappings(study, {path: value for path, value in found.items() if isinstance(value, dict)})
 
 
-def _mapping_above(own: Mapping[str, object], path: Path) -> Path:
+def _innermost_mapping(own: Mapping[str, object], path: Path) -> Path:
     """The path of the innermost existing mapping above a key; the section's path if the section is absent."""
     inner = [path[:size] for size in range(1, len(path)) if isinstance(value_at(own, *path[:size]), dict)]
     return inner[-1] if inner else path[:1]

@@ -34,7 +34,7 @@ def schedule(plan: Plan) -> Schedule | None:
         return None
     inputs, name = record.inputs, record.choices.schedule
     stages, virtual, count = int(inputs.stages), int(inputs.virtual_stages), int(inputs.micro_batches)
-    drawn = _drawn_count(count, stages, virtual)
+    drawn = _drawn_micro_batches(count, stages, virtual)
     visible = 0.0 if record.choices.hides_sends else inputs.send
     orders = [_stage_order(name, stage, (stages, virtual, drawn)) for stage in range(stages)]
     operations = tuple(_timed_operations(orders, inputs, visible))
@@ -54,7 +54,7 @@ def schedule(plan: Plan) -> Schedule | None:
     )
 
 
-def _drawn_count(count: int, stages: int, virtual: int) -> int:
+def _drawn_micro_batches(count: int, stages: int, virtual: int) -> int:
     """The number of micro-batches to draw: all, or as many as the limit allows in whole multiples of the number of
     stages.
     """

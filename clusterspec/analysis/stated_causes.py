@@ -247,7 +247,7 @@ UNFINISHED_STOPS = {
         ),
     ),
 }
-"""The same for runs without a result only: causes that end a program rather than slow it.
+"""The statements and next steps of causes that end a program rather than slow it, for runs without a result.
 
 Published: NVIDIA/Megatron-LM issue 343 and pytorch/pytorch issue 85604 (ports), verl-project/verl issue 719
 (processes).

@@ -20,11 +20,11 @@ LEADING = 0.44
 likely causes, even if the place of the fault supports it.
 """
 FOLLOWING = 0.22
-"""The same weight if lines of programs have possible causes, which come before the suspected ones."""
+"""The weight of the first suspicion if lines of programs have possible causes, which come before suspected causes."""
 HINT = 0.25
 """The weight of a first suspicion by few words, which possible causes of lines come before."""
 STEP = 0.01
-"""How much less each further suspicion weighs."""
+"""The factor of the weight of each further suspicion."""
 _STEPS = {
     "few-nics": (
         "check that NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using' lists all NICs of a node; unset NCCL_IB_HCA"

@@ -161,7 +161,7 @@ SLOW: dict[str, tuple[_Weighed, str]] = {
     ),
     "library-path": ((("plugin-missing", STRONG), ("library-release", GIVEN)), STEP_OF["library-release"]),
 }
-"""The same of a run that has a result, and is slow."""
+"""The causes that each remedy circumvents, and the next step, for a slow run with a result."""
 _PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
 _OF_ANY_RUN = frozenset({"device-choice", "binding"})
 """Remedies that any command may have: if a run fails with them, nothing follows."""
@@ -247,7 +247,7 @@ def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
         outcome, _, remedy = each.name.removeprefix(TRIAL).partition(" ")
         if not each.name.startswith(TRIAL) or outcome != HELPED:
             continue
-        found, following = _circumvented(run, remedy)
+        found, following = _circumvented_causes(run, remedy)
         if remedy == "release of library" and _OF_COLLECTIVES.search(each.text) and not _OF_OTHERS.search(each.text):
             found = (("release-fault", STATED), ("library-release", STRONG))
         for name, weight in found:
@@ -256,7 +256,7 @@ def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
                 yield Cause(name, f"line {each.line} of the log: {each.text}", following, weighed)
 
 
-def _circumvented(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
+def _circumvented_causes(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
     """The causes that a remedy circumvents on the machine of a run, and the next step."""
     if remedy == "no-peer-access":
         over_pcie = run.cluster.scale_up.topology in {"pcie", "bridge"}
@@ -272,7 +272,7 @@ def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
     helped = {each.name for each in supported}
     vain = _names_in_vain(run) - helped
     scopes = [SCOPES[each.name.removeprefix(SCOPE)] for each in run.benchmark.evidence if each.name.startswith(SCOPE)]
-    return [*supported, *(_weighed(each, vain, scopes) for each in found)]
+    return [*supported, *(_cause_after_trials(each, vain, scopes) for each in found)]
 
 
 def _without_shared_memory(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
@@ -292,10 +292,10 @@ def _names_in_vain(run: PlacedRun) -> set[str]:
         if each.name.startswith(f"{TRIAL}{VAIN} ")
     ]
     remedies = [remedy for remedy in remedies if remedy not in _OF_ANY_RUN]
-    return {name for remedy in remedies for name, weight in _circumvented(run, remedy)[0] if weight >= STRONG}
+    return {name for remedy in remedies for name, weight in _circumvented_causes(run, remedy)[0] if weight >= STRONG}
 
 
-def _weighed(cause: Cause, vain: set[str], scopes: list[tuple[frozenset[str], frozenset[str]]]) -> Cause:
+def _cause_after_trials(cause: Cause, vain: set[str], scopes: list[tuple[frozenset[str], frozenset[str]]]) -> Cause:
     """A cause with its weight after trials and places; a cause that a line states keeps its weight."""
     if cause.weight >= STATED:
         return cause

@@ -24,7 +24,9 @@ def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple
     if a test failed, because predictions should not be fitted to a defective machine, or if no test was run.
     """
     if any(test.status == "fail" for test in report.tests):
-        raise FormatError("a test failed: repair the machine and repeat it before its measurements are stored")
+        raise FormatError(
+            "a test failed: repair the machine and repeat the test; measurements of a failed test are not stored"
+        )
     if any(test.status == "impossible" for test in report.tests):
         raise FormatError("a measurement is above what the links carry: correct its log, or the machine of the spec")
     used = {name for test in report.tests for name, _ in test.logs}

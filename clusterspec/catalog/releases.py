@@ -194,7 +194,7 @@ def _uses_between_slashes(text: str) -> frozenset[str]:
     if names.issubset(USES):
         return names
     for unknown in sorted(each for each in names - USES.keys() if not each.startswith(MODEL)):
-        raise UnreadableCombination(f"`{unknown}` is not a use of a design that the program knows")
+        raise UnreadableCombination(f"`{unknown}` is not one of the uses of a design")
     return names
 
 
@@ -256,7 +256,7 @@ def multiple(text: str) -> Multiple:
     numbers = [int(each) for each in factors if each.isdecimal() and len(each) < 9]
     axes = tuple(each for each in factors if each in AXES)
     if quantity not in QUANTITIES or len(numbers) + len(axes) != len(factors) or 0 in numbers:
-        raise UnreadableCombination(f"`{named}` is not `QUANTITY of NUMBER * AXIS` with names that the program knows")
+        raise UnreadableCombination(f"`{named}` is not `QUANTITY of NUMBER * AXIS` with known names")
     return Multiple(quantity, prod(numbers), axes, combination(when) if when else Combination(()))
 
 

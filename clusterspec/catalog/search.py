@@ -222,7 +222,7 @@ def _has_spelling(word: str, searched: str) -> bool:
 
 def _has_designation(plain: str, searched: str) -> bool:
     """Whether a text has a designation in another spelling: tomahawk6 of ``tomahawk-6``."""
-    return plain != "" and plain in _bare(searched) and _has_whole(plain, searched)
+    return plain != "" and plain in _bare(searched) and _has_whole_designation(plain, searched)
 
 
 @lru_cache(MOST_KEPT)
@@ -236,7 +236,7 @@ _bare = lru_cache(MOST_KEPT)(letters_and_digits)
 """The letters and digits of a text, kept for the next search."""
 
 
-def _has_whole(plain: str, searched: str) -> bool:
+def _has_whole_designation(plain: str, searched: str) -> bool:
     """Whether a designation occurs in a text and is not cut off: gb300nvl in ``gb300-nvl72``, but not 6000d in ``6000
     dom``.
     """

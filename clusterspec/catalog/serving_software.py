@@ -70,7 +70,7 @@ class ServingSoftware:
     ``outside_graphs``.
     """
     latent_prompt_graphs: float = inf
-    """The same for latent attention, if it is smaller."""
+    """The largest number of tokens of such steps with latent attention, if it is smaller."""
     outside_graphs: tuple[str, ...] = ("attention",)
     """Kernels that the host launches separately in each layer: ``attention``, ``all-reduce``."""
     without_graphs: frozenset[str] = frozenset()

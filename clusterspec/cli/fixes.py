@@ -131,7 +131,7 @@ def overlaps_spans(edit: Edit, spans: Sequence[tuple[Position, Position]]) -> bo
 
 
 MOST_TRIED = 50
-"""How many fixes of one file are tried singly after applying all of them made the file worse."""
+"""Largest number of fixes of one file that are tried singly after applying all of them made the file worse."""
 
 
 class Trial:

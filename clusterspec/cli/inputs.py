@@ -298,7 +298,7 @@ def status_of(study: Study, *, told: bool = False, name: str = "") -> int:
     """The exit status: 1 if a spec has errors, else 0. The reason is printed on standard error unless the output
     already has it (``told``).
 
-    ``name`` is the name of the spec that the caller knows, where the study read a copy.
+    ``name`` is the caller's name of the spec, where the study read a copy.
 
     Raises the exception of a failed rule, or `InternalError` for a failed part of a result, so it is called after
     printing.

@@ -123,8 +123,8 @@ def changed_specs(revisions: Revisions) -> list[str]:
     changed = set(_changed_files(revisions))
     if not changed:
         return []
-    specs = {*_files_with(revisions, revisions.old, MARK), *_files_with(revisions, revisions.new, MARK)}
-    referring = {*_files_with(revisions, revisions.old, REFERS), *_files_with(revisions, revisions.new, REFERS)}
+    specs = {*_matching_files(revisions, revisions.old, MARK), *_matching_files(revisions, revisions.new, MARK)}
+    referring = {*_matching_files(revisions, revisions.old, REFERS), *_matching_files(revisions, revisions.new, REFERS)}
     return sorted(specs & (changed | referring))
 
 
@@ -136,7 +136,7 @@ def _changed_files(revisions: Revisions) -> Iterator[str]:
         yield from _listed_names(git_output(revisions.root, "ls-files", "--others", "--exclude-standard", "-z"))
 
 
-def _files_with(revisions: Revisions, side: str | None, pattern: str) -> Iterator[str]:
+def _matching_files(revisions: Revisions, side: str | None, pattern: str) -> Iterator[str]:
     """The YAML files of a side that have a line matching a pattern."""
     options = ("--name-only", "-z", "-I", "-E", "-e", pattern)
     where = ("--untracked",) if side is None else ()

@@ -50,7 +50,7 @@ SHARED_CHUNK = (
 )
 RAISED = "up to 0.95 if the requests in flight need more"
 USUAL = ServingSoftware(0.9, of_free=False, whole_requests=False, chunk_tokens=CHUNK, max_sequences=None)
-"""Defaults for software that the catalog does not know: the common defaults of vLLM and SGLang."""
+"""Defaults for software without an entry in the catalog: the common defaults of vLLM and SGLang."""
 
 
 def resolve_serving(

@@ -125,8 +125,7 @@ def resolve_session(section: ServingSpec, prompt: int, log: ResolutionLog) -> Se
 
 
 def _session_advice(prompt: int, turns: int, growth: int, shared: int) -> str:
-    """The limit of each key, in tokens or turns, that leaves room in the first prompt for the ``shared`` prefix and one
-    token.
+    """The limit of each key, in tokens or turns, with which the first prompt holds the ``shared`` prefix and one token.
 
     ``prompt`` is the mean over ``turns`` prompts that grow by ``growth`` tokens each. A bound that a key cannot have
     is left out.

@@ -33,7 +33,7 @@ def named_release(section: LayoutSpec, written: str, lookup: Lookup) -> tuple[st
 def generation_of_release(
     framework: Framework, release: str, generations: dict[int, str], lookup: Lookup
 ) -> Generation | None:
-    """The generation of a release, `None` where the catalog knows none; ``generations`` are the ids by year."""
+    """The generation of a release, `None` where the catalog has none; ``generations`` are the ids by year."""
     find = _calendar_generation if framework.calendar else _released_software
     return find(framework, release, generations, lookup)
 

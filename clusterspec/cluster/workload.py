@@ -297,7 +297,7 @@ def _gradient_precision(section: WorkloadSpec, work: str, kind: str, stack: Stac
         return log.assume("workload.gradient_precision", "fp32", "gradients are usually summed in fp32")
     found = stack.memory.gradient_precision(work)
     sent = f", sent in {stack.reduces}" if stack.reduces else ""
-    return log.assume("workload.gradient_precision", found, f"what {stack.id} does when GEMMs run in {work}{sent}")
+    return log.assume("workload.gradient_precision", found, f"as in {stack.id} when GEMMs run in {work}{sent}")
 
 
 def _dense_peak(section: Quantity | None, accelerator: Accelerator | None, precision: str) -> Peak | None:

@@ -209,7 +209,7 @@ BROKEN = assumed_figure(
     "calibration",
     "broken",
     0.9,
-    "share of the expected bandwidth below which the network is assumed to limit a group that spans islands "
+    "share of the expected bandwidth below which the network is assumed to limit a group across islands "
     "(cables, rails, settings); above it, the limit of the prediction is assumed",
 )
 MOST_PARTS = 6

@@ -168,7 +168,7 @@ def overhead_of_rack(cluster: Cluster, written: PowerSpec | None) -> Figure:
     each = _rack_overhead(cluster)
     count = held // nodes_of_rack(cluster.platform) if cluster.platform is not None and held is not None else 0
     if each is None or not count:
-        return Figure(0.0, "W", Computed("no power other than that of the nodes is known"))
+        return Figure(0.0, "W", Computed("only the power of the nodes is known"))
     return each if count == 1 else Figure(count * each.value, "W", Computed(f"{count} times {each.origin}"))
 
 

@@ -67,7 +67,7 @@ class Drawn:
     money: tuple[Term, ...] = ()
     """The price of the energy of a run, and of a million tokens, where the spec prices electricity."""
     carbon: tuple[Term, ...] = ()
-    """The same in kg of CO2 equivalent, if the spec states the carbon intensity of the grid."""
+    """The carbon of the same energy in kg of CO2 equivalent, if the spec states the carbon intensity of the grid."""
     carbon_source: str = ""
 
     def to_json(self) -> dict[str, object]:
@@ -130,7 +130,7 @@ def drawn_power(plan: Plan, fabric: Fabric | None, *, run: float | None = None, 
     energy = _scaled_energy(busy, "of_run", "J", run) if busy and run else None
     swing = machine.swings(used, shares) if shares else None
     operations, procurement = design.spec.operations, design.spec.procurement
-    million = _million_tokens(tokens) if tokens else None
+    million = _term_of_million_tokens(tokens) if tokens else None
     counted = [(name, term) for name, term in (("of_run", energy), ("per_million_tokens", million)) if term is not None]
     money = [money_of(name, term, procurement) for name, term in counted]
     carbon = [carbon_of(name, term, operations, procurement) for name, term in counted]
@@ -176,7 +176,7 @@ def idle_power(design: Design, fabric: Fabric | None) -> Term | None:
     return ranged_term(*(machine.power("idle", 0.0, end, None) for end in ENDS))
 
 
-def _million_tokens(token: Term) -> Term:
+def _term_of_million_tokens(token: Term) -> Term:
     """The energy of a million tokens with its range."""
     low, high = (None if end is None else 1e6 * end for end in (token.low, token.high))
     return replace(token, value=1e6 * token.value, low=low, high=high)

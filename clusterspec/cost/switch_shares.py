@@ -24,7 +24,7 @@ class SwitchShare(NamedTuple):
         """The uplinks that are lost with the switch, as text.
 
         >>> SwitchShare(128.0, 2, 1).text("a pod", "pods")
-        '2 of 128 uplinks of the pods with most links to it, 1 of the others'
+        '2 of 128 uplinks of the pods with the most links to it, 1 of the others'
         """
         if self.most == self.fewest:
             return f"{self.most:.0f} of {self.links:.0f} uplinks of {whole}"
@@ -34,7 +34,7 @@ class SwitchShare(NamedTuple):
     @property
     def reached(self) -> str:
         """Words for the leaves or pods that lose the most uplinks."""
-        return "with most links to it" if self.fewest else "that it connects"
+        return "with the most links to it" if self.fewest else "that it connects"
 
 
 def _spine_counts(cluster: Cluster, fabric: Fabric) -> tuple[int, int]:

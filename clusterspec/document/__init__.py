@@ -102,10 +102,10 @@ def project_root(folder: FilePath) -> FilePath:
 def marked_root(folder: FilePath) -> FilePath | None:
     """The nearest parent folder with a project marker; None outside of any project. Symlinks are resolved."""
     folder = folder.resolve()
-    return next((candidate for candidate in (folder, *folder.parents) if _is_marked(candidate)), None)
+    return next((candidate for candidate in (folder, *folder.parents) if _is_project_folder(candidate)), None)
 
 
-def _is_marked(folder: FilePath) -> bool:
+def _is_project_folder(folder: FilePath) -> bool:
     """Whether a folder holds a project marker."""
     return any(os.path.exists(folder / mark) for mark in ROOT_MARKS)  # noqa: PTH110 — never raises
 
@@ -197,7 +197,7 @@ def _base_bytes(target: FilePath, project: _Project) -> bytes:
 def _outside_project_error(root: FilePath) -> _UnresolvedError:
     """The error for a base outside of the project, with the definition of a project."""
     marks = "`clusterspec.toml`, `pyproject.toml` or `.git`"
-    if _is_marked(root):
+    if _is_project_folder(root):
         why = f"which lies outside the project, the nearest folder above this file with {marks}"
         return _UnresolvedError(why, "copy the base into the project")
     why = f"which lies outside the project: no folder above this file has {marks}, so its own folder is the project"

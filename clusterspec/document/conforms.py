@@ -185,7 +185,7 @@ def _hashable_identity(value: Any) -> object:
     return object() if value != value else value  # noqa: PLR0124 - NaN equals nothing
 
 
-def _is_equal(one: Any, other: Any) -> bool:
+def _is_json_equal(one: Any, other: Any) -> bool:
     """Whether two values are equal in JSON, where true differs from 1."""
     if isinstance(one, str) or isinstance(other, str):
         return bool(one == other)
@@ -209,8 +209,8 @@ def _size_keyword(
 _KEYWORDS: dict[str, Keyword] = {
     "$ref": _conforms_to_reference,
     "type": _has_type,
-    "enum": lambda value, choices, *_: any(_is_equal(value, choice) for choice in choices),
-    "const": lambda value, only, *_: _is_equal(value, only),
+    "enum": lambda value, choices, *_: any(_is_json_equal(value, choice) for choice in choices),
+    "const": lambda value, only, *_: _is_json_equal(value, only),
     "properties": _has_valid_properties,
     "additionalProperties": _has_valid_other_keys,
     "required": lambda value, keys, *_: not isinstance(value, dict) or all(key in value for key in keys),

@@ -153,13 +153,13 @@ def spec_paths(
         os.scandir(path).close()
         wanted_names = []
         for name, entry in _candidates(path, passed_over, skipped, included):
-            if _is_wanted(name, passed_over, entry):
+            if _is_checked_file(name, passed_over, entry):
                 wanted_names.append(name)
             elif _has_sections_alone(name, entry):
                 unversioned(name)
         return wanted_names
     FilePath(path).stat()
-    wanted = not only_specs or (_may_be_checked(path, included) and _is_wanted(path, passed_over, FilePath(path)))
+    wanted = not only_specs or (_may_be_checked(path, included) and _is_checked_file(path, passed_over, FilePath(path)))
     return [path] if wanted and not (only_specs and skipped(path, False)) else []
 
 
@@ -168,7 +168,7 @@ def _may_be_checked(name: str, included: Included) -> bool:
     return not name.lower().endswith(TEXTS) or included(name)
 
 
-def _is_wanted(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath) -> bool:
+def _is_checked_file(name: str, passed_over: PassedOver, entry: os.DirEntry[str] | FilePath) -> bool:
     return (_is_text if name.lower().endswith(TEXTS) else _is_spec)(name, passed_over, entry)
 
 

@@ -159,7 +159,11 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
     if not meant and not mappings_with_key:
         meant = _longer_keys(fault, key, known) or similar_keys(key, known)[:3]
     if not meant and not mappings_with_key:
-        below = [each for each, homes in conforms.mappings_by_key(fault.schema).items() if _is_below(homes, fault.path)]
+        below = [
+            each
+            for each, homes in conforms.mappings_by_key(fault.schema).items()
+            if _is_inside_mapping(homes, fault.path)
+        ]
         alias = next(iter(similar_keys(key, below, least=1.0)), "")
         mappings_with_key = _mappings_with_key(fault, alias, fault.value[key]) if alias else []
     if meant:
@@ -268,7 +272,7 @@ def _is_for_other_work(home: Path, fault: ValidationError) -> bool:
     )
 
 
-def _is_below(homes: list[Path], path: Path) -> bool:
+def _is_inside_mapping(homes: list[Path], path: Path) -> bool:
     """Whether one of the given mappings is at a path or below it."""
     return any(home[: len(path)] == path for home in homes)
 

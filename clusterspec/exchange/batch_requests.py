@@ -77,7 +77,7 @@ def _last(text: str, prefix: str, pattern: str) -> tuple[re.Match[str], int] | N
 
 
 def _lsf_request(text: str) -> JobRequest:
-    """What a job of LSF requests.
+    """The request of a job of LSF.
 
     >>> request_of("#BSUB -n 16\\n#BSUB -R 'span[ptile=8]'\\n#BSUB -gpu num=1/task")[:2]
     (Counted(number=2, line=2), Counted(number=8, line=3))

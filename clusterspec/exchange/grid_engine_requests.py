@@ -20,7 +20,7 @@ _ACCELERATORS = re.compile(r"[a-z]{0,8}_?n?gpus?(?:_card|_cards)?", re.IGNORECAS
 
 
 def grid_engine_request(text: str) -> JobRequest:
-    """What a job of Grid Engine requests.
+    """The request of a job of Grid Engine.
 
     >>> grid_engine_request("#$ -l h_rt=1:00:00,gpu=2")[:2]
     (Counted(number=1, line=1), Counted(number=2, line=1))

@@ -265,7 +265,7 @@ LAUNCHES = ImportFormat(
     "workloads.launchers",
     ("torchrun",),
 )
-"""The format of launchers, for programs that no other format knows."""
+"""The format of launchers, for programs without a format of their own."""
 BATCH_JOBS = ImportFormat(
     "batch-job",
     "workloads",
@@ -274,7 +274,7 @@ BATCH_JOBS = ImportFormat(
     ("pbs", "lsf", "sge", "qsub", "bsub", "oar"),
     complete=True,
 )
-"""The format of job scripts, for those without a launch that another format knows."""
+"""The format of job scripts without a launch in any other format."""
 MACHINES = tuple(
     ImportFormat(name, "machines", title, module, other, largest)
     for name, title, module, other, largest in MACHINE_FORMATS

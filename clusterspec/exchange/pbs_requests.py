@@ -56,7 +56,7 @@ class _Chunk(NamedTuple):
 
 
 def pbs_request(text: str) -> JobRequest:
-    """What the directives of a script request from PBS.
+    """The request to PBS that the directives of a script state.
 
     >>> one = pbs_request("#PBS -l select=1:ncpus=8:ngpus=4")
     >>> one.nodes, one.accelerators

@@ -67,9 +67,9 @@ def comparison_result(sign: str, one: str, other: str) -> bool | None:
 
 def same_text(parts: Segments, before: Segments | None) -> bool:
     """Whether an assignment gives a variable the words that it already has."""
-    return before is not None and _texts(parts) == _texts(before)
+    return before is not None and _segment_texts(parts) == _segment_texts(before)
 
 
-def _texts(parts: Segments) -> list[str | None]:
+def _segment_texts(parts: Segments) -> list[str | None]:
     """The non-empty texts of segments."""
     return [each and each.text for each in parts if each is None or each.text]

@@ -24,7 +24,7 @@ SXIDS = "sxids.csv"
 WEIGHTS = ("states", "shows", "may")
 """How strongly a message points to its cause, the strongest first."""
 MESSAGE = "message "
-"""What the names of these statements begin with; the cause and a word of `WEIGHTS` follow."""
+"""The prefix of the names of these statements; the cause and a word of `WEIGHTS` follow."""
 _XID = "NVRM: Xid .{1,40}: "
 _SXID = r"\bSXid \(PCI:.{1,40}: "
 _OTHER_XIDS = ("14", "45", "106", "107", *map(str, range(144, 151)), "162", "163", "174")

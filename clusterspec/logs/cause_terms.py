@@ -30,7 +30,7 @@ ROLES = {
     "hardware": 0.35,
     "subject": 0.35,
 }
-"""How much a term counts by its role: symptoms, hardware and subjects are alike for many causes."""
+"""The weight of a term by its role: symptoms, hardware and subjects are alike for many causes."""
 PER_WORD, MOST_PER_WORDS = 0.35, 1.8
 """What each further word of a term adds to its weight, as a share, and the limit: several words in one clause are rarer
 than one."""
@@ -75,7 +75,7 @@ _RELEASE = re.compile(
 _WITH_RELEASE = re.compile(r"[a-z_]{1,40}[-_]?v?[0-9]{1,4}\.[0-9]")
 """A name with the number of a release, such as `torch-2.9`."""
 _OF_INTERFACE = re.compile(r"_(?:ifname|iface|interface|if_name|(?:tcp_)?if_(?:in|ex)clude)$")
-"""How settings that choose a network interface end."""
+"""The end of the names of settings that choose a network interface."""
 _NAME_OF_NIC = re.compile(r"mlx5|rocep|bnxt_re|ibp[0-9]")
 _WITH_DIGIT = re.compile(r"[0-9_]")
 _PARTS = re.compile(r"[-./]")
@@ -222,8 +222,8 @@ def _places_by_word() -> dict[str, tuple[int, ...]]:
 
 @cache
 def weights() -> dict[Term, float]:
-    """The weight of every term: by its role, its words, and its rarity, the logarithm of the causes over those that
-    have a term with all of its words.
+    """The weight of every term, by its role, its words and its rarity: the logarithm of the number of causes divided by
+    the number of causes that have a term with all of its words.
     """
     places: dict[str, set[int]] = {}
     for place, each in enumerate(terms()):

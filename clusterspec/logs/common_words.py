@@ -397,4 +397,4 @@ EVENTS = (
     *("RESOURCE_POOL_EXHAUSTED", "QuotaExceeded", "InstanceCapacity", "fork/exec /", "not registered with GCS"),
     *("api_core.exceptions.", "% full", "kex_exchange", "VersionConflict", "wandb: Network", "object store is using"),
 )
-"""The same of events of clusters, of kernels and of services, which name no error."""
+"""Words of events of clusters, of kernels and of services that are enough to show an error, although they name none."""

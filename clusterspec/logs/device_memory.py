@@ -34,8 +34,8 @@ WIDEST = 2_000
 
 
 def memory_of_others(text: str) -> tuple[str, int] | None:
-    """What other processes hold of a device according to the first error of memory, with its line; None of an error
-    whose process holds most of it.
+    """The memory of a device that other processes hold by the first out-of-memory error, as text, and the line of the
+    error; None if the process of the error holds most of the memory.
 
     >>> memory_of_others("CUDA out of memory. Tried to allocate 2 MiB (GPU 0; 10.00 GiB total capacity; 1.00 GiB "
     ...     "already allocated; 0 bytes free; 2.00 GiB reserved in total by PyTorch)")
@@ -45,12 +45,12 @@ def memory_of_others(text: str) -> tuple[str, int] | None:
         if "total capacity" in line:
             total, held = _capacity_and_others(line[:WIDEST])
             if total and held >= OF_OTHERS * total:
-                return _holding(total, held), number
+                return _held_memory_text(total, held), number
     return None
 
 
 def memory_before_start(text: str) -> tuple[str, int] | None:
-    """The same before an engine of vLLM has allocated anything.
+    """The memory that other processes hold before an engine of vLLM has allocated any, as text, and its line.
 
     >>> memory_before_start("Free memory on device (3.1/79.1 GiB) on startup is less than desired GPU memory")
     ('other processes hold 76.0 of 79.1 GiB', 1)
@@ -59,11 +59,11 @@ def memory_before_start(text: str) -> tuple[str, int] | None:
         if match := _AT_START.search(line[:WIDEST]):
             free, total = (float(part) * _UNITS["g"] for part in match.groups())
             if total - free >= OF_OTHERS * total:
-                return _holding(total, total - free), number
+                return _held_memory_text(total, total - free), number
     return None
 
 
-def _holding(total: float, held: float) -> str:
+def _held_memory_text(total: float, held: float) -> str:
     return f"other processes hold {held / _UNITS['g']:.1f} of {total / _UNITS['g']:.1f} GiB"
 
 
@@ -71,22 +71,22 @@ def _capacity_and_others(line: str) -> tuple[float, float]:
     """The capacity of a device and what neither is free nor belongs to the process, in bytes; zeros if a figure is
     missing.
     """
-    total, free, own = _bytes(_CAPACITY.search(line)), _FREE.search(line), _memory_of_process(line)
+    total, free, own = _summed_bytes(_CAPACITY.search(line)), _FREE.search(line), _memory_of_process(line)
     if not total or free is None or own is None:
         return 0.0, 0.0
-    return total, total - _bytes(free) - own
+    return total, total - _summed_bytes(free) - own
 
 
 def _memory_of_process(line: str) -> float | None:
-    """What the process of an error holds of a device, in bytes; None if the error does not tell."""
+    """The bytes of a device that the process of an error holds; None if the error does not state them."""
     for pattern in _OWN:
         if match := pattern.search(line):
-            return _bytes(match)
+            return _summed_bytes(match)
     allocated = _ALLOCATED.search(line)
-    return _bytes(allocated) if allocated else None
+    return _summed_bytes(allocated) if allocated else None
 
 
-def _bytes(match: re.Match[str] | None) -> float:
+def _summed_bytes(match: re.Match[str] | None) -> float:
     """The sum of the sizes that a pattern found, in bytes."""
     parts = [part for part in match.groups() if part] if match else []
     return sum(float(number) * _UNITS[unit[0].lower()] for number, unit in zip(parts[::2], parts[1::2], strict=True))

@@ -55,7 +55,7 @@ _PREFIXES = (
     r"^\s*\[[0-9-]{10} [0-9:]{8} (?:[DP]P[0-9]{1,5} ){0,2}TP([0-9]{1,5})(?: EP[0-9]{1,5})?\]",  # SGLang
     r"^\s*\[(?:PG [^\]]{1,60} )?Rank ([0-9]{1,7})\]",
 )
-"""How the line of a rank begins."""
+"""The start of a line that a rank printed."""
 _PREFIX = tuple(map(re.compile, _PREFIXES))
 _DAY = 86_400
 _TIMES = (
@@ -186,11 +186,11 @@ class Told(NamedTuple):
 
 
 def first_failures(text: str, stated: Stated, told: Told | None = None) -> Iterator[tuple[str, str, int]]:
-    """The order of the failures in a log, as further statements with their lines: which of the lines of ``stated`` only
-    follow from the failure of another rank, and the exception of the rank that failed first.
+    """Further statements on the order of the failures in a log, with their lines.
 
-    Yields nothing if no line of ``stated`` can be a consequence, and no failure can be the first of two. ``told`` is
-    the result of `failure_statements` for both.
+    They name the lines of ``stated`` that only follow from the failure of another rank, and the exception of the rank
+    that failed first. There are none if no line of ``stated`` can be a consequence and no failure can be the first of
+    two. ``told`` is the result of `failure_statements` for both.
     """
     root, others = observed_failures(text)
     ends = any(name in OF_THE_END or name in _OF_A_PEER for name, _, _ in stated)

@@ -61,7 +61,7 @@ def is_of_a_host(line: str) -> bool:
 
 
 def causes_of_writer(line: str, causes: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of some causes that the words of a line suggest which its writer can tell.
+    """The given causes that the writer of a line can report, of the causes that its words suggest.
 
     >>> causes_of_writer("[    5.281884] usb 1-1: Permission denied", ("file-permission",))
     ()

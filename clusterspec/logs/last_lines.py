@@ -91,7 +91,7 @@ def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
     if start:
         yield start, shown_line(lines[-1]), len(lines)
         return
-    if _OF_COMMUNICATOR.search(lines[-1][:LONGEST]) and not any(map(_warns_of_an_error, lines[-MOST_LINES:])):
+    if _OF_COMMUNICATOR.search(lines[-1][:LONGEST]) and not any(map(_reports_fatal_warning, lines[-MOST_LINES:])):
         yield _stalled_communicator(lines)
         return
     if _FIRST_STEP.search(lines[-1][:LONGEST]) and _has_connected(lines):
@@ -114,7 +114,7 @@ def cause_in_last_lines(lines: list[str]) -> Iterator[tuple[str, str, int]]:
         yield "asserted", shown_line(lines[number - 1]), number
 
 
-def _warns_of_an_error(line: str) -> bool:
+def _reports_fatal_warning(line: str) -> bool:
     """Whether a line is a warning of a collective library that a run does not outlive."""
     return "CCL WARN " in line and not is_outlived(line)
 
@@ -122,7 +122,7 @@ def _warns_of_an_error(line: str) -> bool:
 def _has_connected(lines: list[str]) -> bool:
     """Whether a line of the library says that ranks are connected, and none of its warnings reports an error."""
     ready = any(_READY.search(line[:LONGEST]) for line in lines[-MOST_LINES:] if "CCL INFO" in line)
-    return ready and not any(map(_warns_of_an_error, lines[-MOST_LINES:]))
+    return ready and not any(map(_reports_fatal_warning, lines[-MOST_LINES:]))
 
 
 def _stalled_communicator(lines: list[str]) -> tuple[str, str, int]:

@@ -85,7 +85,9 @@ def launcher_statements(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _joined_message(lines: list[str], *, before: bool) -> str:
-    """Some lines of a message as one: to the first that is empty, long or a rule; the first is the line before."""
+    """Lines of a message joined to one, up to the first line that is empty, too long or a horizontal rule; with
+    ``before``, the first line precedes the message.
+    """
     words = []
     for number, line in enumerate(lines):
         if not line.strip() or len(line) > WIDEST or _RULE.match(line):

@@ -16,7 +16,7 @@ _BEFORE = (
     r"(?:Link detected: no \((?:[\w ]{1,40}, )?|\bRecommendation\s{1,40}: ?(?:\x1b\[[0-9;]{1,8}m)?"
     r"|not in valid HW state \(|\"status\": ?\")"
 )
-"""What stands before a reason: the words of ethtool, of mlxlink, of a test of a host and of NVOS."""
+"""Words before a reason: the words of ethtool, of mlxlink, of a test of a host and of NVOS."""
 REASONS = (
     # the link trains, or has trained, and its signal is bad; the module or its cable is not one that the port takes
     (

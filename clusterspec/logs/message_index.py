@@ -114,7 +114,7 @@ def places_by_word(places: Iterable[int]) -> dict[str, tuple[int, ...]]:
 
 @cache
 def _messages_with() -> Counter[str]:
-    """How many messages of the catalog have each word."""
+    """The number of catalogued messages with each word, by word."""
     return Counter(word for each in entries() for word in each.whole)
 
 

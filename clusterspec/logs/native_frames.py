@@ -12,7 +12,7 @@ from itertools import islice
 from clusterspec.logs.text_lines import lines_of
 
 STACK = "stack "
-"""How the names of these statements begin; the part follows."""
+"""The prefix of the names of these statements; the part follows."""
 _FRAME = re.compile(
     r"^\s{0,8}#[0-9]{1,3}\s{1,4}(?:0x[0-9a-f]{4,16} in )?(?P<function>[^(\n]{1,160}?) ?\((?P<rest>.{0,600}?)$"
 )

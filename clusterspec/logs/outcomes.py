@@ -57,9 +57,9 @@ WORSE = re.compile(
     r"|slow(?:er)?|deadlocks?|regress\w{0,6}|segfaults?|errors?|happens|occurs|drops?|dropped)\b|❌",
     re.IGNORECASE,
 )
-"""What a run does that has the fault."""
+"""Words for the behavior of a run that has the fault."""
 _NEGATED = re.compile(r"(?:\bnot|n't|\bnever|\bno longer|\bstops?|\bstopped) (?:\w{1,10} )?$", re.IGNORECASE)
-"""What turns a good outcome behind it round."""
+"""Words that negate a good outcome after them."""
 _SUCCESS = re.compile(
     r"^\W{0,6}(?:(?:the |my |this )?(?:problem|issue|bug|error)s? (?:is |was |has been |got |now )?"
     r"(?:solved|fixed|resolved|gone)"
@@ -89,7 +89,7 @@ def in_small_letters(*patterns: re.Pattern[str]) -> tuple[re.Pattern[str], ...]:
 
 
 def outcome_of(clause: str) -> str:
-    """What a clause says came of it: `helped`, `vain`, or nothing.
+    """The outcome of a remedy in a clause: `helped`, `vain`, or empty.
 
     >>> outcome_of("with X it works"), outcome_of("X does not help"), outcome_of("it no longer works with X")
     ('helped', 'vain', '')

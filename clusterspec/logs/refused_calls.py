@@ -42,7 +42,7 @@ _NUMBERS = {
     **{"ENOSPC": 28, "EOPNOTSUPP": 95, "EAFNOSUPPORT": 97, "EADDRINUSE": 98, "EADDRNOTAVAIL": 99, "ENETUNREACH": 101},
     **{"ECONNABORTED": 103, "ETIMEDOUT": 110, "ECONNREFUSED": 111, "EHOSTUNREACH": 113, "EREMOTEIO": 121},
 }
-"""Their numbers on Linux; some programs print only these (`include/uapi/asm-generic/errno.h`)."""
+"""Numbers of these errors on Linux (`include/uapi/asm-generic/errno.h`); some programs print only the number."""
 
 
 def _words_of(error: str, texts: str) -> str:
@@ -128,7 +128,7 @@ torch/csrc/distributed/c10d/socket.cpp, `tryConnect`, read on 2026-11-25).
 LONGEST = 2_000
 """Largest number of characters of a line that are read."""
 CALL = "call "
-"""What the names of these statements begin with."""
+"""The prefix of the names of these statements."""
 CALL_WORDS = (
     *(
         "peration not permitted",

@@ -125,7 +125,7 @@ _HEAD = re.compile(
     r"\s{0,8}(?:\||(?:Error|Warning|Fatal|Failed|FATAL|NCCL error|RCCL error)\b)"
     r"(?! (?:when|while|with|on|in|occur\w{0,4}|happen\w{0,3}) )"
 )
-"""How messages of programs and rows of tables begin."""
+"""The start of messages of programs and of rows of tables."""
 _TITLE = re.compile(r"# [A-Z][a-z]{1,20} \w")
 """The beginning of a title that is a sentence, which has fewer words between others."""
 COLUMNS = 2

@@ -10,7 +10,7 @@ from clusterspec.logs.text_lines import shown_line
 from clusterspec.logs.trials import clauses_of, report_lines
 
 SCOPE = "scope "
-"""What the names of these statements begin with."""
+"""The prefix of the names of these statements."""
 _NODES = r"(?:nodes?|hosts?|machines?|servers?)\b"
 _PARTS = r"(?:GPU|NPU|accelerator|card|device)s?\b"
 SCOPES = (

@@ -14,7 +14,7 @@ from clusterspec.logs.report_sentences import report_sentences
 from clusterspec.logs.text_lines import shown_line
 
 REASON = "reason "
-"""How the names of these statements begin; the cause, and whether it is sure, follow."""
+"""The prefix of the names of these statements; the cause, and whether it is sure, follow."""
 SURE, SEEN, GUESSED = "sure", "seen", "guessed"
 """The certainty of a sentence that states a reason, a fact without a word for a reason, or a guess."""
 MOST = 40

@@ -309,7 +309,7 @@ MOST = 2_000
 """Largest number of statements kept of each name; further ones repeat them for other ranks and channels."""
 
 MOST_OF_MESSAGES = 200
-"""The same of messages of the catalog that tell one cause."""
+"""Largest number of catalogued messages kept for one cause."""
 
 
 def log_evidence(text: str) -> tuple[Evidence, ...]:

@@ -65,7 +65,8 @@ _KERNEL = re.compile(
 """A line of the kernel about a device that does not answer, or that its driver does not take."""
 _OF_KERNEL = ("imeout", "ime-out", "imed out", "imed-out", "hung", "not respond", "unsupported", "not supported")
 _OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES, *_OF_KERNEL)
-"""The same, with words that libraries print before their errors, errors that need no such word, and words of kernels.
+"""Words of which a line with an error has one: words of errors, words that libraries print before their errors, errors
+that need no such word, and words of kernels.
 """
 _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} WARN\b|\bUCX {1,4}(?:ERROR|FATAL)\b")
 """What libraries print before each of their errors, which they call warnings."""
@@ -142,7 +143,7 @@ _DIGITS = re.compile(r"[0-9]+")
 _CHAINED = re.compile(
     r"^(?:(?!\. |\(|; |\b(?:[Pp]lease|[Ss]ee|[Tt]ry|[Cc]heck|[Ii]f|[Hh]int|[Ss]olution)\b).)*: (?:(?!\. ).)*$"
 )
-"""What stands between what failed and its reason: a colon, and no word of a hint and no end of a sentence."""
+"""Words that may come between what failed and its reason: a colon, and no word of a hint and no end of a sentence."""
 _WRITER = re.compile(
     r"^\s*(?:\S{1,40} {1,4}\| )?(?:\(\w{1,40}(?: [\w=.:,]{1,60}){0,4}\) )|\bError response from daemon: "
     r"|^(?:\[[^\]]{1,60}\] ?|[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9:]{8} \S{1,80} )?[\w-]{2,40}(?:\[[0-9]{1,9}\])?:"

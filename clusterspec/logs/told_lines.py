@@ -69,7 +69,7 @@ _OF_A_STOP = re.compile(
     r"EngineDeadError\b|\[async_llm\.py:[0-9]{1,6}\]|exit code -15\b|exitcode=-15\b|\bSIGQUIT\b|\bsigquit\b|\bSIGTERM\b"
     r"|^\s{0,8}(?:Killed|Terminated)\s{0,8}$"
 )
-"""How its processes then end."""
+"""Last lines of the stopped processes of these engines."""
 _STEP = re.compile(r"\b(?:step|iteration)\b[ :=]{0,8}[0-9]{1,9}\b[^\n]{0,400}loss\b|'loss': [0-9]", re.IGNORECASE)
 """A step of training, with its loss."""
 STEPS = 3

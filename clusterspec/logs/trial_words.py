@@ -1,4 +1,4 @@
-"""What people try against a fault, by the words in which they report it: settings, options, services and parts.
+"""Remedies that people try against a fault, by the words in which they report them: settings, options, services, parts.
 
 Each name stands for one thing that was changed. `logs.trials` finds these in sentences that report an outcome, and
 `analysis.trial_causes` has the causes that an outcome supports or excludes.
@@ -159,7 +159,7 @@ FAULTS: tuple[tuple[str, str], ...] = (
     ("node", r"\b(?:bad|faulty|broken|defective) (?:nodes?|hosts?|machines?)\b"),
     ("clocks", r"\bthrottl\w{2,4}\b"),
 )
-"""What people blame, in words that do not name a remedy."""
+"""Words for blamed things that name no remedy."""
 BLAMABLE = frozenset(
     {
         *("peer-memory", "interface", "gid", "mtu", "domain-service", "locked-memory", "open-files", "privileges"),

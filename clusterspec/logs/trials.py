@@ -18,7 +18,7 @@ from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, U
 from clusterspec.records import NamedTuple
 
 TRIAL = "trial "
-"""What the names of these statements begin with; the outcome and the name of the remedy follow."""
+"""The prefix of the names of these statements; the outcome and the name of the remedy follow."""
 MOST_WORDS = 240
 """Largest number of characters of a clause that may report a trial: longer ones describe something else."""
 LONGEST_LIST = 12
@@ -125,20 +125,20 @@ _CELL_BAD = re.compile(
 
 
 _ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
-"""How an item of a list begins."""
+"""The start of an item of a list."""
 _COMMAND = re.compile(
     r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
     r"|-x |[A-Z][A-Z0-9_]{3,40}=)"
 )
-"""How a command begins that changes a setting or a release."""
+"""The start of a command that changes a setting or a release."""
 _ANSWER = re.compile(
     r"^[> ]{0,8}(?:thanks\W{1,3})?(?:this|that|it|your \w{1,12}) (?:\w{1,8} ){0,2}"
     r"(?:work(?:s|ed)|fixed|solved|resolved|helped|did the trick)\b",
     re.IGNORECASE,
 )
-"""How an answer to advice begins: the line above has the remedy."""
+"""The start of an answer to advice: the line above it has the remedy."""
 _ASIDE = re.compile(r" [—–] ([^—–]{1,60}) [—–] ")
-"""What a sentence puts in between."""
+"""Words that a sentence may have in between."""
 _TELLING = in_small_letters(GOOD, BAD, WORSE, _BLAMED, _SINCE)
 
 
@@ -151,7 +151,7 @@ class Trial(NamedTuple):
 
 
 _ANEW = re.compile(r"\s{0,3}(?:then |also |and |next,? )?(?:i|we)(?:'ve| have| also| then){0,2} tried\b", re.IGNORECASE)
-"""How a sentence begins that tells of another trial than the one before it."""
+"""The start of a sentence about another trial than the sentence before it."""
 
 
 def trial_statements(text: str) -> Iterator[tuple[str, str, int]]:
@@ -260,17 +260,17 @@ def report_lines(text: str) -> Iterator[tuple[int, str]]:
     found = [each for each in prose_lines(text) if _has_an_outcome(each[1])]
     if len(found) > MOST_LINES:
         found = [*found[: MOST_LINES // 2], *found[-MOST_LINES // 2 :]]
-    return ((number, _plain(line)) for number, line in found)
+    return ((number, _text_without_marks(line)) for number, line in found)
 
 
-def _plain(line: str) -> str:
+def _text_without_marks(line: str) -> str:
     """A line without marks of bold text and without dashes around asides."""
     return _ASIDE.sub(r" \1 ", line.replace("**", ""))
 
 
 def _has_an_outcome(line: str) -> bool:
     """Whether a line is a row of a table, or has words of an outcome or of a blamed part, or two rates."""
-    plain = _plain(line)
+    plain = _text_without_marks(line)
     folded = plain.casefold()
     told = blames(folded) or any(words.search(folded) for words in _TELLING) or GAIN.search(plain) is not None
     return told or plain.lstrip().startswith("|")

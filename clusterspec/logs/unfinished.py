@@ -61,7 +61,7 @@ _TOLD = STATING | {OWN_EXCEPTION}
 _TELLING = ("suggests ", "family ", MESSAGE, f"{TRIAL}{HELPED} ")
 """Prefixes of the names of other statements that say what an error may concern."""
 _REPORTED_ENDS = frozenset(f"{MESSAGE}{cause} may" for cause in ("peer-ended", "job-ended", "program-fault"))
-"""The same of messages of the catalog: a program reports that another process ended."""
+"""Names of catalogued messages by which a program reports that another process ended."""
 
 
 def read_unfinished(text: str) -> Benchmark | None:

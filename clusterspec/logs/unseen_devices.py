@@ -43,7 +43,8 @@ def unseen_device(text: str) -> tuple[str, int] | None:
 
 
 def unseen_by_program(text: str) -> tuple[str, int] | None:
-    """The same where nvidia-smi sees the accelerator: the program is built without it, or its driver is too old.
+    """The text and the line that say that a program finds no accelerator although nvidia-smi sees it: the program is
+    built without accelerator support, or the driver is too old.
 
     >>> unseen_by_program("nvidia-smi works, but torch.cuda.is_available() returns False")
     ('nvidia-smi works, but torch.cuda.is_available() returns False', 1)

@@ -14,9 +14,9 @@ from clusterspec.logs.report_sentences import reported_fault, tells_of_a_case
 from clusterspec.records import NamedTuple
 
 SUSPECTED = "suspected "
-"""What the names of these statements begin with; the cause follows."""
+"""Prefix of the names of statements that suspect a cause; the cause follows."""
 HINTED = "hinted "
-"""The same of a cause whose score is below `FEWEST`."""
+"""Prefix for a suspected cause whose score is below `FEWEST`."""
 OF_A_REPORT = "reported fault"
 """The name of the statement that a sentence of the text reports a fault."""
 FEWEST = 4.0
@@ -32,7 +32,7 @@ MOST = 4
 SHOWN = 4
 """Terms of a cause that its evidence shows."""
 PER_TERM = 0.5
-"""How fast further terms of a cause count less: the second by 1 / (1 + PER_TERM), the third by 1 / (1 + 2 PER_TERM)."""
+"""Decrease of the weight of further terms of a cause: to 1 / (1 + PER_TERM), then to 1 / (1 + 2 PER_TERM)."""
 OF_LAUNCH = 0.5
 """The share of its weight that a term of a command has, where settings stand that are of no consequence."""
 OF_DENIAL = 0.5

@@ -207,7 +207,7 @@ def cost(design: Design, plan: Plan | None, bill: Bill) -> Cost | None:
         accelerators=cluster.accelerators,
         charged_accelerators=charged_nodes(design, cluster) * cluster.accelerators_per_node,
         watts=totals.power_term(drawn),
-        missing=(*totals.missing_costs(inputs), *_endless_run(plan, kept)),
+        missing=(*totals.missing_costs(inputs), *_endless_run_texts(plan, kept)),
         assumptions=_distinct_assumptions(
             *totals.cost_assumptions(inputs, whole),
             *_power_assumptions(whole, at_work),
@@ -276,7 +276,7 @@ def _used_accelerators(design: Design) -> float | None:
     return layout.ranks / cluster.ranks_per_accelerator if layout and cluster else None
 
 
-def _endless_run(plan: Plan | None, kept: Interruptions | None) -> Iterator[str]:
+def _endless_run_texts(plan: Plan | None, kept: Interruptions | None) -> Iterator[str]:
     """A text for the cost of a run whose goodput is 0, which is omitted because the run never ends."""
     if plan is not None and kept is not None and kept.share <= 0:
         named = "one run and a million tokens" if plan.time_to_train is not None else "a million tokens"

@@ -98,7 +98,9 @@ _STORAGE_MACHINE = pattern(r"(?<=\bstorage )(?:systems?|servers?|nodes?|chassis)
 _SERVICE = pattern(
     rf"\b(?:{'|'.join(SERVICES.split())}|spares?|rent|month|monthly|annual|yearly|years?|maintenance|network|stack|weeks?|warehouse|integration|pdus?|rails?|cdus?|colo(?:cation)?|housing|hosting|busbars?|busways?|manifolds?|exchangers?|containment|doors?)\b"
 )
-"""The same, with words that name a part elsewhere: a line with `storage` or `rack` and one of them offers neither."""
+"""Words for services, and words that name a part elsewhere: a line with `storage` or `rack` and such a word offers
+neither.
+"""
 
 
 @dataclass(frozen=True)

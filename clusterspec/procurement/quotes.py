@@ -180,7 +180,7 @@ def _parts_of_lines(bill: Bill, lines: Sequence[Offered], per_node: int, text: s
     others = [line for line in lines if line.kind == "other"]
     needs = [item for item in bill.items if _is_of_site(item) and not item.rented and not item.included]
     sites = tuple(_site_part(item, others, bill.currency) for item in needs)
-    taken = {line.index for line in others if any(_offers(line, item.kind) for item in bill.items)}
+    taken = {line.index for line in others if any(_offers_separate_part(line, item.kind) for item in bill.items)}
     return (*found, *sites, *(_other_line(line, bill.currency) for line in others if line.index not in taken))
 
 
@@ -200,7 +200,7 @@ def _is_of_site(item: Item) -> bool:
     return item.kind in {"storage", "rack"} or _network_of(item.kind) in NETWORKS_OF_SITE
 
 
-def _offers(line: Offered, kind: str) -> bool:
+def _offers_separate_part(line: Offered, kind: str) -> bool:
     """Whether a line offers a part of the storage system, the racks or another network. A line about another network
     that names only switches, or only cables, offers no other kind.
     """
@@ -214,7 +214,7 @@ def _offers(line: Offered, kind: str) -> bool:
 
 def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPart:
     """A part of the storage system, the racks or another network; quoted if a line offers it."""
-    lines = [line for line in others if _offers(line, item.kind)]
+    lines = [line for line in others if _offers_separate_part(line, item.kind)]
     if not lines:
         return QuotedPart(item.kind, item.quantity, None, None, item.price, "elsewhere")
     numbered = [line.quantity for line in lines if line.quantity is not None]

@@ -180,7 +180,7 @@ next business day: 翌営業日 次工作日 익영업일
 liquid cooled: flüssiggekühlt flüssiggekühlte wassergekühlt wassergekühlte vätskekyld
 air cooled: luftgekühlt luftgekühlte luftkyld
 """
-"""The same for words that texts write without spaces around them, or with punctuation inside."""
+"""English words for words that texts write without spaces around them, or with punctuation inside."""
 _PHRASES = """
 gpu hours: gpu 时 | gpu 小时 | gpu 時間 | gpu 시간
 24x7: 365일 24시간 | 24시간 365일

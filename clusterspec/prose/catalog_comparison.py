@@ -42,7 +42,7 @@ def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures)
     if not own or any(agrees_within(claim.token.value, fact.value, ROUGH_TOLERANCE) for fact in own):
         return
     for id_, others in known.figures_of_vendor(subject):
-        if any(_is_same(claim, fact) for fact in others if fact.channel is channel):
+        if any(_agrees_with_catalog(claim, fact) for fact in others if fact.channel is channel):
             commonest = max(
                 own,
                 key=lambda fact: (sum(agrees_within(fact.value, one.value, TOLERANCE) for one in own), fact.value),
@@ -51,7 +51,7 @@ def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures)
             return
 
 
-def _is_same(claim: Claim, fact: KnownFigure) -> bool:
+def _agrees_with_catalog(claim: Claim, fact: KnownFigure) -> bool:
     value = claim.token.value
     readings = (value, value * GIBI_OVER_GIGA) if fact.unit == "B" else (value,)
     return any(agrees_within(reading, fact.value, TOLERANCE) for reading in readings)

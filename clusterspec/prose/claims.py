@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from clusterspec.prose.document import ProseText
 from clusterspec.prose.lexicon import COUNTED, Channel, FigureScope, Hint, PrecisionName
-from clusterspec.prose.sentence import NUMERALS, PAUSES, Sentence, multiplied_by
+from clusterspec.prose.sentence import NUMERALS, PAUSES, Sentence, multiplied_index
 from clusterspec.prose.subjects import UNKNOWN, Mention, Subject
 from clusterspec.prose.tokenize import Token, TokenKind, words_of
 from clusterspec.quantity import Direction, Sparsity
@@ -78,13 +78,13 @@ def has_adjacent_memory_size(sentence: Sentence, at: int) -> bool:
     if between in ([","], ["@"], ["and"]):  # a list of properties: `MI300X (192 GB, 5.3 TB/s)`
         ends = {named.end for named in sentence.named}
         start = before - (sentence.words[before - 1].text in ("(", ":")) if before else before
-        return start in ends and _is_larger(sentence, at, before)
+        return start in ends and _rate_exceeds_memory(sentence, at, before)
     return bool(_MEMORIES & set(between)) and all(
         word in _MEMORIES or word in _FILLS or word == "with" for word in between
     )
 
 
-def _is_larger(sentence: Sentence, at: int, size: int) -> bool:
+def _rate_exceeds_memory(sentence: Sentence, at: int, size: int) -> bool:
     """Whether a rate per second exceeds a memory size, as is usual for the memory of accelerators."""
     return sentence.words[at].value > sentence.words[size].value
 
@@ -159,7 +159,7 @@ def sentence_claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
     """The figures of a sentence that can be compared with the catalog."""
     for place, at in enumerate(sentence.quantities):
         token = sentence.words[at]
-        if token.unit in _UNITS and not token.ranged and not _is_qualified(sentence, at):
+        if token.unit in _UNITS and not token.ranged and not _is_bound_or_negated(sentence, at):
             found = tuple(_subjects_of(sentence, at))
             if not found and _restates_a_port(sentence, place):
                 continue
@@ -233,7 +233,7 @@ def _quantity_scope(sentence: Sentence, at: int, channel: Channel | None) -> Fig
     """The scope of a quantity: a port after a count (`8 x 400 Gb/s`), an accelerator for the sum of its links."""
     scope = sentence.scope(at)
     ends = {named.start: named.end for named in sentence.named}
-    factors = (multiplied_by(sentence.words, count) for count in sentence.counts)
+    factors = (multiplied_index(sentence.words, count) for count in sentence.counts)
     multiplied = any(at in (factor, ends.get(factor)) for factor in factors)  # `8x 400 Gb/s`, `8x NDR 400 Gb/s`
     multiplied = multiplied or _is_of_one_nic(sentence, at, ends.get(at + 1, at + 1))
     if _may_be_of_one_link(sentence, at):
@@ -266,7 +266,7 @@ def _subjects_of_sentence(sentence: Sentence) -> tuple[Subject, ...]:
     return tuple(dict.fromkeys(named.subject for named in sentence.named))
 
 
-def _is_qualified(sentence: Sentence, at: int) -> bool:
+def _is_bound_or_negated(sentence: Sentence, at: int) -> bool:
     """Whether words make a quantity a bound, negate it, or call it a bisection bandwidth (checked separately)."""
     return any(sentence.has_meaning(at, hint) for hint in (Hint.BOUND, Hint.DENIED, Hint.BISECTION))
 

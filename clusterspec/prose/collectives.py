@@ -26,7 +26,7 @@ _SHARDED = re.compile(r"(?i)\b(?:zero[- ]?(?:stage[- ]?)?3|fsdp)\b")
 _REPLICATED = words_of("dp ddp vanilla")
 _TRAFFIC = words_of("communication bandwidth traffic volume")
 SHARDED_TRAFFIC_RATIO = 1.5
-"""Traffic of ZeRO-3 over that of an all-reduce: three passes against two (Rajbhandari et al., ZeRO, section 7.2)."""
+"""Traffic of ZeRO-3 relative to an all-reduce: three passes against two (Rajbhandari et al., ZeRO, section 7.2)."""
 
 
 def unnamed_metrics(text: ProseText) -> Iterator[TextProblem]:

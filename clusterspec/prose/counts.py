@@ -195,7 +195,7 @@ def miscounted_machines(sentence: Sentence, text: ProseText) -> Iterator[TextPro
         if (
             entry is None
             or [each for _, each in stated].count(noun) > 1
-            or not _is_stated(sentence, machines[0], count)
+            or not _is_count_of_machine(sentence, machines[0], count)
         ):
             continue
         possible = _accelerator_counts(entry, text) if noun == "accelerators" else _nic_counts(entry)
@@ -237,7 +237,7 @@ def _counted_noun(sentence: Sentence, count: CountedNoun) -> str:
     if end is None:
         return ""
     words = list(sentence.words_between(count.at + 1, end))
-    if _OTHER_NICS & set(words) or not _is_closed(sentence, end):
+    if _OTHER_NICS & set(words) or not _is_unrestricted_noun(sentence, end):
         return ""
     return "accelerators" if words[-1] in _ACCELERATORS else "NICs"
 
@@ -259,7 +259,7 @@ def _end_of_count(sentence: Sentence, count: CountedNoun) -> int | None:
     return None
 
 
-def _is_closed(sentence: Sentence, end: int) -> bool:
+def _is_unrestricted_noun(sentence: Sentence, end: int) -> bool:
     """Whether no words restrict the noun: `4 GPUs per socket`, `two NICs for storage`."""
     behind = list(sentence.words_between(end, end + 5))
     if not behind or behind[0] in _AFTER:
@@ -268,7 +268,7 @@ def _is_closed(sentence: Sentence, end: int) -> bool:
     return compute or (behind[:2] in (["in", "one"], ["in", "total"], ["in", "a"]) and "socket" not in behind)
 
 
-def _is_stated(sentence: Sentence, machine: Mention, count: CountedNoun) -> bool:
+def _is_count_of_machine(sentence: Sentence, machine: Mention, count: CountedNoun) -> bool:
     """Whether a verb or colon joins the machine and the count, without words that restrict either."""
     if count.at < machine.end:
         return False

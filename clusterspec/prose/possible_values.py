@@ -190,12 +190,12 @@ def _direction_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
         yield LikelyError(SUMMED, fact, MEANT[SUMMED])
     elif single and claim.direction is Direction.DUPLEX and not (line_rate and claim.token.bits):
         yield LikelyError(SINGLE, fact, MEANT[SINGLE])  # `400 Gb/s full duplex` is 400 each way
-    elif summed and claim.direction is None and line_rate and _is_single(claim, fact):
+    elif summed and claim.direction is None and line_rate and _is_of_one_part(claim, fact):
         rule = "nic-rate-off-technology" if claim.token.bits else SUMMED
         yield LikelyError(rule, fact, f"{MEANT[SUMMED]}, or two ports counted as one")
 
 
-def _is_single(claim: Claim, fact: KnownFigure) -> bool:
+def _is_of_one_part(claim: Claim, fact: KnownFigure) -> bool:
     """Whether a claim describes one port, adapter or node named in its sentence."""
     of_node = claim.scope is FigureScope.NODE and fact.scope is FigureScope.NODE
     subject = claim.subjects[0]

@@ -199,7 +199,7 @@ def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
             meanings[at][phrase.meaning] = min(distance, meanings[at].get(phrase.meaning, distance))
     for count in sentence.counts if meanings else ():
         _set_scope_of_each(sentence, count, meanings)
-        if (at := multiplied_by(sentence.words, count)) in meanings and count.noun in _PORT_LIKE:
+        if (at := multiplied_index(sentence.words, count)) in meanings and count.noun in _PORT_LIKE:
             meanings[at][count.noun] = -1
     for at, found in meanings.items():
         if (noun := _adjacent_noun(sentence, at)) is not None:
@@ -207,7 +207,7 @@ def _assign_meanings(sentence: Sentence) -> dict[int, dict[Meaning, int]]:
     return meanings
 
 
-def multiplied_by(words: Sequence[Token], count: CountedNoun) -> int:
+def multiplied_index(words: Sequence[Token], count: CountedNoun) -> int:
     """The index of the token that a count multiplies: 400 Gb/s in `8 x 400 Gb/s`, `eight 400 Gb/s NICs` and `8 ports x
     400 Gb/s`.
     """

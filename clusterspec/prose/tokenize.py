@@ -193,7 +193,7 @@ def _read_number(token: Token, text: str, begin: int, at: int, style: _NumberSty
     token.step = _digit_step(digits) if token.value else 0.0
     if ranged := style.range.match(text, at):
         high = _number_value(style.plain_digits(ranged["high"]))
-        if _is_range(token, high, ranged, text):
+        if _are_range_bounds(token, high, ranged, text):
             token.value, at = high, ranged.end()
     if _is_name(text, begin):
         pass
@@ -216,7 +216,7 @@ def _is_name(text: str, begin: int) -> bool:
     return begin > 1 and text[begin - 1] == "-" and text[begin - 2].isalpha()
 
 
-def _is_range(token: Token, high: float, ranged: re.Match[str], text: str) -> bool:
+def _are_range_bounds(token: Token, high: float, ranged: re.Match[str], text: str) -> bool:
     """Whether two numbers are the bounds of one range: ascending, with a unit after the second."""
     if high <= token.low or ("/" in ranged[0] and token.low < 10):
         return False

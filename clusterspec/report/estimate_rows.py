@@ -262,8 +262,8 @@ def prefill_note(times: ServingTimes, load: Serving) -> str:
 def limit_note(load: Serving) -> str:
     """The limits that determine the highest concurrency."""
     if not load.targets:
-        return "in flight that the engines run at once"
-    return "in flight within the cache, at which the targets are met"
+        return "requests in flight: the most that the engines run at once"
+    return "requests in flight: the most within the cache that meet the targets"
 
 
 def _speculation_text(load: Serving) -> str:

@@ -265,11 +265,13 @@ def cache_extent(plan: Plan) -> str:
         return ""
     load = stored.job.workload.serving
     if load is not None and load.concurrency is None and load.max_sequences is None:
-        return f"(cache: all that memory_fraction {load.memory_fraction:g} leaves, reserved by the engine in advance)"
+        return (
+            f"(cache: all memory up to memory_fraction {load.memory_fraction:g}, which the engine reserves in advance)"
+        )
     count = stored.rank.activations[0].numbers["count"]
-    requests = f"{plain(count, 3)} requests in flight" if count > 1 else "one request at its end"
-    where = "on an attention replica; an engine that reserves all that memory_fraction leaves shows more"
-    return f"(cache: of {requests} {where})"
+    requests = f"{plain(count, 3)} requests in flight" if count > 1 else "one request at its full length"
+    where = "on one attention replica; an engine that reserves all memory up to memory_fraction shows more"
+    return f"(cache: {requests} {where})"
 
 
 def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache: str = "") -> str:

@@ -50,7 +50,7 @@ def _sentences(report: FailureRates) -> list[str]:
     if report.goodput is not None and report.goodput.before is not None and report.goodput.after is not None:
         before, after = percent(report.goodput.before, 4), percent(report.goodput.after, 4)
         found.append(
-            f"Goodput: {before} with the rates of the spec and of publications, {after} with those of the log."
+            f"Goodput: {before} with the rates of the spec and of publications, {after} with the rates of the log."
         )
     found += [f"Not written: {each}" for each in report.kept]
     return found + [f"wrote {each}" for each in report.written]

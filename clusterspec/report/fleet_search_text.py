@@ -136,9 +136,9 @@ def _unsearched_text(report: FleetSearchReport) -> list[str]:
         for (job, pool), some in least.items()
     ]
     return [
-        f"Not searched: {', '.join(told)}. An assignment with one of them equals those"
-        " shown only if its nodes are over 5 % more efficient than at the best searched size;"
-        " --all-choices searches them, too."
+        f"Not searched: {', '.join(told)}. An assignment with one of these choices could"
+        " be as good as the shown ones only if its nodes were over 5 % more efficient than at the best searched size;"
+        " --all-choices searches these choices, too."
     ]
 
 

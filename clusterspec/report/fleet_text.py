@@ -201,8 +201,8 @@ def unknown_power(report: FleetReport) -> str:
     names = [name for name, use in report.pools.items() if use.power is None and use.nodes]
     if not names:
         return ""
-    of = f"pool {names[0]} is" if len(names) == 1 else f"pools {', '.join(names)} is"
-    return f"The power of {of} not known, since no document states that of a node: state `power.node` of the pool."
+    of = f"pool {names[0]}" if len(names) == 1 else f"pools {', '.join(names)}"
+    return f"The power of {of} is not known, since no document states the power of a node: state `power.node`."
 
 
 def cost_parts(report: FleetReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

@@ -83,12 +83,12 @@ def _figure_rows(spec: SpecDiff) -> list[tuple[str, str]]:
 def _total_lines(report: ProjectDiffReport) -> list[str]:
     """The sums over the specs that change them."""
     return [
-        f"{total.name}, sum of {sum(_is_counted(spec, total) for spec in report.specs)} specs: {_movement_text(total)}"
+        f"{total.name}, sum of {sum(_is_in_total(spec, total) for spec in report.specs)} specs: {_movement_text(total)}"
         for total in report.totals
     ]
 
 
-def _is_counted(spec: SpecDiff, total: Effect) -> bool:
+def _is_in_total(spec: SpecDiff, total: Effect) -> bool:
     effect = spec.effect(total.name)
     return effect is not None and effect.unit == total.unit
 

@@ -135,7 +135,8 @@ def search_as_text(report: SearchReport, ink: Ink = PLAIN) -> str:
         parts.append(paragraph(_present_text(report), ink))
     if report.splits:
         title = ink.paint(
-            "bold", "Placements of rollout, steps of all roles; layout of the trainer: that of the spec or the best one"
+            "bold",
+            "Placements of rollout, steps of all roles; the trainer has the spec's layout or the best one",
         )
         parts.append(title + "\n" + splits_table(report.splits[:SPLITS], ink))
     if report.grid is not None:

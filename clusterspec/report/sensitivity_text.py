@@ -23,7 +23,7 @@ def sensitivity_as_text(report: SensitivityReport, ink: Ink = PLAIN) -> str:
     cost = (f"{report.currency} {'per M tokens' if each == 'tpot' else 'a run'}".lstrip(),) if costs else ()
     full = ("tokens/s", "queue") if report.queue_grows else ()
     heads = ("parameter", "from", "to", "throughput" if full else "time per token", *full, each, "memory", *cost)
-    moving = [row for row in report.levers if not _is_idle(row) and not row.errors]
+    moving = [row for row in report.levers if not _is_hidden(row) and not row.errors]
     rows = [_lever_cells(row, costs, overloaded=bool(full)) for row in moving]
     note = "x does not fit in memory\n" if any(row.fits is False for row in moving) else ""
     full_rows = not full and any(row.queue_grows for row in moving)
@@ -49,7 +49,7 @@ def _overload_text(report: SensitivityReport, ink: Ink) -> str:
     )
 
 
-def _is_idle(row: LeverRow) -> bool:
+def _is_hidden(row: LeverRow) -> bool:
     """Whether the effect of a step is too small to be printed."""
     return row.effect is not None and abs(row.effect) < NEGLIGIBLE
 
@@ -59,7 +59,7 @@ def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
     idle = [
         f"{row.key} {_lever_value(row, row.before)} → {_lever_value(row, row.after)}"
         for row in report.levers
-        if _is_idle(row)
+        if _is_hidden(row)
     ]
     of = "throughput" if report.queue_grows else "time per token"
     text = f"Less than {percent(NEGLIGIBLE)} of the {of}: {', '.join(idle)}."

@@ -36,7 +36,7 @@ NOUNS = {
 """Names of keys in sentences; nodes are counted."""
 COUNTED = {"scale_up.domain": "accelerators", "global_batch": "sequences"}
 COUNTED |= {"sequence_length": "tokens", "input_tokens": "tokens", "concurrency": "requests"}
-"""What a sentence counts with a key."""
+"""The noun that a key counts, for sentences."""
 MORE_DIGITS = (4, 5, 6, 7)
 """Numbers of significant digits for printed values. The first is used unless two values would look equal."""
 
@@ -210,7 +210,7 @@ def _refusal_sentence(report: SolveReport, value: float) -> str:
 
 def _end_sentence(report: SolveReport, boundary: float) -> str:
     """A sentence on the rules that refuse the first value beyond the boundary; empty if the condition ends there."""
-    upward = _is_upward(report)
+    upward = _seeks_largest_value(report)
     beyond = [value for value, _, holds in report.probes if not holds and (value > boundary) is upward]
     nearest = min(beyond, key=lambda value: abs(value - boundary), default=boundary)
     errors = report.errors.get(nearest, ()) if beyond else ()
@@ -230,7 +230,7 @@ def _condition_phrase(report: SolveReport) -> str:
     return sentences.get(report.condition, f"{report.condition} holds")
 
 
-def _is_upward(report: SolveReport) -> bool:
+def _seeks_largest_value(report: SolveReport) -> bool:
     """Whether the largest value of the key is sought."""
     if report.key == "nodes":
         return seeks_most_nodes(report.metric, "<=" if "<=" in report.condition else ">=")
@@ -239,7 +239,7 @@ def _is_upward(report: SolveReport) -> bool:
 
 def _unbounded_sentence(report: SolveReport, value: float) -> str:
     """The sentence where every value tried meets the condition."""
-    end = "largest" if _is_upward(report) else "smallest"
+    end = "largest" if _seeks_largest_value(report) else "smallest"
     limit = f"{_condition_phrase(report)} at every value tried; {_counted_value(report, value)} is the {end}"
     unmoved = f" {report.why[0].upper()}{report.why[1:]}." if report.why else ""
     reservations = f"{unmoved}{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
@@ -249,7 +249,7 @@ def _unbounded_sentence(report: SolveReport, value: float) -> str:
 
 def _boundary_sentence(report: SolveReport, value: float) -> str:
     """The lowest or highest value that meets the condition, as a sentence without its stop."""
-    if _is_upward(report):
+    if _seeks_largest_value(report):
         return f"{_condition_phrase(report)} up to {_value_with_name(report, '', value)}"
     least = _value_with_name(report, "at least ", value)
     return (

@@ -129,15 +129,15 @@ class Change:
     new: Any
 
     def to_json(self) -> Json:
-        return {"path": pointer(self.path), "old": finite(self.old), "new": finite(self.new)}
+        return {"path": pointer(self.path), "old": json_value(self.old), "new": json_value(self.new)}
 
 
-def finite(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value of a spec with NaN and infinities as their YAML text, since JSON has no such numbers."""
     if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: json_value(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [finite(item) for item in value]
+        return [json_value(item) for item in value]
     if isinstance(value, float) and not isfinite(value):
         return f".{value}" if value > 0 else "-.inf" if value < 0 else ".nan"
     return value

@@ -201,7 +201,7 @@ class FaultsReport(Result):
 
     @property
     def lost_at_first(self) -> YearlyCost | None:
-        """The same for the first year; None if unknown."""
+        """The loss of the first year; None if unknown."""
         return (
             YearlyCost.from_goodput(self.first_year.goodput, self.hour, self.first_year.slowed, used=self.used)
             if self.first_year and self.hour is not None

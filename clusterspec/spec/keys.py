@@ -90,9 +90,9 @@ def _rows(schema: Schema, root: Schema, prefix: str) -> Iterator[KeyRow]:
         path = f"{prefix}{name}"
         if f".{NAMED}." in prefix and raw.keys() == {"$ref"}:
             same = raw["$ref"].removeprefix("#/properties/").replace("/properties/", ".")
-            yield KeyRow(path, _takes(raw, root), f"As `{same}`.", same=same)
+            yield KeyRow(path, _value_kinds(raw, root), f"As `{same}`.", same=same)
             continue
-        yield KeyRow(path, _takes(raw, root), _meaning(raw, field), str(field.get("x-quantity") or ""))
+        yield KeyRow(path, _value_kinds(raw, root), _key_meaning(raw, field), str(field.get("x-quantity") or ""))
         for inner, mark in _inner_mappings(field, root):
             yield from _rows(inner, root, f"{path}{mark}.")
 
@@ -120,7 +120,7 @@ def resolved(field: Schema, root: Schema) -> Schema:
     return {**resolved(target, root), **{key: value for key, value in field.items() if key != "$ref"}}
 
 
-def _takes(raw: Schema, root: Schema) -> str:
+def _value_kinds(raw: Schema, root: Schema) -> str:
     field = resolved(raw, root)
     if "enum" in field:
         return " | ".join(f"`{choice}`" for choice in field["enum"])
@@ -146,7 +146,7 @@ def _value_texts(field: Schema, root: Schema) -> Iterator[str]:
         yield from _value_texts(resolved(choice, root), root)
 
 
-def _meaning(raw: Schema, field: Schema) -> str:
+def _key_meaning(raw: Schema, field: Schema) -> str:
     found = raw.get("description") or field.get("description") or raw.get("title") or field.get("title") or ""
     default = field.get("default")
     found += " Nothing uses it yet." if field.get("x-unused") else ""

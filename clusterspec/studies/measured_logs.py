@@ -45,7 +45,7 @@ def token_time_of_test(name: str, text: str, design: Design) -> float:
     load = design.workload.serving if design.workload is not None else None
     if load is None:
         raise FormatError("needs a workload of kind `serve` to be compared with")
-    for key, own in _load_of(load).items():
+    for key, own in _load_figures(load).items():
         seen = result.value(("workload", "serving", key))
         mean = seen.get("mean") if isinstance(seen, dict) else seen
         within = SAME_LENGTH if key.endswith("_tokens") else 0.0
@@ -57,7 +57,7 @@ def token_time_of_test(name: str, text: str, design: Design) -> float:
     return float(seconds)
 
 
-def _load_of(load: Serving) -> dict[str, float | None]:
+def _load_figures(load: Serving) -> dict[str, float | None]:
     """The figures of a load that a load test states."""
     return {
         "concurrency": load.concurrency if load.load == "closed" else None,

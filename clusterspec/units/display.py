@@ -66,7 +66,7 @@ def rounded_up(value: float, digits: int = 3) -> float:
     >>> rounded_up(212.4e12), rounded_up(8.0, 2), rounded_up(8.21, 2)
     (213000000000000.0, 8.0, 8.3)
     """
-    return _rounded(value, digits, math.ceil)
+    return _rounded_positive(value, digits, math.ceil)
 
 
 def rounded_down(value: float, digits: int = 3) -> float:
@@ -75,10 +75,10 @@ def rounded_down(value: float, digits: int = 3) -> float:
     >>> rounded_down(17.91, 2), rounded_down(0.95, 2)
     (17.0, 0.95)
     """
-    return _rounded(value, digits, math.floor)
+    return _rounded_positive(value, digits, math.floor)
 
 
-def _rounded(value: float, digits: int, direction: Callable[[float], int]) -> float:
+def _rounded_positive(value: float, digits: int, direction: Callable[[float], int]) -> float:
     """A positive value rounded to significant digits in one direction. Floating-point errors in further digits are
     ignored.
     """

@@ -122,7 +122,7 @@ def readings(text: str) -> Readings:
     ['450 GB/s', '3600 Gb/s']
     """
     written = text_of(text)
-    interpretations = list(_interpretations(written, ()))
+    interpretations = list(_possible_quantities(written, ()))
     rows = tuple(
         Reading(label, shown, value, unit, " and ".join(assumptions))
         for assumptions, quantity in interpretations
@@ -137,7 +137,7 @@ _Assumed = tuple[str, ...]
 _Row = tuple[str, str, float, str]
 
 
-def _interpretations(text: str, assumptions: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
+def _possible_quantities(text: str, assumptions: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:
     """The quantities that a text may mean, one per combination of assumptions."""
     if ":" in text and _PLAIN.issuperset(text):
         yield assumptions, read(text, "ratio")
@@ -154,7 +154,7 @@ def _interpretations(text: str, assumptions: _Assumed) -> Iterator[tuple[_Assume
         yield from _directed_readings(line_rate or text, TABLE[symbol][0], words or line_rate, assumptions)
     else:
         for meaning, choices in _bits_and_bytes(text, rest, spelling):
-            yield from _interpretations(choices, (*assumptions, meaning))
+            yield from _possible_quantities(choices, (*assumptions, meaning))
 
 
 def _directed_readings(text: str, unit: str, words: str, assumptions: _Assumed) -> Iterator[tuple[_Assumed, Quantity]]:

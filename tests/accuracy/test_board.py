@@ -8,7 +8,7 @@ from tools.accuracy import board, board_page, split
 from tools.fit import result
 from tools.fit import split as fit_split
 from tools.peers import rows
-from tools.peers.__main__ import kept, peers
+from tools.peers.__main__ import peers, recorded_prediction
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -23,7 +23,7 @@ def test_this_release_is_locked_to_its_lines() -> None:
 
 def test_predictions_of_peers_are_of_the_rows_as_they_are_published() -> None:
     for name, peer in peers().items():
-        record = kept(name)
+        record = recorded_prediction(name)
         assert record["of"] == (peer.get("package") or peer["commit"]), name
         assert record["rows"] == rows.digest(peer["kind"], record["answers"]), f"run `python -m tools.peers {name}`"
         assert any("figures" in one for one in record["answers"].values()), name
@@ -31,7 +31,7 @@ def test_predictions_of_peers_are_of_the_rows_as_they_are_published() -> None:
 
 def test_lines_of_the_board_show_what_peers_predicted() -> None:
     line = next(one for one in board.read() if one.area == "training step" and "calculon" in one.peers)
-    recorded = kept("calculon")["answers"][line.id]["figures"]["step_time"]
+    recorded = recorded_prediction("calculon")["answers"][line.id]["figures"]["step_time"]
     assert abs(line.peers["calculon"] / recorded - 1) < 1e-4
 
 

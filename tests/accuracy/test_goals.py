@@ -310,7 +310,7 @@ def test_collectives_of_a_source_left_out_agree_with_measurements(collectives: l
 
 def test_figures_of_a_source_left_out_are_gone_and_others_stay() -> None:
     (spec,) = (each.cluster for each in collective_folds.series() if each.name == "dstack-nebius-2n-ar")
-    link = collective_folds.without(spec, "stas00/ml-engineering").scale_up.interconnect
+    link = collective_folds.cluster_without_source(spec, "stas00/ml-engineering").scale_up.interconnect
     assert link is not None and "ring" not in link.achievable and "low_latency" in link.achievable
 
 

@@ -13,7 +13,7 @@ from tests.analysis.jobs import study_of
 from tests.analysis.test_machine_figures import GB, NDR, cluster_of, fabric_of
 
 NIC = 1 / 8
-POD = ", and a part of that of nodes with links to two leaves"
+POD = ", and less for nodes with links to two leaves"
 LEVELS = [
     {"name": "leaf", "nodes": 8, "switch_ports": 64},
     {"name": "pod", "nodes": 128, "switch_ports": 128, "oversubscription": "2:1"},
@@ -109,7 +109,7 @@ def test_a_failure_says_whose_bandwidth_is_lost() -> None:
         "the bandwidth of the 5 nodes below it" + POD,
         "the bandwidth between leaves of its pod",
         # 28 pods of 4 leaves with 21 uplinks each: 84 over 37 cores, 3 to ten of them
-        "the bandwidth between pods, and 3.6 % of that of the pods with most links to it",
+        "the bandwidth between pods; the pods with the most links to it lose 3.6 %",
     ]
     tree = cluster_of(platform="hgx-h100", nodes=16, scale_out=NDR | {"topology": "fat-tree"})
     assert [each.who for each in machine(tree, fabric_of(tree), None).failures][1:] == [

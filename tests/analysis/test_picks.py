@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec import studies
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.picks import Candidate, tie_order, tied_with
+from clusterspec.analysis.picks import Candidate, tie_order, tied_layouts
 from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.space.kept import Kept, least_of_families
@@ -229,7 +229,7 @@ def test_layouts_within_a_tie_of_the_first_are_ordered_by_memory() -> None:
     assert [each.number for each in tie_order(one, space, kept)] == [1, 0, 2, 4, 3]
     assert [each.number for each in tie_order(one, space, kept, end=end)] == [1, 0]
     assert [each.number for each in tie_order(one, space, [*kept, kept[0]])] == [1, 0, 2, 4, 3]
-    assert [each.number for each in tied_with(kept)] == [0, 1]
+    assert [each.number for each in tied_layouts(kept)] == [0, 1]
 
 
 TIED = [(1.0, 9e9), (1 + TIE, 5e9), (1 + 1.5 * TIE, 1e9), (2.0, 3e9), (2 + TIE, 2e9)]

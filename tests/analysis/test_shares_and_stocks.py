@@ -11,7 +11,7 @@ from clusterspec.analysis.conditions import Condition, ConditionFault, metric_un
 from clusterspec.analysis.failures_of_parts import _yearly_losses, incomplete_keys, priced_stock, yearly_goodput
 from clusterspec.analysis.lever_steps import neighboring_lever_values, next_steps, sold_steps
 from clusterspec.analysis.levers import LEVERS
-from clusterspec.analysis.schedule import _drawn_count
+from clusterspec.analysis.schedule import _drawn_micro_batches
 from clusterspec.cluster.model import Design
 from clusterspec.cost.plan import Plan
 from clusterspec.money import Money
@@ -43,7 +43,7 @@ layout: {framework: megatron-core, tp: 2}
     ],
 )
 def test_as_many_micro_batches_are_drawn_as_operations_fit(count: int, stages: int, virtual: int, drawn: int) -> None:
-    assert _drawn_count(count, stages, virtual) == drawn
+    assert _drawn_micro_batches(count, stages, virtual) == drawn
 
 
 def test_a_failure_that_stops_the_job_takes_up_to_one_interval_of_work() -> None:

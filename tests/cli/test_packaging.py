@@ -316,17 +316,17 @@ def test_what_is_pinned_has_hashes() -> None:
 
 def test_the_changelog_begins_with_the_version() -> None:
     from clusterspec import __version__
-    from tools.release.contents import undated
+    from tools.release.contents import release_obstacles
 
     changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert [why for why in undated(__version__, changelog) if "gives no date" not in why] == []
-    assert undated("9.9.9", changelog)
-    assert undated("1.0.0", "# C\n\n## 1.0.0 (2027-01-01)\n") == []
-    assert undated("1.0.0", "# C\n\n## 1.0.0 (unreleased)\n") != []
+    assert [why for why in release_obstacles(__version__, changelog) if "gives no date" not in why] == []
+    assert release_obstacles("9.9.9", changelog)
+    assert release_obstacles("1.0.0", "# C\n\n## 1.0.0 (2027-01-01)\n") == []
+    assert release_obstacles("1.0.0", "# C\n\n## 1.0.0 (unreleased)\n") != []
 
 
 def test_a_stray_file_of_a_package_is_known_by_whole_names() -> None:
-    from tools.release.contents import stray
+    from tools.release.contents import is_stray
 
-    assert not stray("clusterspec/rules/layout/tp_not_innermost.py")
-    assert all(map(stray, ("out/report.html", "clusterspec/__pycache__/x.py", "a/b.pyc", ".venv/bin/python")))
+    assert not is_stray("clusterspec/rules/layout/tp_not_innermost.py")
+    assert all(map(is_stray, ("out/report.html", "clusterspec/__pycache__/x.py", "a/b.pyc", ".venv/bin/python")))

@@ -80,7 +80,7 @@ def test_a_fit_without_a_run_does_not_depend_on_it() -> None:
     odd = [replace(some[0], seconds=10 * some[0].seconds), *some[1:]]
     free = [constant for constant in constants() if constant.group == "megatron-core-2021"]
     dropped = {some[0].id}
-    first, second = (fitted(free, each).without(dropped) for each in (some, odd))
+    first, second = (fitted(free, each).values_without(dropped) for each in (some, odd))
     for constant in free:
         assert first[constant] == pytest.approx(second[constant], rel=0.05)
 
@@ -93,7 +93,7 @@ def test_a_fit_with_one_constant_far_from_its_optimum_is_found_by_the_model() ->
     held = next(constant for constant in all_of_them if constant.fact == "products" and constant.spread)
     others, far = [constant for constant in all_of_them if constant != held], replace(held, prior=held.prior / 2)
     fit, anew = fitted([far, *others], some), fitted([replace(far, spread=0), *others], some)
-    found = {"again": refitted(fit, far), "linear": fit.without(frozenset(), held=far), "anew": anew.values}
+    found = {"again": refitted(fit, far), "linear": fit.values_without(frozenset(), held=far), "anew": anew.values}
     errors = {name: np.array([run.error(values) for run in some]) for name, values in found.items()}
     losses = {name: loss(values, errors[name], np.ones(len(some))) for name, values in found.items()}
     assert found["again"][far] == found["linear"][far] == far.prior

@@ -318,7 +318,7 @@ def test_a_rack_says_how_many_nodes_are_in_it(nodes: int, why: str) -> None:
         (
             "switch_ports: 128, topology: fat-tree",
             2000,
-            "2 of 128 uplinks of the pods with most links to it, 1 of the others",
+            "2 of 128 uplinks of the pods with the most links to it, 1 of the others",
         ),
         ("switch_ports: 64, topology: fat-tree", 512, "1 of 64 uplinks of a pod"),
     ],

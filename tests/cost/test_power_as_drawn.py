@@ -11,7 +11,7 @@ import pytest
 from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.activity import activity_of
 from clusterspec.cost.energy import energy_assumptions, mean_price
-from clusterspec.cost.power import Drawn, _million_tokens, drawn_power
+from clusterspec.cost.power import Drawn, _term_of_million_tokens, drawn_power
 from clusterspec.records import replace
 from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
@@ -105,7 +105,7 @@ def test_energy_follows_power_rate_and_time() -> None:
     assert rate and found.per_token.value == pytest.approx(found.busy.value / (512 * rate))
     assert found.of_run.value == pytest.approx(1000 * found.busy.value)
     ranged = replace(found.per_token, value=2.0, low=1.5, high=None)
-    million = _million_tokens(ranged)
+    million = _term_of_million_tokens(ranged)
     assert (million.value, million.low, million.high) == (2e6, 1.5e6, None)
 
 

@@ -229,9 +229,9 @@ def test_a_width_adds_to_the_usual_one_in_quadrature_and_groups_count_alike() ->
     groups = {run.id: index < 10 for index, run in enumerate(few)}
     usual = [(run, math.exp(0.05) - 1) for run in few]
     apart = [(run, math.exp(0.1 if groups[run.id] else 0.4) - 1) for run in few]
-    found = spread.unseen(apart, usual, lambda run: groups[run.id])
+    found = spread.unmeasured_group_width(apart, usual, lambda run: groups[run.id])
     assert found == pytest.approx(math.exp(math.sqrt(0.4**2 - 0.05**2)) - 1)
-    assert spread.unseen(usual, apart, lambda run: groups[run.id]) == 0
+    assert spread.unmeasured_group_width(usual, apart, lambda run: groups[run.id]) == 0
 
 
 def test_the_catalog_holds_the_highest_published_utilization() -> None:

@@ -21,7 +21,7 @@ from tools.site.equations import equation, with_equations
 from tools.site.lighten import lightened
 from tools.site.links import broken_links
 from tools.site.machines import drawings
-from tools.site.pages import LINK, REPOSITORY, named, navigation, pages, with_links, with_parts
+from tools.site.pages import LINK, REPOSITORY, navigation, navigation_pages, pages, with_links, with_parts
 from tools.site.playground import EXAMPLES, GALLERY, examples
 from tools.site.split import SPLIT, divided, document, headings, moved, slug
 from tools.site.tables import with_regions
@@ -30,7 +30,7 @@ ASSETS = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs")
 
 
 def test_every_page_is_in_the_navigation_or_listed_by_one_that_is() -> None:
-    there = {name for name in named(navigation()) if name.endswith(".md")}
+    there = {name for name in navigation_pages(navigation()) if name.endswith(".md")}
     assert there == {name for name in pages() if not name.startswith(("rules/", "catalog/"))}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.last_lines import _warns_of_an_error
+from clusterspec.logs.last_lines import _reports_fatal_warning
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from clusterspec.logs.last_lines import _warns_of_an_error
     ],
 )
 def test_a_warning_is_of_an_error_unless_the_library_tries_again(line: str, ends: bool) -> None:
-    assert _warns_of_an_error(line) is ends
+    assert _reports_fatal_warning(line) is ends

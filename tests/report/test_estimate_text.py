@@ -284,10 +284,10 @@ def test_an_engine_that_fills_its_memory_with_cache_fits_although_its_layout_can
 @pytest.mark.parametrize(
     ("load", "said"),
     [
-        ("concurrency: 64", "(cache: of 64 requests in flight on an attention replica;"),
-        ("concurrency: 64, max_sequences: 16", "(cache: of 16 requests in flight on an attention replica;"),
-        ("concurrency: 1", "(cache: of one request at its end on an attention replica;"),
-        ("request_rate: 1", "(cache: all that memory_fraction 0.9 leaves, reserved by the engine in advance)"),
+        ("concurrency: 64", "(cache: 64 requests in flight on one attention replica;"),
+        ("concurrency: 64, max_sequences: 16", "(cache: 16 requests in flight on one attention replica;"),
+        ("concurrency: 1", "(cache: one request at its full length on one attention replica;"),
+        ("request_rate: 1", "(cache: all memory up to memory_fraction 0.9, which the engine reserves in advance)"),
     ],
 )
 def test_the_estimate_says_what_the_cache_counts(load: str, said: str) -> None:

@@ -158,7 +158,7 @@ def test_the_cache_has_the_requests_within_targets_where_there_are_targets(
     table = serving._cache_table(changed(times, {"most_in_flight": most}), stated)
     rows = {row.cells[0]: (row.cells[1], row.field) for row in table.rows}
     assert rows["A token"] == (display(times.kv_bytes_per_token, "B"), "estimate.serving.kv_bytes_per_token")
-    assert rows["Requests that they hold on average"][0] == f"{times.places:,}"
+    assert rows["Requests that all engines hold, on average"][0] == f"{times.places:,}"
     within = rows.get("Requests in flight within the targets")
     assert (within[0] if within is not None else None) == said
 

@@ -249,4 +249,4 @@ def test_an_accelerator_that_nobody_has_measured_widens_the_range_and_is_named()
     widened = f"Accelerator: ±{percent(UNSEEN_PART.value)}, no published run shows what it sustains at this precision."
     assert widened in range_text(unseen, 1.0)
     assert "sustains at this precision" not in range_text(trained(), 1.0)
-    assert "sources published runs on this chip" in range_text(trained(), 1.0)
+    assert "sources with published runs on this chip" in range_text(trained(), 1.0)

@@ -385,8 +385,8 @@ def test_a_lever_is_told_in_the_unit_of_its_key(key: str, unit: str, value: obje
 
 def test_the_steps_of_a_lever_are_idle_below_a_shown_effect() -> None:
     row = LeverRow("nodes", 1, 2, "1", 2.0, 1e9, None, True, 0.0004)
-    assert sensitivity_text._is_idle(row) and sensitivity_text._is_idle(replace(row, effect=-0.0004))
-    assert not sensitivity_text._is_idle(replace(row, effect=0.0005)) and not sensitivity_text._is_idle(
+    assert sensitivity_text._is_hidden(row) and sensitivity_text._is_hidden(replace(row, effect=-0.0004))
+    assert not sensitivity_text._is_hidden(replace(row, effect=0.0005)) and not sensitivity_text._is_hidden(
         replace(row, effect=None)
     )
 

@@ -23,7 +23,7 @@ from clusterspec.results.decision import (
     Effect,
     ProjectDiffReport,
     SpecDiff,
-    finite,
+    json_value,
 )
 from clusterspec.results.diagnosis import AcceptanceOutcome, AcceptanceReport, Compared, ComparedRow
 from clusterspec.results.estimate_json import figure_names, layout_json, memory_json
@@ -154,7 +154,7 @@ def test_the_accelerators_in_use_are_told_where_some_are_idle(nodes: int, with_w
     [(inf, ".inf"), (-inf, "-.inf"), (nan, ".nan"), (0.0, 0.0), ({"a": [inf, 1]}, {"a": [".inf", 1]}), ("inf", "inf")],
 )
 def test_a_number_that_json_lacks_is_told_as_yaml_writes_it(value: object, told: object) -> None:
-    assert finite(value) == told
+    assert json_value(value) == told
     assert Change(("a", 0), value, None).to_json() == {"path": "/a/0", "old": told, "new": None}
 
 

@@ -16,7 +16,7 @@ from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
 from clusterspec.rules.layout.stage_layers_mismatch import _place_of_empty_stage
 from clusterspec.rules.pipeline.fewer_microbatches_than_stages import _dualpipe_problem
 from clusterspec.rules.serving.chunks_exceed_token_target import _share_of_steps
-from clusterspec.rules.serving.weights_leave_no_cache import _with_fewer_sequences
+from clusterspec.rules.serving.weights_leave_no_cache import _fewer_sequences_advice
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -216,4 +216,4 @@ def test_memory_that_is_kept_free_for_sampling_is_less_with_fewer_sequences(
         rank=SimpleNamespace(reserved=[SimpleNamespace(name=line, value=2e9)]),
         job=SimpleNamespace(workload=SimpleNamespace(serving=serving)),
     )
-    assert _with_fewer_sequences(stored) == advice
+    assert _fewer_sequences_advice(stored) == advice

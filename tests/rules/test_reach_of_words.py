@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec.rules.knowledge.address_plans import subnets_in
-from clusterspec.rules.knowledge.capacity_texts import _is_lost, _stated_load
+from clusterspec.rules.knowledge.capacity_texts import _counts_lost_units, _stated_load
 from clusterspec.rules.knowledge.quoted_links import slower_nics
 from clusterspec.rules.knowledge.request_limits import _buckets
 from clusterspec.rules.knowledge.service_relations import requests_in_flight
@@ -30,7 +30,7 @@ TEXT = (
 
 
 def is_lost(text: str) -> bool:
-    return any(_is_lost(text, figure) for figure in figures_in(text))
+    return any(_counts_lost_units(text, figure) for figure in figures_in(text))
 
 
 def is_for_loopbacks(text: str) -> bool:

@@ -160,8 +160,8 @@ def test_a_text_with_a_split_port_has_its_cue(words: str) -> None:
 
 @each("word", ["dr4", "400gbase-sr8", "2xfr4", "lr", "400g-dr4"])
 def test_a_text_with_a_kind_of_light_has_its_cue(word: str) -> None:
-    assert described_run_exceeds_reach._is_light(word.rpartition("-")[2])
-    assert not described_run_exceeds_reach._is_light("server")
+    assert described_run_exceeds_reach._is_optical_standard(word.rpartition("-")[2])
+    assert not described_run_exceeds_reach._is_optical_standard("server")
 
 
 def test_a_text_about_damages_has_their_cue() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.effort import each
-from tools.mutate.__main__ import killed_share, told
+from tools.mutate.__main__ import killed_share, score_line
 from tools.mutate.blocks import Notes, block_line
 from tools.mutate.candidates import RecordedTest, Recording, candidates
 from tools.mutate.copies import KILLED, SURVIVED, UNDECIDED, files_of
-from tools.mutate.places import Mutator, mutate, other, sample, sample_across
+from tools.mutate.places import Mutator, mutate, other_constant, sample, sample_across
 from tools.mutate.runs import Recorder
 
 MODULE = '''"""A module."""
@@ -60,8 +60,8 @@ def test_each_operator_number_and_word_is_changed_alone(expression: str, changed
 
 def test_another_value_is_never_the_same_value() -> None:
     for value in (0, -1, 7, 0.0, 0.5, -0.001, "error", "cluster.nodes"):
-        assert other(value) not in {None, value}
-    assert [other(value) for value in (True, None, "words", b"error")] == [None] * 4
+        assert other_constant(value) not in {None, value}
+    assert [other_constant(value) for value in (True, None, "words", b"error")] == [None] * 4
 
 
 def test_a_mutation_changes_the_line_that_it_names(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_test_that_reads_source_or_starts_a_process_is_noted(
 def test_an_undecided_mutation_is_not_killed() -> None:
     counts = Counter({KILLED: 3, SURVIVED: 1, UNDECIDED: 1})
     assert killed_share(counts) == pytest.approx(0.6)
-    assert told("units", counts) == "units: 3 of 5 killed, 1 undecided (60%)"
+    assert score_line("units", counts) == "units: 3 of 5 killed, 1 undecided (60%)"
     assert killed_share(Counter()) == 1
 
 

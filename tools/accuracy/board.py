@@ -21,7 +21,7 @@ from tools.accuracy import power_cases, rl_cases, serving_cases
 from tools.accuracy.cases import Case, table
 from tools.accuracy.collective_folds import repository
 from tools.accuracy.split import COLLECTIVES_BEFORE, fitted_runs, is_held_out, training_source
-from tools.peers.__main__ import kept, peers
+from tools.peers.__main__ import peers, recorded_prediction
 
 DATA = Path(__file__).resolve().parents[2] / "tests" / "accuracy"
 BOARD, RELEASES = DATA / "board.csv", DATA / "board_releases.csv"
@@ -99,18 +99,20 @@ def _steps() -> Iterator[Case]:
 
 def _line(area: str, unit: str, case: Case) -> Line:
     quantity = QUANTITIES.get(area, case.group.split(",")[0].replace("throughput", "output_tokens_per_second"))
-    answers = {peer: kept(peer)["answers"].get(case.id, {}).get("figures", {}).get(quantity) for peer in PEERS}
+    answers = {
+        peer: recorded_prediction(peer)["answers"].get(case.id, {}).get("figures", {}).get(quantity) for peer in PEERS
+    }
     return Line(
         area,
         f"{case.id} {case.group.split(',')[0]}" if area == "serving" else case.id,
         case.group,
         unit or ("tok/s" if quantity == "output_tokens_per_second" else "s"),
         _side(area, case),
-        _rounded(case.published) or 0.0,
-        _rounded(case.predicted),
-        _rounded(case.low),
-        _rounded(case.high),
-        {peer: rounded for peer, value in answers.items() if (rounded := _rounded(value)) is not None},
+        _rounded_figure(case.published) or 0.0,
+        _rounded_figure(case.predicted),
+        _rounded_figure(case.low),
+        _rounded_figure(case.high),
+        {peer: rounded for peer, value in answers.items() if (rounded := _rounded_figure(value)) is not None},
     )
 
 
@@ -131,7 +133,7 @@ def _side(area: str, case: Case) -> str:
     return "fitted" if before or not is_held_out(source) else "held out"
 
 
-def _rounded(value: float | None) -> float | None:
+def _rounded_figure(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 

@@ -11,7 +11,7 @@ from tools.accuracy.board import PEERS, Line, read, releases
 from tools.accuracy.cases import FILES, published_runs, table
 from tools.accuracy.figures import Regret, ranking, score
 from tools.fit import split
-from tools.peers.__main__ import kept, not_run, peers
+from tools.peers.__main__ import not_run, peers, recorded_prediction
 
 HEAD = """# Accuracy board
 
@@ -45,8 +45,8 @@ those of SimuMax to its own; the tables above say what rows come to that no cons
 """
 REGRETS = """## Regret of the chosen layout
 
-By how much the layout that is predicted fastest ran slower than the fastest published one, where a source publishes
-three or more layouts of one model on one machine; of peers on the sets of which they predict every layout.
+The regret says by how much the layout predicted fastest ran slower than the fastest published layout. It is computed
+where a source publishes three or more layouts of one model on one machine, and for a peer where it predicts them all.
 """
 CANNOT = """## What peers cannot express
 
@@ -177,7 +177,7 @@ def _unexpressed_table() -> Iterator[str]:
     yield "| peer | rows | predicted | cannot express | failed |"
     yield "|---|---:|---:|---|---|"
     for name, peer in peers().items():
-        answers = kept(name)["answers"].values()
+        answers = recorded_prediction(name)["answers"].values()
         reasons = Counter(one["cannot"] for one in answers if "cannot" in one)
         failed = Counter(one["failed"].split(":")[0] for one in answers if "failed" in one)
         counts = ("; ".join(f"{why} {count}" for why, count in each.most_common()) for each in (reasons, failed))

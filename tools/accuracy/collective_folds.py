@@ -26,7 +26,7 @@ GRID: dict[str, tuple[float, ...]] = {
     "TREE_BETWEEN": (0.92, 0.95, 0.97),
     "SWITCH_TREE": (0.88, 0.92, 0.96),
 }
-"""The assumed constants that the measured collectives tell something of, with the values that are tried."""
+"""The assumed constants on which the times of measured collectives depend, with the values to try."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def _set_constant(name: str, new: float) -> None:
 
 
 def _unseen_cases(each: Series) -> Iterator[Case]:
-    for row, cost in each.costs(without(each.cluster, each.source)):
+    for row, cost in each.costs(cluster_without_source(each.cluster, each.source)):
         yield Case(
             f"{each.name} {row['size']}",
             size_group(float(row["size"])),
@@ -123,7 +123,7 @@ def _unseen_cases(each: Series) -> Iterator[Case]:
         )
 
 
-def without(cluster: Cluster, source: str) -> Cluster:
+def cluster_without_source(cluster: Cluster, source: str) -> Cluster:
     """The cluster without the link figures that cite a source; assumptions for all links replace them."""
     up, out = cluster.scale_up, cluster.scale_out
     if up.interconnect is not None:

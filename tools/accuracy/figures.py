@@ -80,7 +80,7 @@ def _kind(run: dict[str, dict[str, dict[str, str]]]) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Regret:
-    """How much slower the layout predicted fastest ran than the fastest of its set."""
+    """The relative time by which the layout predicted fastest ran slower than the fastest of its set."""
 
     name: str
     layouts: int

@@ -166,7 +166,7 @@ def _step_parts(found: _Scored) -> Iterator[str]:
     yield "\n## Ranges by regime\n"
     yield ranges.section([*found.runs, *found.new])
     yield "\n### The worst ten\n"
-    yield worst(found.runs)
+    yield worst_cases_table(found.runs)
     yield PEERS
     yield "## Ranking\n"
     yield regrets(ranking(found.runs))
@@ -263,7 +263,7 @@ def table(scores: Iterable[Score]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def worst(cases: Sequence[Case]) -> str:
+def worst_cases_table(cases: Sequence[Case]) -> str:
     rows = ["| case | what | published | predicted | error | why | source |", "|---|---|---|---|---|---|---|"]
     for case in sorted(cases, key=lambda one: -abs(one.error))[:10]:
         predicted = f"{case.predicted:.3g} s" if case.predicted is not None else "none"

@@ -168,7 +168,7 @@ def memory_regimes(case: Case) -> Iterator[str]:
     share = plan.memory.activations.value / plan.memory.total.value
     yield ALL
     yield next((name for limit, name in ACTIVATIONS if share < limit), "activations half of it and more")
-    yield f"memory counted: {_counted()[case.id]}"
+    yield f"memory counted: {_counted_memory()[case.id]}"
     workload = plan.design.workload
     assert workload is not None
     yield "8 or 4 bits" if precision_width(workload.precision) < 2 else "16 or more bits"
@@ -179,7 +179,7 @@ ACTIVATIONS = ((0.25, "activations below a quarter"), (0.5, "activations a quart
 """Bounds of the activations' share of a peak, with the regime below each."""
 
 
-def _counted() -> Mapping[str, str]:
+def _counted_memory() -> Mapping[str, str]:
     """What the published peak of each run counts (`memory_counts`)."""
     return {run["id"]: run.get("memory_counts", "device") for run in published_runs("new_runs")}
 

@@ -40,7 +40,7 @@ def rows(name: str = "serving") -> tuple[Row, ...]:
 @cache
 def plans(name: str = "serving") -> tuple[tuple[Row, Design], ...]:
     """The published plans of a file with their designs."""
-    return tuple((row, _design_at(name, place)) for place, row in enumerate(rows(name)))
+    return tuple((row, _plan_design(name, place)) for place, row in enumerate(rows(name)))
 
 
 def predicted_plans(
@@ -51,11 +51,11 @@ def predicted_plans(
     """
     for place, row in enumerate(rows(name)):
         if wanted is None or wanted(row):
-            yield row, _design_at(name, place), _times_at(name, place)
+            yield row, _plan_design(name, place), _times_at(name, place)
 
 
 @cache
-def _design_at(name: str, place: int) -> Design:
+def _plan_design(name: str, place: int) -> Design:
     """The design of the plan at a place of a file."""
     return study(spec_of(rows(name)[place])).design
 
@@ -63,7 +63,7 @@ def _design_at(name: str, place: int) -> Design:
 @cache
 def _times_at(name: str, place: int) -> ServingTimes:
     """The times of the plan at a place of a file."""
-    found = serving_times(_design_at(name, place))
+    found = serving_times(_plan_design(name, place))
     assert found is not None, rows(name)[place]["id"]
     return found
 
@@ -143,10 +143,10 @@ def _requests(row: Row) -> dict[str, Any]:
     if row["draft_tokens"]:
         load["speculative"] = {"tokens": int(row["draft_tokens"]), "acceptance": float(row["acceptance"])}
     if row["prefill"]:
-        load["disaggregated"] = {side: _engines(row[side]) for side in ("prefill", "decode")}
+        load["disaggregated"] = {side: _degrees_by_name(row[side]) for side in ("prefill", "decode")}
     return load
 
 
-def _engines(text: str) -> dict[str, int]:
+def _degrees_by_name(text: str) -> dict[str, int]:
     """The degrees of one kind of engine, as ``tp=8 ep=8 replicas=2``."""
     return {name: int(value) for name, _, value in (part.partition("=") for part in text.split())}

@@ -1,4 +1,4 @@
-"""How much longer all times of open loads would have to be for the published time per output token."""
+"""The factor of all times of open loads with which the time per output token is as published."""
 
 from __future__ import annotations
 
@@ -19,57 +19,59 @@ TEXT = """
 
 ### Open loads near their limit
 
-Loads of MLPerf's servers are the highest that meet its targets. There a plan whose steps are all a little slower has
-far longer waits and steps with more prompts: a few percent of every time are a third of the time per output token. For
-each plan the factor of all times is given with which the prediction is the published time per output token. Of Llama
-3.1 405B, whose time per output token is predicted 18 to 38 % too short on the fitted side, all times are 2 to 4 % too
-short on B200, 9 % on H200 and 15 % on GB200; drawn lengths of prompts add a tenth of the time in `simulate`. Four plans
-of one machine at one rate (8B on eight B200, 999 requests a second) have first tokens of 0.06 to 0.50 s: a model of the
-engine gives one of them.
+MLPerf's server loads are the highest loads that meet its targets. At such a load, a plan with slightly slower steps has
+far longer waits and more prompts in each step: a few percent more in every time add a third to the time per output
+token. For each plan, the table states the factor of all times with which the prediction equals the published time per
+output token. Of Llama 3.1 405B, whose time per output token is predicted 18 to 38 % too short on the fitted side, all
+times are 2 to 4 % too short on B200, 9 % on H200 and 15 % on GB200; drawn lengths of prompts add a tenth of the time in
+`simulate`. Four plans of one machine at one rate (8B on eight B200, 999 requests a second) have first tokens of 0.06 to
+0.50 s: a model of the engine can give only one of these values.
 
-What else was looked at and not mended, since no source tells one cause from another: DeepSeek-R1 on 16 ranks over two
-nodes takes 23 ms (SGLang) and 31 ms (TensorRT-LLM) for a token where 9.5 are predicted, of which all-reduces are 4.1;
-on one node releases of February 2025 are as much slower, and the two were not told apart. With tensor parallelism over
-PCIe io.net's RTX 4090 are slower than predicted by up to 90 us for each all-reduce, those of AccelMark are not.
-Pipelines of TensorRT-LLM are within 13 % with Llama 3.3 70B, but Qwen3-30B-A3B in eight stages is predicted up to 83 %
-too fast: stages of six layers are as short as the work of the host for each, which is counted once for all of them.
-With 9 us of TensorRT-LLM's host for each sequence of a step instead of 3 the times per output token of open loads on
-the fitted side go from 20.9 to 17.7 %, and throughput of dense models at full load from 7.9 to 9.7 %. And two plans of
-OCI had latency over all output tokens as time per output token, which counts their prompts; it was taken out.
+Some errors remain because no source separates their possible causes. DeepSeek-R1 on 16 ranks over two nodes takes 23 ms
+(SGLang) and 31 ms (TensorRT-LLM) for a token; the prediction is 9.5 ms, of which all-reduces take 4.1. On one node,
+releases of February 2025 are slower by as much, so the effects of the release and of the second node could not be
+separated. With tensor parallelism over PCIe io.net's RTX 4090 are slower than predicted by up to 90 us for each
+all-reduce, those of AccelMark are not. Pipelines of TensorRT-LLM are within 13 % with Llama 3.3 70B, but Qwen3-30B-A3B
+in eight stages is predicted up to 83 % too fast: a stage of six layers is as short as the host's work for a stage, and
+the host's work is counted once for all stages. With 9 us of TensorRT-LLM's host for each sequence of a step instead of
+3 the times per output token of open loads on the fitted side go from 20.9 to 17.7 %, and throughput of dense models at
+full load from 7.9 to 9.7 %. Two plans of OCI had the latency divided by all output tokens as their time per output
+token, which includes the prompts; these figures were removed.
 
 A fused layer of experts takes 13 to 56 us for one token beyond reading its weights (aiconfigurator 095f58a, moe_perf,
 shapes that are read in 6 us: 32 to 42 us in SGLang 0.5.6 to 0.5.10, 17 to 25 us in 0.5.14; vLLM 21 to 40 us on Hopper,
 13 to 35 us on Blackwell; TensorRT-LLM 15 us in NVFP4, else 31 to 54 us). Until 27 November 2026 four launches of about
-15 us were counted; now it is 31 us for all. Timed by release, fitted plans with experts are nearer (mean logarithm of
-the time per output token 0.44 in place of 0.48), but 992 plans of the field go from 10.6 to 10.9 % and more in the
-median of all figures, so SGLang of 2025 stays too fast. On the same day the small kernels between products became 2 us
-each (four in a layer; two with tensor parallelism, whose norms are fused with the all-reduce; those of latent attention
-are not told from its module), attention over caches of 2 to 128 MB the median of all measured releases, and the host
-0.5 ms a step where steps are formed ahead. Plans of `serving.csv` on the fitted side went from 20.9 to 18.9 % (time per
-output token, dense), from 9.7 to 9.4 % (experts) and from 17.8 to 15.7 % (throughput, experts). Held out, times per
-output token of `new_serving.csv` went from 10.1 to 10.0 % (dense) and from 18.9 to 18.4 % (experts), throughput from
-11.6 to 11.3 % (experts) and stayed at 10.2 % (dense), first tokens from 24.4 to 24.5 and from 29.2 to 29.3 %. Worse
-became MI300X of argonne (throughput, held out: 39 to 52 %, too fast; its attention is scaled from those tables, and no
-small cache of MI300X is on the fitted side). Power with few requests, to which nothing was fitted, went from 23 to 16 %
-too high on MI325X, from 31 to 22 % on H100 and from 36 to 29 % on H200. The 992 plans stayed at 10.6 %. Tried and
-refused: small kernels of 2.5 and 3 us, or also in layers with latent attention, the host at 0.7 ms, and no launches of
-shared experts (10.7 to 11.1 % there).
+15 us were counted; now every fused layer counts 31 us. Timed by release, fitted plans with experts are nearer (mean
+logarithm of the time per output token 0.44 in place of 0.48), but 992 plans of the field go from 10.6 to 10.9 % and
+more in the median of all figures, so SGLang of 2025 stays too fast. On the same day the small kernels between products
+became 2 us each (four in a layer; two with tensor parallelism, whose norms are fused with the all-reduce; the small
+kernels of latent attention are part of the time of its module), attention over caches of 2 to 128 MB the median of all
+measured releases, and the host 0.5 ms a step where steps are formed ahead. Plans of `serving.csv` on the fitted side
+went from 20.9 to 18.9 % (time per output token, dense), from 9.7 to 9.4 % (experts) and from 17.8 to 15.7 %
+(throughput, experts). Held out, times per output token of `new_serving.csv` went from 10.1 to 10.0 % (dense) and from
+18.9 to 18.4 % (experts), throughput from 11.6 to 11.3 % (experts) and stayed at 10.2 % (dense), first tokens from 24.4
+to 24.5 and from 29.2 to 29.3 %. MI300X of argonne became worse (throughput, held out: 39 to 52 %, too fast; its
+attention is scaled from those tables, and no small cache of MI300X is on the fitted side). Power with few requests, to
+which nothing was fitted, went from 23 to 16 % too high on MI325X, from 31 to 22 % on H100 and from 36 to 29 % on H200.
+The 992 plans stayed at 10.6 %. Tried and refused: small kernels of 2.5 and 3 us, or also in layers with latent
+attention, the host at 0.7 ms, and no launches of shared experts (10.7 to 11.1 % there).
 
 ### Models with experts in MLPerf
 
-Before any of this MLPerf's plans of DeepSeek-R1, gpt-oss-120b and Mixtral 8x7B were entered: v5.1 (fitted side as
-before; mlcommons/inference_results_v5.1 at 965182b0) and v6.0 (held out as before; gbeezybez/inference_results_v6.0 at
-232fbf90), at most two submissions of one system, model and scenario. Lengths of prompts are the means of the data sets
-(804, 5,011 and 427 tokens; openshift-psap/performance-dashboard at 71007029), those of answers tokens over samples of
-the log. Left out are engines of prompts apart, Arc, and 94 MI355X. First errors in the median: v6.0 throughput 6.4 %
-(29 plans, p90 31 %, 79 % inside), time per output token 30.4 % (31 plans, 63 %, 81 %), first tokens 63 % (some 100
-times as long, near the limit; 74 % inside); v5.1 throughput 21.6 % (12 plans, 81 %, 58 %), time per output token 44.3 %
-and first tokens 69.9 %. By these plans held-out times per output token with experts went from 17.0 to 18.9 %.
+MLPerf's plans of DeepSeek-R1, gpt-oss-120b and Mixtral 8x7B were entered before any of these changes: v5.1 (fitted side
+as before; mlcommons/inference_results_v5.1 at 965182b0) and v6.0 (held out as before; gbeezybez/inference_results_v6.0
+at 232fbf90), at most two submissions of one system, model and scenario. Lengths of prompts are the means of the data
+sets (804, 5,011 and 427 tokens; openshift-psap/performance-dashboard at 71007029), those of answers tokens over samples
+of the log. Plans with separate prefill engines, plans on Arc and plans on 94 MI355X are left out. Median errors of the
+first prediction: v6.0 throughput 6.4 % (29 plans, p90 31 %, 79 % inside), time per output token 30.4 % (31 plans, 63 %,
+81 %), first tokens 63 % (some 100 times as long, near the limit; 74 % inside); v5.1 throughput 21.6 % (12 plans, 81 %,
+58 %), time per output token 44.3 % and first tokens 69.9 %. By these plans held-out times per output token with experts
+went from 17.0 to 18.9 %.
 
-Not mended: TensorRT-LLM of 2025 gives DeepSeek-R1 with attention data parallelism in v5.1 at 1.6 to 1.8 times less
-throughput than predicted, and the same flags in v6.0 0.83 to 1.11 times as much; a change of the software that no
-source explains. gpt-oss on MI355X is predicted at 0.76 to 0.79 of its throughput, Mixtral in v5.1 at 1.2 to 1.5 on
-H200 and B200.
+Open: in v5.1 the throughput of DeepSeek-R1 with attention data parallelism in TensorRT-LLM of 2025 is predicted 1.6 to
+1.8 times too high; in v6.0, with the same flags, the published throughput is 0.83 to 1.11 times the prediction. The
+software changed between the two, and no source explains how. The throughput of gpt-oss on MI355X is predicted at 0.76
+to 0.79 of the published value, of Mixtral in v5.1 on H200 and B200 at 1.2 to 1.5.
 
 ### Held prompts, filled experts and a driver
 
@@ -79,53 +81,54 @@ logarithm of the time per output token went from 1.22 to 0.30, since the cache h
 does). vLLM up to 0.6.1 sends each step from the driver to every other rank (0.46 ms a rank, its pull request 2221),
 too: Argonne's MI300X went from 0.45 to 0.34. TensorRT-LLM's `enable_balance` holds prompts until every replica of
 attention has one, up to `timeout_iters`: `hold_steps`, with the 6 or 9 steps that the configurations of MLPerf state
-for DeepSeek-R1. In v6.0 (held out) times per output token that were predicted 1.3 to 1.6 times too long are at 0.79 to
-1.34 of the published, one (GB200 at 45 requests a second) at 0.49, and first tokens that were at 0.34 to 17 times are
-at 0.55 to 0.94, but for three plans near their limit (30 to 77 times, before 100 to 230). In v5.1 (fitted side) first
-tokens come nearer (0.2 to 0.29 before, now 0.31 to 0.41) and times per output token further off (0.44 to 0.79 before,
-now 0.38 to 0.55): the cause that no source explains had been hidden by prompts that were not held. Held out, times per
-output token with experts went from 18.4 to 16.7 %, first tokens with experts from 29.3 to 27.8 % and throughput of
-dense models from 10.2 to 9.9 %. Where a step of SGLang takes few of the prompts that were held, `simulate` has first
-tokens up to twice as late as the formula.
+for DeepSeek-R1. In v6.0 (held out) some times per output token had been predicted 1.3 to 1.6 times too long; they are
+now predicted at 0.79 to 1.34 of the published values, and one (GB200 at 45 requests a second) at 0.49. Their first
+tokens had been predicted at 0.34 to 17 times the published values and are now at 0.55 to 0.94, except for three plans
+near their limit (30 to 77 times, before 100 to 230). In v5.1 (fitted side) first tokens come nearer (0.2 to 0.29
+before, now 0.31 to 0.41) and times per output token further off (0.44 to 0.79 before, now 0.38 to 0.55): prompts that
+were not held had compensated for the error that no source explains. Held out, times per output token with experts went
+from 18.4 to 16.7 %, first tokens with experts from 29.3 to 27.8 % and throughput of dense models from 10.2 to 9.9 %.
+Where a step of SGLang takes few of the prompts that were held, `simulate` has first tokens up to twice as late as the
+formula.
 
 Tried and refused: the first token of SGLang one decode step later, as its overlap scheduler returns it (first tokens of
 the cookbook with up to 16 requests in flight went from 0.20 to 0.23 in the mean logarithm); all-reduces of RCCL in vLLM
 before 0.8.3; and eager steps beyond 8,192 tokens, whose 12 to 35 ms depend on the host.
 
-One source came after these were built: SGLang 0.4.1 with DeepSeek-V3 on the day of its release, on one and two nodes
-of eight H200 (datacrunch-research/h200-benchmarks at 700675b, 16 plans, all on the fitted side by the hash of its
+One source was entered after these changes: SGLang 0.4.1 with DeepSeek-V3 on the day of its release, on one and two
+nodes of eight H200 (datacrunch-research/h200-benchmarks at 700675b, 16 plans, all on the fitted side by the hash of its
 name). The median errors of the first predictions were: on one node, TPOT 79.5 %, TTFT 72.9 % and throughput 36.0 %, on
-two TPOT 87.2 %, TTFT 99.6 % and throughput 581 %. Nothing was changed by them. Two nodes give 250 to 290 tokens a
-second at any rate: 122 all-reduces of 14 kB a token are then 1 GB/s each way, as of one port of 10 Gb/s; the command
-of their containers names no InfiniBand device. On one node without captured graphs, steps of decoding are predicted
-1.5 times too fast at 1 to 2 requests a second; with them, where the release that first captured DeepSeek's was days
-away (SGLang pull request 2643), 16 times. Its figures do not enter the ranges.
+two TPOT 87.2 %, TTFT 99.6 % and throughput 581 %. Nothing was changed after these predictions. Two nodes give 250 to
+290 tokens a second at any rate: 122 all-reduces of 14 kB a token are then 1 GB/s each way, the rate of one port of 10
+Gb/s; the command of their containers names no InfiniBand device. On one node without captured graphs, steps of decoding
+are predicted 1.5 times too fast at 1 to 2 requests a second; with them, where the release that first captured
+DeepSeek's was days away (SGLang pull request 2643), 16 times. Its figures do not enter the ranges.
 
-With lengths of answers that vary, the requests in flight hold half of the mean square of their lengths over their mean,
-since long answers are in flight for longer; `simulate` shows it (24.1 ms where half of the mean gave 22.1). No plan of
-these states a distribution, so that no error here changed.
+If answers vary in length, long answers are in flight for longer: a request in flight then holds on average half of the
+mean square of the lengths divided by their mean. `simulate` confirms this (24.1 ms where half of the mean gave 22.1).
+None of these plans states a distribution, so no error here changed.
 
 ### Kernels of a release, and norms of their own
 
 On 28 November 2026 the kernels of experts of vLLM 0.14, SGLang 0.5.9 and TensorRT-LLM 1.0 to 1.3.0rc10 were counted
 from the measurements of aiconfigurator at 095f58a5 (`experts.vllm_2025.*` and so on): until then a release of 2025 ran
-those of 2026, up to three times as fast. And vLLM up to 0.13 and SGLang up to 0.5.9 launch the norm after an
-all-reduce apart, which on Blackwell runs their own all-reduces (9.4 us for 64 KB over eight ranks, in place of 7).
-Nothing was fitted. On the fitted side times per output token with experts went from 28.9 to 28.0 % in the median and
-from 33.5 to 32.9 in the mean, throughput with experts from 65.5 to 59.9 and from 113 to 110, of dense models from 13.8
-to 13.5 and from 19.8 to 19.1; first tokens stayed. Held out, times per output token with experts went from 16.7 to
-16.4 % (p90 54.6 to 53.3), first tokens with experts from 27.8 to 27.1, throughput with experts from 11.1 to 11.2 (mean
-20.3 to 19.5) and of dense models from 9.9 to 10.1 (mean 21.8 to 21.7).
+those of 2026, up to three times as fast. vLLM up to 0.13 and SGLang up to 0.5.9 launch the norm after an all-reduce as
+a separate kernel; on Blackwell they then use all-reduce kernels of their own (9.4 us for 64 KB over eight ranks, in
+place of 7). Nothing was fitted. On the fitted side times per output token with experts went from 28.9 to 28.0 % in the
+median and from 33.5 to 32.9 in the mean, throughput with experts from 65.5 to 59.9 and from 113 to 110, of dense models
+from 13.8 to 13.5 and from 19.8 to 19.1; first tokens stayed. Held out, times per output token with experts went from
+16.7 to 16.4 % (p90 54.6 to 53.3), first tokens with experts from 27.8 to 27.1, throughput with experts from 11.1 to
+11.2 (mean 20.3 to 19.5) and of dense models from 9.9 to 10.1 (mean 21.8 to 21.7).
 
 Refused once more: rates of 4-bit experts above those of GEMMs (1.6 to 3.1 times, from 128 rows). On the fitted side
 only InferenceX has such plans: their times per output token went from 13.9 to 12.0 % in the mean (p90 33 to 22) and
 first tokens from 93 to 49, by five whose engines of prompts are full, and the median of first tokens from 19 to 25.
-Held out, throughput with experts went from 11.2 to 12.6 %, first tokens from 27.1 to 26.5: plans at full load that
-were predicted within 1 % on average (MLPerf v6.0 and TensorRT-LLM 1.2) became 3 to 11 % too fast. Something else that
-only full load has is missing there. Refused, too: floors of fused experts by release and precision (10 to 100 us in
-place of 31; neutral on the fitted side), a factor for small experts with the newest releases, MXFP4 experts with
-16-bit activations on Blackwell, and passes of experts shared by the degree of experts under tp (first tokens from 40.8
-to 41.6 %).
+Held out, throughput with experts went from 11.2 to 12.6 %, first tokens from 27.1 to 26.5: plans at full load that were
+predicted within 1 % on average (MLPerf v6.0 and TensorRT-LLM 1.2) became 3 to 11 % too fast. The model lacks some other
+cost that occurs only at full load. Refused, too: floors of fused experts by release and precision (10 to 100 us in
+place of 31; neutral on the fitted side), a factor for small experts with the newest releases, MXFP4 experts with 16-bit
+activations on Blackwell, and passes of experts shared by the degree of experts under tp (first tokens from 40.8 to 41.6
+%).
 
 Not mended: DeepSeek of MLPerf v5.1 (server at 0.38 to 0.55 of the published time per output token; CUTLASS as the
 default of its release explains a tenth); sampling with top-k and top-p, which sorts 131,072 logits in 17 to 19 us a
@@ -134,14 +137,14 @@ that ML.ENERGY's plans are too fast.
 
 Formulas and `simulate` agree on 95 of the plans that this changed: by source, times per output token and throughput
 within 3 % in the median (one source of two plans within 11), first tokens within 7 (another within 14). Four of
-MLPerf's at full load are within 8 % in times per output token and 1 % in throughput. Not so in closed loops on
-replicas of attention, whose prompts come together: the formula had each run alone, as on engines apart. Now the first
-one alone does, and those of the other replicas follow in steps of all, and requests of stated equal lengths stay in
-step there, too. A prompt of DeepSeek-R1 on each of 16 replicas takes 2.1 s by both (before 0.9 by the formula), a loop
-of 128 equal requests on them 33 ms a token (before 123), and throughput is within 8 % on all of 40 such loops (before
-up to three times). Kimi-K2 of vLLM's recipes went from 0.64 to 1.8 s (published 1.93), first tokens with experts of
-the fitted side from 41.3 to 40.8 %; on the held-out side nothing changed by 0.1 %. First tokens of such loops in later
-rounds stay up to half too short.
+MLPerf's at full load are within 8 % in times per output token and 1 % in throughput. They disagreed in closed loops on
+attention replicas, whose prompts arrive together: the formula ran each prompt alone, as on separate engines. Now only
+the first prompt runs alone, and the prompts of the other replicas follow in shared steps. Requests of stated equal
+lengths stay in step there, too. A prompt of DeepSeek-R1 on each of 16 replicas takes 2.1 s by both (before 0.9 by the
+formula), a loop of 128 equal requests on them 33 ms a token (before 123), and throughput is within 8 % on all of 40
+such loops (before up to three times). Kimi-K2 of vLLM's recipes went from 0.64 to 1.8 s (published 1.93), first tokens
+with experts of the fitted side from 41.3 to 40.8 %; on the held-out side nothing changed by 0.1 %. First tokens of such
+loops in later rounds stay up to half too short.
 
 ### Releases of early 2025, and depths of products
 
@@ -157,10 +160,10 @@ the median, first tokens from 50.6 to 45.2, throughput from 61.4 to 48.5; no hel
 still runs positions as PyTorch operations on ROCm, and on MI300X converts both absorbed matrices to 16 bits in every
 step (16 kernels a layer): times per output token with experts went from 28.0 to 27.2 % (p90 65.1 to 60.3; after the
 change below) and held out from 16.7 to 16.6 (mean 27.3 to 27.1), throughput of InferenceX from 13.3 to 12.4 in the
-mean. Left are SGLang 0.4 (0.43 to 0.55 of the published time per output token), MI300X with few requests (0.38 to 0.74:
-what a small kernel costs there was not found), prompts (a half to an eighth: no kernels of those releases were
-measured) and caches: TensorRT-LLM 0.17 holds 350,000 tokens whatever the length of answers, vLLM 0.7.4 some 200,000,
-half of the predicted.
+mean. The remaining errors are those of SGLang 0.4 (0.43 to 0.55 of the published time per output token), MI300X with
+few requests (0.38 to 0.74: what a small kernel costs there was not found), prompts (a half to an eighth: no kernels of
+those releases were measured) and caches: TensorRT-LLM 0.17 holds 350,000 tokens whatever the length of answers, vLLM
+0.7.4 some 200,000, half of the predicted.
 
 A product of few tiles takes a time for each element along which it sums: 1.1 ns in blocks of FP8 on Hopper, 0.85 on
 B200, 0.63 in 4 bits (1.8 by TensorRT-LLM), by all releases in aiconfigurator at 095f58a5; products in 16 bits divide
@@ -197,33 +200,33 @@ A request of an open load decodes with as many others as are in flight at any ti
 sequence too few, which counts where few long prompts are in flight. At times per token that grow in proportion to the
 sequences the number in flight is that of shared processors, whatever the lengths (Cohen, 1979); a test sums it. Prompts
 that a request leaves behind when its own ends delay its first tokens and keep more requests in flight, also on engines
-that run prompts in steps of their own. And a full step of prompts was timed as two where its mean number of sequences
-left room for a little more than the whole one: first tokens of plans at half load came up to 17 times as late as
+that run prompts in steps of their own. A full step of prompts was timed as two steps where the mean number of sequences
+left tokens for slightly more than one whole prompt: first tokens of plans at half load came up to 17 times as late as
 simulated. Against `simulate`, on 54 loads of prompts of 1,000 to 32,000 tokens at 40 to 90 % of the sustained rate,
 times per output token were 15 % too short in the median and up to 40, and are 5.5 % too short and up to 24. Held out,
-those of dense models went from 10.3 to 10.1 % and of experts from 15.9 to 15.6. Left are loads near saturation with
-short answers, where the number that decodes varies with the prompts.
+those of dense models went from 10.3 to 10.1 % and of experts from 15.9 to 15.6. Loads near saturation with short
+answers remain, where the number of decoding sequences varies with the prompts.
 
 Refused: rates of latent attention over caches as measured (generation_mla_perf of the same source, for 8 to 128 heads
-in 16 and 8 bits). The tables of grouped queries, which stand for them, are 20 to 45 % too fast for small caches on
-B200 and up to twice too slow for 128 heads over large ones in FP8; with measured ones calls are within 10 % and
+in 16 and 8 bits). The tables of grouped queries, which stand for them, are 20 to 45 % too fast for small caches on B200
+and up to twice too slow for 128 heads over large ones in FP8; with measured ones calls are within 10 % and
 `serving.csv` goes from 8.0 to 7.9 %, but held out, times per output token with experts go from 15.9 to 16.3 % and
 throughput from 10.7 to 11.4: MLPerf's and TensorRT-LLM's plans at full load, which are predicted too fast already on
-the fitted side, become faster. What full load costs in addition is still not known.
+the fitted side, become faster. The additional cost at full load is still not known.
 
 ### Products in 8 bits by TensorRT-LLM, and what a prediction can reach
 
-On 29 November 2026 the errors of the fitted side were regressed, source by source, on the share of each part of a
-step, on parallelism, precision, requests in flight and lengths. On NVIDIA's parts one slope had one sign in all
-sources that have it: the more of the time is prompts, the slower the predictions of TensorRT-LLM in 8 bits (NIM,
-InferenceX, first tokens of release 0.9, batches of 1.0). Its dense GEMMs had the tables of vLLM on H100, L40S and RTX
-PRO 6000 and of SGLang on H200. They have their own now (aiconfigurator-core 0.12.0, TensorRT-LLM 1.3.0rc20), and
-blocks of weights with scales those of blocks. The layers that were timed compute a scale of their inputs in each call,
-as they are given none (collector/trtllm/collect_gemm.py; tensorrt_llm/_torch/modules/linear.py), which checkpoints
-have: the time of that, which the same source states (computescale_perf: 40 us of 4,096 rows on H100), is taken off.
-And blocks have scales in 8 bits alone: DeepSeek in 4 bits had the depth of vLLM's products. Nothing was fitted.
-Throughput of dense models by release 1.0 was 8 % too low on H100 and 1 % too high on H200, and is 1 and 8 % too high.
-Of the fitted side of the 992 plans times per output token of dense models went from 11.8 to 11.0 % (NIM 15 to 8),
+On 29 November 2026 the errors of the fitted side were regressed, source by source, on the share of each part of a step,
+on parallelism, precision, requests in flight and lengths. On NVIDIA's parts one slope had the same sign in all sources:
+the larger the share of prompts in the time, the slower TensorRT-LLM in 8 bits was predicted (NIM, InferenceX, first
+tokens of release 0.9, batches of 1.0). Its dense GEMMs had the tables of vLLM on H100, L40S and RTX PRO 6000 and of
+SGLang on H200. They now have tables of their own (aiconfigurator-core 0.12.0, TensorRT-LLM 1.3.0rc20); GEMMs with
+block-scaled weights have the tables measured with block scales. The layers that were timed compute a scale of their
+inputs in each call, as they are given none (collector/trtllm/collect_gemm.py; tensorrt_llm/_torch/modules/linear.py),
+which checkpoints have: the time of that, which the same source states (computescale_perf: 40 us of 4,096 rows on H100),
+is taken off. And blocks have scales in 8 bits alone: DeepSeek in 4 bits had the depth of vLLM's products. Nothing was
+fitted. Throughput of dense models by release 1.0 was 8 % too low on H100 and 1 % too high on H200, and is 1 and 8 % too
+high. Of the fitted side of the 992 plans times per output token of dense models went from 11.8 to 11.0 % (NIM 15 to 8),
 throughput of dense models from 7.3 to 7.9; of their held-out side times per output token from 6.3 to 6.0, first tokens
 from 14.4 to 13.6 and throughput from 9.1 to 8.6. Of the held-out sources of `new_serving.csv` times per output token
 stay at 12.3 % (dense 10.1 to 10.3), first tokens at 24.7 and throughput at 10.5. The rule gives narrower ranges than
@@ -242,9 +245,9 @@ configuration.
 | ttft | 24.7 % | 26.9 % | 25.3 % | 18.3 % |
 | throughput | 10.5 % | 8.9 % | 8.9 % | 6.3 % |
 
-Other rows of a source are worth 1.5 to 2 points, which nobody has before a first run. Even with them times per output
-token of models with experts are not within 11 %, and first tokens no nearer than without: two fifths of their variance
-is within a configuration.
+Other rows of the same source would reduce the error by 1.5 to 2 points, but nobody has them before a first run. Even
+with such rows, times per output token of models with experts are not within 11 %, and first tokens are not nearer: two
+fifths of their variance is within a configuration.
 
 Refused: 20 us of the host for each sequence of vLLM 0.8 to 0.13, which launches no step ahead (throughput of dense
 models on the fitted side from 20.1 to 16.6 %, but held out, times per output token of dense models from 10.1 to 10.4
@@ -256,41 +259,41 @@ output token from 12.3 to 12.5 %); GEMMs without any quantization of their input
 How several sources measured was compared with their scripts. Lengths drawn uniformly, as SGLang's client does by
 default, or as chats have them change no time by more than 1 % in the median, since caches are a small part of those
 steps. Rates of the Qwen pages, which count prompts, are entered without them, and datacrunch's lengths are the full
-ones, as its rates show. One thing is not as measured: InferenceX draws lengths of 0.8 to 1 of those it states
-(RANDOM_RANGE_RATIO 0.8), and its plans have the stated ones. With 0.9 of them the mean logarithm of its times per
-output token on the fitted side goes from 0.138 to 0.136 and its first tokens from 24.9 to 22.8 %, but from 0.446 to
+ones, as its rates show. One input differs from the measurement: InferenceX draws lengths of 0.8 to 1 of the stated
+length (RANDOM_RANGE_RATIO 0.8), and its plans have the stated length. With 0.9 of them the mean logarithm of its times
+per output token on the fitted side goes from 0.138 to 0.136 and its first tokens from 24.9 to 22.8 %, but from 0.446 to
 0.452 in the mean; held out, times per output token with experts go from 15.6 to 16.0 %, and first tokens of the 992
 plans from 13.6 to 17.3. The constants of the host and of waves were fitted with the stated lengths, and would have to
-be fitted anew; the plans were left. Where ML.ENERGY's servers sample, steps are longer by 40 to 80 us for each
-sequence on H100, more with larger vocabularies, of which sorting is a quarter. And on MI355X steps of few requests are
-predicted too fast and those of many too slow (DeepSeek-R1 in 8 bits, -20 % with 4 requests to +22 % with 64): no
-kernels of that part are published.
+be fitted anew; the plans were left. Where ML.ENERGY's servers sample, steps are longer by 40 to 80 us for each sequence
+on H100, more with larger vocabularies, of which sorting is a quarter. And on MI355X steps of few requests are predicted
+too fast and those of many too slow (DeepSeek-R1 in 8 bits, -20 % with 4 requests to +22 % with 64): no kernels of that
+part are published.
 
 ### Waits for steps that are formed ahead
 
 On 29 November 2026 the first tokens of formulas and `simulate` were compared at every load of the tests, where three
-plans differed. In a loop a request comes once the step after that of its predecessor's end runs, and the step after
-that is formed when that one begins: the prompt waits for all of it, not for what is left after its launch, and with
-the prompts of several requests where steps have several (vLLM, batch queue of two; SGLang, event_loop_overlap).
+plans differed. In a loop, a request arrives while the step after its predecessor's last step runs. The following step
+is formed when that step begins, so the prompt waits for the whole of it, not only for the part after its launch. If
+several requests end in one step, their prompts wait together (vLLM, batch queue of two; SGLang, event_loop_overlap).
 Requests that come later than one step after another's end are amid any step, a long one more often. The median of a
-loop is that of the distribution which its 99th percentile had already; it was the mean. Prompts that separate prefill
-engines run on several attention ranks are routed by the requests of a rank, those that run or are formed ahead
-included, so that at half load some ranks of 32 have two prompts in a step: medians of first tokens of open loads
-there were a quarter of simulated ones. And of turns of conversations the short prompts last as long as their launch,
-which the mean length hides. Nothing was fitted. On 30 loads of six plans that were drawn up before and run first
-after the change (three engines, 6 to 128 requests in flight and 40 to 80 % of that rate) mean first tokens differ by
-4.5 % from `simulate` on average (before 7.3), medians by 6.6 (8.2), times per output token by 1.7 as before. Of the
-fitted side first tokens went from 41.6 to 40.7 % (dense models 20.6 to 16.7, in loops of the 992 plans 8.2 to 7.1;
-its regime of dense models would now reach to 2.18 instead of 2.45 times the prediction). Held out, dense models in
-loops went from 18.7 to 17.7 %, open loads from 27.4 to 28.2 and with experts from 24.3 to 28.1 in the median, all
-first tokens from 24.7 to 24.9 (p90 73.9 to 73.5; mean logarithm 0.465 both), 99th percentiles from 29.9 to 30.1 %
-(67.1 to 67.0 in the mean). Times per output token and throughput stay.
+loop is now taken from the distribution that already gave its 99th percentile; before, the mean was used. Prompts that
+separate prefill engines run on several attention ranks are routed by the requests of a rank, those that run or are
+formed ahead included, so that at half load some ranks of 32 have two prompts in a step: medians of first tokens of open
+loads there were a quarter of simulated ones. In conversations, short prompts last as long as their launch; a
+calculation with the mean length misses this. Nothing was fitted. On 30 loads of six plans that were drawn up before and
+run first after the change (three engines, 6 to 128 requests in flight and 40 to 80 % of that rate) mean first tokens
+differ by 4.5 % from `simulate` on average (before 7.3), medians by 6.6 (8.2), times per output token by 1.7 as before.
+Of the fitted side first tokens went from 41.6 to 40.7 % (dense models 20.6 to 16.7, in loops of the 992 plans 8.2 to
+7.1; its regime of dense models would now reach to 2.18 instead of 2.45 times the prediction). Held out, dense models in
+loops went from 18.7 to 17.7 %, open loads from 27.4 to 28.2 and with experts from 24.3 to 28.1 in the median, all first
+tokens from 24.7 to 24.9 (p90 73.9 to 73.5; mean logarithm 0.465 both), 99th percentiles from 29.9 to 30.1 % (67.1 to
+67.0 in the mean). Times per output token and throughput stay.
 
-One of the three was the test: the queue of separate prefill engines takes four rounds of a loop to fill, of which it
-counted the second. Left are prompts of pipelines, which `simulate` lets share one step of all stages, open loads on
-attention replicas near saturation (first tokens 43 % too late at 85 % of the highest rate, before 52 % too soon; at
-60 % 7 % too soon, before 43), and times per output token of such replicas, 5 to 20 % too short as prompts share
-experts with sequences that other replicas decode.
+In one of the three, the test was wrong: the queue of separate prefill engines takes four rounds of a loop to fill, and
+the test counted the second round. The remaining differences are prompts of pipelines, which `simulate` lets share one
+step of all stages, open loads on attention replicas near saturation (first tokens 43 % too late at 85 % of the highest
+rate, before 52 % too soon; at 60 % 7 % too soon, before 43), and times per output token of such replicas, 5 to 20 % too
+short as prompts share experts with sequences that other replicas decode.
 
 Refused: products of large steps at no more than 0.9 of the best measured rate, the share that training sustains.
 Where prompts take most of the time (by their share of it) throughput held out goes from 10.5 to 10.2 %, times per
@@ -319,9 +322,10 @@ the median (mean logarithm 0.486 to 0.488); of the held-out figures none changes
 
 Formulas and `simulate` were compared on 886 plans of 20 sources: published first tokens are 29.2 % off in the median by
 the formulas and 29.1 % by the simulation (90th percentiles 78.3 and 77.3 %), times per output token 14.4 and 14.3 %.
-What is left is in the times of kernels and servers, not in the queues. Nor are steps counted that vLLM before 0.8 runs
-without captured graphs: those with contexts beyond 8,192 tokens (max_seq_len_to_capture of its 0.7.3, worker/
-model_runner.py), for which single requests of 28,640 tokens take 12 to 35 ms a step by machine in AccelMark.
+The remaining error is in the times of kernels and servers, not in the queues. The model does not count the steps that
+vLLM before 0.8 runs without captured graphs: steps with contexts beyond 8,192 tokens (max_seq_len_to_capture of its
+0.7.3, worker/ model_runner.py), for which single requests of 28,640 tokens take 12 to 35 ms a step by machine in
+AccelMark.
 """
 
 

@@ -54,7 +54,7 @@ def asked(method: str, path: str, sent: dict[str, str] | None = None) -> Any:
         raise Refused(f"{method} {path}: {fault}") from fault
 
 
-def known(issue: str) -> dict[str, Any] | None:
+def earlier_comment(issue: str) -> dict[str, Any] | None:
     """The comment of an earlier run, if a program wrote it: anybody can write the mark."""
     page, found = 1, None
     while True:
@@ -84,7 +84,7 @@ def has_changed_spec(text: str) -> bool:
 def publish(text: str, repository: str, number: str) -> None:
     """Write the comment, or the one that is known anew."""
     issue = f"/repos/{repository}/issues"
-    earlier = known(f"{issue}/{number}")
+    earlier = earlier_comment(f"{issue}/{number}")
     body = f"{fitting(text)}\n{MARK}\n"
     if earlier is None:
         if has_changed_spec(text):

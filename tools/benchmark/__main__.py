@@ -13,7 +13,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.cost.estimate import estimate
 from tools.benchmark.editor import keystrokes
-from tools.benchmark.processes import many, start_up
+from tools.benchmark.processes import print_batch_time, start_up
 from tools.benchmark.searches import searches
 from tools.benchmark.specs import EIGHT, SPEC
 
@@ -33,7 +33,7 @@ def settings() -> studies.Settings:
     return studies.Settings(Catalog.open(), Config(), date(2026, 11, 20))
 
 
-def inside() -> None:
+def print_step_times() -> None:
     shared = settings()
     text = SPEC.read_text("utf-8")
     one = studies.study_text(text, shared)
@@ -43,7 +43,7 @@ def inside() -> None:
     print(f"{'all rules, plan at hand':28} {median(lambda: rules.run_rules(one.facts()), 30) * 1e3:6.2f} ms")
 
 
-def growth() -> None:
+def print_growth() -> None:
     shared = settings()
     seconds = {}
     for nodes in (1, 12_500):
@@ -55,8 +55,8 @@ def growth() -> None:
 
 if __name__ == "__main__":
     start_up()
-    many()
+    print_batch_time()
     keystrokes()
-    inside()
-    growth()
+    print_step_times()
+    print_growth()
     searches(settings())

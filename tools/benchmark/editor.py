@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tools.benchmark.specs import LINES, ROOT, long
+from tools.benchmark.specs import LINES, ROOT, long_spec
 
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from clusterspec.__main__ import main; main()"
 TYPED = "  recompute: selective   # to save memory"
@@ -105,17 +105,17 @@ def keystrokes() -> None:
     """Processor milliseconds that the server takes for a keystroke in a spec of 500 lines."""
     if importlib.util.find_spec("pygls") is None:
         return
-    quiet, _ = typed(0)
-    seconds, waited = typed(len(TYPED))
+    quiet, _ = typing_seconds(0)
+    seconds, waited = typing_seconds(len(TYPED))
     each = (seconds - quiet) / len(TYPED) * 1e3
     missed = "" if each <= LIMIT else "  missed"
     print(f"{f'a keystroke, {LINES} lines':28} {each:6.0f} ms (to reach: {LIMIT:.0f}){missed}")
     print(f"{'  until its findings are sent':28} {statistics.median(waited) * 1e3:6.0f} ms")
 
 
-def typed(characters: int) -> tuple[float, list[float]]:
+def typing_seconds(characters: int) -> tuple[float, list[float]]:
     """Processor seconds of a server while a line is typed, and how long each character waited for its findings."""
-    text, before = long(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    text, before = long_spec(), resource.getrusage(resource.RUSAGE_CHILDREN)
     head, tail = text.split("  micro_batch: 1\n")
     waited = []
     with tempfile.TemporaryDirectory() as folder:

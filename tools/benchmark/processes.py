@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import clusterspec
-from tools.benchmark.specs import CLEAN, FLAWED, ROOT, SPEC, thousand
+from tools.benchmark.specs import CLEAN, FLAWED, ROOT, SPEC, thousand_specs
 
 BARE, CHECK = "an empty Python", "clusterspec check"
 RATIOS = (
@@ -65,10 +65,10 @@ def start_up() -> None:
             print(f"{one} / {other}: {ratio:.2f} (to reach: {limit}){'' if ratio <= limit else '  missed'}")
 
 
-def many() -> None:
+def print_batch_time() -> None:
     """Processor seconds of one check of 1,000 specs, all its processes together."""
     with tempfile.TemporaryDirectory() as folder:
-        for number, text in enumerate(thousand()):
+        for number, text in enumerate(thousand_specs()):
             (Path(folder) / f"{number:04}.yaml").write_text(text)
         words = (sys.executable, "-m", "clusterspec", "check", folder)
         done = subprocess.run(words, check=True, capture_output=True, text=True)

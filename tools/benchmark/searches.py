@@ -62,13 +62,13 @@ def measured(study: studies.Study, goals: Searched) -> tuple[list[str], list[str
     design = study.design
     assert design.cluster and design.workload and design.layout
     job = SearchJob(design.cluster, design.workload, design.layout)
-    space, enumeration = timed(lambda: Space(tuple(families(job))))
+    space, enumeration = timed_result(lambda: Space(tuple(families(job))))
     evaluate = evaluation(design, job)
     memory = job.cluster.accelerator.memory
     limits = Limits(memory.value if memory else None)
-    _, first = timed(lambda: search(space, evaluate, limits, top=5))
-    _, second = timed(lambda: search(space, evaluate, limits, top=5))
-    layouts, again = timed(lambda: sum(len(block.number) for block in evaluate(space)))
+    _, first = timed_result(lambda: search(space, evaluate, limits, top=5))
+    _, second = timed_result(lambda: search(space, evaluate, limits, top=5))
+    layouts, again = timed_result(lambda: sum(len(block.number) for block in evaluate(space)))
     tables, whole = first - second, enumeration + first
     missed = {
         "rate": layouts / again < RATE,
@@ -85,7 +85,7 @@ def measured(study: studies.Study, goals: Searched) -> tuple[list[str], list[str
     return figures, [goal for goal, is_missed in missed.items() if is_missed]
 
 
-def timed(action: Callable[[], T]) -> tuple[T, float]:
+def timed_result(action: Callable[[], T]) -> tuple[T, float]:
     """The result of an action, and its processor seconds."""
     start = time.process_time()
     found = action()

@@ -19,7 +19,7 @@ LINES = 500
 """Lines of the spec in the editor."""
 
 
-def thousand() -> list[str]:
+def thousand_specs() -> list[str]:
     """1,000 different specs without a finding: eight batches on each of 125 sizes of one cluster."""
     sizes = [(nodes, 4 * nodes, max(1, 64 // nodes)) for nodes in range(1, 126)]
     return [
@@ -29,7 +29,7 @@ def thousand() -> list[str]:
     ]
 
 
-def long() -> str:
+def long_spec() -> str:
     """The example of a pod with a supplier's quote and acceptance tests, 500 lines in all."""
     text = SPEC.read_text("utf-8") + "acceptance:\n"
     for nodes in range(4, 22):

@@ -14,7 +14,7 @@ from tools.fit.evidence import Evidence
 from tools.fit.held_out import Errors, errors, families, folds, kinds, sources
 from tools.fit.result import Summary
 from tools.fit.runs import Run, runs
-from tools.fit.search import fitted, sensitive
+from tools.fit.search import fitted, sensitive_runs
 from tools.fit.write import write
 
 
@@ -42,7 +42,7 @@ def main() -> None:
     for stack in sorted({name for run in everything for kind, name in run.owners if kind == "stack"}):
         print_errors(stack, [(run, error) for run, error in by_fold if ("stack", stack) in run.owners])
     if chosen.write:
-        for file in write(fit.values, {constant: sensitive(constant, fit) for constant in fit.values}):
+        for file in write(fit.values, {constant: sensitive_runs(constant, fit) for constant in fit.values}):
             print(f"wrote {file}")
         write_ranges(by_source)
         spread.write_reached(everything)
@@ -60,7 +60,7 @@ def fit_groups(groups: list[str], everything: tuple[Run, ...], writes: bool) -> 
     print_errors("fitted", errors(fit.values, (run for run in everything if run.fitted)))
     print_errors("checked", errors(fit.values, (run for run in everything if not run.fitted)))
     if writes:
-        write(own, {constant: sensitive(constant, fit) for constant in own})
+        write(own, {constant: sensitive_runs(constant, fit) for constant in own})
         spread.write_reached(everything)
         result.replace_constants(fit)
 

@@ -1,4 +1,4 @@
-"""How many sources of published runs a range rests on, and how wide it is where one of them had not been published."""
+"""The number of sources behind a range, and the width of the range if one of them had not been published."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CUSTOM = ".custom"
 
 
 def effective_sources(counts: Collection[int]) -> float:
-    """How many sources with one number of runs each weigh as much as sources with ``counts`` of them, to which a rate
+    """The number of sources with equally many runs that weigh as much as sources with ``counts`` runs, to which a rate
     is fitted run by run: (Σ n)² / Σ n² (Kish, Survey Sampling, 1965, section 11.7).
 
     >>> effective_sources([5, 5, 5]), round(effective_sources([10, 1, 1]), 2), effective_sources([])
@@ -101,11 +101,12 @@ def with_part_spread(text: str, counts: Collection[int]) -> str:
 
 
 def _line(counts: Collection[int]) -> str:
-    many, most = "one source" if len(counts) == 1 else f"{len(counts)} sources", f"{UNSEEN_PART.value:g}"
-    alike = effective_sources(counts)
-    weight = f", which weigh as much as {alike:.1f} of equal size" if len(counts) > 1 else ""
-    why = (
-        f"{most} / √(1 + {alike:.2g}): {many} published runs on this chip{weight}; "
-        f"{most} applies to a chip without published runs"
+    alike, most = effective_sources(counts), f"{UNSEEN_PART.value:g}"
+    runs = "published runs on this chip"
+    sources = (
+        f"one source has {runs}"
+        if len(counts) == 1
+        else f"{len(counts)} sources with {runs} count as {alike:.1f} sources with equally many runs"
     )
+    why = f"{most} / √(1 + {alike:.2g}): {sources}; {most} applies to a chip without published runs"
     return f'  {PART_SPREAD}: {{is: {part_spread(alike):.2g}, of: "the predicted step", assumed: "{why}"}}\n'

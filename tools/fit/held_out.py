@@ -43,5 +43,5 @@ def _left_out(fit: Fit, part: Callable[[Run], object], measured: bool = True) ->
     found: Errors = []
     for each in dict.fromkeys(map(part, fit.runs)):
         unseen = [run for run in fit.runs if part(run) == each]
-        found += errors(fit.without({run.id for run in unseen}), unseen, measured)
+        found += errors(fit.values_without({run.id for run in unseen}), unseen, measured)
     return found

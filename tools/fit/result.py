@@ -13,8 +13,8 @@ import numpy as np
 from tools.accuracy.split import BEFORE
 from tools.fit.constants import Constant, constants, left_out
 from tools.fit.held_out import Errors, errors
-from tools.fit.search import Fit, sensitive
-from tools.fit.spread import unseen
+from tools.fit.search import Fit, sensitive_runs
+from tools.fit.spread import unmeasured_group_width
 
 NOTICED = 0.003
 """A run depends on a constant if its relative change is at least this share of the constant's relative change."""
@@ -42,7 +42,7 @@ class Summary:
 
 def write(fit: Fit, by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Errors) -> None:
     """Writes the held-out errors and every constant with what it is worth."""
-    own = [_constant(fit, constant) for constant in fit.values if sensitive(constant, fit)]
+    own = [_constant(fit, constant) for constant in fit.values if sensitive_runs(constant, fit)]
     _write({**_held_out(by_fold, by_source, by_family, by_kind), "constants": own})
 
 
@@ -65,9 +65,19 @@ def _held_out(by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Er
         "each_family": {name: _of_family(by_family, name) for name in sorted({run.family for run, _ in by_family})},
         "kinds": _by_kind(by_kind),
         "unseen": {
-            "part": round(unseen(_large_sources(by_family), _large_sources(by_fold), lambda run: run.family), 4),
+            "part": round(
+                unmeasured_group_width(
+                    _errors_of_large_sources(by_family), _errors_of_large_sources(by_fold), lambda run: run.family
+                ),
+                4,
+            ),
             "kind": round(
-                unseen(_large_sources(by_kind), _large_sources(by_fold), lambda run: (run.family, run.record)), 4
+                unmeasured_group_width(
+                    _errors_of_large_sources(by_kind),
+                    _errors_of_large_sources(by_fold),
+                    lambda run: (run.family, run.record),
+                ),
+                4,
             ),
         },
     }
@@ -82,7 +92,7 @@ def replace_constants(fit: Fit) -> None:
     _write(found)
 
 
-def _large_sources(found: Errors) -> Errors:
+def _errors_of_large_sources(found: Errors) -> Errors:
     """Errors of sources with many rows each. The few rows of a newer source would count as much as a whole family of
     chips.
     """
@@ -116,18 +126,18 @@ def _constant(fit: Fit, constant: Constant) -> dict[str, object]:
         "fact": constant.fact,
         "value": round(fit.values[constant], 9),
         "prior": constant.prior,
-        "runs": sensitive(constant, fit),
-        "worth": round(worth(fit, constant), 5),
+        "runs": sensitive_runs(constant, fit),
+        "worth": round(error_increase(fit, constant), 5),
     }
 
 
-def worth(fit: Fit, constant: Constant) -> float:
+def error_increase(fit: Fit, constant: Constant) -> float:
     """Increase of the mean error of the runs that depend on a constant if it keeps its prior and all others are fitted
     again.
     """
     column = np.abs(fit.slopes[:, fit.free.index(constant)])
     kept = [run for run, slope in zip(fit.runs, column, strict=True) if run.id not in left_out() and slope > NOTICED]
-    with_prior = fit.without(frozenset(), held=constant)
+    with_prior = fit.values_without(frozenset(), held=constant)
     return _mean(errors(with_prior, kept)) - _mean(errors(fit.values, kept))
 
 

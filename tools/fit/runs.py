@@ -97,7 +97,7 @@ class Run:
         """The logarithm of predicted over published seconds; without ``measured``, as for an accelerator without any
         measurement.
         """
-        design = _refitted(self.design, values)
+        design = _design_with_constants(self.design, values)
         assert design.cluster is not None
         if not measured:
             unmeasured = replace(design.cluster.accelerator, achievable={})
@@ -133,7 +133,7 @@ def _seconds(row: dict[str, Any], design: Design) -> float:
     return float(tokens * each / row["flops_per_accelerator"])
 
 
-def _refitted(design: Design, values: Values) -> Design:
+def _design_with_constants(design: Design, values: Values) -> Design:
     """The design with these constants in place of the catalog's."""
     assert design.cluster and design.layout and design.layout.stack
     cluster = replace(design.cluster, accelerator=_with_constants(design.cluster.accelerator, "accelerator", values))

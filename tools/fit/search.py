@@ -46,7 +46,7 @@ class Fit:
     errors: Column
     slopes: Column
 
-    def without(self, dropped: AbstractSet[str], held: Constant | None = None) -> dict[Constant, float]:
+    def values_without(self, dropped: AbstractSet[str], held: Constant | None = None) -> dict[Constant, float]:
         """The values of a fit without the runs of these names, or with one constant kept at its prior."""
         seen = np.array([float(counts(run) and run.id not in dropped) for run in self.runs])
         held_here = np.array([constant is held for constant in self.free])
@@ -74,7 +74,7 @@ def refitted(fit: Fit, held: Constant) -> dict[Constant, float]:
     The steps here start from its values and take derivatives anew.
     """
     free = tuple(constant for constant in fit.free if constant != held)
-    return _descent(fit.without(frozenset(), held), free, fit.runs, STEPS_AGAIN)[0]
+    return _descent(fit.values_without(frozenset(), held), free, fit.runs, STEPS_AGAIN)[0]
 
 
 def _descent(
@@ -85,14 +85,14 @@ def _descent(
     seen = np.array([float(counts(run)) for run in runs])
     for _ in range(steps):
         around = _Around(free, logs(free, at), errors, _slopes(at, free, runs, errors), seen)
-        lower = _lower(around, at, runs, errors)
+        lower = _lower_loss(around, at, runs, errors)
         if lower is None:
             break
         at, errors = lower
     return at, errors
 
 
-def _lower(
+def _lower_loss(
     around: _Around, values: Values, runs: Sequence[Run], errors: Column
 ) -> tuple[dict[Constant, float], Column] | None:
     """Values of a smaller loss, and their errors: the longest part of a step that has one."""
@@ -173,8 +173,8 @@ def _affects_any(constant: Constant, runs: Sequence[Run]) -> bool:
     return any(run.owners & set(constant.owners) for run in runs)
 
 
-def sensitive(constant: Constant, fit: Fit) -> int:
-    """How many fitted runs would notice if the constant were a fifth larger."""
+def sensitive_runs(constant: Constant, fit: Fit) -> int:
+    """The number of fitted runs whose prediction changes noticeably if the constant is a fifth larger."""
     if constant not in fit.free:
         return 0
     column = np.abs(fit.slopes[:, fit.free.index(constant)]) * log(1.2)

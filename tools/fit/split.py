@@ -94,7 +94,7 @@ def _constant(fit: Fit, constant: Constant) -> dict[str, Any]:
     noticed = [run for run, slope in zip(fit.runs, column, strict=True) if slope > NOTICED]
     sides = {name: [run for run in noticed if _side(run) == name and run.id not in left_out()] for name in SIDES}
     judged = min(map(len, sides.values())) >= JUDGED
-    with_prior = refitted(fit, constant) if judged else fit.without(frozenset(), held=constant)
+    with_prior = refitted(fit, constant) if judged else fit.values_without(frozenset(), held=constant)
     return {
         "group": constant.group,
         "fact": constant.fact,

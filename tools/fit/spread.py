@@ -82,7 +82,7 @@ def spreads(sources: Errors) -> dict[str, dict[bool, Spread]]:
     """
     evidence = Evidence.of(run for run, _ in sources)
     needs = [
-        _Need(run, needed(error, hypot(evidence.half_width_without_source(run), run.host_spread(error))))
+        _Need(run, additional_half_width(error, hypot(evidence.half_width_without_source(run), run.host_spread(error))))
         for run, error in sources
         if run.id not in left_out()
     ]
@@ -162,7 +162,7 @@ def corrected_share(sources: int) -> float:
     return min(1.0, HELD * (sources + 1) / sources) if sources else HELD
 
 
-def unseen(left_out_errors: Errors, folds: Errors, group: Callable[[Run], object]) -> float:
+def unmeasured_group_width(left_out_errors: Errors, folds: Errors, group: Callable[[Run], object]) -> float:
     """The additional half-width of a run's range if nothing of its group was measured.
 
     Added in quadrature to the half-width of runs left out by fifths, it gives the half-width that holds nine in ten
@@ -198,11 +198,11 @@ def _quantile(needs: Sequence[_Need], share: float = HELD) -> float:
     return 0.0
 
 
-def needed(error: float, known: float) -> float:
+def additional_half_width(error: float, known: float) -> float:
     """The half-width that a range needs in addition to a known one, in quadrature, to hold an error.
 
-    >>> round(needed(0.25, 0.15), 6), round(needed(-0.2, 0.15), 6), needed(0.1, 0.15)
-    (0.2, 0.2, 0.0)
+    >>> [round(additional_half_width(error, 0.15), 6) for error in (0.25, -0.2, 0.1)]
+    [0.2, 0.2, 0.0]
     """
     return sqrt(max(0.0, expm1(abs(log1p(error))) ** 2 - known**2))
 
@@ -280,8 +280,8 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
     )
     if one.width == RUN_TO_RUN.value:
         why = (
-            f"{held} lie within the range of the other terms, so only the difference between two runs of one "
-            f"description is left: {scope}"
+            f"{held} lie within the range of the other terms; this term adds only the difference between two runs of "
+            f"one description: {scope}"
         )
     return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
 

@@ -78,7 +78,7 @@ PARTS_OF_PROGRAM = frozenset({"clusterspec/units/table.py", "clusterspec/rules/i
 """Generated files that the program reads to make others; a separate process writes them first."""
 
 
-def stale(names: Collection[str] = ()) -> list[str]:
+def stale_files(names: Collection[str] = ()) -> list[str]:
     """The generated files, all or some, whose text on disk is not what would be made now."""
     made = pages()
     return [name for name in names or made if _read(ROOT / name) != made[name]()]
@@ -86,7 +86,7 @@ def stale(names: Collection[str] = ()) -> list[str]:
 
 def write(names: Collection[str] = ()) -> list[str]:
     """Write the stale ones among the files (all or some) and return their names."""
-    changed = stale(names)
+    changed = stale_files(names)
     for name in changed:
         (ROOT / name).parent.mkdir(exist_ok=True)
         (ROOT / name).write_text(pages()[name](), "utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from tools.generate import PARTS_OF_PROGRAM, stale, write
+from tools.generate import PARTS_OF_PROGRAM, stale_files, write
 
 
 def main(arguments: list[str]) -> int:
@@ -17,7 +17,7 @@ def main(arguments: list[str]) -> int:
         print("\n".join(f"wrote {name}" for name in write()) or "everything is current")
         return 0
     if arguments in ([], ["check"]):
-        old = stale()
+        old = stale_files()
         print("\n".join(f"{name} is stale: run `make docs`" for name in old) or "everything is current")
         return 1 if old else 0
     print("usage: python -m tools.generate write|check", file=sys.stderr)

@@ -43,11 +43,11 @@ def _sentence(text: str) -> str:
 
 
 def table(one: argparse.ArgumentParser, shared: set[str]) -> str:
-    rows = [row(action) for action in one._actions if wanted(action, shared)]
+    rows = [row(action) for action in one._actions if is_documented(action, shared)]
     return "\n".join(["| argument | meaning |", "|---|---|", *rows, ""]) if rows else ""
 
 
-def wanted(action: argparse.Action, shared: set[str]) -> bool:
+def is_documented(action: argparse.Action, shared: set[str]) -> bool:
     if isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
         return False
     return not (set(action.option_strings) & shared)

@@ -26,18 +26,19 @@ Unknown and ambiguous data are listed as unknown, never guessed.
 - `--format json` prints `spec`, `provenance`, `counts`, `unknown` and `missing` (the keys that a spec needs and the
   file cannot state: a launch script names no machine).
 
-Exit status 0 means that something was read, 2 that the file cannot be read in this format; one line tells why. XML with
-document types or entities, archives that unpack to more than 32 MiB, and files above the size in the table are refused.
+Exit status 0 means that something was read, 2 that the file cannot be read in this format; one line states the reason.
+XML with document types or entities, archives that unpack to more than 32 MiB, and files above the size in the table are
+refused.
 """
 LIMITS = """
 ### Limits for the health checks of a site
 
 `superbench`, `cvs`, `azure-nhc`, `nvcre`, `aicr` and `health-scanner` write the limits of a design into the files that
 these tools read. The limits are the figures of `acceptance:`, or the low end of the predicted range if the spec states
-none. Some tools pass a machine at 90 % or 95 % of their figure. They get the limit divided by that share, so a machine
-fails below the limit itself. Limits without a measurement behind them (such as those of 800 Gb/s NICs) say so in the
-file and on standard error. The writers follow the parsers of these public sources, compared again on 2026-11-23 (the
-commits of the first three and the last are the newest that could be fetched):
+none. Some tools pass a machine at 90 % or 95 % of their figure. Their files have the limit divided by that share, so a
+machine fails below the limit itself. For limits that rest on no measurement (such as the limits of 800 Gb/s NICs), the
+file and standard error say so. The writers follow the parsers of these public sources, compared again on 2026-11-23
+(the commits of the first three and the last are the newest that could be fetched):
 
 | kind | source | commit | files |
 | --- | --- | --- | --- |

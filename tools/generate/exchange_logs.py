@@ -1,4 +1,4 @@
-"""Diagnosis and acceptance in ``docs/exchange.md``: what logs of a machine tell, with examples that are run."""
+"""Diagnosis and acceptance in ``docs/exchange.md``: what logs of a machine show, with examples that are run."""
 
 from __future__ import annotations
 

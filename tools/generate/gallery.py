@@ -31,13 +31,13 @@ FOLDER = ROOT / "examples" / "gallery"
 SETTINGS = Settings(Catalog.open(), Config(), date(2026, 11, 21))
 HEAD = """# Gallery
 
-{count} real machines and runs, each a spec in [examples/gallery]({folder}) with its sources: what is published, with
-address and date, and what is not, as an assumption that says so. The program's figures are next to the published
-ones, and every finding above a note has the reason for which it stands. This page is made by `make docs`;
-[gallery.html](gallery.html) sorts the table by any column.
+{count} real machines and runs, each a spec in [examples/gallery]({folder}): published facts have their address and
+date, and everything else is marked as an assumption. The table compares the program's figures with the published ones
+and gives a reason for every finding above a note. This page is made by `make docs`; [gallery.html](gallery.html) sorts
+the table by any column.
 
-Each spec was first a blind test of `check`: of {first}, {false} drew a warning or an error that an expert would not
-sign, before the rules were changed by kind. Now {now} of {count} does.
+Each spec was first a blind test of `check`: of {first}, {false} had a warning or an error that an expert would reject,
+before the rules were corrected. Now {now} of {count} has one.
 
 """
 COLUMNS = (
@@ -172,9 +172,7 @@ def page() -> str:
     numbers = {"count": len(exhibits()), "first": first["specs"], "false": len(first["false"]), "now": len(alarms)}
     lines = [HEAD.format(folder="../examples/gallery", **numbers), _markdown_row(COLUMNS), "|" + "---|" * len(COLUMNS)]
     lines += [_markdown_row([text for text, _ in cells]) for cells in rows()]
-    lines += [
-        "\nSwitches are leaves, spines and cores, and cables those of the fabric where the customer builds one.\n"
-    ]
+    lines += ["\nSwitches are leaves, spines and cores; cables are counted where the customer builds the fabric.\n"]
     lines += [
         "## Published and predicted\n",
         _markdown_row(("machine", "figure", "published", "predicted", "ratio", "source")),

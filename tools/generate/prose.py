@@ -56,7 +56,7 @@ MISSED = """
 ## What is out of reach
 
 A figure truncated in its last digit is not reported; nor is what only the whole text shows (a time that another
-paragraph works out otherwise), or what the catalog does not know (that nothing runs at such a rate). These claims are
+paragraph works out otherwise), or a fact that the catalog lacks (that nothing runs at such a rate). These claims are
 missed:
 
 """

@@ -7,16 +7,16 @@ from tools.review import PLACED, Case, Subject, first_score, rounds, rules_by_su
 
 HEAD = """# What a review looks at
 
-`clusterspec check` reviews a design as an expert of the field would. This page says what it looks at, subject by
-subject, where the truth of a subject comes from, and what no rule looks at. The last part has the first score of every
-blind round: designs by writers who had read neither the rules nor earlier designs, scored before anything was changed.
+`clusterspec check` reviews a design as an expert of the field would. This page lists the checks by subject, the sources
+of each subject, and what no rule checks. The last part has the first score of every blind round: designs by writers who
+had read neither the rules nor earlier designs, scored before anything was changed.
 This page is generated from `tools/review/subjects.toml` and `tests/review/rounds`.
 """
 ROUNDS = """
 ## Rounds
 
-A flawed design has one flaw, and counts as found if a finding states it with a fitting severity, at a place where a
-reader would look; a sound one is right if no finding alarms at what is right. Only the first score counts. The designs
+A flawed design has one flaw. The flaw is found if a finding states it with a fitting severity, at a place where a
+reader would look. A sound design is right if it has no false error or warning. Only the first score counts: the designs
 of finished rounds are regression tests, and a score on them means nothing.
 """
 LAST = 20
@@ -50,7 +50,7 @@ def round_number(name: str) -> int:
 def section(subject: Subject, rules_of_subject: list[str]) -> str:
     """What is checked in one subject, by which rules, and what is not checked."""
     links = ", ".join(f"[{rule}](rules/{rule}.md)" for rule in rules_of_subject)
-    silent = "; ".join(subject.silent) or "nothing that we know of"
+    silent = "; ".join(subject.silent) or "no known error"
     return (
         f"\n## {subject.title}\n\nLooks at {subject.looks}.\n\nSources: {'; '.join(subject.sources)}.\n\n"
         f"Rules ({len(rules_of_subject)}): {links}.\n\nNot looked at: {silent}.\n"

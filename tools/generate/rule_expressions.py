@@ -97,12 +97,12 @@ class Scope:
                 names.pop(name.id, None)
         return replace(self, names=names)
 
-    def without(self, node: ast.stmt) -> Scope:
+    def scope_after(self, node: ast.stmt) -> Scope:
         """The scope after a branch or a loop: what is assigned inside may have changed."""
         changed = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         return replace(self, names={name: value for name, value in self.names.items() if name not in changed})
 
-    def bound(self, target: ast.expr) -> Scope | None:
+    def loop_scope(self, target: ast.expr) -> Scope | None:
         """The scope inside a loop; None where a variable of the loop hides a name that an expression uses."""
         variables = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
         used = {name for value in self.names.values() if value is not None for name in _names_in(value)}
@@ -110,7 +110,7 @@ class Scope:
             return None
         return replace(self, names={**self.names, **dict.fromkeys(variables)})
 
-    def called(self, call: ast.Call) -> tuple[list[ast.stmt], Scope] | None:
+    def called_statements(self, call: ast.Call) -> tuple[list[ast.stmt], Scope] | None:
         """The statements of a function of the module, and the scope in which they begin."""
         function = self.module.functions.get(call.func.id) if isinstance(call.func, ast.Name) else None
         if function is None or self.depth >= DEEPEST:

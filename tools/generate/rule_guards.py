@@ -25,14 +25,14 @@ def guard(tree: ast.Module, rule: str) -> str:
         return ""
     parameters = [one.arg for one in check.args.args]
     for depth in (0, DEEPEST):  # where the condition is too long, without those of the functions that the check calls
-        found = silent(check.body, Scope.of_check(tree, rule, parameters, depth))
+        found = silence_condition(check.body, Scope.of_check(tree, rule, parameters, depth))
         found = ast.unparse(ast.parse(found, mode="eval"))
         if len(found) <= LONGEST and found not in {"False", "True"}:
             return found
     return ""
 
 
-def silent(body: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt] = ast.Return) -> str:
+def silence_condition(body: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt] = ast.Return) -> str:
     """When statements yield nothing; ``leaving`` is what ends them: `return`, or `continue` in a loop."""
     if not body or _only_leaves(body[0], leaving):
         return "True"
@@ -41,9 +41,13 @@ def silent(body: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt] = ast
         return _branch(first, rest, scope, leaving)
     if isinstance(first, ast.Assign):
         assigned = scope.assigned(first.targets[0], first.value)
-        return silent(rest, assigned, leaving) if assigned else "False"
+        return silence_condition(rest, assigned, leaving) if assigned else "False"
     quiet = _plain_statement(first, scope)
-    return quiet if isinstance(first, ast.Return) else both(quiet, lambda: silent(rest, scope.without(first), leaving))
+    return (
+        quiet
+        if isinstance(first, ast.Return)
+        else conjunction(quiet, lambda: silence_condition(rest, scope.scope_after(first), leaving))
+    )
 
 
 def _only_leaves(node: ast.stmt, leaving: type[ast.stmt]) -> bool:
@@ -59,8 +63,8 @@ def _plain_statement(node: ast.stmt, scope: Scope) -> str:
         case ast.For(orelse=[]):
             return _loop(node, scope)
         case ast.Expr(ast.YieldFrom(ast.Call() as call)) | ast.Return(ast.Call() as call):
-            called = scope.called(call)
-            return silent(*called) if called else "False"
+            called = scope.called_statements(call)
+            return silence_condition(*called) if called else "False"
     return "False"
 
 
@@ -68,33 +72,33 @@ def _branch(node: ast.If, rest: Sequence[ast.stmt], scope: Scope, leaving: type[
     """An ``if`` and what follows it: once after both branches, or after each where a branch leaves or assigns."""
     left, whole = scope.prefix(node.test, ast.Or)
     if _only_leaves(node.body[0], leaving):
-        return either(left, lambda: silent([*node.orelse, *rest], scope, leaving) if whole else "False")
+        return disjunction(left, lambda: silence_condition([*node.orelse, *rest], scope, leaving) if whole else "False")
     test, whole = scope.prefix(node.test, ast.And)
     apart = any(isinstance(part, leaving | ast.Assign) for part in ast.walk(node))
     after = rest if apart else []
-    entered = silent([*node.body, *after], scope, leaving) if whole else "False"
-    passed = silent([*node.orelse, *after], scope, leaving)
+    entered = silence_condition([*node.body, *after], scope, leaving) if whole else "False"
+    passed = silence_condition([*node.orelse, *after], scope, leaving)
     if entered == "False":
-        quiet = both(negated(test), lambda: passed)
+        quiet = conjunction(negated(test), lambda: passed)
     elif passed == "False":
-        quiet = both(test, lambda: entered)
+        quiet = conjunction(test, lambda: entered)
     else:
         quiet = "True" if {entered, passed} == {"True"} else f"({entered}) if {test} else ({passed})"
-    return quiet if apart else both(quiet, lambda: silent(rest, scope, leaving))
+    return quiet if apart else conjunction(quiet, lambda: silence_condition(rest, scope, leaving))
 
 
 def _loop(node: ast.For, scope: Scope) -> str:
     """A loop: silent where it is for every element."""
-    each, inner = scope.inlined(node.iter), scope.without(node).bound(node.target)
+    each, inner = scope.inlined(node.iter), scope.scope_after(node).loop_scope(node.target)
     if not each or inner is None:
         return "False"
-    quiet = silent(node.body, inner, ast.Continue)
+    quiet = silence_condition(node.body, inner, ast.Continue)
     if quiet == "True":
         return "True"
     return f"not any({negated(quiet)} for {ast.unparse(node.target)} in ({each}))"
 
 
-def either(first: str, second: Callable[[], str]) -> str:
+def disjunction(first: str, second: Callable[[], str]) -> str:
     """Two conditions, one of which is enough."""
     if first == "True":
         return first
@@ -104,7 +108,7 @@ def either(first: str, second: Callable[[], str]) -> str:
     return first if other == "False" or len(first) + len(other) > LONGEST else f"({first}) or ({other})"
 
 
-def both(first: str, second: Callable[[], str]) -> str:
+def conjunction(first: str, second: Callable[[], str]) -> str:
     """Two conditions that are both needed."""
     if first == "False":
         return first

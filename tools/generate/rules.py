@@ -138,9 +138,9 @@ def overview() -> str:
     head = (
         "# Rules\n\n"
         "<!-- This page and docs/rules/ are made from the docstrings in clusterspec/rules by `make docs`. -->\n\n"
-        f"All {len(rows)} rules, group by group. Severity is the usual one: where the cost model knows the loss, it\n"
-        "decides. `clusterspec explain RULE` prints a page; a comment `# clusterspec: ignore[RULE]: reason` on the\n"
-        "line of a finding waives it.\n"
+        f"All {len(rows)} rules, group by group. Severity is the usual one; where the cost model predicts a loss, the\n"
+        "size of the loss decides. `clusterspec explain RULE` prints a page; a comment\n"
+        "`# clusterspec: ignore[RULE]: reason` on the line of a finding waives it.\n"
     )
     groups = {row.rule.group: [each for each in rows if each.rule.group == row.rule.group] for row in rows}
     return head + "".join(f"\n## {group}\n\n{table(members)}" for group, members in groups.items())

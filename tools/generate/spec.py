@@ -33,7 +33,7 @@ TABLE = """
 VALUES = """
 ## Values of keys
 
-The column `takes` of the tables names kinds of values. A quantity is a number, a unit and, where the kind asks for it,
+The column `takes` of the tables names kinds of values. A quantity is a number, a unit and, where the kind requires it,
 a direction or a sparsity, in one text. Prefixes are decimal (`k`, `M`, `G`, `T`, `P`, `E`), with an `i` binary (`Gi`);
 `b` is a bit, `B` a byte. The number has a decimal point, and no comma where it could be read in two ways;
 `8 x 400 Gb/s` is a product.

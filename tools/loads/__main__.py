@@ -28,8 +28,8 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import Config
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, exporter_of
 from clusterspec.studies import Settings, study_text
-from tools.export_draws import drawn
-from tools.export_targets import TARGETS, written
+from tools.export_draws import drawn_outputs
+from tools.export_targets import TARGETS, exported_outputs
 from tools.target_sources import Source
 
 FOLDERS = {"maxtext": "src", "aiconfigurator": "aic-core/src"}
@@ -189,7 +189,9 @@ def main() -> int:
         own |= {name: partial(written_limits, name) for name in LIMITS}
         own |= {name: partial(written_systems, name) for name in (*SYSTEMS, *OF_MACHINES)}
         name = SCHEMAS[kind][0] if kind in SCHEMAS else kind
-        designs = drawn(name, given.draw, given.seed) if given.draw and name in TARGETS else written(name)
+        designs = (
+            drawn_outputs(name, given.draw, given.seed) if given.draw and name in TARGETS else exported_outputs(name)
+        )
         texts = own[kind]() if kind in own else designs
         exports = [text for text in dict.fromkeys(texts) if LOADED.get(kind, "") in text]
         said = faults(kind, exports, sources, given.python)

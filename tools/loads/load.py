@@ -265,7 +265,7 @@ def superbench() -> Load:
 
 
 def aiconfigurator() -> Load:
-    """The readers of systems: every rate and bandwidth that a plan asks for, none above that of a smaller group."""
+    """The readers of systems: every rate and bandwidth that a plan needs; a larger group has no higher rate."""
     stubs.install("aiconfigurator_core", forced=("aiconfigurator_core._aiconfigurator_core",))
     from aiconfigurator_core.sdk import common  # type: ignore[import-not-found]
     from aiconfigurator_core.sdk.perf_database import load_system_spec  # type: ignore[import-not-found]
@@ -331,7 +331,7 @@ def schema() -> Load:
     if given.get("kind") == "CustomResourceDefinition":
         spec = given["spec"]
         served = {f"{spec['group']}/{each['name']}": each["schema"]["openAPIV3Schema"] for each in spec["versions"]}
-        schemas = {(str(spec["names"]["kind"]), name): _strict(each) for name, each in served.items()}
+        schemas = {(str(spec["names"]["kind"]), name): _strict_schema(each) for name, each in served.items()}
     else:
         schemas = {_ANY: given}
     judges = {name: Draft202012Validator(each) for name, each in schemas.items()}
@@ -347,7 +347,7 @@ def schema() -> Load:
     return load
 
 
-def _strict(schema: Any) -> Any:
+def _strict_schema(schema: Any) -> Any:
     """A schema of a definition whose objects have no other keys than those it names, the whole object's metadata aside.
 
     A count may be text where the definition takes both (``x-kubernetes-int-or-string``).
@@ -355,9 +355,9 @@ def _strict(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     inner = {
-        key: {name: _strict(each) for name, each in value.items()}
+        key: {name: _strict_schema(each) for name, each in value.items()}
         if key == "properties"
-        else _strict(value)
+        else _strict_schema(value)
         if key in {"items", "additionalProperties"}
         else value
         for key, value in schema.items()

@@ -51,7 +51,7 @@ def draws(options: argparse.Namespace) -> Iterator[tuple[str, list[Mutation]]]:
 
 
 def results(drawn: list[Mutation], judge: Judge, pool: Executor) -> Counter[str]:
-    """How many of the mutations are killed, survive and stay undecided; prints each that is not killed."""
+    """The numbers of mutations that are killed, survive and stay undecided; prints each one that is not killed."""
     counts: Counter[str] = Counter()
     for mutation, result in zip(drawn, pool.map(judge.result, drawn), strict=True):
         counts[result] += 1
@@ -65,7 +65,7 @@ def killed_share(counts: Counter[str]) -> float:
     return counts[KILLED] / counts.total() if counts.total() else 1.0
 
 
-def told(package: str, counts: Counter[str]) -> str:
+def score_line(package: str, counts: Counter[str]) -> str:
     """One line on the results of a package."""
     undecided = f", {counts[UNDECIDED]} undecided" if counts[UNDECIDED] else ""
     return f"{package}: {counts[KILLED]} of {counts.total()} killed{undecided} ({killed_share(counts):.0%})"
@@ -78,7 +78,7 @@ def judged(options: argparse.Namespace, folders: list[Path]) -> dict[str, Counte
         for package, drawn in draws(options):
             judge = Judge(recordings(package, folders, pool), folders, options.seconds)
             counted[package] = results(drawn, judge, pool)
-            print(told(package, counted[package]), flush=True)
+            print(score_line(package, counted[package]), flush=True)
     return counted
 
 
@@ -99,7 +99,7 @@ def main(arguments: list[str]) -> int:
             print(fault, file=sys.stderr)
             return 2
     total = sum(counted.values(), Counter())
-    print(told("all", total))
+    print(score_line("all", total))
     shares = [total] if options.across else list(counted.values())
     return 0 if min(map(killed_share, shares), default=1.0) >= LEAST else 1
 

@@ -55,7 +55,7 @@ class Notes:
             start = 0
             while start < len(block) and _stays_first(block[start]):
                 start += 1
-            block[start:start] = [_moved(node, block[0]) for node in note]
+            block[start:start] = [_relocated(node, block[0]) for node in note]
         return compile(tree, path, "exec", dont_inherit=True)
 
     def taken(self) -> dict[str, list[int]]:
@@ -95,7 +95,7 @@ def _stays_first(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
-def _moved(tree: ast.stmt, to: ast.stmt) -> ast.stmt:
+def _relocated(tree: ast.stmt, to: ast.stmt) -> ast.stmt:
     """The tree with the position of a statement."""
     for node in ast.walk(tree):
         ast.copy_location(node, to)

@@ -107,7 +107,7 @@ class Mutator(ast.NodeTransformer):
         return node
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        changed = other(node.value)
+        changed = other_constant(node.value)
         if changed is None or not self.turn(node):
             return node
         self.what = f"{node.value!r} → {changed!r}"
@@ -125,7 +125,7 @@ class Mutator(ast.NodeTransformer):
         return node
 
 
-def other(value: object) -> int | float | str | None:
+def other_constant(value: object) -> int | float | str | None:
     """Another number, severity or key in place of a constant; None for a constant that stays."""
     if isinstance(value, bool):
         return None

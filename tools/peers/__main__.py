@@ -36,7 +36,7 @@ def _table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("peers.toml").read_text("utf-8"))
 
 
-def kept(name: str) -> dict[str, Any]:
+def recorded_prediction(name: str) -> dict[str, Any]:
     """The recorded prediction of a peer; None if none was recorded."""
     file = KEPT / f"{name}.json"
     found: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"answers": {}}
@@ -72,7 +72,7 @@ def run(name: str, source: Path | None = None) -> None:
     if done.returncode:
         print(f"{name}: did not run; its recorded predictions are kept: {done.stderr.strip().splitlines()[-1:]}")
         return
-    answers = {row: _rounded(one) for row, one in json.loads(done.stdout).items()}
+    answers = {row: _rounded_figures(one) for row, one in json.loads(done.stdout).items()}
     record = {
         "peer": name,
         "of": peer.get("package") or peer["commit"],
@@ -84,7 +84,7 @@ def run(name: str, source: Path | None = None) -> None:
     print(f"{name}: {sum('figures' in one for one in answers.values())} of {len(answers)} rows predicted")
 
 
-def _rounded(one: dict[str, Any]) -> dict[str, Any]:
+def _rounded_figures(one: dict[str, Any]) -> dict[str, Any]:
     if "figures" not in one:
         return one
     return {"figures": {key: float(f"{value:.6g}") for key, value in one["figures"].items()}}

@@ -35,11 +35,11 @@ def faults(folder: Path) -> list[str]:
     kept = {name.partition(".dist-info/licenses/")[2] for name in in_wheel}
     found += [f"{wheel.name} lacks the license {name}" for name in LICENSES if name not in kept]
     found += [f"{sdist.name} lacks the license {name}" for name in LICENSES if name not in in_sdist]
-    found += [f"{name} should not be there" for name in (*in_sdist, *in_wheel) if stray(name)]
+    found += [f"{name} should not be there" for name in (*in_sdist, *in_wheel) if is_stray(name)]
     return found + [f"{name} should not be in the wheel" for name in in_wheel if name.startswith(("tests/", "tools/"))]
 
 
-def undated(version: str, changelog: str) -> list[str]:
+def release_obstacles(version: str, changelog: str) -> list[str]:
     """Why a version cannot be released: the changelog begins with another version, or with one without a date."""
     head = next((line for line in changelog.splitlines() if line.startswith("## ")), "")
     named = head.removeprefix("## ").split(" ")[0]
@@ -48,7 +48,7 @@ def undated(version: str, changelog: str) -> list[str]:
     return [f"CHANGELOG.md gives no date of {version}: write the day of the release"] if "unreleased" in head else []
 
 
-def stray(name: str) -> bool:
+def is_stray(name: str) -> bool:
     """Whether a path in a package lies in a folder that no package holds, or is compiled."""
     return name.endswith(".pyc") or not NOWHERE.isdisjoint(name.split("/"))
 
@@ -56,6 +56,6 @@ def stray(name: str) -> bool:
 if __name__ == "__main__":
     wrong = faults(Path(sys.argv[1]))
     print("\n".join(wrong) or "the packages are complete")
-    for why in undated(__version__, Path("CHANGELOG.md").read_text("utf-8")):
+    for why in release_obstacles(__version__, Path("CHANGELOG.md").read_text("utf-8")):
         print(f"not yet a release: {why}")
     sys.exit(bool(wrong))

@@ -17,7 +17,7 @@ DAY = "2026-11-21"
 """The date of every check of a round: releases and waivers do not change with the day of the test."""
 
 
-def fired(path: Path) -> dict[str, str]:
+def fired_severities(path: Path) -> dict[str, str]:
     """The rules that find something in a design, with their severities and messages."""
     findings = library.load(path, today=DAY).findings
     return {each.rule: f"{each.severity} at {'.'.join(map(str, each.path))}: {each.message}" for each in findings}
@@ -27,7 +27,7 @@ def is_met(case: Case) -> bool:
     """Whether the present check reports the flaw of a design or, for a sound design, reports its false findings as
     notes or not at all.
     """
-    now = fired(case.design)
+    now = fired_severities(case.design)
     reported = {rule for rule, text in now.items() if case.flawed or not text.startswith("note ")}
     return bool(set(case.rules) & reported) == case.flawed
 
@@ -37,7 +37,7 @@ def draft(folder: Path, table: Path) -> None:
     with table.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             print(f"\n## {row['file']} [{row['kind']} {row['severity']}] {row['path']}\n   expects: {row['finding']}")
-            for rule, text in fired(folder / row["file"]).items():
+            for rule, text in fired_severities(folder / row["file"]).items():
                 print(f"   - {rule}: {text}")
 
 

@@ -84,7 +84,7 @@ def with_examples(text: str, target: str) -> str:
 
 
 def with_bars(text: str) -> str:
-    """The text with bars in code of tables as they are: GitHub wants escapes, which Python-Markdown shows."""
+    """The text with plain bars in the code of tables: GitHub requires escapes, and Python-Markdown would show them."""
     return ROW_OF_TEXT.sub(lambda row: CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0]), text)
 
 

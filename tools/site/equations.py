@@ -43,13 +43,13 @@ def _terms(node: ast.expr) -> Iterator[str]:
     """The terms of a sum, each after the first with its sign."""
     if isinstance(node, ast.BinOp) and type(node.op) in SIGNS:
         yield from _terms(node.left)
-        right = _in_parentheses(node.right) if isinstance(node.op, ast.Sub) else made(node.right)
+        right = _in_parentheses(node.right) if isinstance(node.op, ast.Sub) else mathml(node.right)
         yield f'<mo form="infix">{SIGNS[type(node.op)]}</mo>{right}'
     else:
-        yield made(node)
+        yield mathml(node)
 
 
-def made(node: ast.expr) -> str:
+def mathml(node: ast.expr) -> str:
     """An expression of names, numbers, sums, products, quotients and calls as MathML."""
     match node:
         case ast.Name(id=name):
@@ -61,7 +61,7 @@ def made(node: ast.expr) -> str:
         case ast.BinOp(op=ast.Mult() | ast.Div()):
             return "<mo>·</mo>".join(_group(*parts) for parts in _groups(node))
         case ast.Call(func=ast.Name(id=name), args=inner):
-            return _call(name, "<mo>,</mo>".join(map(made, inner)))
+            return _call(name, "<mo>,</mo>".join(map(mathml, inner)))
     raise ValueError(ast.dump(node))
 
 
@@ -96,13 +96,13 @@ def _group(above: list[ast.expr], below: list[ast.expr]) -> str:
 def _product(factors: list[ast.expr], *, alone: bool = True) -> str:
     """Factors with a dot between them; a sum that is not alone stands in parentheses."""
     if alone and len(factors) == 1:
-        return made(factors[0])
+        return mathml(factors[0])
     return "<mo>·</mo>".join(map(_in_parentheses, factors))
 
 
 def _in_parentheses(node: ast.expr) -> str:
     is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
-    return _in_brackets(made(node)) if is_sum else made(node)
+    return _in_brackets(mathml(node)) if is_sum else mathml(node)
 
 
 def _in_brackets(inner: str, signs: str = "()") -> str:

@@ -41,8 +41,8 @@ SEARCH = """(() => {
 })()"""
 """Holds the request for the index, which the theme makes with every page, until a key or the search is touched.
 
-The theme hears Ctrl+K with the index alone: the first one opens the search here, and letters that are typed until the
-search has the keyboard turn no page.
+The theme handles Ctrl+K only once its index is loaded: the first Ctrl+K opens the search here, and letters typed
+until the search has the keyboard focus do not turn pages.
 """
 SCRIPT = re.compile(r'<script src="([^"]+)"></script>')
 IMAGE = re.compile(r'<img (?![^>]*\bwidth=)[^>]*\bsrc="([^":]+\.svg)"')

@@ -39,18 +39,18 @@ def pages() -> dict[str, str]:
     }
 
 
-def named(nav: object) -> Iterator[str]:
+def navigation_pages(nav: object) -> Iterator[str]:
     """The pages that a navigation names."""
     if isinstance(nav, str):
         yield nav
     for inner in nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ():
-        yield from named(inner)
+        yield from navigation_pages(inner)
 
 
 def navigation() -> list[dict[str, list[object]]]:
     """The navigation, with pages that it does not name under *How to*; pages of rules and entries have lists."""
     nav: list[dict[str, list[object]]] = yaml.safe_load(CONFIGURATION.read_text("utf-8"))["nav"]
-    known = {*named(nav)}
+    known = {*navigation_pages(nav)}
     others = [name for name in pages() if not name.startswith(("rules/", "catalog/")) and name not in known]
     next(part for part in nav if "How to" in part)["How to"] += others
     return nav
@@ -112,13 +112,13 @@ def written() -> Iterator[Written]:
         yield Written(target, DECORATED.get(target, str)(text))
         for part in parts:
             text = with_links(part.text, source, part.target)
-            text = PARTS_DECORATED.get(target, _unchanged)(text, part.title)
+            text = PARTS_DECORATED.get(target, _unchanged_text)(text, part.title)
             text = with_examples(text, part.target)
             back = f"[{titled(source)}]({posixpath.relpath(target, posixpath.dirname(part.target))}){{ .back }}"
             yield Written(part.target, f"{back}\n\n{text}", target not in LISTS)
 
 
-def _unchanged(text: str, _: str) -> str:
+def _unchanged_text(text: str, _: str) -> str:
     return text
 
 
@@ -143,7 +143,7 @@ def write_sources(folder: Path) -> Path:
     """Write the sources of the site into an empty folder; returns the configuration for them."""
     sources = folder / "docs"
     shutil.rmtree(folder, ignore_errors=True)
-    names = {*named(navigation())}
+    names = {*navigation_pages(navigation())}
     for page in written():
         path = sources / page.target
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -231,7 +231,7 @@ class Rated:
     meets: bool
     excess: float
     """The largest excess of the plan, at least 1: latency over target, requests in flight over requests that fit the
-    cache, or request rate over that of full engines.
+    cache, or request rate over the rate of full engines.
     """
     concurrency: int | None = None
     """Requests in flight, if they differ from the spec."""

@@ -28,7 +28,7 @@ MOST_HOUR = 5_000
 MOST_RISE = 50_000
 """Largest number of requests after a rise of the load."""
 BEFORE = 0.2
-"""Requests before a rise over those after it."""
+"""Requests before a rise divided by requests after it."""
 
 
 def simulated_day(study: Study, seed: int, requests: int | None) -> tuple[SimulatedHours, ...]:

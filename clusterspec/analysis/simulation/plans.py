@@ -244,5 +244,5 @@ class Simulation:
 
     @property
     def preemption_count(self) -> int:
-        """How often a request lost its cache to others."""
+        """The number of times that a request lost its cache to others."""
         return sum(each.preempted for each in self.decode)

@@ -246,7 +246,7 @@ def _sustained_rate(load: SimulatedLoad, probed: float | None, completed: float)
     number that it completes. A plan sustains more conversations than it completes under too many, because the caches
     then hold less of each.
     """
-    offered = _endless_rate(load.pools, load.traffic)
+    offered = _endless_arrival_rate(load.pools, load.traffic)
     if probed is None or (offered is None and load.traffic.in_flight is None):
         return probed
     if offered is None or offered <= probed * OVERLOAD:
@@ -263,14 +263,14 @@ def _keeps_up(load: SimulatedLoad) -> bool:
     return after - before <= LEFT_WAITING * len(counted)
 
 
-def _endless_rate(pools: Pools, traffic: Traffic) -> float | None:
+def _endless_arrival_rate(pools: Pools, traffic: Traffic) -> float | None:
     """The rate of requests that arrive without an end; None for other loads."""
     return pools.load.request_rate if pools.load.load == "open" and traffic.warm_up else None
 
 
 def _queue_grows(pools: Pools, traffic: Traffic, saturation: float | None) -> bool:
     """Whether requests of an endless load arrive faster than the plan can sustain."""
-    offered = _endless_rate(pools, traffic)
+    offered = _endless_arrival_rate(pools, traffic)
     return saturation is not None and (offered or 0.0) > saturation * OVERLOAD
 
 

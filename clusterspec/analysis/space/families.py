@@ -229,7 +229,7 @@ def _pipelines(
     dp = demands.ranks // (tp * cp * pp)
     batch = job.workload.global_batch
     micro = divisors(batch // dp) if batch % dp == 0 else ()
-    virtual = [each for each in range(1, MOST_VIRTUAL_STAGES + 1) if _is_balanced(job, pp, each)]
+    virtual = [each for each in range(1, MOST_VIRTUAL_STAGES + 1) if _has_even_stages(job, pp, each)]
     allowed = [
         (int(str(each)), _legal_schedules(job, pins, pp, int(str(each))))
         for each in pins.choices("virtual_stages", virtual)
@@ -253,7 +253,7 @@ def _shorter_stages(job: SearchJob, stages: int) -> int:
     return -job.workload.model.layers % stages
 
 
-def _is_balanced(job: SearchJob, pp: int, virtual: int) -> bool:
+def _has_even_stages(job: SearchJob, pp: int, virtual: int) -> bool:
     """Whether the search includes this number of virtual stages: only if few stages are shorter than the others."""
     if pp == 1:
         return virtual == 1

@@ -154,7 +154,7 @@ COMMANDS = {
         "an expectation does not hold",
     ),
     "edit": Command(
-        "serves a page to this machine: editor, findings, estimate and report while typing",
+        "serves a page on this machine: editor, findings, estimate and report while typing",
         "edit",
         "cluster.yaml --open",
         "",

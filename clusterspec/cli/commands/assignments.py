@@ -83,8 +83,8 @@ def _machine_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=path,
         default=[],
-        help="compare machines: platforms of the catalog, and specs with a `cluster`; without SPEC the work is that of "
-        "the first spec. --within and --nodes apply as well",
+        help="compare machines: platforms of the catalog, and specs with a `cluster`; without SPEC, the first spec "
+        "states the work. --within and --nodes apply as well",
     )
     machines.add_argument(
         "--fabrics",

@@ -1,4 +1,4 @@
-"""How much slower oversubscribed switch levels make the collectives of a group.
+"""The factor by which oversubscribed switch levels slow the collectives of a group.
 
 A level with ratio t (down over up) gives the uplinks of a block 1 / t of the bandwidth of the NICs below it. They slow
 a collective only where the share s of the traffic of these NICs that leaves the block exceeds 1 / t: by max(1, t s).

@@ -331,7 +331,7 @@ class _IslandLines:
 
 
 def _crossing_delays(cluster: Cluster, group: Placement, islands: int) -> Delays:
-    """How much slower the oversubscribed levels that a group crosses make its collectives."""
+    """The factor by which the oversubscribed levels that a group crosses slow its collectives."""
     levels = fabric_levels(cluster)
     if all(levels[index].oversubscription <= 1 for index in group.levels):
         return NO_DELAYS
@@ -366,7 +366,7 @@ def busbw_ceiling(name: str, paths: Paths, algorithm: str | None = None, *, redu
     inside = _inside_ceiling(name, paths, reduces=reduces and (algorithm is None or algorithm in IN_DOMAIN))
     if paths.between is None:
         return inside
-    return min(inside, _between_ceiling(name, paths, reduces=algorithm is None or algorithm in IN_FABRIC))
+    return min(inside, _ceiling_between_islands(name, paths, reduces=algorithm is None or algorithm in IN_FABRIC))
 
 
 def _send_ceiling(paths: Paths) -> float:
@@ -386,7 +386,7 @@ def _inside_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
     return inside.line.value * gain
 
 
-def _between_ceiling(name: str, paths: Paths, *, reduces: bool) -> float:
+def _ceiling_between_islands(name: str, paths: Paths, *, reduces: bool) -> float:
     between, ranks, m = paths.between, paths.ranks, paths.inside.ranks
     assert between is not None
     line = between.line.value

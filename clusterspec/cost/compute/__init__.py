@@ -33,7 +33,7 @@ TILES = (
         _kernel_constant(
             "tile.128x128",
             0.93,
-            "rate of GEMMs in tiles of 128 × 128 over those in tiles of 256 × 128: operands are read a third more often"
+            "rate of GEMMs in tiles of 128 × 128, relative to tiles of 256 × 128: operands are read a third more often"
             " (NVIDIA, Matrix Multiplication Background User's Guide)",
         ),
     ),
@@ -82,7 +82,7 @@ ROUTER_BYTES = _kernel_constant(
 NARROW_LAUNCHES = _kernel_constant(
     "experts.narrow.launches",
     2.0,
-    "kernels for each expert of a grouped GEMM in 8 or 4 bits, over those in 16 bits: one kernel quantizes the "
+    "kernels for each expert of a grouped GEMM in 8 or 4 bits, relative to 16 bits: one kernel quantizes the "
     "rows, another multiplies them; one kernel reorders the scales of all experts since release 2.7 (Transformer "
     "Engine at v2.9,"
     " pytorch/csrc/extensions/cast.cpp and gemm.cpp, common/gemm/cublaslt_gemm.cu)",
@@ -378,7 +378,7 @@ EXPERT_CASTS = assumed_figure(
     KERNELS,
     "experts.casts",
     2.0,
-    "bytes moved to quantize one number of an expert's rows, over those of one kernel for a whole tensor: "
+    "bytes moved to quantize one number of an expert's rows, relative to one kernel for a whole tensor: "
     "Transformer Engine quantizes the rows of each expert separately, along rows and along columns, and reorders "
     "scales. Of the values 1 to 4, this one has the least error on 33 runs of 5 fitted sources (mean error 8.3 % "
     "instead of 8.8 %)",

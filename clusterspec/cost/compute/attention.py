@@ -71,14 +71,14 @@ FLASH_BACKWARD = assumed_figure(
     KERNELS,
     "flash.backward",
     2.5,
-    "GEMMs in the backward pass of flash attention over those of the forward pass: five over two, since it "
-    "recomputes the scores (FlashAttention-2, arXiv 2307.08691)",
+    "GEMMs in the backward pass of flash attention, relative to the forward pass: five to two, since the backward "
+    "pass recomputes the scores (FlashAttention-2, arXiv 2307.08691)",
 ).value
 FLASH_BACKWARD_TRAFFIC = assumed_figure(
     KERNELS,
     "flash.backward.traffic",
     2.5,
-    "reads and writes of the backward core over those of the forward one: queries, keys, values, outputs and gradients",
+    "reads and writes of the backward core, relative to the forward core: queries, keys, values, outputs and gradients",
 ).value
 SOFTMAX_BATCHES = 4
 """Fused softmax kernels of Megatron-LM and Apex need a multiple of this many score matrices on a rank (sequences of the
@@ -273,14 +273,15 @@ EXPONENTIALS = assumed_figure(
     KERNELS,
     "attention.exponentials",
     0.5,
-    "time of the exponentials over that of the GEMMs of attention in the forward pass, at that head dimension, for "
-    "accelerators without a figure: as on H100 and Blackwell Ultra (FlashAttention-3, arXiv 2407.08608, section 3.1)",
+    "time of the exponentials divided by the time of the GEMMs of attention in the forward pass, at that head "
+    "dimension, for accelerators without a figure: as on H100 and Blackwell Ultra (FlashAttention-3, "
+    "arXiv 2407.08608, section 3.1)",
 ).value
 BACKWARD_EXPONENTIALS = assumed_figure(
     KERNELS,
     "attention.exponentials.backward",
     0.4,
-    "exponentials per GEMM in the backward pass of attention over those in the forward pass: one for five GEMMs "
+    "exponentials per GEMM in the backward pass of attention, relative to the forward pass: one for five GEMMs "
     "instead of one for two (FlashAttention-2, arXiv 2307.08691, algorithm 2)",
 ).value
 

@@ -66,7 +66,7 @@ class SoftwareBehavior:
 
     Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
     ``tensor_copies`` how often it copies the rows at each collective along the sequence;
-    ``gather`` the rate of fully sharded weights and gradients over that of the same collectives otherwise;
+    ``gather`` the rate of collectives on fully sharded weights and gradients, relative to other collectives;
     ``interference`` the share of the device that overlapped traffic takes; ``unevenness`` the spread of the loads of
     single experts; ``jitter`` the mean delay of one node relative to its step.
     """
@@ -184,15 +184,16 @@ FUSED = assumed_figure(
     "kernels",
     "fusion.fused",
     0.67,
-    "traffic of fully fused memory-bound kernels over that of kernels fused by a compiler or by hand; the fits of "
-    "tuned stacks start from it",
+    "traffic of fully fused memory-bound kernels divided by the traffic of kernels fused by a compiler or by hand; the "
+    "fits of tuned stacks start from it",
 )
 EAGER = assumed_figure(
     "kernels",
     "fusion.eager",
     0.2,
-    "traffic of fully fused memory-bound kernels over that of eager PyTorch. For the fp32 norms, rotary embeddings, "
-    "gates and additions of Llama in transformers 4.34 it is 0.21 to 0.26; a step of LitGPT implies 0.18",
+    "traffic of fully fused memory-bound kernels divided by the traffic of eager PyTorch. For the fp32 norms, rotary "
+    "embeddings, gates and additions of Llama in transformers 4.34 the ratio is 0.21 to 0.26; a step of LitGPT implies "
+    "0.18",
 )
 
 

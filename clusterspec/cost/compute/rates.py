@@ -134,7 +134,7 @@ def _best_fill(m: float, n: float, batch: float, tiles: tuple[Tile, ...], units:
 
 
 _recent_best_fill = lru_cache(maxsize=512)(_best_fill)
-"""The same with a cache for numbers, since varied designs have most products in common. Columns cannot be hashed."""
+"""`_best_fill` with a cache for numbers, since varied designs share most GEMMs. Columns cannot be hashed."""
 
 
 # The achieved rates of one rank, from its accelerator and software

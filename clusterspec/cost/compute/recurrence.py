@@ -27,7 +27,7 @@ BACKWARD = assumed_figure(
     RECURRENCE,
     "backward",
     3.0,
-    "operations of the backward pass of the recurrence over those of the forward pass: two gradients for each "
+    "operations of the backward pass of the recurrence, relative to the forward pass: two gradients for each "
     "product, and the forward pass again, since its states are not stored (arXiv 2412.06464, section 3.3)",
 ).value
 _READ = "2026-11-20"

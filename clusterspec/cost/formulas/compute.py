@@ -168,7 +168,7 @@ def depth_fill(k: float, start: float) -> float:
 
 @formula("width / ((1 - fixed) * width + fixed)")
 def head_fill(width: float, fixed: float) -> float:
-    """The rate of attention at narrow heads over that at the usual width: e = w / ((1 − f)·w + f).
+    """The rate of attention at narrow heads, relative to the usual width: e = w / ((1 − f)·w + f).
 
     ``width`` (w) is the head dimension over the usual one. ``fixed`` (f) is the share of the time at the usual width
     that does not shrink with the width: exponentials, one for each score at any width, or the columns of a systolic
@@ -188,9 +188,9 @@ def head_fill(width: float, fixed: float) -> float:
 def fixed_share(exponentials: float, share: float) -> float:
     """The share of an attention kernel's time that exponentials take: f = x·s / (1 + x·s).
 
-    ``exponentials`` (x) is the time of the exponentials over that of the products of a forward pass; ``share`` (s) is
-    the number of exponentials per product, over that number in a forward pass. They run after the products that they
-    wait for.
+    ``exponentials`` (x) is the time of the exponentials divided by the time of the products in a forward pass;
+    ``share`` (s) is the number of exponentials per product, relative to a forward pass. Exponentials run after the
+    products whose results they take.
 
     Range: exponentials >= 0, share > 0.
 

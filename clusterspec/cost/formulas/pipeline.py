@@ -194,7 +194,7 @@ def expected_longest(count: float) -> float:
 
 @formula()
 def expected_largest(count: float) -> float:
-    """How many standard deviations the largest of n normal samples lies above their mean: √(2 ln n).
+    """The standard deviations by which the largest of n normal samples lies above their mean: √(2 ln n).
 
     Source: Embrechts, Klüppelberg, Mikosch, "Modelling extremal events", 1997, section 3.3.
 

@@ -93,7 +93,7 @@ def bunched_requests(flight: float, bunching: float) -> float:
 
 def prompts_left_behind(busy: float, load: float, places: float, *, engines: float = 1.0) -> float:
     """The mean number of prompts that wait on an engine when a prompt ends, if engines run all prompts before they
-    decode: prompts that arrived while it ran, and prompts for which earlier steps had no room.
+    decode: prompts that arrived while it ran, and prompts beyond the token budget of earlier steps.
 
     An engine runs prompts for the share ``busy`` of the time; ``load`` is the rate of prompts over the rate of full
     steps with ``places`` prompts each. On average, as many prompts remain when a prompt ends as it found when it came.
@@ -199,8 +199,8 @@ def prompts_amid_run(met: float) -> float:
 
 
 def median_prompts_amid_run(met: float) -> float:
-    """The same as `prompts_amid_run` for the median request. If requests run for a share x below 1/2 of the arrival
-    time, more than half of them meet all prompts of the next x.
+    """`prompts_amid_run` for the median request. If requests run for a share x below 1/2 of the arrival time, more than
+    half of them meet all prompts of the next x.
 
     Source: arithmetic.
 

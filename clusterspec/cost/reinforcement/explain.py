@@ -104,7 +104,7 @@ def _trainer_term(name: str, seconds: float, why: str, times: RlTimes | None) ->
     share = times.efficiency if times is not None else 1.0
     inputs = (
         ("alone", _figure_in_seconds(seconds * share, why)),
-        ("efficiency", computed_figure(share, "rate inside the training loop over that on equal sequences")),
+        ("efficiency", computed_figure(share, "rate inside the training loop, relative to equal sequences")),
     )
     return Term(name, seconds, "s", "alone / efficiency", inputs)
 

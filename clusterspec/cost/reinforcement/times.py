@@ -43,8 +43,8 @@ TRAINING = assumed_figure(
     GROUP,
     "training.efficiency",
     0.8,
-    "fitted rate of the trainer over that of training on sequences of equal length: ranks wait for the one with the"
-    " most tokens, and micro-batches are not packed completely",
+    "fitted rate of the trainer, relative to training on sequences of equal length: all ranks wait for the rank with "
+    "the most tokens, and micro-batches are not packed completely",
 )
 SPREAD = assumed_figure(
     "uncertainty",

@@ -61,7 +61,7 @@ class TierUse(NamedTuple):
 
     @property
     def overwritten(self) -> float | None:
-        """How many times a day the tier is overwritten; None for the accelerators' memory."""
+        """The number of times a day that the tier is overwritten; None for the accelerators' memory."""
         return self.written * DAY / self.tier.capacity if self.tier else None
 
 

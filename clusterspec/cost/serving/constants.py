@@ -152,14 +152,14 @@ weights are read at 0.61 and 0.47 of the memory bandwidth (at most 4 tokens of a
 constant).
 """
 WIDENED_ON_HOPPER = ((256.0, 512.0, 1024.0, 2048.0), (0.68, 0.76, 0.89, 1.0))
-"""Tokens, and the rate of dense GEMMs that convert 4-bit or 8-bit integer weights on load over that of 16-bit GEMMs on
+"""Tokens, and the rate of dense GEMMs that convert 4-bit or 8-bit integer weights on load, relative to 16-bit GEMMs on
 Hopper, by products of warp groups: medians of 180 shapes of TensorRT-LLM 1.2.0rc5 on H200 (ai-dynamo/aiconfigurator,
 commit 095f58a5, int4_wo and int8_wo). vLLM's kernels are as fast: 0.66 PFLOP/s at 4,096 tokens (Machete, 7,168 × 1,536;
 PaddlePaddle/FastDeploy, pull request 3561).
 """
 WIDENED_BY_WARPS = 0.95
-"""The same rate on accelerators that reach their peak with warp-level products: median 0.88 to 0.98 over 153 shapes on
-A100, and 0.97 to 1.13 on L40S from 512 tokens (TensorRT-LLM 1.0.0, the same commit).
+"""The rate of such GEMMs on accelerators that reach their peak with warp-level products: median 0.88 to 0.98 over 153
+shapes on A100, and 0.97 to 1.13 on L40S from 512 tokens (TensorRT-LLM 1.0.0, the same commit).
 """
 MARLIN_ALONE = frozenset({"sm_100", "sm_103"})
 """Architectures on which engines convert dense weights only with warp-level products, far below the peak: Machete needs
@@ -187,8 +187,8 @@ REREAD = assumed_figure(
     GROUP,
     "reread",
     1.3,
-    "bandwidth of the L2 cache over that of the memory, for kernels in which each query head reads the keys itself: "
-    "about that of A100 in microbenchmarks, of which only a summary was read",
+    "bandwidth of the L2 cache divided by the memory bandwidth, for kernels in which each query head reads the keys "
+    "itself: about the ratio of A100 in microbenchmarks (only a summary was read)",
 )
 HANDOFF = assumed_figure(
     GROUP,

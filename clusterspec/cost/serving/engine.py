@@ -56,7 +56,7 @@ class Engine:
 
     ``peak`` and ``expert_peak`` are dense FLOP/s of a rank in the precisions ``precision`` and ``expert_precision`` of
     its GEMMs; ``expert`` the weights of one expert; ``launches`` the GEMMs of one step and the kernels that route
-    tokens; ``products`` are its dense GEMMs by size, ``sizes`` their rate over that of the median shape.
+    tokens; ``products`` are its dense GEMMs by size, ``sizes`` their rate relative to the median shape.
     """
 
     cluster: Cluster
@@ -247,7 +247,9 @@ class Engine:
 
     @cached_property
     def state_pool(self) -> float:
-        """Memory of recurrent states over that of keys and values; 0 without states, or where both share one pool."""
+        """Memory of recurrent states divided by the memory of keys and values; 0 without states or with one pool for
+        both.
+        """
         software = self._serving_software
         return software.state_pool if software is not None and self.whole.linear_layers else 0.0
 
@@ -284,7 +286,7 @@ class Engine:
 
     @cached_property
     def reads_of_cache(self) -> float:
-        """How often a step reads the cache: once for each query head of a key if every head reads it separately."""
+        """The number of cache reads in a step: one for each query head of a key if every head reads it separately."""
         software = self._serving_software
         if software is None or self.cluster.accelerator.architecture not in software.reads_by_head:
             return 1.0

@@ -77,7 +77,7 @@ def has_scaled_blocks(model: Model, precision: str) -> bool:
 
 
 def sizes_share(rates: KernelRates, precision: str, products: tuple[Products, ...], software: str) -> float:
-    """The rate of all GEMMs in ``precision`` together over that of the median shape, from their sizes."""
+    """The rate of all GEMMs in ``precision`` together, relative to the median shape, from their sizes."""
     work = sum_of(each.weights * each.number for each in products)
     lasting = sum_of(
         each.weights * each.number / rates.weights_share(precision, each.weights, software) for each in products

@@ -21,7 +21,7 @@ MOST = 1e6
 CLOSE = 1e-3
 """The bisection ends at this relative width; whole requests are tried from there on."""
 CLOSE_RATE = 1e-5
-"""That of a request rate: near the capacity one more in a thousand keeps some percent more in flight."""
+"""The relative width for a request rate: near the capacity, a rate 0.1 % higher keeps some percent more in flight."""
 
 
 def highest_concurrency(pools: Pools) -> float | None:

@@ -54,7 +54,7 @@ ROUNDED = 1e-9
 KEPT_UP = 0.999
 """The share of a request rate from which engines count as serving it; a state that serves the rate has it to 1e-4."""
 SERVED = 1 - 1e-4
-"""The highest rate that a plan serves over that of its full engines; iterations to a steady state do not resolve more.
+"""The highest rate that a plan serves, relative to its full engines; iterations to a steady state do not resolve more.
 """
 NEAR = 0.85
 """Engines with a smaller share of their places taken, or of their time for prompts, are not near their capacity."""
@@ -186,7 +186,7 @@ def place_wait(pools: Pools, now: Steady) -> PlaceWait:
 
 
 def _wait_without_place(pools: Pools, now: Steady) -> PlaceWait:
-    """The same of requests that arrive at a rate without an end, in the state ``now``."""
+    """The wait for a place of requests that arrive at a rate without an end, in the state ``now``."""
     load, places = pools.load, pools.limit * pools.decode.attention_ranks
     if pools.has_prefill_engines or not load.request_rate:
         return PlaceWait()
@@ -236,7 +236,8 @@ def _sequences_without_others(pools: Pools, rate: float) -> float:
 
 
 def _sequences_with_delayed(pools: Pools, rate: float, delayed: float, near: float) -> tuple[float, Steady]:
-    """The same with ``delayed`` more sequences in each step, ``near`` a number of them.
+    """Sequences per rank that a request rate keeps in flight with ``delayed`` more sequences in a step, and the state;
+    ``near`` is a number of sequences close to the result.
 
     It applies where prompts occupy no places and their engines are not saturated.
     """

@@ -99,7 +99,7 @@ class PromptQueue(NamedTuple):
 
     @property
     def load(self) -> float:
-        """The prompts that come while a full step runs, over those that it computes.
+        """The prompts that arrive while a full step runs, divided by the prompts that the step computes.
 
         >>> round(PromptQueue(5.0, 0.02, 0.1, 2.0, 0.22).load, 9)
         0.55
@@ -256,6 +256,6 @@ def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float)
     budget = max(1.0, load.chunk_tokens - share * decoding.sequences * decoding.tokens) if load.chunk_tokens else fresh
     seen = length if budget >= fresh else length - fresh / 2 + budget / 2
     taken = decoding.sequences * decoding.tokens
-    room = max(1.0, load.chunk_tokens - taken) if load.chunk_tokens else budget  # of a step in which all decode
-    full = engine.prefill(min(budget, room), seen, float(engine.layout.attention_dp), decoding)
+    remaining = max(1.0, load.chunk_tokens - taken) if load.chunk_tokens else budget  # of a step in which all decode
+    full = engine.prefill(min(budget, remaining), seen, float(engine.layout.attention_dp), decoding)
     return budget / fresh, decode.total + seconds_added((decode, full), 0.0) / engine.layout.pp

@@ -214,7 +214,7 @@ def prompt_attention_parts(
 def _softmax_prompt_parts(
     engine: Engine, tokens: float, length: float, fresh: float, longest: float
 ) -> tuple[Part, ...]:
-    """The same of layers with softmax attention."""
+    """Attention within prompts in the layers with softmax attention; arguments as for `prompt_attention_parts`."""
     selected = sparse_parts.selects_keys(engine)
     if not selected and not sparse_parts.absorbs_prompts(engine, max(length, longest)):
         return _dense_prompt_parts(engine, engine.whole.full_layers, tokens, length, fresh)

@@ -102,9 +102,9 @@ def latency_factors(times: ServingTimes, quantity: str, percentile: float) -> tu
 def _factors_of_longer_times(
     times: ServingTimes, stretched: Stretched, percentile: float
 ) -> tuple[float, float] | None:
-    """For an open load: the time to first token at a percentile above the median in the plans at the ends of the range,
-    in which all times are shorter or longer, over that of the plan. The queue of a load above the capacity lengthens
-    the median and the percentile by as much, not in the same proportion.
+    """For an open load, the range of the time to first token at a percentile above the median, relative to the plan's
+    own: in the plans at the ends of the range all times are shorter or longer. The queue of a load above the capacity
+    adds the same seconds to the median and to the percentile.
     """
     value = latency_at(times, stretched.load, "ttft", percentile)
     low, high = (

@@ -53,7 +53,7 @@ def _may_preempt(pools: Pools) -> bool:
 
 
 def _started_beyond_cache(load: Serving) -> float:
-    """The most requests that have started and wait for a place, over those that the cache holds."""
+    """The most requests that have started and wait for a place, divided by the requests that the cache holds."""
     found: float = STARTED * (load.output_tokens / load.input_tokens) ** STARTED_POWER
     return found
 

@@ -64,7 +64,7 @@ class PrefillQueue:
 
     @property
     def load(self) -> float:
-        """The prompts that come while a full step runs, over those that it computes.
+        """The prompts that arrive while a full step runs, divided by the prompts that the step computes.
 
         >>> PrefillQueue(2.5, 0.2, 0.1, 3.0, 0.4).load
         0.3333333333333333

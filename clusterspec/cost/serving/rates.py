@@ -169,7 +169,7 @@ class KernelRates:
         return self.dense_gemm_rate(precision, padded, peak, software, blocks) * (rows / padded if rows else 1.0)
 
     def weights_share(self, precision: str, weights: float, software: str = "") -> float:
-        """The rate of a GEMM with ``weights`` weights over that of the median shape, for the kernels of ``software`` if
+        """The rate of a GEMM with ``weights`` weights relative to the median shape, for the kernels of ``software`` if
         they were measured separately; 1 if it was not measured.
 
         A GEMM reads and converts its inputs and writes its outputs in 16 bits, which takes long compared with products
@@ -182,7 +182,7 @@ class KernelRates:
     def experts_share(
         self, precision: str, rows: float, software: str, blocks: bool = False, *, year: float = inf, size: float = inf
     ) -> float:
-        """The rate of fused expert kernels with ``rows`` rows each over that of GEMMs with as many rows, for the
+        """The rate of fused expert kernels with ``rows`` rows each, relative to GEMMs with as many rows, for the
         kernels of ``software`` of a ``year`` if they were measured separately; 1 if none were. ``blocks`` of weights
         may have scales; ``size`` is the number of weights of an expert on a rank.
 
@@ -204,7 +204,7 @@ class KernelRates:
             yield from (f"{software}_{each}" for each in range(int(max(year, FIRST)), LATEST))
 
     def widened_experts_share(self, kept: str, rows: float, *software: str) -> float | None:
-        """The rate of expert kernels that convert 4-bit weights on load over that of 16-bit GEMMs with as many
+        """The rate of expert kernels that convert 4-bit weights on load, relative to 16-bit GEMMs with as many
         ``rows``, for the kernels of the first ``software`` that was measured separately; None if none were measured.
         """
         table = f"{WIDENED.get(kept, kept)}_weights"

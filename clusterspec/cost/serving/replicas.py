@@ -56,7 +56,7 @@ class ReplicaSteps(NamedTuple):
         return self.plain + self.mixed * (self.longer - self.plain)
 
     @property
-    def own(self) -> float:
+    def prompt_share(self) -> float:
         """The share of the steps in which a given replica runs prompts."""
         short, long = (-expm1(-self.rate * each) for each in (self.plain, self.longer))
         return max(short + self.mixed * (long - short), self.rate * self.mean / self.most)
@@ -68,9 +68,9 @@ class ReplicaSteps(NamedTuple):
         return max(1.0, min(self.most, long + (1 / self.mixed - 1) * short))
 
     @property
-    def between(self) -> float:
+    def decode_interval(self) -> float:
         """Mean seconds between the ends of two steps in which a replica decodes."""
-        return self.mean / max(1e-9, 1 - self.own)
+        return self.mean / max(1e-9, 1 - self.prompt_share)
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,15 @@ class PromptCycle:
         return self.drawn / -expm1(-self.drawn)
 
     @cached_property
-    def own(self) -> float:
+    def prompt_share(self) -> float:
         """The share of the replicas that run prompts in such a step."""
         some = expm1(-self.drawn / self.ranks) / expm1(-self.drawn)
         return min(1.0, max(some, self.prompts / self.ranks / self.most))
 
     @cached_property
-    def amid(self) -> float:
+    def ended_amid_prompts(self) -> float:
         """Mean number of requests that end in a step with prompts, on the replicas that decode."""
-        return self.ended * (1 - self.own)
+        return self.ended * (1 - self.prompt_share)
 
     @cached_property
     def probability_of_no_prompts_left(self) -> float:
@@ -135,44 +135,46 @@ class PromptCycle:
         return inf if earlier <= 0 else max(2.0, 2.0 + (self.floor - self.late - self.plain) / earlier)
 
     @cached_property
-    def further(self) -> float:
+    def continue_probability(self) -> float:
         """The probability that prompts of a step with prompts make one after the next one follow."""
-        return 1 - max(LEAST, exp(-self.amid) * self.probability_of_no_prompts_left)
+        return 1 - max(LEAST, exp(-self.ended_amid_prompts) * self.probability_of_no_prompts_left)
 
     @cached_property
     def cut(self) -> float:
         """The probability that a row of steps with prompts ends although prompts have come."""
         if self.row == inf:
             return 0.0
-        return (1 - exp(-2 * self.ended) * self.probability_of_no_prompts_left) * power(self.further, self.row - 1)
+        arrived = 1 - exp(-2 * self.ended) * self.probability_of_no_prompts_left
+        return arrived * power(self.continue_probability, self.row - 1)
 
     @cached_property
-    def quiet(self) -> float:
+    def decode_steps(self) -> float:
         """Mean number of steps in which all replicas decode: one where a row of others was cut. Otherwise, after two
         such steps, the next step has prompts if requests ended in the last step with prompts; each later one has
         prompts if requests ended three steps before.
         """
-        return self.cut + (1 - self.cut) * (2 + exp(-self.amid) / -expm1(-self.ended))
+        return self.cut + (1 - self.cut) * (2 + exp(-self.ended_amid_prompts) / -expm1(-self.ended))
 
     @cached_property
     def mixed(self) -> float:
         """Mean number of steps with prompts in a row. The second step has the prompts that arrived in the two steps
         before the first; each further step has the prompts of one step in which some replicas decode.
         """
-        both = (1 - self.cut) * exp(-2 * self.ended) + self.cut * exp(-self.ended - self.amid)
-        longest = power(self.further, self.row - 1) if self.row < inf else 0.0
-        return 1 + (1 - both * self.probability_of_no_prompts_left) * (1 - longest) / (1 - self.further)
+        both = (1 - self.cut) * exp(-2 * self.ended) + self.cut * exp(-self.ended - self.ended_amid_prompts)
+        longest = power(self.continue_probability, self.row - 1) if self.row < inf else 0.0
+        second = 1 - both * self.probability_of_no_prompts_left
+        return 1 + second * (1 - longest) / (1 - self.continue_probability)
 
     @property
     def missing(self) -> float:
         """Prompts of the steps of a cycle less the requests that end in it, per step with prompts."""
-        return self.prompts - self.ended * self.quiet / self.mixed - self.amid
+        return self.prompts - self.ended * self.decode_steps / self.mixed - self.ended_amid_prompts
 
     @property
-    def between(self) -> float:
+    def decode_interval(self) -> float:
         """Mean seconds between the ends of two steps in which a replica decodes."""
-        seconds = self.quiet * self.plain + self.mixed * self.longer
-        return seconds / (self.quiet + self.mixed * (1 - self.own))
+        seconds = self.decode_steps * self.plain + self.mixed * self.longer
+        return seconds / (self.decode_steps + self.mixed * (1 - self.prompt_share))
 
     @property
     def wait(self) -> float:
@@ -185,13 +187,13 @@ class PromptCycle:
         """
         decode, prompts = (max(each / 2, each - self.late) for each in (self.plain, self.longer))
         cut, kept = self.cut, 1 - self.cut
-        first = self.quiet - cut - 2 * kept  # steps whose ends bring the next prompts
-        found = self.amid * ((self.mixed - 1) * prompts + cut * (self.plain + decode + self.longer))
-        found += (kept * self.amid + self.ended * first) * (decode + self.plain)
+        first = self.decode_steps - cut - 2 * kept  # steps whose ends bring the next prompts
+        found = self.ended_amid_prompts * ((self.mixed - 1) * prompts + cut * (self.plain + decode + self.longer))
+        found += (kept * self.ended_amid_prompts + self.ended * first) * (decode + self.plain)
         found += self.ended * (kept * (decode + self.longer) + prompts)
         each = self.drawn / self.ranks
         behind = self._probability_above(self.most - 1) - self.most / each * self._probability_above(self.most)
-        return found / (self.amid * self.mixed + self.ended * self.quiet) + behind * self.longer
+        return found / (self.ended_amid_prompts * self.mixed + self.ended * self.decode_steps) + behind * self.longer
 
     def _probability_above(self, count: float) -> float:
         """The probability that more than ``count`` prompts of a step are those of a given replica."""
@@ -269,21 +271,21 @@ def _steps_of_replicas(steps: ReplicaSteps, prompts: float, start: float) -> Rep
     least = (1 + MARGIN) * prompts / steps.most * steps.longer
     seconds, missing, taken = start + least, 0.0, 0.0
     for _ in range(ROUNDS):
-        former, missing = missing, steps._replace(rate=prompts / seconds).between - seconds
+        former, missing = missing, steps._replace(rate=prompts / seconds).decode_interval - seconds
         if abs(missing) < CLOSE * seconds:
             return steps._replace(rate=prompts / seconds)
         taken = missing * secant_part(taken, former - missing, (LEAST_PART, 1.0))
         seconds = max(start / 2, least, seconds + taken)
-    return steps._replace(rate=prompts / _seconds_between(steps, prompts, max(start, least)))
+    return steps._replace(rate=prompts / _seconds_between_decode_steps(steps, prompts, max(start, least)))
 
 
-def _seconds_between(steps: ReplicaSteps, prompts: float, least: float) -> float:
+def _seconds_between_decode_steps(steps: ReplicaSteps, prompts: float, least: float) -> float:
     """Seconds between decode steps of a replica with ``prompts`` in each interval, from ``least`` on, by bracketing: if
     prompts lengthen steps much, the iteration above oscillates.
     """
 
     def excess(seconds: float) -> float:
-        return seconds - steps._replace(rate=prompts / seconds).between
+        return seconds - steps._replace(rate=prompts / seconds).decode_interval
 
     high = 2 * least
     while (above := excess(high)) <= 0:
@@ -300,7 +302,7 @@ def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, Ste
     """
     load, (decode, prefill) = pools.load, steps
     if runs_in_cycles(pools, prefill):
-        return (prompt_cycle(pools, prompts, steps).between - decode.total) / prompts
+        return (prompt_cycle(pools, prompts, steps).decode_interval - decode.total) / prompts
     if follow and prefill.steps == 1 and not load.draft_tokens:
         return _carried_at_any_time(pools, prompts, steps)
     ranks, most_of_step = pools.decode.layout.attention_dp, prompts_per_step(pools)
@@ -327,7 +329,7 @@ def _carried_at_any_time(pools: Pools, prompts: float, steps: tuple[StepTime, St
         whole = ranks * found.rate * found.mean / found.mixed  # prompts of a step that has any
         ahead = step_ahead(pools, steps, found.mixed)
         found = found._replace(longer=max(decode.total, seconds_of_step(pools, found.fullest, whole, ahead)))
-    return (_steps_of_replicas(found, prompts, decode.total).between - decode.total) / prompts
+    return (_steps_of_replicas(found, prompts, decode.total).decode_interval - decode.total) / prompts
 
 
 def seconds_of_step(pools: Pools, fullest: float, whole: float, ahead: float) -> float:

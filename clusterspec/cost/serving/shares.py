@@ -208,8 +208,8 @@ def with_unfinished_prompts(now: Steady, shares: PromptShares | None, pools: Poo
 
 
 def _median_prompts(pools: Pools, now: Steady, met: float) -> float:
-    """The number of prompts that delay the median request, from the number ``met`` that delays the mean request: the
-    number of sequential prompts has a variance of its mean over (1 - load)².
+    """The number of prompts that delay the median request, from the number ``met`` that delays the mean request. The
+    variance of the number of sequential prompts is its mean divided by (1 - load)².
     """
     free = 1 - _load_of_prompts(pools, now)
     return gamma_median(met, met * free * free) if met else 0.0

@@ -51,7 +51,7 @@ def sheet_entry(kind: str, id_: str, origin: Origin, text: str) -> NewEntry:
     readings = sheet_readings(rows, kind)
     if kind == "accelerator":
         readings = list(_accelerator_readings(readings))
-    taken = {each.fact: each for each in readings if not each.lacks and _is_single(each, readings)}
+    taken = {each.fact: each for each in readings if not each.lacks and _has_one_value(each, readings)}
     if not taken:
         opened = "; ".join([*_open_lines(readings, taken)][: MOST_READINGS - 1])
         raise EmptySheet(
@@ -89,7 +89,7 @@ def _quoted_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _is_single(reading: Reading, readings: Sequence[Reading]) -> bool:
+def _has_one_value(reading: Reading, readings: Sequence[Reading]) -> bool:
     """Whether no other reading of the fact has another value."""
     return all(each.value == reading.value for each in readings if each.fact == reading.fact and not each.lacks)
 

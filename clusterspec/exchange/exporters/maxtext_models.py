@@ -1,4 +1,4 @@
-"""The model of a configuration of MaxText: a name that MaxText knows, else its sizes and parts.
+"""The model of a configuration of MaxText: its name in MaxText, else its sizes and parts.
 
 MaxText, commit e591f30c: ``src/maxtext/configs/models``, with the defaults of ``src/maxtext/configs/base.yml``;
 compared with the catalog on 2026-11-28.
@@ -132,7 +132,7 @@ def _dense_width(model: Model) -> int:
 
 
 def _named_decoder(model: Model, name: str) -> str:
-    """The decoder of a model that MaxText knows by name (configs/models, ``decoder_block``)."""
+    """The decoder of a model that MaxText defines by name (configs/models, ``decoder_block``)."""
     known = MODELS[name]
     if known.startswith(("llama2", "llama3")):
         return "llama2"

@@ -74,7 +74,7 @@ def write(source: ExportInput) -> ExportedFile:
     layout, work = training_design(source, "torchtitan")
     if source.cluster.accelerator.vendor == EXTENDED_BY:
         raise NotExportable(
-            "torchtitan does not run on Trainium without AWS's extension, which this writer does not know"
+            "torchtitan does not run on Trainium without AWS's extension, which this writer does not support"
         )
     name = unchanged_model(source)
     if name not in BASES:

@@ -25,7 +25,7 @@ _CLOUDS = ("aws", "azure", "gcp", "oci")
 
 
 def has_known_machine(kind: str, yaml: Yaml) -> bool:
-    """Whether a pool has one type of machine, which the catalog knows."""
+    """Whether a pool has one type of machine, and the catalog lists it."""
     return _platform_of(kind, yaml) is not None
 
 

@@ -97,7 +97,7 @@ def _set_degrees(plugin: str, keys: Keys, builder: ImportBuilder) -> None:
         return
     for names in _DEGREES.values():
         if (keys.integer(*names) or 1) > 1:
-            why = f"stated with the plugin {excerpt(plugin)}, which not every program gives it to: state the layout"
+            why = f"stated with the plugin {excerpt(plugin)}, and not every program applies it: state the layout"
             builder.unknown(f"{keys.find(*names)}: {keys.integer(*names)}", why, keys.line(*names))
 
 

@@ -39,8 +39,8 @@ def with_downloaded_model(file: InputFile, found: ImportResult) -> ImportResult:
     open_part = next((each for each in found.unknown if _UNKNOWN.fullmatch(each.what)), None)
     if open_part is None or found.value(("workload", "model")) is not None or not _may_download(file.text):
         return found
-    directory = _plain(open_part.what.removeprefix("model "))
-    stated = {name: line for name, into, line in _downloads(file) if _plain(into) == directory}
+    directory = _plain_path(open_part.what.removeprefix("model "))
+    stated = {name: line for name, into, line in _downloads(file) if _plain_path(into) == directory}
     if len(stated) != 1:
         return found
     (name, line), builder = next(iter(stated.items())), ImportBuilder(found.kind, file.name)
@@ -59,7 +59,7 @@ def _may_download(text: str) -> bool:
     )
 
 
-def _plain(path: str) -> str:
+def _plain_path(path: str) -> str:
     return path.removeprefix("./").rstrip("/")
 
 

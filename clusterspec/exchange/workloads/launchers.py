@@ -1,4 +1,4 @@
-"""Launches of programs that no reader knows: the nodes and ranks that their launcher states.
+"""Launches of programs without a reader: the nodes and ranks that their launcher states.
 
 Options: torchrun and ``torch.distributed.launch`` (pytorch/pytorch 010929fd, ``torch/distributed/run.py``), the
 launcher of DeepSpeed (deepspeedai/DeepSpeed, ``deepspeed/launcher/runner.py``), ``fabric run`` and its older names of

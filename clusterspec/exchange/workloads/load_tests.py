@@ -3,7 +3,7 @@ JSON, CSV and printed results of GenAI-Perf and AIPerf.
 
 Fields: vllm-project/vllm def9ce85, vllm/benchmarks/serve.py; sgl-project/sglang 50a61368,
 python/sglang/bench_serving.py. Times are milliseconds, throughput is tokens or requests per second of all servers.
-The client knows neither the engine behind its endpoint nor the engine's layout, unless it asks a server of SGLang.
+The client records neither the engine behind its endpoint nor the engine's layout, unless it asks a server of SGLang.
 """
 
 from __future__ import annotations

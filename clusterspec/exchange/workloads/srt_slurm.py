@@ -132,7 +132,7 @@ def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
 
 
 def _set_model(yaml: Yaml, builder: ImportBuilder) -> str | None:
-    """Set the model to the first of its names that the catalog knows, and return its id."""
+    """Set the model to the first of its names that the catalog lists, and return its id."""
     stated, line = _names_of_model(yaml), yaml.line("model", "path")
     chosen = next((name for name in stated if catalog_model(name)), stated[0] if stated else None)
     if chosen is None:

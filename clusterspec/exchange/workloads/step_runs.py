@@ -82,7 +82,7 @@ class RunLogs:
 
 _STAMP = re.compile(r"\[\s?([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)\]")
 TOLERANCE = 1.5
-"""How much longer than the time between two lines a step may state to be: stamps are rounded, and lines are late."""
+"""Largest excess of the stated time of a step over the time between two lines: stamps are rounded and lines late."""
 
 
 def time_stamp(line: str) -> float | None:

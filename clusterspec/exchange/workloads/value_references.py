@@ -28,7 +28,7 @@ def with_references(values: dict[str, Any]) -> dict[str, Any]:
     ['--model=org/x', '--port={{ .Values.p }}']
     """
     for _ in range(MOST_PASSES):
-        expanded = _expanded(values, values, 0)
+        expanded = _expanded_value(values, values, 0)
         if expanded == values:
             break
         values = expanded
@@ -38,14 +38,14 @@ def with_references(values: dict[str, Any]) -> dict[str, Any]:
 DEEPEST = 24
 
 
-def _expanded(value: Any, values: dict[str, Any], depth: int) -> Any:
+def _expanded_value(value: Any, values: dict[str, Any], depth: int) -> Any:
     if isinstance(value, str):
         return _REFERENCE.sub(lambda match: _text_of(match, values), value) if MARK in value else value
     if depth >= DEEPEST:
         return value
     if isinstance(value, dict):
-        return {key: _expanded(held, values, depth + 1) for key, held in value.items()}
-    return [_expanded(each, values, depth + 1) for each in value] if isinstance(value, list) else value
+        return {key: _expanded_value(held, values, depth + 1) for key, held in value.items()}
+    return [_expanded_value(each, values, depth + 1) for each in value] if isinstance(value, list) else value
 
 
 def _text_of(match: re.Match[str], values: dict[str, Any]) -> str:

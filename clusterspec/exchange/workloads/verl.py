@@ -165,7 +165,7 @@ _TRAINERS = frozenset({"_self_", "ppo_trainer", "ppo_megatron_trainer"})
 
 
 def _base_files(keys: Keys) -> list[str]:
-    """The configurations of a site that a file completes (``defaults``, Hydra), whose values no reader knows."""
+    """The configurations of a site that a file completes (``defaults``, Hydra) and whose values are not at hand."""
     listed = keys.values.get("defaults", ([], 0))[0]
     names = [str(each) for each in listed if not isinstance(each, dict)] if isinstance(listed, list) else []
     return [name for name in names if name.rpartition("/")[2] not in _TRAINERS]

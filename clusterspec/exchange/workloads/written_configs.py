@@ -86,10 +86,10 @@ def with_written_configuration(file: InputFile, launch: ImportResult) -> ImportR
         return launch
     stated = {each.path for each in launch.given}
     added = tuple(each for each in config.given if each.path not in stated)
-    kept = tuple(each for each in launch.unknown if not _is_answered(each, config))
+    kept = tuple(each for each in launch.unknown if not _configuration_states(each, config))
     return replace(launch, given=(*launch.given, *added), unknown=(*kept, *config.unknown))
 
 
-def _is_answered(part: SkippedPart, config: ImportResult) -> bool:
+def _configuration_states(part: SkippedPart, config: ImportResult) -> bool:
     """Whether the configuration states a value that the launch left to it."""
     return bool(_SEPARATE.match(part.what)) and config.value(("layout", "sharding")) is not None

@@ -74,12 +74,12 @@ def separated_marks(
         inside = (spot for spot in around if spot[1] <= bottom - RADIUS and spot[1] >= _height_of(roof, spot[0]))
         near = [(x, y), *inside]
         apart = [half + other for other in halves]
-        free = (spot for spot in near if not any(map(_overlap, [spot] * len(marks), marks, apart)))
+        free = (spot for spot in near if not any(map(_marks_overlap, [spot] * len(marks), marks, apart)))
         marks.append(next(free, (x, y)))
     return marks
 
 
-def _overlap(one: tuple[float, float], other: tuple[float, float], halves: float) -> bool:
+def _marks_overlap(one: tuple[float, float], other: tuple[float, float], halves: float) -> bool:
     """Whether two marks overlap: circles, or rectangles with round ends. ``halves`` is the sum of their half widths."""
     across, along = abs(one[0] - other[0]), abs(one[1] - other[1])
     beyond = max(0.0, across - (halves - 2 * RADIUS))
@@ -181,7 +181,7 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     parts.append(
         svg.text_shape(x.end, BOTTOM + 32, "output tokens per second of a user", size=12, tint="soft", end="end")
     )
-    joined = [*points, present] if present and not any(_is_better(point, present) for point in points) else points
+    joined = [*points, present] if present and not any(_dominates(point, present) for point in points) else points
     ordered = sorted(joined, key=lambda point: (-point.per_user, point.per_accelerator))
     parts.append(svg.curve([(x(point.per_user), y(point.per_accelerator)) for point in ordered], "forward"))
     joint = joined_marks([(x(point.per_user), y(point.per_accelerator)) for point in points])
@@ -193,7 +193,7 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     return svg.drawing(BOTTOM + 42, parts, alt, name="front")
 
 
-def _is_better(one: FrontPoint, other: FrontPoint) -> bool:
+def _dominates(one: FrontPoint, other: FrontPoint) -> bool:
     """Whether a plan dominates another: it is at least as good per user and per accelerator, and better in one
     of them.
     """

@@ -309,7 +309,7 @@ def _load_text_libraries() -> None:
     """Import `weasyprint.text.ffi` so that only the dynamic linker looks for libraries.
 
     NOTE: A plain import does not work here, because WeasyPrint asks for the names of other systems first. cffi passes a
-    name that the linker does not know to `ctypes.util.find_library`, which runs ldconfig and compilers on Linux.
+    name that the linker does not find to `ctypes.util.find_library`, which runs ldconfig and compilers on Linux.
     """
     name, package = "weasyprint.text.ffi", importlib.util.find_spec("weasyprint")
     if name in sys.modules or package is None or not package.submodule_search_locations:

@@ -195,7 +195,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Findings:
-    """Findings in the order of their rules; ``named`` is true if readers know the rules by name."""
+    """Findings in the order of their rules; ``named`` adds the names of the rules."""
 
     shown: tuple[Shown, ...]
     named: bool = True

@@ -182,9 +182,7 @@ def _one_plane(fabric: Fabric) -> str:
 
 
 def _nodes_lie_across(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> bool:
-    """Whether some nodes connect to the leaves of two blocks, because blocks of whole nodes do not have room for all
-    nodes.
-    """
+    """Whether some nodes connect to the leaves of two blocks, because blocks of whole nodes hold too few nodes."""
     inside, leaves = size
     return inside * (fabric.leaf_switches // fabric.planes // leaves) < cluster.all_nodes
 

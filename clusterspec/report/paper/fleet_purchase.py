@@ -145,7 +145,7 @@ def _signed_facts(report: FleetReport, purchase: Purchase) -> tuple[TitleFact, .
 
 
 def _priced_text(report: FleetReport) -> str:
-    """How many lines of the bills have a price."""
+    """The number of lines of the bills that have a price, as text."""
     lines = [item for bill in report.pool_bills.values() for item in bill.items]
     priced = sum(item.price is not None for item in lines)
     return "total" if priced == len(lines) else f"sum of {priced:,} of {plural(len(lines), 'line')}"

@@ -242,7 +242,7 @@ def _cache_table(times: ServingTimes, load: Serving) -> PaperTable:
         ("A token", display(times.kv_bytes_per_token, "B"), "kv_bytes_per_token"),
         ("Tokens that all engines hold", display(times.kv_capacity_tokens, "1"), "kv_capacity_tokens"),
         (
-            "Requests that they hold on average",
+            "Requests that all engines hold, on average",
             f"{times.places:,}",
             "kv_capacity_sequences",
         ),

@@ -217,16 +217,17 @@ def _serving_step(report: FullReport) -> StoryStep | None:
     if times is None:
         return None
     return StoryStep(
-        f"A prompt waits {display(times.ttft, 's')} for its first token{_queue_text(times)}, then gets one each "
-        f"{display(times.tpot, 's')}; all get {display(times.output_tokens_per_second, '1')} a second together.",
+        f"A request gets its first token after {display(times.ttft, 's')}{_queue_text(times)}, and another token every "
+        f"{display(times.tpot, 's')}; all requests together get {display(times.output_tokens_per_second, '1')} tokens "
+        "a second.",
         "estimate.serving",
         "serving",
     )
 
 
 def _queue_text(times: ServingTimes) -> str:
-    """Words before the wait of a prompt if requests arrive faster than they are served; else empty."""
-    return " after a queue that grows without end" if times.queue_grows else ""
+    """Words on the queue before a prompt if requests arrive faster than the engines serve them; else empty."""
+    return " in addition to its wait in a queue that grows without end" if times.queue_grows else ""
 
 
 def _cache_step(report: FullReport) -> StoryStep | None:
@@ -234,8 +235,8 @@ def _cache_step(report: FullReport) -> StoryStep | None:
     if times is None or not times.kv_bytes_per_token:
         return None
     return StoryStep(
-        f"Each token of a request keeps {display(times.kv_bytes_per_token, 'B')} of keys and values: what the weights "
-        f"leave holds {plain(times.kv_capacity_tokens / 1e6)} million tokens, those of "
+        f"The cache stores {display(times.kv_bytes_per_token, 'B')} of keys and values per token: the memory that the "
+        f"weights leave holds {plain(times.kv_capacity_tokens / 1e6)} million tokens, enough for "
         f"{plural(times.places, 'request')}.",
         "estimate.serving",
         "serving",

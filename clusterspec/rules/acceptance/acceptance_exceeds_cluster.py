@@ -84,7 +84,7 @@ def _rank_problems(path: Path, ranks: int, nodes: int | None, cluster: Cluster) 
     nodes or of the cluster.
     """
     all_ranks = (nodes or cluster.all_nodes) * cluster.ranks_per_node
-    if nodes is not None and _is_uneven(ranks, nodes, cluster):
+    if nodes is not None and _spreads_unevenly(ranks, nodes, cluster):
         yield _uneven_ranks_problem(path, ranks, nodes, all_ranks)
     elif nodes is not None and ranks > all_ranks:
         message = f"a test over {ranks:,} ranks cannot run on {plural(nodes, 'node')} of {cluster.ranks_per_node} ranks"
@@ -94,7 +94,7 @@ def _rank_problems(path: Path, ranks: int, nodes: int | None, cluster: Cluster) 
         yield RULE.problem(path, message, f"use at most {all_ranks:,}")
 
 
-def _is_uneven(ranks: int, nodes: int, cluster: Cluster) -> bool:
+def _spreads_unevenly(ranks: int, nodes: int, cluster: Cluster) -> bool:
     """Whether the ranks of a test cannot be spread evenly: the nodes do not divide them, or the ranks per node do not
     divide the ranks of a full node.
 

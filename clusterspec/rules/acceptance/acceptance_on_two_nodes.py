@@ -76,12 +76,12 @@ def check(
             message = "on two nodes, tree bus bandwidth can exceed NIC line rate, so a slow fabric passes"
             tested = is_repeated_wider(test, acceptance, cluster)
             few = cluster.all_nodes <= 2 or not may_use_nics(placements, layout, workload)
-            severity = "note" if few or tested or _is_strict(test, cluster) else ""
+            severity = "note" if few or tested or _fails_slow_fabric(test, cluster) else ""
             help_ = "use four nodes or more, or `algorithm: ring`"
             yield RULE.problem(("acceptance", number, "nodes"), message, help_, severity=severity)
 
 
-def _is_strict(test: AcceptanceSpec, cluster: Cluster) -> bool:
+def _fails_slow_fabric(test: AcceptanceSpec, cluster: Cluster) -> bool:
     """Whether a test requires enough of the predicted bandwidth (tree included) that a slow fabric fails."""
     asked = bus_bandwidth(test, cluster)
     best = predicted_collective(test, cluster, test.size.value if test.size else PLATEAU)

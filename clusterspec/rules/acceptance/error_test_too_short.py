@@ -169,12 +169,12 @@ def _bits_in(sentence: str, scale_out: ScaleOut | None) -> tuple[float, float] |
     """
     stated = {number_in_text(match[1]) * 10.0 ** int(match[2]) for match in _BITS.finditer(sentence)}
     rates = {number_in_text(each) * 1e9 for each in _RATE.findall(sentence)}
-    rate = _only(rates) or (scale_out.nic_bandwidth.value * 8 if not rates and scale_out is not None else 0.0)
+    rate = _only_value(rates) or (scale_out.nic_bandwidth.value * 8 if not rates and scale_out is not None else 0.0)
     if stated:
         return (stated.pop(), rate) if len(stated) == 1 else None
     times = {each.value for _, found in sentence_quantities(sentence) for each in found if each.unit == SECOND}
     return (rate * times.pop(), rate) if rate and len(times) == 1 else None
 
 
-def _only(values: set[float]) -> float:
+def _only_value(values: set[float]) -> float:
     return next(iter(values)) if len(values) == 1 else 0.0

@@ -57,7 +57,7 @@ class Alternative:
         return legal_times(self.stored, self.tables)
 
     def with_memory(self) -> Alternative:
-        """The same change with the memory of its plan counted."""
+        """The alternative with the memory of its plan counted."""
         from clusterspec.cost.estimate import plan_with_memory
 
         stored = plan_with_memory(self.stored.design)

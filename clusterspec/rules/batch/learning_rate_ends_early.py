@@ -129,7 +129,7 @@ def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
     batch = workload.global_batch * workload.sequence_length
     read = [*schedule_parts(own_remarks)]
     sentences = {
-        each.sentence: [part for part in read if part.sentence == each.sentence] for each in read if _is_end(each)
+        each.sentence: [part for part in read if part.sentence == each.sentence] for each in read if _ends_decay(each)
     }
     if len(sentences) != 1:
         return
@@ -154,7 +154,7 @@ def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
     yield RULE.problem("workload.tokens", message, "end the schedule at the last step")
 
 
-def _is_end(part: SchedulePart) -> bool:
+def _ends_decay(part: SchedulePart) -> bool:
     """Whether a part of a schedule is the end of the whole decay, and not of one of its phases."""
     if part.part != DECAY or part.is_last or part.quantity.value < 100 or _OF_RATE.search(part.sentence) is None:
         return False

@@ -121,7 +121,7 @@ def _own_problems(
         if not models and of_own:
             for stated in statements_in(sentence, own, PARAMETERS):
                 whole = 0.5 * max(own["parameters"]) < stated.value < 2 * max(own["parameters"])
-                if whole and not agrees(stated, own[stated.key.key]) and not _is_written(stated, spec):
+                if whole and not agrees(stated, own[stated.key.key]) and not _is_of_another_part(stated, spec):
                     yield _problem(stated, "the model", [workload.model], own)
         of_own = workload.model.id in models[-1].ids if models else of_own
 
@@ -133,7 +133,7 @@ def _part_problems(own_remarks: str, catalog: Catalog, spec: Spec) -> Iterator[P
             own = values_of_parts(entries)
             for stated in statements_in(segment, own, ROWS):
                 of_several = stated.value > OF_SEVERAL * max(own[stated.key.key])
-                if not agrees(stated, own[stated.key.key]) and not of_several and not _is_written(stated, spec):
+                if not agrees(stated, own[stated.key.key]) and not of_several and not _is_of_another_part(stated, spec):
                     yield _problem(stated, sentence[part.start : part.end], entries, own)
 
 
@@ -167,7 +167,7 @@ def _entries(part: PartMention, catalog: Catalog) -> list[Entry]:
     return found
 
 
-def _is_written(stated: Statement, spec: Spec) -> bool:
+def _is_of_another_part(stated: Statement, spec: Spec) -> bool:
     """Whether a key has the figure, for a changed part or for another thing in the same unit."""
     return not stated.key.counts and any(
         abs(stated.value - each) <= stated.key.same * abs(each) for each in written_numbers(spec)

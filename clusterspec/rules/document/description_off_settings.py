@@ -193,14 +193,14 @@ def check(
     if spec.pools or spec.jobs:
         return
     own = values_of_keys(spec, cluster, layout, workload, own_description)
-    wrong = [each for each in wrong_statements(own_description, own) if not _is_written(each, spec)]
+    wrong = [each for each in wrong_statements(own_description, own) if not _is_of_other_key(each, spec)]
     currency = spec.procurement.currency if spec.procurement is not None else None
     wrong = [each for each in wrong if not (_is_mean_below_peak(each, own) or _is_in_another(currency, each.words))]
     if wrong:
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
-        wrong = [each for each in wrong if not _is_measure(each.key) or not _is_one_of(each, of_parts)]
+        wrong = [each for each in wrong if not _is_measure(each.key) or not _is_among_values(each, of_parts)]
     for stated in wrong:
-        yield _problem(stated.words, stated.key.key, _displayed(own[stated.key.key][0], stated.key.unit))
+        yield _problem(stated.words, stated.key.key, _displayed_value(own[stated.key.key][0], stated.key.unit))
     yield from _framework_problem(own_description, spec, workload, catalog)
     if not any(stated.key.key == "workload.model" for stated in wrong):
         yield from _model_problem(own_description, workload, catalog)
@@ -234,14 +234,14 @@ def _model_problem(description: str, workload: Workload | None, catalog: Catalog
             yield _problem(words, "workload.model", workload.model.id)
 
 
-def _is_written(stated: Statement, spec: Spec) -> bool:
+def _is_of_other_key(stated: Statement, spec: Spec) -> bool:
     """Whether a figure is the value of another key for the same degree or in the same unit."""
     section, _, name = stated.key.key.partition(".")
     if section == "layout":
         return any(stated.value == each for each in values_named((spec.workload, spec.layout), name))
     if stated.key.is_unmistakable:
         return False
-    return _is_one_of(stated, written_numbers(spec))
+    return _is_among_values(stated, written_numbers(spec))
 
 
 def _is_in_another(currency: str | None, words: str) -> bool:
@@ -265,11 +265,11 @@ def _is_measure(key: NamedKey) -> bool:
     return not key.powers.isdisjoint(_MEASURES)
 
 
-def _is_one_of(stated: Statement, values: Iterable[float]) -> bool:
+def _is_among_values(stated: Statement, values: Iterable[float]) -> bool:
     return any(abs(stated.value - each) <= stated.key.same * abs(each) for each in values)
 
 
-def _displayed(value: float, unit: str) -> str:
+def _displayed_value(value: float, unit: str) -> str:
     if unit == "week":
         return f"{value / WEEK:.4g}"
     return f"{value * KILOWATT_HOUR:.4g}" if unit == "kWh" else display(value, unit)

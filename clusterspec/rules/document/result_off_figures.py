@@ -214,14 +214,14 @@ def check(
         message = f"from {time.first} to {time.last} are {time.days} days, not `{time.stated}`"
         yield RULE.problem("description", message, "look the dates up, and correct one of them")
         return
-    yield from _underived(own_remarks, spec, counts)
+    yield from _underived_problems(own_remarks, spec, counts)
 
 
 def _has_digit(word: str) -> bool:
     return not word.isalpha() and any(map(str.isdigit, word))
 
 
-def _underived(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterator[Problem]:
+def _underived_problems(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterator[Problem]:
     """The results that differ by a known mistake from what the formulas of the field give."""
     if not (has_unit(own_remarks, MEASURES) or has_word(own_remarks, MEASURES, COUNTED)):
         return

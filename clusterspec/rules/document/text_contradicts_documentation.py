@@ -48,7 +48,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.catalog.documented_facts import DocumentedFact, documented_facts, pattern_of_words, within
+from clusterspec.catalog.documented_facts import (
+    DocumentedFact,
+    documented_facts,
+    fact_of_occurring_words,
+    pattern_of_words,
+)
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_clauses import items_of
@@ -77,7 +82,7 @@ def check(
     sentences = [each for item in items for each in sentences_with_neighbors(sentences_of(item, ".#")) if each]
     properties = _properties(cluster, workload, layout)
     for each_fact in documented_facts():
-        fact = within(each_fact, folded)
+        fact = fact_of_occurring_words(each_fact, folded)
         if fact is None or not _holds_for(fact, properties):
             continue
         if not all(pattern_of_words(group).search(folded) for group in fact.elsewhere):

@@ -74,7 +74,7 @@ def check(own_remarks: str) -> Iterator[Problem]:
         if "=" in sign or (len(entries) < 2 and entries[0] not in devices):
             continue
         for entry in entries:
-            also = [each for each in devices if _is_longer(each, entry) and each not in entries]
+            also = [each for each in devices if _is_entry_with_digits(each, entry) and each not in entries]
             if also:
                 names = and_list(f"`{each}`" for each in also[:4])
                 message = f"entries of `{setting}` are the beginnings of names: `{entry}` {'excludes' if sign else 'selects'} {names}, too"
@@ -82,7 +82,7 @@ def check(own_remarks: str) -> Iterator[Problem]:
                 return
 
 
-def _is_longer(device: str, entry: str) -> bool:
+def _is_entry_with_digits(device: str, entry: str) -> bool:
     """Whether the name of a device is a list entry followed by more digits."""
     return entry[-1].isdigit() and device.startswith(entry) and device[len(entry) :].isdigit()
 

@@ -77,7 +77,7 @@ def _sparse_as_dense(sentence: str, figure: Figure, cluster: Cluster) -> Iterato
     for count in sorted(counts):
         if _is_close(figure.value, 2 * count * peak.value):
             of = f"{count:,} {cluster.accelerator.id}" if count > 1 else cluster.accelerator.id
-            right = f"{display(count * peak.value, 'FLOP/s')} of {of}; the figure is the one with 2:4 sparsity"
+            right = f"{display(count * peak.value, 'FLOP/s')} of {of}; the figure counts 2:4 sparsity"
             yield WrongFigure(figure.words, f"dense {named[0]}", right)
             return
 

@@ -269,7 +269,7 @@ def _remaining_units_figure(sentence: str, totals: Mapping[str, float]) -> LoadF
         if each.kind in UNITS
         and not each.period
         and each.value < totals.get(each.kind, 0.0)
-        and not _is_lost(sentence, each)
+        and not _counts_lost_units(sentence, each)
     ]
     return min(found, key=lambda each: (UNITS.index(each.kind), -each.value), default=None)
 
@@ -282,7 +282,7 @@ _IS_LEFT = pattern(r"(?i)^ (?:\w+ ){0,2}(?:left|remain\w*|over|übrig|verbleib\w
 _OF_ALL = pattern(r"(?i)\b(?:one|two|three|any|1|2|3) of (?:the |its |our )?$")
 
 
-def _is_lost(sentence: str, figure: LoadFigure) -> bool:
+def _counts_lost_units(sentence: str, figure: LoadFigure) -> bool:
     """Whether a number of units counts the lost units, or all units, if one of them is lost."""
     before, behind = sentence[max(0, figure.start - 24) : figure.start], sentence[figure.end : figure.end + 24]
     is_left = _LEFT.search(before[-len("the remaining ") :]) is not None or _IS_LEFT.match(behind) is not None
@@ -294,7 +294,11 @@ def _remaining_share(sentence: str, totals: Mapping[str, float]) -> float | None
     """The share of the units that is left after the loss that a sentence states; None if it states no loss."""
     for figure in figures_in(sentence):
         total = totals.get(figure.kind, 0.0) if figure.kind in UNITS and not figure.period else 0.0
-        if 1 < figure.value < total and _is_lost(sentence, figure) and not _OF_ALL.search(sentence[: figure.start]):
+        if (
+            1 < figure.value < total
+            and _counts_lost_units(sentence, figure)
+            and not _OF_ALL.search(sentence[: figure.start])
+        ):
             return 1 - figure.value / total
     for match in _LOST_UNIT.finditer(sentence):
         total = totals.get(kind_of_unit(match["unit"]), 0.0)
@@ -338,7 +342,7 @@ def needs_in(text: str, found: Sequence[Capacity]) -> Iterator[Need]:
         counts = [each for each in figures if each.kind in UNITS and not each.period]
         for load, count in product(loads, [_part_of(sentence, each) for each in counts]):
             of_one = [each for each in found if (each.kind, each.unit) == (load.kind, count.kind)]
-            if of_one and _is_needed(sentence, load, count):
+            if of_one and _relates_load_and_units(sentence, load, count):
                 yield Need(sentence, count.value, load.per_second, of_one[0])
 
 
@@ -356,7 +360,7 @@ def _part_of(sentence: str, count: LoadFigure) -> LoadFigure:
     return count._replace(value=float(count_in_text(match["part"].lower())), start=begin + match.start())
 
 
-def _is_needed(sentence: str, load: LoadFigure, count: LoadFigure) -> bool:
+def _relates_load_and_units(sentence: str, load: LoadFigure, count: LoadFigure) -> bool:
     """Whether a sentence says that a load needs this number of units, or that this number of units can serve it."""
     if load.end <= count.start:
         return _NEEDED.search(sentence[load.end : count.start]) is not None

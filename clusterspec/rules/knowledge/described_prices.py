@@ -31,7 +31,7 @@ _CODES = {"dollars": "USD", "euro": "EUR", "euros": "EUR", "$": "USD", "€": "E
 SAME_PRICE = 0.03
 """Relative difference up to which two prices are the same, one of them rounded, or multiplied by accelerators."""
 ROUNDED_PRICE = 0.005
-"""The same for the price of a node that a text states to a thousand or less."""
+"""Relative difference up to which the price of a node is the same, if a text states it to a thousand or less."""
 
 
 def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, currency: str = "") -> Iterator[str]:
@@ -67,7 +67,7 @@ def _judged_prices(
     for match in islice(_PRICE.finditer(sentence), MOST_MATCHES):
         key = "node_hour" if match["hour"] else "node"
         stated, amount = prices.get(key), large_number_in_text(match["amount"].replace(" ", ""))
-        if stated is None or not _is_in(currency, match[0]):
+        if stated is None or not _is_in_currency(currency, match[0]):
             continue
         of_node = amount if match["unit"] in _WHOLE_NODES else amount * accelerators
         low, high = price_ends(stated)
@@ -98,17 +98,22 @@ def wrong_prices_of_nodes(text: str, price: Price, currency: str) -> Iterator[st
             if low * (1 - ROUNDED_PRICE) <= amount <= high * (1 + ROUNDED_PRICE):
                 return
             of_each = match["at"] is not None or match["each"] is not None
-            if of_each and _is_in(currency, match[0]) and not words_of_another(sentence) and not is_former(sentence):
+            if (
+                of_each
+                and _is_in_currency(currency, match[0])
+                and not words_of_another(sentence)
+                and not is_former(sentence)
+            ):
                 wrong[amount] = match[0]
     if len(wrong) == 1:
         in_keys = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
         yield f"the description says `{next(iter(wrong.values()))}`, and `prices.node` is {in_keys}"
 
 
-def _is_in(currency: str, words: str) -> bool:
+def _is_in_currency(currency: str, words: str) -> bool:
     """Whether a price is in a currency, or in any where it is empty.
 
-    >>> _is_in("USD", "2.95 euros per GPU"), _is_in("EUR", "2.95 euros per GPU"), _is_in("", "2.95 per GPU")
+    >>> _is_in_currency("USD", "2.95 euros per GPU"), _is_in_currency("EUR", "2.95 euros per GPU"), _is_in_currency("", "2.95 per GPU")
     (False, True, False)
     """
     named = _CURRENCY.search(words)

@@ -55,7 +55,7 @@ COMPLEMENT = "the share that is left is called the saving"
 
 
 def comparisons_of(text: str, result: StatedFigure, earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
-    """What a comparison with the figures before gives for a result."""
+    """Derivations of a result by comparison with the figures before it."""
     period = 1.0
     if result.period >= HOUR and result.dimensions[2] == -1:  # `saves 420,480 USD a year`
         money, watts, _, size = result.dimensions
@@ -113,7 +113,7 @@ def _differences(result: StatedFigure, earlier: Sequence[StatedFigure]) -> Itera
 
 
 def _multiples(earlier: Sequence[StatedFigure]) -> Iterator[Derivation]:
-    """How many times the lower of the two last measures of one kind fits into the higher."""
+    """The number of times that the lower of the two last measures of one kind fits into the higher."""
     measures = [each for each in earlier if each.is_measure]
     if len(measures) > 1 and measures[-1].dimensions == measures[-2].dimensions:
         low, high = sorted(measures[-2:], key=lambda each: each.value)

@@ -64,16 +64,19 @@ def _machine(spec: Spec, cluster: Cluster, nodes_of_job: Sequence[int]) -> Itera
     if written is None:
         return
     if (store := written.networks.storage if written.networks is not None else None) is not None:
-        yield "cluster.networks.storage.nic_bandwidth", _si(store.nic_bandwidth)
-        yield "cluster.networks.storage.capacity", _si(store.capacity)
-        yield "cluster.networks.storage.read", (*_si(store.read), *_si(store.bandwidth), *_si(store.per_client))
+        yield "cluster.networks.storage.nic_bandwidth", _single_si_value(store.nic_bandwidth)
+        yield "cluster.networks.storage.capacity", _single_si_value(store.capacity)
+        yield (
+            "cluster.networks.storage.read",
+            (*_single_si_value(store.read), *_single_si_value(store.bandwidth), *_single_si_value(store.per_client)),
+        )
     if (power := written.power) is not None:
         yield (
             "cluster.power.nodes_per_rack",
-            (*_si(power.nodes_per_rack), cluster.nodes, cluster.all_nodes, *nodes_of_job),
+            (*_single_si_value(power.nodes_per_rack), cluster.nodes, cluster.all_nodes, *nodes_of_job),
         )
-        yield "cluster.power.rack_limit", _si(power.rack_limit)
-        yield "cluster.power.budget", _si(power.budget)
+        yield "cluster.power.rack_limit", _single_si_value(power.rack_limit)
+        yield "cluster.power.budget", _single_si_value(power.budget)
 
 
 def _line_rates(spec: Spec, fabric: ScaleOut) -> list[float]:
@@ -106,7 +109,7 @@ def values_named(value: object, name: str) -> Iterator[float]:
         yield from numbers_within(inner) if field.name == name else values_named(inner, name)
 
 
-def _si(value: object) -> tuple[float, ...]:
+def _single_si_value(value: object) -> tuple[float, ...]:
     """The only number in a value of the spec, in SI units; nothing if it has none or several."""
     found = tuple(numbers_within(value))
     return found if len(found) == 1 else ()
@@ -114,7 +117,7 @@ def _si(value: object) -> tuple[float, ...]:
 
 def _training(workload: Workload, text: str) -> dict[str, Sequence[float]]:
     model = workload.model
-    found: dict[str, Sequence[float]] = {"workload.model": _si(model.parameters)}
+    found: dict[str, Sequence[float]] = {"workload.model": _single_si_value(model.parameters)}
     if workload.rl is not None:
         return found
     once = workload.tokens is not None and _PASSES.search(text) is None
@@ -128,7 +131,7 @@ def _training(workload: Workload, text: str) -> dict[str, Sequence[float]]:
 
 def _service(workload: Workload) -> dict[str, Sequence[float]]:
     load = workload.serving
-    found: dict[str, Sequence[float]] = {"workload.model": _si(workload.model.parameters)}
+    found: dict[str, Sequence[float]] = {"workload.model": _single_si_value(workload.model.parameters)}
     if load is None:
         return found
     targets = {
@@ -157,27 +160,27 @@ def _operations(operations: OperationsSpec) -> dict[str, Sequence[float]]:
     saves = operations.checkpoint
     interval = operations.checkpoint_interval or (saves.interval if saves is not None else None)
     return {
-        "operations.checkpoint.interval": _si(interval),
-        "operations.checkpoint.keep": _si(saves.keep if saves is not None else None),
-        "operations.repair_time": _si(operations.repair_time),
-        "operations.restart_time": _si(operations.restart_time),
+        "operations.checkpoint.interval": _single_si_value(interval),
+        "operations.checkpoint.keep": _single_si_value(saves.keep if saves is not None else None),
+        "operations.repair_time": _single_si_value(operations.repair_time),
+        "operations.restart_time": _single_si_value(operations.restart_time),
     }
 
 
 def _purchase(bought: ProcurementSpec) -> dict[str, Sequence[float]]:
     found: dict[str, Sequence[float]] = {
-        f"procurement.{key}": _si(getattr(bought, key))
+        f"procurement.{key}": _single_si_value(getattr(bought, key))
         for key in ("warranty", "term", "tax", "discount", "pue", "utilization")
     }
-    found["procurement.term"] = (*_si(bought.term), *_si(bought.commitment))
-    found["procurement.electricity"] = tuple(each / KILOWATT_HOUR for each in _si(bought.electricity))
+    found["procurement.term"] = (*_single_si_value(bought.term), *_single_si_value(bought.commitment))
+    found["procurement.electricity"] = tuple(each / KILOWATT_HOUR for each in _single_si_value(bought.electricity))
     if bought.support is not None:
-        found["procurement.support.response"] = _si(bought.support.response)
+        found["procurement.support.response"] = _single_si_value(bought.support.response)
     if bought.delivery is not None:
-        found["procurement.delivery.weeks"] = tuple(each * WEEK for each in _si(bought.delivery.weeks))
+        found["procurement.delivery.weeks"] = tuple(each * WEEK for each in _single_si_value(bought.delivery.weeks))
     if bought.payment is not None:
         found |= {
-            f"procurement.payment.{key}": _si(getattr(bought.payment, key))
+            f"procurement.payment.{key}": _single_si_value(getattr(bought.payment, key))
             for key in ("order", "delivery", "acceptance")
         }
     return found

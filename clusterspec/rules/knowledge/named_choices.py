@@ -40,7 +40,7 @@ def wrong_framework(text: str, kind: str, own: str, catalog: Catalog) -> str:
         return ""
     if len({each.id for _, _, each in named}) > 1 or kind not in named[0][2].purposes:
         return ""
-    return next((text[start:end] for start, end, _ in named if _is_own(text, start, end)), "")
+    return next((text[start:end] for start, end, _ in named if _is_of_this_design(text, start, end)), "")
 
 
 def _frameworks_in(text: str, catalog: Catalog) -> Iterator[tuple[int, int, Framework]]:
@@ -84,7 +84,7 @@ def _models_in(text: str, catalog: Catalog) -> Iterator[tuple[str, tuple[str, ..
         about_another = is_former(sentence) or is_of_other_plan(sentence)
         for each in mentions_in(sentence, catalog):
             if each.kind == "model":
-                own = not about_another and _is_own(sentence, each.start, each.end)
+                own = not about_another and _is_of_this_design(sentence, each.start, each.end)
                 yield sentence[each.start : each.end], each.ids, own
 
 
@@ -102,7 +102,7 @@ def _is_of_one_shape(own: Model, other: object) -> bool:
     )
 
 
-def _is_own(text: str, start: int, end: int) -> bool:
+def _is_of_this_design(text: str, start: int, end: int) -> bool:
     """Whether the clause of a name shows no other role of the name than in this design's work."""
     first, last = clause_bounds(text, start, end)
     clause, rest = text[first:last], f"{text[first:start]} | {text[end:last]}"

@@ -62,7 +62,7 @@ ROWS = (
     named("experts of a token", "expert count expert/token", r"(?:routes?|routed|activates?|active|chooses?|chosen|picks?|top-?k?|per token|selects?|each token|for each token|per token)\b", "route* activ* choose* chosen pick* top token select*", r"shared|parameters?|billion|milliarden|rank|gpu|layers?", same=SAME_COUNT, most=64, reach=30),
     named("context", "token count", r"(?:context(?: (?:window|length))?|kontext(?:fenster|länge)?|fenêtre de contexte)(?: (?:of|is|von|de))?\b", "context kontext* contexte", r"users?|we|our|run|extend\w*|train\w*|limit\w*|serv\w*|prompt\w*|set|use[sd]?|need\w*|up to|cut|request\w*|pack\w*|sequence\w*|stage|phase|yarn|rope|original\w*|native\w*", same=0.05, least=1000),
 )  # fmt: skip
-"""What texts state of parts, by names that messages use."""
+"""The facts that texts state of parts, by the names that messages use."""
 
 
 def values_of_parts(entries: Iterable[Entry]) -> dict[str, Sequence[float]]:
@@ -80,7 +80,7 @@ def _values_of_entry(entry: Entry) -> Mapping[str, Sequence[float]]:
     if isinstance(entry, Platform):
         count = entry.accelerators_per_node or 0
         sizes = (count, entry.domain or 0, *entry.node_sizes, count * entry.sold_nodes)
-        return {"accelerators": sizes, "largest power": _si(entry.power, entry.power_typical, entry.rack_power)}
+        return {"accelerators": sizes, "largest power": _si_values(entry.power, entry.power_typical, entry.rack_power)}
     if isinstance(entry, Switch):
         ports, most = entry.ports or 0, max(entry.splits or 0, entry.ports or 0)
         split = [ports * ways for ways in (1, 2, 4, 8) if ports * ways <= most]
@@ -88,26 +88,26 @@ def _values_of_entry(entry: Entry) -> Mapping[str, Sequence[float]]:
         return {
             "cages": (entry.cages or 0,),
             "ports": ports_of,
-            "largest power": _si(entry.power, entry.power_typical),
+            "largest power": _si_values(entry.power, entry.power_typical),
         }
     if isinstance(entry, Nic):
         return {
             "ports": (entry.ports or 0, entry.ethernet_ports or 0, 1, 2),
-            "largest power": _si(entry.power, entry.power_typical),
+            "largest power": _si_values(entry.power, entry.power_typical),
         }
     return _values_of_model(entry) if isinstance(entry, Model) else {}
 
 
-def _si(*figures: Figure | None) -> tuple[float, ...]:
+def _si_values(*figures: Figure | None) -> tuple[float, ...]:
     return tuple(each.value for each in figures if each is not None)
 
 
 def _values_of_accelerator(entry: Accelerator) -> Mapping[str, Sequence[float]]:
     printed = [float(each) * 1e9 for each in entry.memory_printed.split() if each.isdecimal()]
     return {
-        "memory": (*_si(entry.memory), *printed),
-        "memory bandwidth": _si(entry.memory_bandwidth),
-        "largest power": _si(entry.power, entry.power_typical, entry.power_lowest),
+        "memory": (*_si_values(entry.memory), *printed),
+        "memory bandwidth": _si_values(entry.memory_bandwidth),
+        "largest power": _si_values(entry.power, entry.power_typical, entry.power_lowest),
     }
 
 
@@ -118,8 +118,8 @@ def _values_of_model(entry: Model) -> Mapping[str, Sequence[float]]:
         "hidden size": (entry.hidden,),
         "KV heads": (entry.kv_heads, *((entry.window.kv_heads,) if entry.window is not None else ())),
         "query heads": (entry.heads, *((entry.window.heads,) if entry.window is not None else ())),
-        "parameters": _with_whole_billions(_si(entry.parameters)),
-        "active parameters": _with_whole_billions(_si(entry.active_parameters)),
+        "parameters": _with_whole_billions(_si_values(entry.parameters)),
+        "active parameters": _with_whole_billions(_si_values(entry.active_parameters)),
         "experts": (entry.experts, entry.experts + entry.shared_experts),
         "experts of a token": (entry.experts_per_token, entry.experts_per_token + entry.shared_experts),
         "context": (entry.max_sequence_length or 0,),

@@ -43,7 +43,7 @@ def mentions_in(sentence: str, catalog: Catalog) -> Iterator[PartMention]:
     for at, (start, _) in enumerate(words):
         if start < after:
             continue
-        for end in reversed([each[1] for each in _joined(sentence, words[at : at + MOST_JOINED])]):
+        for end in reversed([each[1] for each in _joined_words(sentence, words[at : at + MOST_JOINED])]):
             name = letters_and_digits(sentence[start:end])
             found = names.get(name) or names.get(name.removesuffix("s"))
             if found is not None:
@@ -52,7 +52,7 @@ def mentions_in(sentence: str, catalog: Catalog) -> Iterator[PartMention]:
                 break
 
 
-def _joined(sentence: str, words: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _joined_words(sentence: str, words: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The words up to the first that has another sign than a space or a hyphen before it."""
     end = words[0][0]
     for start, stop in words:

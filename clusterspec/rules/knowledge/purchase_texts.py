@@ -19,7 +19,7 @@ _FORMER_OWNER = pattern(
 )
 
 
-def had_an_owner(*texts: str) -> bool:
+def states_previous_owner(*texts: str) -> bool:
     """Whether a text says that machines had a previous owner, because they were bought used or donated."""
     return any(_FORMER_OWNER.search(text.lower()) is not None for text in texts)
 

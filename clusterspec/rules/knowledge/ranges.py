@@ -167,7 +167,9 @@ RANGES: dict[str, UsualRange] = {
     "operations.repair_time": _time_range(300.0, 180 * DAY, "give the time until a failed node works again"),
     "operations.detection_time": _time_range(0.0, 4 * HOUR, "give the time until a stopped job is noticed"),
     "operations.burn_in": _time_range(0.0, 90 * DAY),
-    "operations.early_failures.ratio": _count_range(1, 30, "give the rate of the first hours over the later one"),
+    "operations.early_failures.ratio": _count_range(
+        1, 30, "give the ratio of the rate in the first hours to the later rate"
+    ),
     "operations.early_failures.half_life": _time_range(1 * HOUR, 2 * YEAR),
     "operations.stock.lead_time": _time_range(1 * HOUR, 2 * YEAR, "give the time until an ordered part arrives"),
     "operations.stock.percentile": UsualRange(0.5, 1, "1", "write a probability: 95 % is 0.95"),

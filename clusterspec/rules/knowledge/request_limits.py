@@ -122,12 +122,12 @@ def _stated_limits(text: str) -> Iterator[RequestLimit]:
 def _buckets(sentence: str) -> Iterator[RequestLimit]:
     held = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period]
     held = [each for each in held if _REFILL.search(sentence[max(0, each.start - 40) : each.start]) is None]
-    near = [each for each in held if _is_near(sentence, each)]
+    near = [each for each in held if _is_of_bucket(sentence, each)]
     if len(near) == 1 and _OTHER_BUCKET.search(sentence) is None:
         yield RequestLimit(near[0].value, "tokens", "bucket", "a bucket holds", sentence)
 
 
-def _is_near(sentence: str, figure: LoadFigure) -> bool:
+def _is_of_bucket(sentence: str, figure: LoadFigure) -> bool:
     """Whether a figure belongs to the bucket: it is near the bucket's name, and no words about a promised prompt come
     before it.
     """

@@ -44,7 +44,7 @@ _FLYING = pattern(
 _PROVISIONED = pattern(
     r"(?i)\b(?:size[ds]?|sizing|provision\w*|headroom|reserve[ds]?|margin|allow\w*|(?:enough|room) for|capacity|supports?|peaks|bursts?|admits?|ausgelegt|dimensionn\w*)\b"
 )
-"""Pattern of words for requests that a service has room for."""
+"""Pattern of words for requests within the capacity of a service."""
 _ARRIVALS = pattern(
     rf"(?i)(?P<count>{DIGITS}) (?:of them |new ones |davon )?(?:arrive|come in|are sent|start|kommen|treffen|arrivent|llegan)[^.;,\d]{{0,16}} (?:per|each|every|a|pro|je|par|por|chaque|cada) ?(?:second|sekunde|seconde|segundo)\b"
 )

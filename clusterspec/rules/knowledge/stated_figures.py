@@ -248,7 +248,7 @@ def _count(tokens: Sequence[Token], at: int) -> _Meaning:
         return _for_each(
             tokens, _Meaning(_FRENCH_BYTES[follows.text], (0, 0, 0, 1), "", "", 0.0, follows.text, end + 1)
         )
-    noun, end = _counted(tokens, end)
+    noun, end = _counted_noun(tokens, end)
     verb = end + 2 < len(tokens) and tokens[end + 1].text.lower() in _PER and bool(unit_of(tokens[end + 2].text))
     read = _Meaning(scale, _NONE, noun, "", 0.0, "", end + verb if noun else end)
     return _for_each(tokens, read) if noun else read
@@ -287,7 +287,7 @@ def _scale_at(tokens: Sequence[Token], at: int) -> tuple[float, int]:
     return scale, at + 1 + linked
 
 
-def _counted(tokens: Sequence[Token], at: int) -> tuple[str, int]:
+def _counted_noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
     """What the words behind a number say that it counts, and the index after them."""
     first = at + (at + 1 < len(tokens) and tokens[at].text.lower() in _LINKS)
     for index in range(first, min(first + MOST_WORDS, len(tokens))):

@@ -120,11 +120,11 @@ def statements_in(
     readings = [each for row in PATTERNED if own.get(row.key) for each in _pattern_readings(sentence, row)]
     for figure in figures_of(sentence, bare=True) if named else ():
         near = sorted(_readings_of(sentence, figure, named), key=lambda each: each.distance)
-        fit = [each for each in near if not _is_otherwise(sentence, each)]
+        fit = [each for each in near if not _is_not_of_key(sentence, each)]
         readings += [each for each in fit or near if each.distance == (fit or near)[0].distance]
     for each in readings:
         taken = any(other.cue == each.cue and other.distance < each.distance for other in readings)
-        if not taken and _is_present(sentence, each, own[each.statement.key.key][0]):
+        if not taken and _is_of_present_design(sentence, each, own[each.statement.key.key][0]):
             is_range = _is_of_range(sentence, each)
             yield each.statement._replace(value=nan) if is_range else each.statement
 
@@ -159,7 +159,7 @@ def _readings_of(sentence: str, figure: Figure, rows: Sequence[NamedKey]) -> Ite
                 yield _Reading(distance, figure.start, figure.end, cue.span(), statement)
 
 
-def _is_present(sentence: str, reading: _Reading, own: float) -> bool:
+def _is_of_present_design(sentence: str, reading: _Reading, own: float) -> bool:
     """Whether a figure belongs to the present design, and is not a bound, a plan, or a figure of a part or of another
     thing.
     """
@@ -167,14 +167,14 @@ def _is_present(sentence: str, reading: _Reading, own: float) -> bool:
         return False
     start, end = _bounds(sentence, reading.start, reading.end)
     clause = sentence[start:end]
-    if is_hypothetical(clause) or is_of_other_plan(clause) or _is_otherwise(sentence, reading):
+    if is_hypothetical(clause) or is_of_other_plan(clause) or _is_not_of_key(sentence, reading):
         return False
     (first, begin), (behind, last) = sorted((reading.cue, (reading.start, reading.end)))
     rest = f"{sentence[start:first]}|{sentence[begin:behind]}|{sentence[max(begin, last) : end]}"
     return _OTHER_MODE.search(_ORDER.sub(" ", rest) if reading.statement.key.is_instalment else rest) is None
 
 
-def _is_otherwise(sentence: str, reading: _Reading) -> bool:
+def _is_not_of_key(sentence: str, reading: _Reading) -> bool:
     """Whether the clause of a figure has words that show that the figure is not the value of the key."""
     unless = reading.statement.key.unless
     return unless is not None and unless.search(sentence, *_bounds(sentence, reading.start, reading.end)) is not None

@@ -93,12 +93,12 @@ _LABEL = pattern(
 _LINKED = pattern(
     r"(?i)^(?: [\w-]{1,14})?,? (?:of|at|with|à|mit|zu|avec|having|mit je|with each|zu je|x|×) (?:about |rund |etwa |environ )?$"
 )
-"""What joins a count and the amount of each."""
+"""Words between a count and the amount of each counted thing."""
 _VERB_BEHIND = pattern(rf" (?:{'|'.join(sorted(_VERBS))})\b")
 _OF_BASE = pattern(
     r"(?i) (?:of|du|de la|des|der|des|vom|von) (?:[^\W\d][\w-]{1,16} ){1,3}?(?:per|a|for each|par|pro|je) (?P<unit>day|week|month|tag|woche|monat|jour|semaine|mois)\b"
 )
-"""What a share for each time is of: `0.5 % of the price per week`."""
+"""The base of a share per unit of time: `0.5 % of the price per week`."""
 _FAILS = (
     r"(?:fails?|failing|crash(?:es)?|breaks?|stops|interrupted|interruptions?|failures?|outages?|restarts?|ausfall|ausfälle|fällt|unterbrechung|unterbrochen|"
     r"pannes?|tombe|interrompue?|défaillances?)"
@@ -141,7 +141,7 @@ class Figure(NamedTuple):
 
     @property
     def noun(self) -> str:
-        """What it counts, in all or in a time; empty for a figure that measures, or one of each of something."""
+        """The noun that the figure counts, in all or in a time; empty for a measure or for a figure per thing."""
         names = [name for name, power in self.powers if (name, power) != (TIME, -1)]
         return names[0] if len(names) == 1 and (names[0], 1) in self.powers and names[0] in _SYNONYMS else ""
 
@@ -211,7 +211,7 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
             scale, end = 1024.0, end + 1
         if token.factor > 1.0 and end < len(tokens) - 1 and tokens[end].text.lower() in ("de", "d"):
             end += 1  # `176 milliards de paramètres`
-        noun, end = _counted(tokens, end)
+        noun, end = _counted_noun(tokens, end)
         powers = frozenset({(noun, 1)}) if noun else frozenset()
         if not noun and (work := _work_at(tokens, end)) is not None:
             powers, factor = work
@@ -285,7 +285,7 @@ def _unit_powers(token: Token) -> Powers:
     return frozenset((name, power) for name, power in zip(names, token.dimensions, strict=True) if power)
 
 
-def _counted(tokens: Sequence[Token], at: int) -> tuple[str, int]:
+def _counted_noun(tokens: Sequence[Token], at: int) -> tuple[str, int]:
     """The last known noun of the words after a number, and the index after it."""
     noun, end = "", at
     at += at < len(tokens) - 1 and tokens[at].text == "-" and tokens[at].start == tokens[at - 1].end
@@ -309,7 +309,7 @@ def _periods(tokens: Sequence[Token], at: int) -> tuple[dict[str, int], float, i
     ):
         at += _is_in_each(tokens, at)
         unit = unit_of(tokens[at + 1].text)
-        noun, end = _counted(tokens, at + 1)
+        noun, end = _counted_noun(tokens, at + 1)
         if unit and UNITS[unit][1] == (0, 0, 1, 0):
             less[TIME], factor, at = less.get(TIME, 0) + 1, factor * UNITS[unit][0], at + 2
         elif noun and not (end < len(tokens) and tokens[end].text.lower() in _VERBS):

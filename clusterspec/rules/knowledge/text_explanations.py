@@ -68,7 +68,7 @@ def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Co
     near = words_near(claim.stated, text)
     if _is_calculated(claim.stated, near):
         return True
-    stated = next(_measured(claim.stated), None)
+    stated = next(_measured_figures(claim.stated), None)
     if stated is None:
         return _is_product_of_some(claim)
     if _is_restated(claim, stated, near) or _follows_with_another(claim, stated, near, counts):
@@ -77,11 +77,11 @@ def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Co
     if any(each.unit == unit and _agree(stated.value, each.value, stated.rounding) for each in amounts):
         return True
     sentences = sentences_of(with_numerals(" ".join(text.split())))[:MOST_SENTENCES]
-    right = next(_measured(claim.right), None)
-    if right is not None and any(_is_in(right, each, claim.figures) for each in sentences):
+    right = next(_measured_figures(claim.right), None)
+    if right is not None and any(_states_figure(right, each, claim.figures) for each in sentences):
         return True
     numbers = {*counts, *_numbers(near)} - {*_all_numbers(claim.stated)}
-    parts = [each for each in _measured(claim.figures) if _measure(each) == _measure(stated)]
+    parts = [each for each in _measured_figures(claim.figures) if _measure(each) == _measure(stated)]
     return any(_agree(stated.value, part.value * number, stated.rounding) for part in parts for number in numbers)
 
 
@@ -108,14 +108,16 @@ def _is_product_of_some(claim: Claim) -> bool:
 
 def follows_with_another(claim: Claim, text: str, counts: Collection[float]) -> bool:
     """Whether a result follows with another number of its sentence, or of the one before it."""
-    stated = next(_measured(claim.stated), None)
+    stated = next(_measured_figures(claim.stated), None)
     return stated is not None and _follows_with_another(claim, stated, words_near(claim.stated, text), counts)
 
 
 def _alike(stated: Figure, words: str) -> list[float]:
     """The values of the figures of some words in the unit of a result, in SI; not of the result itself."""
     return [
-        each.value for each in _measured(words) if _measure(each) == _measure(stated) and each.words != stated.words
+        each.value
+        for each in _measured_figures(words)
+        if _measure(each) == _measure(stated) and each.words != stated.words
     ]
 
 
@@ -134,7 +136,7 @@ def _follows_with_another(claim: Claim, stated: Figure, near: str, counts: Colle
     sums = (one + other for one, other in combinations(addends[:MOST_SUMMED], 2))
     if any(_agree(stated.value, each, stated.rounding) for each in sums):
         return True
-    right = next(_measured(claim.right), None)
+    right = next(_measured_figures(claim.right), None)
     if right is None or _measure(right) != _measure(stated) or not right.value:
         return False
     if not 1 / FARTHEST < stated.value / right.value < FARTHEST:
@@ -150,8 +152,8 @@ def _follows_with_another(claim: Claim, stated: Figure, near: str, counts: Colle
 
 def _replaced_figures(claim: Claim, near: str) -> Iterator[float]:
     """The ratios of figures near a result to the figures of a claim in the same units."""
-    own = [each for each in _measured(claim.figures) if each.value]
-    for each in [each for each in _measured(near) if each.words != claim.stated]:
+    own = [each for each in _measured_figures(claim.figures) if each.value]
+    for each in [each for each in _measured_figures(near) if each.words != claim.stated]:
         yield from (each.value / one.value for one in own if _measure(one) == _measure(each) and each.value > 0)
 
 
@@ -189,7 +191,7 @@ def _all_numbers(words: str) -> Iterator[float]:
             yield from (each / 100 if token.unit == "%" else each for each in token.values)
 
 
-def _measured(words: str) -> Iterator[Figure]:
+def _measured_figures(words: str) -> Iterator[Figure]:
     return (each for each in figures_of(words) if _measure(each))
 
 
@@ -198,7 +200,7 @@ def _measure(figure: Figure) -> Powers:
     return frozenset(each for each in figure.powers if each[0] in _MEASURES)
 
 
-def _is_in(figure: Figure, sentence: str, others: str) -> bool:
+def _states_figure(figure: Figure, sentence: str, others: str) -> bool:
     """Whether a sentence states a figure, in other words than those of the figures that give it."""
     return any(
         _measure(each) == _measure(figure)

@@ -212,7 +212,7 @@ class TextProduct(NamedTuple):
 _OPERATOR = pattern(
     r"(?: ?(?!(?:and|or|to|plus|of|with|at|per|und|et|y)\b)[^\W\d_][\w/-]{0,15}){0,3} ?([x×*·/]|\btimes\b|\bmal\b|\bfois\b|\bpor\b) ?(?:about |~)?"
 )
-"""What stands between two factors: nouns of the first one, and the sign."""
+"""Words that may come between two factors: nouns of the first one, and the sign."""
 _OF_DURATION = pattern(r"(?:,)? (?:each )?(?:for|over|during|running|während|für|pendant|durante) (?:about |the )?")
 """Words between machines and the time for which they run."""
 _EQUALS = pattern(

@@ -80,7 +80,7 @@ def numerals_of(language: str) -> dict[str, int]:
     found |= {word: number for number, word in enumerate(_TEENS[language].split(), 10)}
     for tens, word in enumerate(_TENS[language].split(), 2):
         found[word] = 10 * tens
-        found |= {_joined(language, word, one): 10 * tens + number for number, one in ones.items()}
+        found |= {_compound_numeral(language, word, one): 10 * tens + number for number, one in ones.items()}
     if language == FRENCH:
         found |= {f"{ten}-{word}": base + found[word] for ten, base in _SIXTIES for word in _TEENS[FRENCH].split()}
     return found | _FURTHER.get(language, {})
@@ -89,10 +89,10 @@ def numerals_of(language: str) -> dict[str, int]:
 _SIXTIES = (("soixante", 60), ("quatre-vingt", 80))
 
 
-def _joined(language: str, ten: str, one: str) -> str:
+def _compound_numeral(language: str, ten: str, one: str) -> str:
     """The word of a ten and a one.
 
-    >>> _joined("de", "vierzig", "zwei"), _joined("it", "venti", "otto"), _joined("es", "veinte", "seis")
+    >>> _compound_numeral("de", "vierzig", "zwei"), _compound_numeral("it", "venti", "otto"), _compound_numeral("es", "veinte", "seis")
     ('zweiundvierzig', 'ventotto', 'veintiseis')
     """
     if language == GERMAN:

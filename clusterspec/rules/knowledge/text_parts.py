@@ -40,7 +40,7 @@ _OF = pattern(
 _IS = pattern(
     r"(?i)^(?: [^\W\d][\w-]*){0,3}? ?(?:,|\(|=|–|:| is| are| i\.e\.| that is| or| makes?| sind| ist| soit| font| ce sont)*(?: ?(?:that|which) (?:is|are|makes?)| das sind| also| i\.e\.| or| so| hence)?(?: (?:about|roughly|around|some|rund|etwa|environ))? ?$"
 )
-"""What joins a figure to the result of its share."""
+"""Words between a figure and the result of its share."""
 _ONE = pattern(r"(?i)\bone(?= (?:hour|day|minute|week)\b)")
 _OF_THEM = pattern(r"(?i)^ (?:of (?:them|these|those)|davon|d'entre)\b")
 _THAT_IS = pattern(r"(?i)(?:=|\b(?:that is|i\.e\.|das sind|soit)) ?$")
@@ -112,7 +112,7 @@ def wrong_parts(text: str) -> Iterator[WrongPart]:
                 yield from relation(sentence, figures)
 
 
-def _is_close(sentence: str, stated: Figure, right: float, *used: Figure) -> bool:
+def _agrees_after_rounding(sentence: str, stated: Figure, right: float, *used: Figure) -> bool:
     """Whether a result agrees with a value within the rounding of its figures; counts may be off by one."""
     near = (ROUGH if _ROUGHLY.search(sentence) is not None else CLOSE) + min(
         MOST_ROUNDED, stated.rounding + sum(each.rounding for each in used)
@@ -162,10 +162,10 @@ def _share_of_base(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
             joined
             and alike
             and base.powers != {(SHARE, 1)}
-            and not _is_close(sentence, result, share * base.value, base)
+            and not _agrees_after_rounding(sentence, result, share * base.value, base)
         ):
             rest = (1 - share) * base.value
-            if not _is_close(sentence, result, rest, base):
+            if not _agrees_after_rounding(sentence, result, rest, base):
                 yield _wrong(result, share * base.value, f"{words} of {base.words}")
 
 
@@ -181,7 +181,12 @@ def _rest_of_base(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPar
         whole, taken, rest = same
         right = whole.value - taken.value
         taking = _TAKEN.search(sentence, 0, same[2].start) is not None
-        if taking and right > 0 and rest.value < whole.value and not _is_close(sentence, rest, right, whole, taken):
+        if (
+            taking
+            and right > 0
+            and rest.value < whole.value
+            and not _agrees_after_rounding(sentence, rest, right, whole, taken)
+        ):
             yield _wrong(rest, right, f"{whole.words} less {taken.words}")
 
 
@@ -201,7 +206,7 @@ def _with_overhead(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
     right = load.value * factor.value
     near = f"{sentence[load.end : result.start]} {sentence[result.end :][:30]}"
     of_load = right if _OF_LOAD.search(near) is None else load.value / factor.value
-    if not any(_is_close(sentence, result, each, load, factor) for each in {right, of_load}):
+    if not any(_agrees_after_rounding(sentence, result, each, load, factor) for each in {right, of_load}):
         yield _wrong(result, right, f"{load.words} at a PUE of {factor.words}")
 
 
@@ -221,7 +226,7 @@ def _at_efficiency(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
             continue
         one, result = same
         values = (one.value * share.value, one.value / share.value)
-        if share.value > 0.2 and not any(_is_close(sentence, result, each, one, share) for each in values):
+        if share.value > 0.2 and not any(_agrees_after_rounding(sentence, result, each, one, share) for each in values):
             less = result.value < one.value
             yield _wrong(
                 result, values[0] if less else values[1], f"{one.words} {'times' if less else 'over'} {share.words}"

@@ -144,7 +144,7 @@ class Reader:
         return self.pieces[at].text if at < len(self.pieces) else ""
 
     def gap(self, at: int) -> str:
-        """What stands before a token."""
+        """Words before a token."""
         return self.sentence[self.pieces[at - 1].end : self.pieces[at].start] if 0 < at < len(self.pieces) else "\n"
 
     def percent_end(self, at: int) -> int:

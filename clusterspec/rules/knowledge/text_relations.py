@@ -33,7 +33,7 @@ _RESULT = pattern(
     r"must make|must produce|fills?|pays?|expects?|means|and so|i\.e\.|that is|which is|so|together|in total|in all|altogether)|[=≈:→])"
     r" ?(?:a total of |the |some |about |around |roughly |nearly |almost |another |altogether |together |only |just |in total |up to a total of |~|≈)*$"
 )
-"""What stands before a result."""
+"""Words before a result."""
 _IN_ALL = pattern(r"(?i)^,? ?(?:in total|in all|altogether|together|for all|overall|in sum)\b")
 _BOUND = pattern(
     r"(?i)\b(?:at least|at most|(?<!add )(?<!adds )(?<!sum )(?<!sums )up to|over (?!\d+ \w+s\b)|under|above|below|within|between (?=\d)|minimum|maximum|max|(?<!/)min|limit\w*|not|never|no longer|instead of|"
@@ -45,7 +45,7 @@ _CALCULATION = pattern(r"[=×]|\d ?[x*/+] ?[\d(]|\d [-–−] \d")
 _LINK = pattern(
     r"(?i)^(?: [\w/-]+){0,5}? (?:of|at|with|à|mit|zu|de|x|×|having|drawing|rated(?: at)?|for) (?:about |roughly |some |the |its )?$"
 )
-"""What joins a count and the amount of each: `32 nodes at 10.2 kW`, `256 GPUs are rented at 2 USD`."""
+"""Words between a count and the amount of each counted thing: `32 nodes at 10.2 kW`, `256 GPUs are rented at 2 USD`."""
 _EACH = pattern(r"(?i)^(?: \w+)? ?(?:each|apiece)\b")
 _DISCOUNT = pattern(r"(?i)\b(?:discount|rebate|reduction|off|less|skonto|rabatt|remise|descuento)\b")
 _TAX = pattern(r"(?i)\b(?:vat|tax|mwst|ust|iva|tva|gst|duty|surcharge|on top|markup|mark-up)\b")
@@ -225,7 +225,7 @@ _NOUN_BEHIND = pattern(r"^ ?([A-Za-z][\w-]+)")
 _ANOTHER_CLAUSE = pattern(
     r"(?i)[;:]|, (?!which|that|i\.e|together|in total|in all|so they|so $|or )|\b(?:and|while|but|whose|where) "
 )
-"""What stands before a clause with another subject than a count and the amount of each."""
+"""Words before a clause with another subject than a count and the amount of each."""
 _OF_EACH = pattern(r"(?i)^ (?:of|at|with|à|mit|zu) $")
 
 

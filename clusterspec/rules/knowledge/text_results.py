@@ -40,12 +40,12 @@ _STATED = pattern(
     r"soit|donc|font|fait|au total|en tout|ensemble|c['’]est-à-dire|dure|(?:terminée?|atteinte?|finie?|écrite?|lue?) (?:en|au bout d[e']|après)))"
     r"[^\d.;]{0,64}$"
 )
-"""What states a result before it."""
+"""Words before a stated result."""
 _TOTAL = pattern(
     r"(?i)(?:[=≈→⇒]|->|=>|\b(?:makes?|gives?|totals?|totalling|comes? to|amounts? to|adds? up to|sums? to|equals?|costs?|hence|therefore|together|altogether|in total|in all|"
     r"total:|summe:|somme:|ergibt|ergeben|macht|machen|zusammen|insgesamt|soit|font|fait|au total|en tout|ensemble))(?: [^\d\W][\w-]*){0,4}:? ?$"
 )
-"""What states a total before it."""
+"""Words before a stated total."""
 _IN_ALL = pattern(r"(?i)^,? ?(?:in total|in all|altogether|together|overall|insgesamt|zusammen|au total|en tout)\b")
 _BOUND = pattern(
     r"(?i)\b(?:budget\w*|limit\w*|capacity|caps?|capped|allow\w*|headroom|reserves?|below|under|above|beyond|more|less|fewer|at (?:least|most)|p\.a|per annum|(?<!adds )(?<!add )up to|max\w*|min\w*|not|never|instead|than|other|another|first|second|third|half|rest|remaining|left|free|of which|plus|includ\w+|incl|"
@@ -156,7 +156,7 @@ def _judgement(
     """The contradiction of a result; nothing if its value is open, and None if it is right."""
     stop = passage.find(". ", result.end)
     before = [each for each in figures if each is not result and (stop < 0 or each.start < stop)]
-    own = [each for each in before if _is_own(passage, each)]
+    own = [each for each in before if _is_of_this_plan(passage, each)]
     clause = clause_at(passage, result.start, result.end)
     found = _possible_values(result.powers, own)
     if not found and (FAILURE, -1) in result.powers and _OF_ALL.search(clause) is not None:
@@ -165,7 +165,7 @@ def _judgement(
     values = [each for each in found if is_total or any((TIME, 1) in one.powers for one in (result, *each.above))]
     near = max(ROUGH if _ROUGHLY.search(clause) is not None else TOLERANCE, result.rounding)
     again = any(_measure(each) == _measure(result) and _agree(each.value, result.value, SAME) for each in own)
-    if again or any(_is_right(result, each, near) for each in values):
+    if again or any(_may_be_result(result, each, near) for each in values):
         return None
     if not values or any(not _agree(values[0].value, each.value, SAME) for each in values):
         return ()
@@ -174,7 +174,7 @@ def _judgement(
     return () if of_another else (_wrong(result, value),)
 
 
-def _is_right(result: Figure, value: _Value, tolerance: float) -> bool:
+def _may_be_result(result: Figure, value: _Value, tolerance: float) -> bool:
     """Whether a result agrees with a value, or is a time that may include others."""
     of_share = any((SHARE, 1) in each.powers for each in value.above)
     longer = result.powers == {(TIME, 1)} and not of_share and result.value > value.value
@@ -201,7 +201,7 @@ def figure_of_plan(value: float, words: str, **powers: int) -> Figure:
     return Figure(value, frozenset(powers.items()), -1, -1, words, 0.0)
 
 
-def _is_own(passage: str, figure: Figure) -> bool:
+def _is_of_this_plan(passage: str, figure: Figure) -> bool:
     clause = clause_at(passage, figure.start, figure.end)
     return not is_hypothetical(clause) and not is_of_other_plan(clause)
 
@@ -218,14 +218,14 @@ def _possible_values(powers: Powers, figures: Sequence[Figure]) -> list[_Value]:
             for signs in product((1, -1), repeat=size)
             if _powers_of(chosen, signs) == powers
             for above, below in [_sides(chosen, signs)]
-            if _is_known(powers, below)
+            if _is_stated_quotient(powers, below)
         ]
         if found:
             return found
     return []
 
 
-def _is_known(powers: Powers, below: Sequence[Figure]) -> bool:
+def _is_stated_quotient(powers: Powers, below: Sequence[Figure]) -> bool:
     """Whether texts may state a quotient: the number that a capacity is enough for, or the share of each, may be
     rounded or lower.
     """

@@ -135,7 +135,7 @@ class Token(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What one unit is in SI."""
+        """The value of one unit in SI."""
         scale = UNITS[self.unit][0] if self.unit else 1.0
         for each in self.per:
             scale /= UNITS[each][0] if each in UNITS else 1.0

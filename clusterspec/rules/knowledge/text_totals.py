@@ -87,16 +87,16 @@ def wrong_totals(text: str, multiples: Sequence[float] = ()) -> Iterator[WrongTo
         yield from _wrong_failures(passage)
 
 
-def _measured(tokens: Sequence[Token], dimensions: Dimensions) -> list[Token]:
+def _figures_of_dimensions(tokens: Sequence[Token], dimensions: Dimensions) -> list[Token]:
     """The figures of some dimensions, the first of each value."""
     found: dict[float, Token] = {}
     for each in tokens:
         if each.kind == "number" and each.values and each.unit and each.dimensions == dimensions and each.values[0]:
-            found.setdefault(float(f"{_si(each):.2g}") if dimensions == TIME else _si(each), each)
+            found.setdefault(float(f"{_si_value(each):.2g}") if dimensions == TIME else _si_value(each), each)
     return list(found.values())
 
 
-def _si(figure: Token) -> float:
+def _si_value(figure: Token) -> float:
     return figure.values[0] * figure.scale
 
 
@@ -104,21 +104,21 @@ def _wrong_power(passage: str, multiples: Sequence[float]) -> Iterator[WrongTota
     """`A node takes 10.2 kW. For 32 of them that means 226 kW`."""
     if "W" not in passage or _CALCULATED.search(passage) is not None:
         return
-    watts = _measured(tokens_of(passage), POWER)
+    watts = _figures_of_dimensions(tokens_of(passage), POWER)
     counts = list(_COUNTS.finditer(passage))
     if len(watts) != 2 or not 1 <= len(counts) <= MOST_COUNTS:
         return
-    each, total = sorted(watts, key=_si)
-    if _si(total) < LEAST_RATIO * _si(each):
+    each, total = sorted(watts, key=_si_value)
+    if _si_value(total) < LEAST_RATIO * _si_value(each):
         return  # it has less than two parts
     if not _is_of_each(passage, each, counts) or not _is_total(passage, total, each):
         return
     numbers = [*map(_count, counts)]
     known = {*numbers, *(float(one[0]) for one in _WHOLE.finditer(passage)), *multiples}
-    if _is_explained(_si(total) / _si(each), known, _tolerance(passage, each, total)):
+    if _is_explained(_si_value(total) / _si_value(each), known, _tolerance(passage, each, total)):
         return
     chained = _product_of_chain(passage, counts)
-    yield _wrong_total(total, chained * _si(each), f"{chained:,.0f} times {_words(passage, each)}", passage)
+    yield _wrong_total(total, chained * _si_value(each), f"{chained:,.0f} times {_words(passage, each)}", passage)
 
 
 def _count(match: re.Match[str]) -> float:
@@ -249,9 +249,9 @@ def _wrong_energy(passage: str, multiples: Sequence[float]) -> Iterator[WrongTot
     if "Wh" not in passage:
         return
     tokens = tokens_of(passage)
-    watts, energies, times = (_measured(tokens, each) for each in (POWER, ENERGY, TIME))
+    watts, energies, times = (_figures_of_dimensions(tokens, each) for each in (POWER, ENERGY, TIME))
     period = _PERIOD.search(passage)
-    seconds = [_si(each) for each in times] or (
+    seconds = [_si_value(each) for each in times] or (
         [MONTH if (period["of"] or "d")[0] == "m" else DAY] if period is not None else []
     )
     if len(watts) != 1 or len(energies) != 1 or len(seconds) != 1 or not _is_total(passage, energies[0]):
@@ -260,8 +260,8 @@ def _wrong_energy(passage: str, multiples: Sequence[float]) -> Iterator[WrongTot
     known = {*map(_count, counts), *(float(one[0]) for one in _WHOLE.finditer(passage)), *multiples}
     if len(counts) > 2 or _OTHER_TOTAL.search(passage) is not None:
         return
-    of_one = _si(watts[0]) * seconds[0]
-    if not _is_explained(_si(energies[0]) / of_one, known, _tolerance(passage, watts[0], energies[0])):
+    of_one = _si_value(watts[0]) * seconds[0]
+    if not _is_explained(_si_value(energies[0]) / of_one, known, _tolerance(passage, watts[0], energies[0])):
         number = _product_of_chain(passage, counts) if counts else 1.0
         parts = f"{number:,.0f} times {_words(passage, watts[0])} over {display(seconds[0], 's')}"
         yield _wrong_total(energies[0], number * of_one, parts, passage)
@@ -291,7 +291,7 @@ def _wrong_failures(passage: str) -> Iterator[WrongTotal]:
     """`MTBF 40 h, a run of 20 days: 50 interruptions`, and the time that they cost."""
     if _NAMES_FAILURE.search(passage) is None or _NOT_OF_RUN.search(passage) is not None:
         return
-    times = _measured(tokens_of(passage), TIME)
+    times = _figures_of_dimensions(tokens_of(passage), TIME)
     between = [
         each
         for each in times
@@ -300,8 +300,11 @@ def _wrong_failures(passage: str) -> Iterator[WrongTotal]:
     rest = [each for each in times if each not in between]
     if len(between) != 1 or not rest:
         return
-    whole = max(rest, key=_si)
-    right, parts = _si(whole) / _si(between[0]), f"{_words(passage, whole)} over {_words(passage, between[0])}"
+    whole = max(rest, key=_si_value)
+    right, parts = (
+        _si_value(whole) / _si_value(between[0]),
+        f"{_words(passage, whole)} over {_words(passage, between[0])}",
+    )
     stated = {float(match[match.lastgroup or "count"]): match for match in _NUMBER_OF.finditer(passage)}
     if len(stated) == 1 == len(rest) and right > 1:
         (number,) = stated
@@ -320,10 +323,10 @@ _LOSES = pattern(r"(?i)\b(?:los[es]\w*|lost|cost\w*|verl\w+|koste\w*|perd\w*|coÃ
 
 def _wrong_lost_time(passage: str, times: Sequence[Token], failures: float, parts: str) -> Iterator[WrongTotal]:
     """The time that failures cost in all, with the time that each of them costs: `a failure every 50 h costs 40 min, so 30 days lose 24 h`."""
-    each, lost, _ = sorted(times, key=_si)
-    right = failures * _si(each)
+    each, lost, _ = sorted(times, key=_si_value)
+    right = failures * _si_value(each)
     clause = clause_at(passage, lost.start, lost.end)
     if not failures > 1 or _LOSES.search(clause) is None or _OTHER_TOTAL.search(clause) is not None:
         return
-    if not 1 / (1 + ROUGH) <= _si(lost) / right <= 1 + ROUGH:
+    if not 1 / (1 + ROUGH) <= _si_value(lost) / right <= 1 + ROUGH:
         yield WrongTotal(_words(passage, lost), f"{right / HOUR:,.3g} h", f"{parts} times {_words(passage, each)}")

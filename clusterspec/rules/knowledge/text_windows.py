@@ -55,10 +55,10 @@ def windows(
     for size in range(1, most + 1):
         for start in range(len(parts) - size + 1):
             if any(quantities for _, quantities in parts[start : start + size]):
-                yield _joined(parts[start : start + size])
+                yield _joined_window(parts[start : start + size])
 
 
-def _joined(parts: Sequence[tuple[str, tuple[TextQuantity, ...]]]) -> Window:
+def _joined_window(parts: Sequence[tuple[str, tuple[TextQuantity, ...]]]) -> Window:
     text, found = "", []
     for sentence, quantities in parts:
         text += ". " if text else ""

@@ -115,16 +115,20 @@ def _wrong_derivation(
         return None
     derivation, slip = wrong
     of_units = slip in _OF_UNITS and any(each.measures_like(result) for each in derivation.inputs)
-    return wrong if not derivation.needs_cue or of_units or _is_stated(result, _before(figures, at, 1)) else None
+    return (
+        wrong
+        if not derivation.needs_cue or of_units or _is_stated_result(result, _preceding_figures(figures, at, 1))
+        else None
+    )
 
 
 def _derivations(text: str, figures: Sequence[StatedFigure], at: int, counts: Sequence[float]) -> list[Derivation]:
-    """What the figures around one give for it."""
+    """Derivations of a figure from the figures around it."""
     result = figures[at]
-    derived = [*comparisons_of(text, result, _before(figures, at, 2))]
+    derived = [*comparisons_of(text, result, _preceding_figures(figures, at, 2))]
     if not _is_bound(result):
         plan, following = _counts_of_plan(result, counts), _time_behind(figures, at)
-        derived += derivations_of(result, _before(figures, at, 1), plan, following)
+        derived += derivations_of(result, _preceding_figures(figures, at, 1), plan, following)
     return [each for each in derived if 0 < each.value < inf]
 
 
@@ -133,7 +137,7 @@ def _is_derived(result: StatedFigure, derived: Sequence[Derivation]) -> bool:
     return any(is_near(result.value, each.value, rounding_of(result) + each.rounding + EXACT) for each in derived)
 
 
-def _before(figures: Sequence[StatedFigure], at: int, sentences: int) -> list[StatedFigure]:
+def _preceding_figures(figures: Sequence[StatedFigure], at: int, sentences: int) -> list[StatedFigure]:
     """The figures before one, in its sentence and in some before."""
     return [each for each in figures[:at] if figures[at].sentence - sentences <= each.sentence]
 
@@ -155,7 +159,7 @@ def _is_bound(result: StatedFigure) -> bool:
     return not _BOUNDS.isdisjoint((*result.before[-4:], *behind[:ends]))
 
 
-def _is_stated(result: StatedFigure, before: Sequence[StatedFigure]) -> bool:
+def _is_stated_result(result: StatedFigure, before: Sequence[StatedFigure]) -> bool:
     """Whether a text states a figure as the result of those before."""
     words = [*result.before[-MOST_WORDS:]]
     if before and before[-1].sentence == result.sentence and not before[-1].is_measure:

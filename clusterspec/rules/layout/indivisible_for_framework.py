@@ -18,7 +18,7 @@ Use a degree that the message names, or distribute whole experts (`ep`) instead 
 ## When to ignore it
 
 Ignore it for a checkpoint with quantization groups of another size than usual, or one that was padded to whole groups.
-The rule knows the widths of padded checkpoints that the model's maker publishes (Qwen2.5 72B).
+The rule accepts the widths of padded checkpoints that the model's maker publishes (Qwen2.5 72B).
 
 ## Fires
 

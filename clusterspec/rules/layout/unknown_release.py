@@ -1,4 +1,4 @@
-"""The catalog does not know the release of the framework.
+"""The catalog does not list the release of the framework.
 
 ## What it finds
 

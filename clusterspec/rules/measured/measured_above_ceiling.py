@@ -72,7 +72,9 @@ BEYOND = 2.5
 are wrong.
 """
 RING = 1.1
-"""The same ratio for a ring, which sends exactly what its bus bandwidth counts, apart from rounding of log and rate."""
+"""Ratio above which a ring does not explain the figure: it sends exactly what its bus bandwidth counts, apart from
+rounding of log and rate.
+"""
 
 
 def check(measurements: tuple[Measurement, ...], rated: Cluster) -> Iterator[Problem]:

@@ -95,7 +95,7 @@ def _severity(plan: Plan, layout: Layout, what_if: WhatIf) -> str:
     """The severity: an error if the whole predicted range exceeds the capacity, a note if most of the range's lower
     half is below it.
 
-    The model does not know what `selective` keeps in an in-house framework; then it is a note if `full` fits.
+    What `selective` keeps in an in-house framework is not known; the problem is then a note if `full` fits.
     """
     own = layout.capabilities.named and layout.capabilities.framework.id == OWN
     if own and layout.recompute == "selective" and what_if.fitting_alternatives([{"recompute": "full"}]):

@@ -13,7 +13,7 @@ and an error if even the low end of the range loses a quarter of the step.
 
 This selective recomputation discards the attention scores, and flash attention never stores them. The time is spent and
 the memory is not saved. Releases that run norms and activation functions again, and other frameworks, save a third or
-more; the cost model knows what each release runs again.
+more; the cost model has an entry for what each release runs again.
 
 ## What to do
 

@@ -91,7 +91,7 @@ def check(
         return
     split = (_even_mirrored_stages if mirrored else _even_stages)(sum(ranks), head, layout.pp)
     severity = _severity(loads[heaviest] / best) if stated and not _ends_hold_fewer_layers(ranks) else "note"
-    if severity == "note" and _is_slower(what_if, split):
+    if severity == "note" and _even_split_is_slower(what_if, split):
         return
     last = f" (the output head on the last stage equals {plain(head)} layers)" if head >= 0.5 else ""
     yield RULE.problem(
@@ -102,7 +102,7 @@ def check(
     )
 
 
-def _is_slower(what_if: WhatIf, split: list[int]) -> bool:
+def _even_split_is_slower(what_if: WhatIf, split: list[int]) -> bool:
     """Whether the more even split is predicted to take longer. This happens where layers wait for kernel launches, and
     the output head does not.
     """

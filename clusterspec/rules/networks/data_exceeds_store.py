@@ -129,7 +129,7 @@ def check(
 def _retention_problem(
     text: str, capacity: Quantity, model: Model, training: Workload, operations: OperationsSpec | None
 ) -> Iterator[Problem]:
-    """The problem of checkpoints that a text keeps, if the storage system has no room for so many."""
+    """The problem of checkpoints that a text keeps, if they exceed the capacity of the storage system."""
     planned, size = operations.checkpoint if operations is not None else None, saved_bytes(model, training)
     if (
         planned is None

@@ -201,7 +201,7 @@ def _admits_all(rules: str) -> bool:
     return _ALL_TRAFFIC.search(_OTHER_ALL.sub("", rules)) is not None
 
 
-def _is_closed(rules: str) -> bool:
+def _drops_all_other_traffic(rules: str) -> bool:
     """Whether a list of rules names ports and says that all other traffic is dropped."""
     return _PORTS.search(rules) is not None and _NOTHING_ELSE.search(rules) is not None
 
@@ -212,7 +212,9 @@ def _efa_problem(rules: str) -> tuple[str, str] | None:
     help_ = "add an inbound and an outbound rule for all protocols (-1) with the group itself as source and destination"
     if not _admits_all(rules):
         return (
-            (f"according to the text, the firewall admits only some ports: {why}", help_) if _is_closed(rules) else None
+            (f"according to the text, the firewall admits only some ports: {why}", help_)
+            if _drops_all_other_traffic(rules)
+            else None
         )
     if _BOTH_WAYS.search(rules) is not None:
         return None
@@ -222,7 +224,7 @@ def _efa_problem(rules: str) -> tuple[str, str] | None:
             _OUTBOUND.search(clause) is not None
             and _INBOUND.search(clause) is None
             and narrow
-            and _is_only(clause, rules)
+            and _names_only_traffic(clause, rules)
         ):
             return (
                 f"according to the text, the group admits outbound only `{clause.strip()}`: {why} in both directions",
@@ -231,7 +233,7 @@ def _efa_problem(rules: str) -> tuple[str, str] | None:
     return None
 
 
-def _is_only(clause: str, rules: str) -> bool:
+def _names_only_traffic(clause: str, rules: str) -> bool:
     """Whether a clause says that it names the only outbound traffic."""
     others = [each for each in _CLAUSES.split(rules) if each != clause and _OUTBOUND.search(each) is not None]
     return _NOTHING_ELSE.search(clause) is not None and not others
@@ -239,7 +241,12 @@ def _is_only(clause: str, rules: str) -> bool:
 
 def _roce_problem(rules: str) -> tuple[str, str] | None:
     """The message and the remedy for rules of an RDMA network that do not admit the port of RoCE v2; else None."""
-    if _admits_all(rules) or not _is_closed(rules) or _RDMA.search(rules) is None or _ROCE_PORT.search(rules):
+    if (
+        _admits_all(rules)
+        or not _drops_all_other_traffic(rules)
+        or _RDMA.search(rules) is None
+        or _ROCE_PORT.search(rules)
+    ):
         return None
     message = "according to the text, a list of the RDMA network admits only some ports, and not UDP 4791, with which RoCE v2 sends"
     return message, "admit UDP 4791 between the NICs"
@@ -249,7 +256,7 @@ def _rendezvous_problem(rules: str) -> tuple[str, str] | None:
     """The message and the remedy for rules that admit only the rendezvous port between nodes and no ephemeral ports;
     else None.
     """
-    if _admits_all(rules) or not _is_closed(rules) or _EPHEMERAL.search(rules) is not None:
+    if _admits_all(rules) or not _drops_all_other_traffic(rules) or _EPHEMERAL.search(rules) is not None:
         return None
     if _BETWEEN.search(rules) is None or _RENDEZVOUS.search(rules) is None:
         return None

@@ -3,7 +3,7 @@
 ## What it finds
 
 The number of checkpoints in `operations.checkpoint.keep`, of 14 bytes per parameter each, takes more than 80 % of
-`networks.storage.capacity`: an error where they exceed the whole capacity, else a warning. Without `keep`, room for
+`networks.storage.capacity`: an error where they exceed the whole capacity, else a warning. Without `keep`, space for
 fewer than ten checkpoints is a note, for fewer than two a warning, and for less than one an error.
 
 ## Why it matters

@@ -79,11 +79,11 @@ def check(
         f"{cluster.accelerator.name} has no peer-to-peer access: every transfer of {axis} {getattr(layout, axis)} crosses host memory, "
         "at less than half of what the slots carry",
         "use dp or pp between the cards, or state their measured bandwidth under `measured`",
-        severity="note" if served is not None and _is_right(layout, served) else "warning",
+        severity="note" if served is not None and _serves_well_enough(layout, served) else "warning",
     )
 
 
-def _is_right(layout: Layout, served: Served) -> bool:
+def _serves_well_enough(layout: Layout, served: Served) -> bool:
     return layout.tp * layout.cp <= SERVED or _meets_targets(served)
 
 

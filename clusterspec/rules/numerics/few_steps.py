@@ -68,7 +68,7 @@ FEW, FEW_OF_TUNING, VERY_FEW = 1000.0, 300.0, 100.0
 NONE = 10.0
 """Number of steps below which no optimizer has changed the weights noticeably."""
 FEWEST_OF_ADAPTERS = 20.0
-"""Number of adapter-training steps below which there is no room for a warm-up."""
+"""Number of adapter-training steps below which a warm-up takes too large a share of them."""
 MANY = 2e7
 """Number of steps above which a run is longer than any published one: SmolLM2 1.7B has 5.5 million (11T tokens in
 batches of 2M, arXiv 2502.02737).

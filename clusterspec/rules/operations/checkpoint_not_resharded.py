@@ -86,7 +86,7 @@ def check(own_remarks: str, written_layout: LayoutSpec | None, operations: Opera
         return
     text = planned_text(" ".join(folded.replace("#", " ").split()))
     named = [each for each in checkpoint_formats() if any(_has(text, name) for name in each.names)]
-    rigid = [each for each in named if each.otherwise and _is_of(each, text, written_layout)]
+    rigid = [each for each in named if each.otherwise and _is_of_framework(each, text, written_layout)]
     if len(rigid) != 1 or any(not each.otherwise and each.framework == rigid[0].framework for each in named):
         return
     (saved,) = rigid
@@ -113,7 +113,7 @@ def _has(text: str, name: str) -> bool:
     return False
 
 
-def _is_of(each: CheckpointFormat, text: str, layout: LayoutSpec | None) -> bool:
+def _is_of_framework(each: CheckpointFormat, text: str, layout: LayoutSpec | None) -> bool:
     """Whether a format belongs to the framework of the layout or of the text."""
     framework = (layout.framework or "") if layout is not None else ""
     return each.framework in framework or each.framework in text or each.framework == "megatron"

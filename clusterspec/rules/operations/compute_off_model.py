@@ -8,7 +8,7 @@
 - FLOP/s of the machine that use the peak with structured sparsity, or that are not accelerators times peak times the
   stated utilization.
 - A time that is not the FLOP over the FLOP/s of the text.
-- A quotient of tokens and parameters (`100 tokens per parameter`) that is not that of the plan.
+- A quotient of tokens and parameters (`100 tokens per parameter`) that differs from the plan's.
 
 ## Why it matters
 

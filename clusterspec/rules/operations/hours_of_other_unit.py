@@ -215,7 +215,7 @@ def _hours_of_other_count(text: str, spec: Spec, cluster: Cluster) -> tuple[Text
     for window in windows(text):
         near = _hours_of_times(window.quantities, HOUR)
         for quantity in window.quantities if _is_of_cluster(window, cluster) else ():
-            if quantity.unit not in HOURS or not _is_planned(window.text, quantity):
+            if quantity.unit not in HOURS or not _are_hours_of_plan(window.text, quantity):
                 continue
             times = near | (of_text | keys if _OF_RUN.search(window.text) is not None else set())
             right, other = cluster.accelerators, cluster.nodes
@@ -237,7 +237,7 @@ def _is_of_cluster(window: Window, cluster: Cluster) -> bool:
     return {each.value for each in window.quantities if each.unit in (NODE, ACCELERATOR)} <= own
 
 
-def _is_planned(text: str, quantity: TextQuantity) -> bool:
+def _are_hours_of_plan(text: str, quantity: TextQuantity) -> bool:
     """Whether hours are those of the plan, and not a remainder, a part or a price."""
     clause = clause_at(text, quantity.start, quantity.end)
     return is_certain(text, quantity) and _REST.search(clause) is None
@@ -247,7 +247,7 @@ def _grant_problem(text: str, cluster: Cluster, timed: Plan | None) -> Iterator[
     """The problem of an allocation that the planned hours, or the shortest predicted time of the run, exceed."""
     planned = [*_planned_hours(text, cluster), *_least_hours(cluster, timed)]
     results = {product.result.words for product in text_products(text)} | {words for _, _, words in planned}
-    limits = [each for each in _granted(text) if each.words not in results]
+    limits = [each for each in _allocation_hours(text) if each.words not in results]
     if len({(each.value, each.unit) for each in limits}) != 1:
         return
     limit = limits[0]
@@ -265,7 +265,7 @@ def _grant_problem(text: str, cluster: Cluster, timed: Plan | None) -> Iterator[
             return
 
 
-def _granted(text: str) -> list[TextQuantity]:
+def _allocation_hours(text: str) -> list[TextQuantity]:
     """The hours of the allocations in a text. In a sentence about an allocation with several hours, those in the clause
     that names it count.
     """
@@ -293,7 +293,7 @@ def _planned_hours(text: str, cluster: Cluster) -> Iterator[tuple[float, str, st
             count = {ACCELERATOR_HOUR: cluster.accelerators, NODE_HOUR: cluster.nodes}.get(quantity.unit)
             if (
                 count
-                and _is_planned(window.text, quantity)
+                and _are_hours_of_plan(window.text, quantity)
                 and any(quantity.agrees(count * each, 0.01) for each in times)
             ):
                 yield quantity.value, quantity.unit, quantity.words

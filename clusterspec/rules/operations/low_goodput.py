@@ -9,8 +9,8 @@ the lowest published rate. The finding is a note down to 85 %, since published r
 lost, or where even the high end of the range misses the target, and a warning below that. Where `operations.failures`
 states the rate of a part, a stated target is also compared with the goodput less the hours by which failures slow
 steps. A failure whose nodes no spare node replaces stops the job until the repair, after `operations.repair_time` or a
-day, and the job then restarts; the providers of clouds and rents replace single nodes. Failures do not hit a job that
-is already stopped: with M of running between failures and R until it runs again, it runs M / (M + R) of the time.
+day, and the job then restarts. In clouds and for rented nodes, the provider replaces single nodes. Failures do not hit
+a job that is already stopped: with M of running between failures and R until it runs again, it runs M / (M + R) of the time.
 
 ## Why it matters
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 `power.switch` below 70 % of the largest power of the fabric's switch with modules in the ports that links use, where they
-are not all passive copper (`cable_type` of `dac`), or below 70 % of its typical power in any case. Where the catalog knows only the rating of a
+are not all passive copper (`cable_type` of `dac`), or below 70 % of its typical power in any case. Where the catalog has only the rating of a
 power supply, the limit is a quarter of that rating. It is a note where the figure is a tenth or more above the typical
 power, and so has some modules in it. A figure above twice the largest power is a warning, too.
 

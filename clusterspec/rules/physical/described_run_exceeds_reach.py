@@ -64,14 +64,14 @@ _UNLIKE = pattern(
 """Pattern of words in a sentence about the reach of a standard, or about another kind of link."""
 
 
-def _is_light(word: str) -> bool:
+def _is_optical_standard(word: str) -> bool:
     """Whether the end of a word names an optical standard, as in dr4, 400gbase or 2xfr4."""
     head, kind = word.rstrip("1248")[:-2], word.rstrip("1248")[-2:]
     return kind in REACH and not head.isalpha()
 
 
 def check(remarks: str) -> Iterator[Problem]:
-    if not remarks or not any(_is_light(each) for each in words_of(remarks)):
+    if not remarks or not any(_is_optical_standard(each) for each in words_of(remarks)):
         return
     for sentence in sentences_of(remarks.lower()):
         lights = {*_LIGHT.findall(sentence)}

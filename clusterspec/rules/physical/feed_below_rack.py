@@ -195,7 +195,7 @@ def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster) -> Iterat
     if not any(cue in folded for cue in _CUES):
         return
     sentences = sentences_of(with_numerals(folded))
-    if not _carries_alone(sentences) or any(_is_spared(each) for each in sentences):
+    if not _carries_alone(sentences) or any(_has_reserve_or_caps(each) for each in sentences):
         return
     rating, load = max(_ratings(sentences), default=0.0), _load(sentences, power, cluster)
     if not rating or load is None or load <= ROUNDED * rating:
@@ -204,10 +204,10 @@ def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster) -> Iterat
     yield RULE.problem("description", message, "plan larger feeds, or state how the nodes are capped meanwhile")
 
 
-def _is_spared(sentence: str) -> bool:
+def _has_reserve_or_caps(sentence: str) -> bool:
     """Whether a sentence has more than two feeds, or nodes that are capped or stopped.
 
-    >>> _is_spared("the nodes are capped meanwhile"), _is_spared("no node is capped"), _is_spared("feeds a, b and c")
+    >>> _has_reserve_or_caps("the nodes are capped meanwhile"), _has_reserve_or_caps("no node is capped"), _has_reserve_or_caps("feeds a, b and c")
     (True, False, True)
     """
     sentence = _NEEDLESS.sub(" ", sentence)
@@ -229,12 +229,12 @@ def _carries_alone(sentences: Sequence[str]) -> bool:
         names = before_names or _FEED.search(first) is not None
         if (now_names or (names and _refers(now))) and _goes_on(now):
             return True
-        if before_names and now_names and _is_lost(before) and _goes_on(f"{before}, {now}"):
+        if before_names and now_names and _is_feed_out_of_service(before) and _goes_on(f"{before}, {now}"):
             return True
     return False
 
 
-def _is_lost(sentence: str) -> bool:
+def _is_feed_out_of_service(sentence: str) -> bool:
     """Whether a sentence says that a feed is out of service."""
     return any(each.search(sentence) is not None for each in (LOSS, _LOST, _LETTER_LOST))
 
@@ -248,7 +248,7 @@ def _goes_on(sentence: str) -> bool:
     whole = _NORMAL_SHARE.sub(" ", sentence)
     if ALL_OUT.search(whole) is not None or _PART.search(whole) is not None or _is_of_more(whole):
         return False
-    alone = _is_lost(whole) or any(each.search(whole) is not None for each in (_SINGLE, ALONE))
+    alone = _is_feed_out_of_service(whole) or any(each.search(whole) is not None for each in (_SINGLE, ALONE))
     goes_on = any(each.search(whole) is not None for each in (_RUNS_ON, UNAFFECTED))
     if not (alone and goes_on) and _REDUNDANT.search(whole) is None:
         return False
@@ -301,14 +301,19 @@ def _is_rating(sentence: str, power: Match[str]) -> bool:
 
 def _load(sentences: Sequence[str], power: PowerSpec | None, cluster: Cluster) -> float | None:
     """The watts of a full rack: the smallest of the values in the text and from the keys; None if unknown."""
-    told = [number_in_text(each[1]) * 1e3 for one in sentences for each in _POWER.finditer(one) if _is_load(one, each)]
+    told = [
+        number_in_text(each[1]) * 1e3
+        for one in sentences
+        for each in _POWER.finditer(one)
+        if _is_full_rack_load(one, each)
+    ]
     keys = rack_power(cluster, power) if power is not None else None
     if keys is not None and (not told or cluster.node_power is not None):
         told.append(keys)
     return min(told, default=None)
 
 
-def _is_load(sentence: str, power: Match[str]) -> bool:
+def _is_full_rack_load(sentence: str, power: Match[str]) -> bool:
     """Whether the words around a power make it the load of a full rack."""
     before = sentence[max(0, power.start() - 120) : power.start()]
     if _LIMIT.search(before) is not None or _is_rating(sentence, power):

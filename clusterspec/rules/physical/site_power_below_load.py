@@ -38,7 +38,7 @@ procurement: {currency: USD, pue: 1.35}
 
 ## Sources
 
-- Power usage effectiveness is the power of the site over that of the IT equipment: ISO/IEC 30134-2
+- Power usage effectiveness is the power of the site divided by the power of the IT equipment: ISO/IEC 30134-2
 """
 
 from __future__ import annotations

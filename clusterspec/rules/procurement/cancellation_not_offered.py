@@ -109,8 +109,8 @@ def check(
         if _OTHER.search(sentence) is not None or not _is_canceled(sentence):
             continue
         for each in terms:
-            named = _is_of(each, sentence, terms) or (
-                _PRONOUN.search(sentence) is not None and _is_of(each, before, terms)
+            named = _is_about_purchase(each, sentence, terms) or (
+                _PRONOUN.search(sentence) is not None and _is_about_purchase(each, before, terms)
             )
             why = _refusal(each, sentence, cluster, procurement) if named else ""
             if why:
@@ -140,7 +140,7 @@ def _is_bought(terms: PurchaseTerms, text: str, platform: Platform | None) -> bo
     return not other and any(name in text for name in terms.names)
 
 
-def _is_of(terms: PurchaseTerms, sentence: str, bought: Sequence[PurchaseTerms]) -> bool:
+def _is_about_purchase(terms: PurchaseTerms, sentence: str, bought: Sequence[PurchaseTerms]) -> bool:
     """Whether a sentence is about a purchase: by its name, or by a noun for it if the text names no other."""
     if any(name in sentence for name in terms.names):
         return True

@@ -174,7 +174,7 @@ ABOVE = 1.25
 storage use the rest.
 """
 ABOVE_USED = 1.1
-"""The same ratio if a utilization is stated, which gives the expected use."""
+"""Ratio to the expected use above which a committed energy cannot be used, if a utilization is stated."""
 KEPT = 99.0
 """Monthly availability in percent from which the provider must not stop the machines."""
 

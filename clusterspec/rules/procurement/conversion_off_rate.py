@@ -196,12 +196,12 @@ def _line_problems(
                 and usual_rate
                 and line not in agreeing
                 and not line.explained
-                and _is_other(line, usual_rate)
+                and _is_off_usual_rate(line, usual_rate)
             ):
                 yield _line_problem(line, usual_rate, procurement, currency, len(agreeing))
 
 
-def _is_other(line: _Converted, usual_rate: float) -> bool:
+def _is_off_usual_rate(line: _Converted, usual_rate: float) -> bool:
     return abs(line.units / usual_rate - 1) > OTHER
 
 
@@ -246,7 +246,9 @@ def _sentence_problems(remarks: str, rate: StatedRate, currency: str, code: str)
             right = money_text(amount_text(round(other / units, 2)), currency)
             message = f"{other:,.0f} {code} at `{rate.text}` are {right}, not {one:,.0f} {currency}"
             yield RULE.problem("description", message, "convert the amount again")
-        elif rate.text in sentence and _EXPLAINED.search(sentence) is None and _is_near(other / one, units):
+        elif (
+            rate.text in sentence and _EXPLAINED.search(sentence) is None and _is_within_factor_two(other / one, units)
+        ):
             given = [each for each in tokens if not each.per and each.values and each.values[0] in (one, other)]
             if len(given) != 2 or _EQUALS.search(sentence[given[0].end : given[1].start]) is None:
                 continue
@@ -257,7 +259,7 @@ def _sentence_problems(remarks: str, rate: StatedRate, currency: str, code: str)
             yield RULE.problem("description", message, "convert the amount again")
 
 
-def _is_near(found: float, units: float) -> bool:
+def _is_within_factor_two(found: float, units: float) -> bool:
     """Whether a rate is within a factor of two of another rate, so that neither the direction nor the unit is wrong."""
     return 0.5 < found / units < 2
 

@@ -86,7 +86,7 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
     for at, sentence in placed:
         text = texts.remarks if at == ("description",) else sentence
         for found in priced_amounts(sentence):
-            if _is_slip(found, sentence) and not has_wrong_equation(sentence, text):
+            if _is_mistaken_factor(found, sentence) and not has_wrong_equation(sentence, text):
                 cost, quantity, rate = found.cost, found.quantity, found.rate
                 message = (
                     f"{quantity.text} {quantity.unit} at {rate.text} {rate.unit} per {' and '.join(rate.per)} are "
@@ -96,7 +96,7 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
                 break
 
 
-def _is_slip(found: PricedAmount, sentence: str) -> bool:
+def _is_mistaken_factor(found: PricedAmount, sentence: str) -> bool:
     """Whether a cost is wrong by a factor of `_SLIPS` that no other number in the sentence explains."""
     others = other_numbers(sentence, (found.cost, found.rate, found.quantity))[:MOST_OTHERS]
     factors = [prod(some) for size in range(3) for some in combinations([each for each in others if each], size)]

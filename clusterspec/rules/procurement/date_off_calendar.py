@@ -100,7 +100,7 @@ _FOLLOWS = pattern(
     r"(?:\b(?:so|thus|hence|therefore|that is|i\.e\.|later|which means|also|damit|somit|später|d\.h\.|donc|soit|por lo tanto)\b)"
 )
 _OF_THE_TIME_BEFORE = pattern(r",? (?:\(|(?:is|are|ist|sind|est|sont) )")
-"""What stands between the end of a time and its length: `from 2027-02-01 to 2028-01-31 is 365 days`."""
+"""Words that may come between the end of a time and its length: `from 2027-02-01 to 2028-01-31 is 365 days`."""
 _OPEN = pattern(
     r"\b(?:not|no|never|at the latest|latest|deadline|before|only if|would|could|if|unless|instead|nicht|spätestens|vor|würde|wenn|pas|avant|au plus tard|working|business|arbeitstag\w*|werktag\w*|ouvr\w+|partial|first|erste\w*|half)\b"
 )

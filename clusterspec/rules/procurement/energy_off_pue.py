@@ -14,8 +14,8 @@ or the power of the nodes at full load or at `utilization`.
 
 ## Why it matters
 
-PUE is the energy of the site over that of the IT equipment, so it is never below one, and the meter counts IT energy times
-PUE. Divided by 1.3 instead of multiplied, the bill is 41 % too low.
+PUE is the energy of the site divided by the energy of the IT equipment, so it is never below one, and the meter counts
+IT energy times PUE. Divided by 1.3 instead of multiplied, the bill is 41 % too low.
 
 ## What to do
 
@@ -88,7 +88,7 @@ RULE = Rule.of(__name__, "error", "likely")
 SAME = 0.003
 """Relative tolerance with which the ratio of two rounded figures equals the PUE."""
 SAME_COST = 0.005
-"""The same tolerance for a cost, whose year may have 8,760 or 8,766 hours."""
+"""Relative tolerance for the ratio of two costs, whose year may have 8,760 or 8,766 hours."""
 LEAST = 1.04
 """Smallest PUE that is distinguishable from rounding."""
 _PUE = pattern(r"\bPUE\b[^\d.;]{0,24}?(?<![\d.,])(1[.,]\d{1,3})(?!\d)|(?<![\d.,])(1[.,]\d{1,3}) PUE\b")

@@ -5,7 +5,7 @@
 A lease with a monthly rate, a purchase price and perhaps a residual value in the description, whose instalment
 
 - pays back the whole purchase price, with a line that pays a residual value at the end;
-- is that of payments in arrears, where the text says that they are due in advance.
+- fits payments in arrears, where the text says that payments are due in advance.
 
 With the rate i of a month, n months, the price A, the residual R and v = 1 / (1 + i), the instalment in arrears is (A -
 R vⁿ) i / (1 - vⁿ); in advance it is this instalment divided by 1 + i.
@@ -90,7 +90,7 @@ MOST_MONTHS = 600.0
 SAME = 0.003
 """Relative difference up to which two instalments are equal, because of days per month and rounding."""
 SAME_TERMS = 0.001
-"""The same difference for payment in advance or arrears, which differ by one month's rate."""
+"""Relative difference up to which instalments in advance or in arrears are equal; these differ by one month's rate."""
 NEAR = 60
 """Largest distance, in characters, between the word for a residual value and its amount."""
 _MONTHLY_RATE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,4})?) ?% ?(?:a |im |per |pro |al |por |ao |i |om )?months?\b")

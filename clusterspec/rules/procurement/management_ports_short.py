@@ -93,8 +93,8 @@ def check(
         return
     total = sum_of(each * float(line.line.quantity or 0) for line, each in switches)
     nodes, others = _count(lines, {"node"}), _count(lines, ANY_SWITCH)
-    units = round(sum_of(float(line.line.quantity or 0) for line in lines if _is_sold(line, _COOLANT_UNIT)))
-    chains = ceil(sum_of(float(line.line.quantity or 0) for line in lines if _is_sold(line, _METERED)) / CHAINED)
+    units = round(sum_of(float(line.line.quantity or 0) for line in lines if _sells_kind(line, _COOLANT_UNIT)))
+    chains = ceil(sum_of(float(line.line.quantity or 0) for line in lines if _sells_kind(line, _METERED)) / CHAINED)
     if nodes and total < nodes + others + units + chains:
         line, _ = switches[0]
         managed = [(nodes, "node"), (others, "switch"), (units, "coolant distribution unit"), (chains, "chain")]
@@ -105,7 +105,7 @@ def check(
         yield RULE.problem(at, message, "order more, or say in the line what manages the others")
 
 
-def _is_sold(line: Offered, kind: re.Pattern[str]) -> bool:
+def _sells_kind(line: Offered, kind: re.Pattern[str]) -> bool:
     """Whether the text of a line sells parts of a kind, and the line is neither a credit nor periodic."""
     return not is_credit(line.line) and not line.is_periodic and kind.search(plain_part(line.line)) is not None
 

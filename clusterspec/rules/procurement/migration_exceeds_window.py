@@ -159,7 +159,7 @@ def _rates(text: str) -> set[float]:
     ({1250000000.0}, {2500000000.0}, set())
     """
     return {
-        _links_before(text[max(0, match.start() - 40) : match.start()])
+        _link_count(text[max(0, match.start() - 40) : match.start()])
         * number_in_text(match[1])
         * GIGABIT
         * (1.0 if match[2] == "g" else 1e-3)
@@ -167,7 +167,7 @@ def _rates(text: str) -> set[float]:
     }
 
 
-def _links_before(text: str) -> int:
+def _link_count(text: str) -> int:
     """The number of links that the end of a text states; 1 if it states none."""
     found = _LINKS.search(text)
     if found is None:

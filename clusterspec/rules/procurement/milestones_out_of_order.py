@@ -247,7 +247,7 @@ def _few_servers_problem(milestones: Sequence[str], nodes: int) -> Iterator[Prob
         for first, last in _NUMBERED.findall(text)
         if int(first) < int(last)
     ]
-    if len(numbered) > 1 and max(numbered)[0] < nodes and not any(_is_vague(text) for text in milestones):
+    if len(numbered) > 1 and max(numbered)[0] < nodes and not any(_is_uncounted_delivery(text) for text in milestones):
         message = f"the milestones deliver servers up to number {max(numbered)[0]:,}, and the design has {nodes:,}"
         at = ("procurement", "delivery", "milestones", max(numbered)[1])
         yield RULE.problem(at, message, "ask for the date of the others")
@@ -256,7 +256,9 @@ def _few_servers_problem(milestones: Sequence[str], nodes: int) -> Iterator[Prob
     own = [_TOTAL.sub(" ", text) for text in milestones]
     counted = [(index, int(number)) for index, text in enumerate(own) for number in _COUNTED_SERVERS.findall(text)]
     delivered = sum(number for _, number in counted)
-    vague = any(_is_vague(text, _COUNTED_SERVERS.search(text) is not None) for text in own if SERVERS.search(text))
+    vague = any(
+        _is_uncounted_delivery(text, _COUNTED_SERVERS.search(text) is not None) for text in own if SERVERS.search(text)
+    )
     if len(counted) > 1 and delivered < max(totals, default=nodes) and not vague:
         other = f"one of them names {max(totals):,} in all" if totals else f"the design has {nodes:,}"
         message = f"the milestones deliver {delivered:,} servers, and {other}"
@@ -264,7 +266,7 @@ def _few_servers_problem(milestones: Sequence[str], nodes: int) -> Iterator[Prob
         yield RULE.problem(at, message, "ask for the date of the others")
 
 
-def _is_vague(text: str, is_counted: bool = False) -> bool:
+def _is_uncounted_delivery(text: str, is_counted: bool = False) -> bool:
     """Whether a milestone may deliver servers that it does not count."""
     return _SEVERAL.search(text) is not None or (not is_counted and _REST.search(text) is not None)
 

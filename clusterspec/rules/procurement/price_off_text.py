@@ -7,8 +7,9 @@
 - a line whose text makes its price a share of a sum (`purchase option, 18 % of the lease sum`), and whose price is
   below that share of the smallest other line: an error;
 - a line whose text makes its price, or a rebate, a share of a sum (`freight, 1.5 % of the goods value`), and whose
-  amount is above that share of all other lines, up to three times: an error; so is one that is not the share of the
-  amount that its text has (`support, 10 % per year of 7,240,000`);
+  amount is up to three times that share of all other lines: an error;
+- a line whose text states the sum as well (`support, 10 % per year of 7,240,000`), and whose amount is not that share
+  of it: an error;
 - a rebate on all items by its text whose amount is that of one line alone: an error;
 - a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
 - prices that include a tax, according to the description or the text of a line, in a sum to which `tax` adds it again:
@@ -168,7 +169,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     yield from _large_share_problems(procurement, texts.lines)
     yield from _partial_rebate_problem(procurement, texts.lines)
     yield from _credit_problem(procurement)
-    yield from _step_problem(procurement, texts.sentences)
+    yield from _step_problems(procurement, texts.sentences)
     if procurement.tax:
         yield from _gross_problem(procurement, procurement.tax, texts)
 
@@ -284,7 +285,7 @@ STEP_ROUNDED = 0.002
 """Relative difference up to which a risen price follows from its text; each step is rounded to cents."""
 
 
-def _step_problem(procurement: ProcurementSpec, sentences: Sequence[str]) -> Iterator[Problem]:
+def _step_problems(procurement: ProcurementSpec, sentences: Sequence[str]) -> Iterator[Problem]:
     """The problem of lines for parts of one contract period whose prices rise by other steps than the text states."""
     steps = [found for each in sentences if (found := _STEPS.search(each)) is not None]
     if len(steps) != 1:

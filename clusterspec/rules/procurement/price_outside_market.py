@@ -89,7 +89,7 @@ from clusterspec.procurement.amounts import discount_of_quote
 from clusterspec.procurement.offered import Offered, offered_lines
 from clusterspec.procurement.part_names import names_accelerator, plain_part, unit_of_hours
 from clusterspec.procurement.quotes import offered_quantity
-from clusterspec.rules.knowledge.purchase_texts import had_an_owner
+from clusterspec.rules.knowledge.purchase_texts import states_previous_owner
 from clusterspec.rules.knowledge.purchases import CHEAP, DEAR, band_in_currency, price_ends
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.rule import Rule, quote_path
@@ -143,7 +143,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
     rent, own = cluster.accelerator.market_rent, cluster.platform.market_rent if cluster.platform else None
     usual = band_in_currency(procurement.currency, rent) if rent else None
     listed = band_in_currency(procurement.currency, own) if own else None
-    known = _has_market(cluster, rent=True)
+    known = _has_market_price(cluster, rent=True)
     alike = None if known else _price_range_by_memory(RENT_PER_GB, cluster, procurement.currency)
     for at, hourly in _stated_rents(procurement, cluster):
         lowest = _lowest_rent(price_ends(hourly)[1], usual, listed, cluster.accelerators_per_node)
@@ -183,10 +183,10 @@ def _counts_nodes(line: Offered, cluster: Cluster) -> bool:
 def _is_sold_used(at: Path, procurement: ProcurementSpec, remarks: str) -> bool:
     """Whether the line of a price, or the text of the spec, says that the machines are used ones."""
     line = (procurement.quote or ())[at[2]] if at[1] == "quote" and isinstance(at[2], int) else None
-    return had_an_owner((line.part if line else None) or "", remarks)
+    return states_previous_owner((line.part if line else None) or "", remarks)
 
 
-def _has_market(cluster: Cluster, *, rent: bool) -> bool:
+def _has_market_price(cluster: Cluster, *, rent: bool) -> bool:
     """Whether a source gives a market price of the accelerator or, for rents, a rent of it or its platform."""
     if not rent:
         return cluster.accelerator.market_price is not None
@@ -267,7 +267,11 @@ def _problem(
         f"{_amount_text(band[0])} to {_amount_text(band[1])}" if band[0] < band[1] else f"about {_amount_text(band[0])}"
     )
     part = cluster.accelerator.name
-    costs = f"{part} costs" if _has_market(cluster, rent=bool(unit)) else f"accelerators with the memory of {part} cost"
+    costs = (
+        f"{part} costs"
+        if _has_market_price(cluster, rent=bool(unit))
+        else f"accelerators with the memory of {part} cost"
+    )
     message = (
         f"{_amount_text(amount)} {currency or 'USD'} for a node is {named}; {costs} {usual} {currency or 'USD'}{unit}"
     )

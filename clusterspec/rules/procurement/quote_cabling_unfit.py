@@ -14,7 +14,7 @@ A line of `procurement.quote` that offers
 - a module that fits the cages of neither the switches nor the NICs of the design, or has fins where they take flat ones;
 - a cable with OSFP at every end for NICs whose lines name cages for QSFP112, or the reverse;
 - a module with one port for switches whose cages carry two;
-- modules enough in all, of which one end has too few: flat ones of the nodes, or finned ones of the switches;
+- enough modules in all, but too few for one end: flat modules for the nodes, or finned modules for the switches;
 - fiber with pins at both ends (male), which the modules have themselves;
 - fiber with LC ends where all modules have MPO ends, or the reverse: the quoted modules, else those of the design;
 - a module for multimode fiber where all quoted fiber is single-mode, or the reverse.

@@ -2,12 +2,16 @@
 
 ## What it finds
 
-A line of the quote that names an accelerator, switch or NIC which is not the one in the design; a variant of the
-accelerator with another form factor or memory; where the design names no switch, a switch of another technology or with
-ports slower than the NICs; a module or cable whose order code or text names slower ports than the links of the fabric; a
-NIC of a slower rate (`NDR200`), or one for Ethernet alone in a fabric of InfiniBand; parts of an older generation of
-InfiniBand (`HDR`); nodes, or modules for their NICs, with NICs of another generation; or a switch whose ports according to the text
-have another rate together than those of its model.
+A line of the quote that names
+
+- an accelerator, switch or NIC other than the design's, or a variant of the accelerator with another form factor or
+  memory;
+- where the design names no switch, a switch of another technology or with ports slower than the NICs;
+- a module or cable whose order code or text names slower ports than the links of the fabric;
+- a NIC of a slower rate (`NDR200`), or an Ethernet NIC in an InfiniBand fabric;
+- parts of an older generation of InfiniBand (`HDR`);
+- nodes, or modules for their NICs, with NICs of another generation;
+- a switch whose ports, according to the text, have another total rate than the ports of its model.
 
 ## Why it matters
 

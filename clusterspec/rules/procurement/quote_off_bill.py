@@ -4,23 +4,40 @@
 
 The rule compares each kind of part of `clusterspec bom` with the lines of `quote`.
 
-- It is an error to offer fewer nodes, leaf switches or NICs than needed; a third fewer spines; 15 % fewer cables or
-  transceivers (any, where `links` or `cables` states each level); a fabric without one kind of its parts; or as many
-  nodes as the design has accelerators.
-- It is a warning to offer switches without nodes; 2 % fewer cables or transceivers; too few of parts
-  that the spec does not name; NICs or accelerators for at least half of the nodes with lines of nodes whose platform
-  includes them; fewer switches than the spec states; a quarter too many cables where `cables` or `links_per_cable`
-  states each level; more than 10 % too many nodes; and four times the parts of another kind, with more than eight in
-  excess.
-- It is a note to offer more than 10 % too many parts otherwise (cables: more than one for each link); no NICs alone,
-  which servers often contain; no fabric that a serving design does not describe, or that is shared and may exist
-  already (one of unknown topology, or of a serving design); no cabling that at usual prices costs less than 1 % of the
-  quote; nodes alone or with services, since the network may be another order; no parts of which the description or a comment says that they come from elsewhere, such as another contract;
-  and fewer nodes where it says how many are in place: other lines of such an expansion are not compared.
+The finding is an error for
 
-It is a note, too, where another reading of the quote explains the number: lines whose part is not recognized, or packs
-of several, would fill it, some of the lines of a kind have exactly as many as needed, or the cabling of
-`extra_endpoints` is missing. A divided cable (`400G to 2x 200G`) counts by its links.
+- fewer nodes, leaf switches or NICs than needed;
+- a third fewer spines than needed;
+- 15 % fewer cables or transceivers than needed (any shortage, where `links` or `cables` states each level);
+- a fabric without one kind of its parts;
+- as many nodes as the design has accelerators.
+
+It is a warning for
+
+- switches without nodes;
+- 2 % fewer cables or transceivers than needed;
+- too few parts of a kind that the spec does not name;
+- NICs or accelerators for at least half of the nodes, next to lines of nodes whose platform includes them;
+- fewer switches than the spec states;
+- a quarter too many cables, where `cables` or `links_per_cable` states each level;
+- more than 10 % too many nodes;
+- four times the needed parts of another kind, with more than eight in excess.
+
+It is a note for
+
+- more than 10 % too many parts otherwise (cables: more than one for each link);
+- a quote that lacks only NICs, which servers often contain;
+- a quote without the fabric, where a serving design does not describe it, or where it is shared and may exist already
+  (its topology is unknown, or the design serves);
+- a quote without cabling that at usual prices costs less than 1 % of it;
+- nodes alone or with services, since the network may be another order;
+- a quote without parts that, according to the description or a comment, come from elsewhere, such as another contract;
+- fewer nodes, where the description or a comment says how many are in place: other lines of such an expansion are not
+  compared;
+- a number that another reading of the quote explains: lines of an unknown part, or packs of several parts, fill the
+  gap, some lines of a kind have exactly the needed number, or only the cabling of `extra_endpoints` is missing.
+
+A divided cable (`400G to 2x 200G`) counts by its links.
 
 A line for a whole lot (`cabling`, `network`) counts as all parts of its kind, and `fabric installation kit` as cables
 and modules; trunks and shuffles, which carry several links each, are not counted. A shortage of modules is reported at the end, nodes or switches, whose lines have too few.

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import offered_lines
-from clusterspec.rules.knowledge.purchase_texts import had_an_owner
+from clusterspec.rules.knowledge.purchase_texts import states_previous_owner
 from clusterspec.rules.knowledge.purchases import is_bought
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -64,7 +64,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
     weeks = procurement.delivery.weeks if procurement.delivery else None
     if weeks is None or not is_bought(procurement, cluster):
         return
-    if had_an_owner(remarks, *(line.part or "" for line in procurement.quote or ())):
+    if states_previous_owner(remarks, *(line.part or "" for line in procurement.quote or ())):
         return  # they are in a store
     quote = procurement.quote or ()
     if quote and not any(line.kind in {"node", "accelerator"} for line in offered_lines(quote, cluster)):

@@ -260,7 +260,7 @@ def _margin_of_pairs(
     """
     for each in percentages_in(sentence):
         margin = each.value / 100
-        if not _is_margin(sentence, each.start, each.end) or any(
+        if not _is_profit_margin(sentence, each.start, each.end) or any(
             abs(1 - low.value / high.value - margin) <= SAME_MARGIN for high, low in pairs
         ):
             continue
@@ -274,10 +274,10 @@ def _margin_of_pairs(
                 return
 
 
-def _is_margin(sentence: str, start: int, end: int) -> bool:
+def _is_profit_margin(sentence: str, start: int, end: int) -> bool:
     """Whether a percentage is a margin, by the words of its clause or near it, and not a markup.
 
-    >>> [_is_margin("a markup of 50 % and a margin of 33 %", *place) for place in ((12, 16), (33, 37))]
+    >>> [_is_profit_margin("a markup of 50 % and a margin of 33 %", *place) for place in ((12, 16), (33, 37))]
     [False, True]
     """
     named = [

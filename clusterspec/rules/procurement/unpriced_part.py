@@ -107,7 +107,7 @@ def _is_bought_otherwise(
 ) -> bool:
     """Whether the unpriced parts may be bought separately or included in cables, or are too few to matter."""
     priced: Set[str] = (procurement.prices or {}).keys()
-    if missing.keys() <= CABLING and _are_small(design, missing, procurement, counted):
+    if missing.keys() <= CABLING and _are_small_share(design, missing, procurement, counted):
         return True
     nodes = design.cluster.all_nodes if design.cluster is not None else 0
     if missing.keys() <= FABRIC and not FABRIC & priced:
@@ -120,7 +120,7 @@ def _is_bought_otherwise(
     return missing.keys() == {"transceiver"} and "cable" in priced and may_have_fixed_ends(design)
 
 
-def _are_small(design: Design, missing: Mapping[str, int], procurement: ProcurementSpec, counted: Bill) -> bool:
+def _are_small_share(design: Design, missing: Mapping[str, int], procurement: ProcurementSpec, counted: Bill) -> bool:
     """Whether cables and transceivers, at usual prices, are a small share of the priced parts."""
     added = usual_cost(missing, design, procurement.currency)
     priced = procurement.prices or {}

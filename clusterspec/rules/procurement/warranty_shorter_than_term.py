@@ -57,7 +57,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
-from clusterspec.rules.knowledge.purchase_texts import had_an_owner
+from clusterspec.rules.knowledge.purchase_texts import states_previous_owner
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
 from clusterspec.rules.knowledge.warranties import MONTH, covered_time, is_covered_by_price
 from clusterspec.rules.rule import Rule, quote_path
@@ -116,7 +116,9 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
     message = f"the term of {term.written} is {years_text(uncovered / YEAR)} longer than the {what} of {stated.written}: repairs of these years are not paid for"
     other = "" if support else ", or state `prices.support_per_year`"
-    used = had_an_owner(*(line.part or "" for line in procurement.quote or ()))  # sold with a few months, as a rule
+    used = states_previous_owner(
+        *(line.part or "" for line in procurement.quote or ())
+    )  # sold with a few months, as a rule
     used = used or _USED_MACHINES.search(remarks) is not None
     severity = "note" if uncovered <= FEW or used or is_small(procurement) else ""
     yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)

@@ -94,7 +94,7 @@ def check(
             from clusterspec.cost.serving.targets import meets_targets  # a training plan needs none of it
 
             meets = bool(served.load.targets) and meets_targets(served.times, served.load)
-            severity = "note" if meets or not _is_slower(served, legality, scale_up.domain) else severity
+            severity = "note" if meets or not _loses_to_other_engines(served, legality, scale_up.domain) else severity
         yield _problem(f"tp {layout.tp}", "layout.tp", size, cluster, severity)
         return  # shard groups follow from tp
     sharded = layout.sharding in {"fsdp", "hsdp"}
@@ -121,7 +121,7 @@ def _severity(workload: Workload, timed: Plan | None, axes: Collection[str], siz
     return step_severity(share(idle * exposed_seconds(timed, axes), timed), timed, most="warning")
 
 
-def _is_slower(served: Served, legality: Legality, domain: int) -> bool:
+def _loses_to_other_engines(served: Served, legality: Legality, domain: int) -> bool:
     """Whether engines of one accelerator, or of a whole domain, have a fifth more throughput than the plan's engines."""
     from clusterspec.rules.advice.serving import best_gain
 

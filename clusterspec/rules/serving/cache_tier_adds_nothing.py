@@ -84,11 +84,11 @@ def check(served: Served) -> Iterator[Problem]:
             f"{display(held, 'B')} of {use.medium} for each {use.scope} keep requests for {display(use.retention, 's')}, and the {above.medium} above for "
             f"{display(above.retention, 's')}: the next request comes after {display(session.think_time, 's')}, and finds almost nothing that only this tier has",
             "leave the tier out, or state what else it is for",
-            severity="warning" if _is_smaller(use.tier, uses[number].tier) else "note",
+            severity="warning" if _is_smaller_than_tier_above(use.tier, uses[number].tier) else "note",
         )
 
 
-def _is_smaller(tier: CacheTier, above: CacheTier | None) -> bool:
+def _is_smaller_than_tier_above(tier: CacheTier, above: CacheTier | None) -> bool:
     """Whether a tier is smaller than the tier above it on the same node or engine, so that it only repeats content of
     that tier.
     """

@@ -82,8 +82,8 @@ def check(served: Served, legality: Legality) -> Iterator[Problem]:
 
 
 def _help(served: Served, gain: Gain | None, *, compared: bool) -> str:
-    """Advice to use the faster layout; if none of the tried ones is faster and the cache has room, the load at which
-    one would be.
+    """Advice to use the faster layout; if no tried layout is faster and the cache has free space, the load at which one
+    would be faster.
     """
     if gain and gain.is_worth_it:
         return f"use `{gain.words}`"

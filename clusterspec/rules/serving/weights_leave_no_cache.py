@@ -73,11 +73,11 @@ def check(served: Served) -> Iterator[Problem]:
         LOAD,
         f"{display(weights, 'B')} of weights leave too little of the {display(capacity, 'B')} that an engine may use on each accelerator: "
         f"one request of {load.tokens:,} tokens needs {display(needed, 'B')} of cache",
-        f"{_with_fewer_sequences(stored)}{with_narrower_weights(served.plan)}, store the cache in fp8 (`kv_precision`), or raise tp or pp",
+        f"{_fewer_sequences_advice(stored)}{with_narrower_weights(served.plan)}, store the cache in fp8 (`kv_precision`), or raise tp or pp",
     )
 
 
-def _with_fewer_sequences(stored: Memory) -> str:
+def _fewer_sequences_advice(stored: Memory) -> str:
     """Advice to keep less memory free for sampling, if the software reserves some; else empty."""
     sampling = next((line.value for line in stored.rank.reserved if line.name == "sampling"), 0.0)
     serving = stored.job.workload.serving

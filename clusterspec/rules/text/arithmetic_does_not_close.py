@@ -11,7 +11,7 @@ In a spec: calculations of the description, the comments, the milestones and the
 not follow from their figures, in numbers of things (also with prefixes, as in `4.2 M tokens`), money, power, energy,
 sizes, rates of links, times and percents: 67 kW as the product of 8 nodes and 9.5 kW, `0.5 % of 9,944,352 = 497,218`,
 `16 servers at 412,000 GBP each cost 6,952,000 GBP`. Commas and points may separate thousands or decimals, a result may
-be rounded in its last digit, and the rule does not judge units that it does not know.
+be rounded in its last digit, and the rule does not judge unknown units.
 
 ## Why it matters
 

@@ -2,9 +2,9 @@
 
 ## What it finds
 
-In Markdown and text files, and in the description of a spec: a ratio between two tiers ("18×") that is twice, or half, the ratio in one direction; or two
-figures without a direction in one sentence, list or column of which, according to the catalog, one is duplex and the
-other one-way.
+In Markdown and text files, and in the description of a spec: a ratio between two tiers ("18×") that is twice, or half,
+the ratio in one direction; or two figures without a direction in one sentence, list or column, if according to the
+catalog one is duplex and the other one-way.
 
 ## Why it matters
 

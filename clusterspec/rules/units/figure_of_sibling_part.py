@@ -101,8 +101,8 @@ from clusterspec.units.display import AGREES, agrees_within
 
 RULE = Rule.of(__name__, "error", "likely")
 DESCRIBED = 3
-"""Number of figures of one sibling from which on the text describes that sibling on purpose: the author did not know
-its entry.
+"""Lowest number of figures of one sibling with which the text describes that sibling on purpose: the author did not
+find its entry.
 """
 TOO_LARGE = {"memory": 1.5, "memory_bandwidth": 1.5, "power": 2.5}
 """Ratios to the catalog's figures from which no other memory stack or limit of the same part explains a figure."""
@@ -127,7 +127,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     sibling = _matching_sibling(changed, catalog)
     if sibling is not None:
         others = (
-            f"; {and_list([_deviation_key(each) for each in changed[1:]])} of the spec fits that part, too"
+            f"; {and_list([_deviation_key(each) for each in changed[1:]])} of the spec {'fits' if len(changed) == 2 else 'fit'} that part, too"
             if len(changed) > 1
             else ""
         )
@@ -143,7 +143,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
             f"{changed[0].comparison}: it is the figure of one of its devices, and both together are the accelerator",
             f"state the {_deviation_key(changed[0])} of both together, or remove the key: the catalog supplies it",
         )
-    elif len(changed) > 1 and (far := next((each for each in changed if _is_far(each)), None)) is not None:
+    elif len(changed) > 1 and (far := next((each for each in changed if _differs_by_far(each)), None)) is not None:
         help_ = f"check the number and its unit: no part with other figures has such a {_deviation_key(far).replace('_', ' ')}"
         yield RULE.problem(far.stated.at, far.comparison, help_)
     elif len(changed) == 1 and not TOO_SMALL < changed[0].ratio < TOO_LARGE.get(_deviation_key(changed[0]), inf):
@@ -155,7 +155,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
         yield RULE.problem(changed[0].stated.at, message, help_ if changed[0].ratio > 1 else "check the unit")
 
 
-def _is_far(deviation: Deviation) -> bool:
+def _differs_by_far(deviation: Deviation) -> bool:
     """Whether a figure differs by at least a factor of five, more than any variant of a part does."""
     return _deviation_key(deviation) in TOO_LARGE and not 1 / FAR < deviation.ratio < FAR
 

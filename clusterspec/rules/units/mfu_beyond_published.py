@@ -10,7 +10,7 @@ published, the finding is a note, otherwise a warning. The rule is silent where 
 
 ## Why it matters
 
-The cost model is fitted to published runs. Beyond them it extrapolates, and a limit that it does not know may apply. A
+The cost model is fitted to published runs. Beyond them it extrapolates, and a limit without a term in the model may apply. A
 schedule that rests on such an MFU has no precedent.
 
 ## What to do

@@ -6,11 +6,14 @@ A stated quantity outside the usual range of its key: an oversubscription of 1:4
 of 44 MW, a global batch of four million sequences. Prices in other currencies are compared at approximate exchange
 rates, with a wider range. The finding is a warning. It is an error at ten times outside the range or more for the price
 of electricity, the global batch, the memory of a node, the capacity of a storage system and the length of a cable, and
-at three times for the carbon intensity of a kWh. A price range whose upper end is more than 5 times the lower end is a
-warning; so is a price of electricity that is more than 5 times that of other hours of the `tariff`, or a fifth of it, and a
-storage system that reads at half its write rate or less, and below three quarters it is a note. A high
-ratio above pods is a note: pods may be sites, which few links join. So is a utilization from 5 % on: a workstation may be
-idle most of the time. Other rules compare figures with the catalog where it has them, such as bandwidths and the power of a node.
+at three times for the carbon intensity of a kWh.
+
+It is also a warning for a price range whose upper end is more than 5 times the lower end, for a price of electricity that
+is more than 5 times the price in other hours of the `tariff`, or less than a fifth of it, and for a storage system that
+reads at half its write rate or less. It is a note for a storage system that reads below three quarters of its write
+rate, for a high ratio above pods (pods may be sites, which few links join), and for a low utilization of 5 % or more (a
+workstation may be idle most of the time). Other rules compare figures with the catalog where it has them, such as
+bandwidths and the power of a node.
 
 ## Why it matters
 

@@ -71,7 +71,7 @@ def test_a_raised_share_of_the_memory_is_one_value(load: str, share: float, fram
     assert assumed.get(KEY, share) == share and (KEY in assumed) is ("memory_fraction" not in load)
     assert launched_share(plan, framework) == share
     if "request_rate" in load:
-        assert f"all that memory_fraction {share:g} leaves" in cache_extent(plan)
+        assert f"all memory up to memory_fraction {share:g}," in cache_extent(plan)
     memory = plan.stored.capacity
     assert memory is not None and plan.design.cluster is not None
     whole = plan.design.cluster.accelerator.memory

@@ -22,15 +22,15 @@ STEPS = ReplicaSteps(16.0, 1.0, 0.01, 0.1, 4.0)
 
 def test_without_prompts_replicas_decode_in_every_step() -> None:
     idle = STEPS._replace(rate=1e-9)
-    assert max(idle.mixed, idle.own) < 1e-8
-    assert idle.between == pytest.approx(idle.plain)
+    assert max(idle.mixed, idle.prompt_share) < 1e-8
+    assert idle.decode_interval == pytest.approx(idle.plain)
 
 
 def test_steps_of_one_length_hold_the_prompts_of_the_one_before() -> None:
     equal = STEPS._replace(longer=0.01)
     assert equal.mixed == pytest.approx(1 - exp(-0.16))
-    assert equal.own == pytest.approx(1 - exp(-0.01))
-    assert equal.between == pytest.approx(0.01 * exp(0.01))
+    assert equal.prompt_share == pytest.approx(1 - exp(-0.01))
+    assert equal.decode_interval == pytest.approx(0.01 * exp(0.01))
 
 
 def test_steps_with_prompts_follow_long_ones_more_often_as_drawn() -> None:
@@ -41,11 +41,11 @@ def test_steps_with_prompts_follow_long_ones_more_often_as_drawn() -> None:
         each = STEPS.longer if first or others else STEPS.plain
         mixed, own, seconds = mixed + (first or others), own + first, seconds + each
     assert STEPS.mixed == pytest.approx(mixed / 30_000, rel=0.05)
-    assert STEPS.own == pytest.approx(own / 30_000, rel=0.08)
+    assert STEPS.prompt_share == pytest.approx(own / 30_000, rel=0.08)
     assert STEPS.mean == pytest.approx(seconds / 30_000, rel=0.05)
 
 
-@pytest.mark.parametrize("name", ["mixed", "mean", "own", "fullest", "between"])
+@pytest.mark.parametrize("name", ["mixed", "mean", "prompt_share", "fullest", "decode_interval"])
 def test_more_prompts_or_longer_ones_never_shorten_the_steps_of_replicas(name: str) -> None:
     rates = [getattr(STEPS._replace(rate=rate), name) for rate in (0.01, 0.1, 1.0, 5.0)]
     lengths = [getattr(STEPS._replace(longer=longer), name) for longer in (0.01, 0.05, 0.1, 0.4)]
@@ -156,7 +156,7 @@ def test_steps_formed_ahead_gather_prompts_and_leave_two_quiet_steps(ended: floa
         middle = (low + high) / 2
         low, high = (middle, high) if replace(cycle, drawn=middle).missing < 0 else (low, middle)
     cycle = replace(cycle, drawn=low)
-    assert cycle.quiet == pytest.approx(quiet, rel=close) and (cycle.cut > 0) is (longer > FLOOR)
+    assert cycle.decode_steps == pytest.approx(quiet, rel=close) and (cycle.cut > 0) is (longer > FLOOR)
     assert cycle.mixed == pytest.approx(mixed, rel=close)
     assert cycle.prompts == pytest.approx(prompts, rel=close)
     assert cycle.wait == pytest.approx(waited, rel=close)
@@ -166,7 +166,7 @@ def test_as_many_prompts_run_in_a_cycle_as_requests_end() -> None:
     pools, steps = eight()
     cycles = [prompt_cycle(pools, prompts, steps) for prompts in (1e-4, 0.01, 0.1, 0.5, 2.0)]
     assert all(abs(each.missing) < 1e-6 * each.prompts for each in cycles)
-    for name in ("prompts", "own", "longer", "met", "between", "wait"):
+    for name in ("prompts", "prompt_share", "longer", "met", "decode_interval", "wait"):
         found = [getattr(each, name) for each in cycles]
         assert found == sorted(found), name
 
