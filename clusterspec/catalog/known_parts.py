@@ -13,6 +13,8 @@ from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import NamedTuple
 
 FILE = "known-parts.csv"
+_OTHER_KIND_WORDS = {"drive": "ssd nvme", "processor": "cpu", "optics": "transceiver"}
+"""Other names of the kinds of parts."""
 
 
 class KnownPart(NamedTuple):
@@ -48,7 +50,12 @@ class KnownPart(NamedTuple):
     @property
     def words(self) -> str:
         """The searched text, in lower case."""
-        return " ".join((self.kind, self.vendor, *self.names)).lower()
+        return " ".join((self.kind, _OTHER_KIND_WORDS.get(self.kind, ""), self.vendor, *self.names)).lower()
+
+    @property
+    def stated_words(self) -> str:
+        """The searched text and what the source states, in lower case."""
+        return f"{self.words} {self.states}".lower()
 
 
 @cache

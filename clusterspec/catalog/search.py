@@ -38,7 +38,7 @@ _PLAIN = frozenset(
     {
         *("rack", "server", "system", "node", "instance", "vm", "accelerator", "gpu", "card", "chip", "cpu", "nic"),
         *("adapter", "switch", "cable", "transceiver", "module", "part", "processor"),
-        *("price", "rent", "cost", "spec", "specs", "hour", "hourly", "per"),
+        *("price", "pricing", "rent", "rental", "cost", "spec", "specs", "datasheet", "hour", "hourly", "per"),
     }
 )
 """Words for the kind of a part or for the wanted information. They are ignored if no entry has them."""
@@ -65,13 +65,7 @@ class Found(NamedTuple):
 
 
 def entries_with_words(catalog: Catalog, text: str) -> Found:
-    """The entries and parts that have all words of a text. Those whose names have the words come before those that only
-    mention them.
-
-    The kinds of the entries with that name come first. A rate matches in either spelling (800G, 800 Gb/s), and the name
-    of software with a release, the software; the name of a server finds its boards, and of a slice of TPUs, its chip.
-    If nothing has all words, words for the kind of a part (rack, instance) are ignored, and a length is the minimum
-    reach of an optical part or a cable. Parts without an entry are found without the size in which they are ordered.
+    """The entries and parts that have all words of a text, else the parts of which a source states them.
 
     >>> found = entries_with_words(Catalog.open(), "H20")
     >>> found.rows[0].id, entries_with_words(Catalog.open(), "Vulcano 800G").rows[0].id
@@ -80,6 +74,21 @@ def entries_with_words(catalog: Catalog, text: str) -> Found:
     ['Instinct MI500']
     >>> [each.id for each in entries_with_words(Catalog.open(), "Groq LPX rack").rows]
     ['groq-3-lpx']
+    >>> [each.name for each in entries_with_words(Catalog.open(), "PCIe 6 SSD").parts][0]
+    '9650'
+    """
+    found = _entries_of_names(catalog, text)
+    return found if found.rows or found.parts else found._replace(parts=_parts_that_state(text.lower().split()))
+
+
+def _entries_of_names(catalog: Catalog, text: str) -> Found:
+    """The entries and parts that have all words of a text. Those whose names have the words come before those that only
+    mention them.
+
+    The kinds of the entries with that name come first. A rate matches in either spelling (800G, 800 Gb/s), and the name
+    of software with a release, the software; the name of a server finds its boards, and of a slice of TPUs, its chip.
+    If nothing has all words, words for the kind of a part (rack, instance) are ignored, and a length is the minimum
+    reach of an optical part or a cable. Parts without an entry are found without the size in which they are ordered.
     """
     found = _entries_with_all_words(catalog, text)
     words = text.lower().split()
@@ -128,6 +137,12 @@ def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
         return Found((), ())
     wider = _entries_with_all_words(catalog, " ".join(named))
     return Found((), () if wider.rows else wider.parts)
+
+
+def _parts_that_state(words: Sequence[str]) -> tuple[KnownPart, ...]:
+    """Parts without an entry of which a source states all words, each as a whole word."""
+    patterns = [re.compile(rf"(?<![a-z0-9.]){re.escape(word)}(?![a-z0-9]|[.-][a-z0-9])") for word in words]
+    return tuple(each for each in known_parts() if words and all(one.search(each.stated_words) for one in patterns))
 
 
 def _software_of_release(catalog: Catalog, words: Sequence[str]) -> Found:

@@ -29,6 +29,12 @@ def test_what_is_wanted_is_found(words: str, wanted: str) -> None:
     assert wanted in named[:4]
 
 
+def test_statements_of_a_source_find_a_part_where_no_name_does() -> None:
+    assert "9650" in {each.name for each in entries_with_words(CATALOG, "E3.S").parts}
+    assert not any("e3.s" in each.words for each in known_parts())
+    assert entries_with_words(CATALOG, "E3.SX").parts == ()
+
+
 def test_a_number_stands_alone_among_digits() -> None:
     gemma = entries_with_words(CATALOG, "Gemma 4")
     assert {each.id for each in gemma.rows} == {"gemma-3-4b", "gemma-4-12b", "gemma-4-26b-a4b", "gemma-4-31b"}
