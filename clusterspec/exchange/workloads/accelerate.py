@@ -110,6 +110,8 @@ def _read_launch(file: InputFile) -> ImportResult:
     _set_machines(keys, builder)
     set_job_nodes(file, keys, builder)
     set_launcher(keys, builder)
+    if "mixed_precision" not in keys.used:
+        _set_precision(keys, builder)
     builder.unknown(
         "the program that is launched", "its options state what it trains, and with which batch", keys.command.line
     )
@@ -151,6 +153,12 @@ def _set_machines(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> None:
     """Set precision, degrees and sharding of a type of distribution that is stated on a line."""
+    _set_precision(keys, builder)
+    _set_sharding(keys, kind, line, builder)
+
+
+def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the precision of mixed training, unless it is set already."""
     precision = str(keys.get("mixed_precision") or "no").lower()
     decided = any(each.path == ("workload", "precision") for each in builder.given)  # by the program of a line
     if precision not in _PASSED and not decided:
@@ -159,6 +167,10 @@ def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) 
     elif precision == "no" and keys.find("mixed_precision") and not decided:
         why = "GEMMs keep the precision in which the program loads the weights: state workload.precision"
         builder.unknown("mixed_precision: no", why, keys.line("mixed_precision"))
+
+
+def _set_sharding(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> None:
+    """Set the degrees and the sharding of a type of distribution."""
     _set_parallelism(keys, builder)
     if kind == "FSDP":
         _set_fsdp(keys, builder)

@@ -221,7 +221,8 @@ def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
     if named and not any(
         re.search(r"CausalLM|LMHead|ConditionalGeneration|ForImageTextToText|Model$", each) for each in named
     ):
-        raise FormatError(f"is of architecture {excerpt(named[0])}: a spec describes only text decoders")
+        why = f"is of architecture {excerpt(named[0])}: a spec describes only text decoders"
+        raise FormatError(f"{why} that generate token by token" if "llada" in kind or "dream" in kind else why)
 
 
 def _language_part(value: dict[str, Any]) -> tuple[list[str], dict[str, Any], str]:

@@ -1,0 +1,70 @@
+"""Steps that use a part of a job, settings that a configuration holds inline, and programs that train nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.exchange.imports import given, read, unknown
+
+JOB = "#BSUB -nnodes {nodes}\njsrun {sets} python3 own.py\n"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "sets", "stated", "listed"),
+    [
+        (128, "-n1 -r1 -g1", {"layout.nodes": 1, "cluster.accelerators_per_node": 1}, "its step uses 1"),
+        (8, "-n 4 -r 2 -g 3", {"layout.nodes": 2, "cluster.accelerators_per_node": 6}, "its step uses 2"),
+        (4, "-n 4 -r 1 -g 6", {"layout.nodes": 4, "cluster.accelerators_per_node": 6}, ""),
+        (4, "-n 3 -r 2 -g 1", {"layout.nodes": 4, "cluster.accelerators_per_node": None}, ""),
+    ],
+)
+def test_a_step_on_fewer_nodes_than_its_job_has_those(
+    nodes: int, sets: str, stated: dict[str, object], listed: str
+) -> None:
+    reading = read(JOB.format(nodes=nodes, sets=sets))
+    assert {name: given(reading).get(name) for name in stated} == stated
+    assert listed in unknown(reading)
+
+
+def test_several_steps_may_run_side_by_side_on_all_nodes_of_their_job() -> None:
+    text = JOB.format(nodes=2, sets="-n1 -r1 -g1") + "jsrun -n1 -r1 -g1 python3 own.py\n"
+    assert given(read(text))["layout.nodes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("inline", "stated"),
+    [
+        ("{zero_optimization: {stage: 3}}", {"layout.sharding": "fsdp"}),
+        (
+            "{zero_optimization: {stage: 2, overlap_comm: true}}",
+            {"layout.sharding": "zero2", "layout.overlap.dp": True},
+        ),
+        (
+            "{zero_optimization: {stage: 1, offload_optimizer: {device: cpu}}}",
+            {"layout.sharding": "zero1", "layout.offload.optimizer": 1},
+        ),
+    ],
+)
+def test_settings_of_zero_may_stand_in_a_configuration_of_axolotl(inline: str, stated: dict[str, object]) -> None:
+    text = f"base_model: Qwen/Qwen3-8B\nmicro_batch_size: 2\nsequence_len: 512\ndeepspeed: {inline}\n"
+    expected = {"layout.framework": "deepspeed", **stated}
+    keys = given(read(text, name="a.yaml"))
+    assert {name: keys.get(name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("option", "precision", "listed"),
+    [("=fp16", "fp16", ""), (" bf16", "bf16", ""), ("=no", None, "GEMMs keep the precision")],
+)
+def test_a_line_of_accelerate_states_its_precision_without_a_kind(
+    option: str, precision: str | None, listed: str
+) -> None:
+    reading = read(f"accelerate launch --num_processes=4 --num_machines=1 --mixed_precision{option} own.py\n")
+    assert given(reading).get("workload.precision") == precision
+    assert unknown(reading).count(listed or "mixed_precision") == bool(listed)
+
+
+@pytest.mark.parametrize("program", ["merge_mp_partitions.py", "split_checkpoint.py", "checkpoint_util.py"])
+def test_a_tool_that_divides_checkpoints_trains_nothing(program: str) -> None:
+    options = "--tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024 --num-attention-heads 16"
+    assert "converts a checkpoint" in unknown(read(f"python tools/{program} --model-type BERT {options}\n"))
