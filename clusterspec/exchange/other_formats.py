@@ -34,12 +34,7 @@ _OTHERS = (
     ("a launch of RL2", r"\bRL2\.trainer\b"),
     ("a configuration of Fast-LLM", r"\bfast-llm train\b|^[ \t]*fast_llm_config\b"),
     ("a launch of ColossalAI", r"\bcolossalai run\b"),
-    ("a launch of Text Generation Inference", r"\btext-generation-launcher\b|/text-generation-inference:"),
     ("a launch of oat", r"\boat\.experiment\.\w"),
-    (
-        "a cluster of Ray's launcher (ray up): state the machine of its node types",
-        r"^available_node_types[ \t]*:",
-    ),
     ("a launch of LMDeploy", r"\blmdeploy serve\b"),
     ("a launch of llama.cpp or Ollama", r"\bllama-server\b|\bollama (?:run|serve)\b"),
     (
