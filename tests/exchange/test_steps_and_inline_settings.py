@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from clusterspec.exchange.import_result import FormatError
 from tests.exchange.imports import given, read, unknown
 
 JOB = "#BSUB -nnodes {nodes}\njsrun {sets} python3 own.py\n"
@@ -68,3 +71,30 @@ def test_a_line_of_accelerate_states_its_precision_without_a_kind(
 def test_a_tool_that_divides_checkpoints_trains_nothing(program: str) -> None:
     options = "--tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024 --num-attention-heads 16"
     assert "converts a checkpoint" in unknown(read(f"python tools/{program} --model-type BERT {options}\n"))
+
+
+@pytest.mark.parametrize(
+    ("options", "model"),
+    [
+        ("--tensor-parallel-size 8 openai/gpt-oss-20b --host 0.0.0.0", "gpt-oss-20b"),
+        ("--tensor-parallel-size 8 /lustre/models/Qwen3-8B", "qwen3-8b"),
+        ("--tensor-parallel-size 8 --enforce-eager --lora-modules a=x/y b=openai/gpt-oss-20b", None),
+        ("--tensor-parallel-size 8 --served-model-name mine openai/gpt-oss-20b", None),
+    ],
+)
+def test_the_model_of_a_server_may_follow_an_option_with_its_value(options: str, model: str | None) -> None:
+    assert given(read(f"vllm serve {options}\n")).get("workload.model") == model
+
+
+def test_a_configuration_of_several_models_describes_no_decoder() -> None:
+    part = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "vocab_size": 1000}
+    text = json.dumps({"model_type": "deberta-v2", "generator": part, "discriminator": part})
+    with pytest.raises(FormatError, match="several models"):
+        read(text, name="config.json", kind="huggingface")
+
+
+@pytest.mark.parametrize(("stage", "sharding"), [("1.0", "zero1"), ("2", "zero2"), ("3.0", "fsdp")])
+def test_a_stage_of_zero_may_be_printed_with_its_decimals(stage: str, sharding: str) -> None:
+    options = "--tensor-model-parallel-size 1 --micro-batch-size 4 --num-layers 2 --hidden-size 64"
+    keys = given(read(f"torchrun --nproc-per-node 4 pretrain_gpt.py {options} --zero-stage {stage} --deepspeed\n"))
+    assert keys["layout.sharding"] == sharding

@@ -146,7 +146,7 @@ def test_earlier_clusters_of_ray_count_the_head_as_well(least: int, most: int, n
 
 def test_clusters_of_ray_state_accelerators_or_a_machine_that_has_them() -> None:
     unlisted = CLUSTER.format(head="m5.large", worker="p3.16xlarge", counts="min_workers: 8")
-    with pytest.raises(FormatError, match="no node type is of an instance type with accelerators"):
+    with pytest.raises(FormatError, match="of an instance type with accelerators of the catalog"):
         read(unlisted, name="a.yaml")
     keys = given(read(unlisted.replace("CPU: 96", "GPU: 8"), name="a.yaml"))
     assert keys == {"cluster.accelerators_per_node": 8, "cluster.nodes": 8}
