@@ -98,3 +98,39 @@ def test_a_stage_of_zero_may_be_printed_with_its_decimals(stage: str, sharding: 
     options = "--tensor-model-parallel-size 1 --micro-batch-size 4 --num-layers 2 --hidden-size 64"
     keys = given(read(f"torchrun --nproc-per-node 4 pretrain_gpt.py {options} --zero-stage {stage} --deepspeed\n"))
     assert keys["layout.sharding"] == sharding
+
+
+LAUNCH = "--nproc-per-node 8 --nnodes 2"
+
+
+@pytest.mark.parametrize(
+    ("script", "nodes"),
+    [
+        ('"$ENV/bin/torchrun" {launch} own.py', 2),
+        ('python "$ENV/bin/torchrun" {launch} own.py', 2),
+        ('exec "$ENV/bin/python" -m torch.distributed.run {launch} own.py', 2),
+        ('"${PYTHON_BIN}" -m torch.distributed.run {launch} own.py', 2),
+        ('TORCHRUN="${TORCHRUN:-torchrun}"\n"$TORCHRUN" {launch} own.py', 2),
+        ('LAUNCHER="torchrun {launch}"\nsrun bash -c "$LAUNCHER own.py"', 2),
+        ('CMD="torchrun {launch} own.py"\neval $CMD', 2),
+        ('"$ENV/bin/accelerate" launch --num_machines 2 --num_processes 16 own.py', 2),
+        ("python -m accelerate.commands.launch --num_machines 2 --num_processes 16 own.py", 2),
+        ('exec "$ENV/bin/python" "$ENV/bin/vllm" serve a/b --tensor-parallel-size 4', None),
+        ("'vllm' serve a/b --tensor-parallel-size 4", None),
+    ],
+)
+def test_a_launcher_may_stand_in_quotes_or_in_a_variable(script: str, nodes: int | None) -> None:
+    keys = given(read(script.replace("{launch}", LAUNCH) + "\n", name="run.sh"))
+    assert (keys.get("layout.nodes"), keys.get("layout.tp")) == (nodes, None if nodes else 4)
+
+
+@pytest.mark.parametrize("script", ['CMD="torchrun {launch} own.py"\necho $CMD', 'echo "torchrun" {launch} own.py'])
+def test_a_launcher_that_is_only_printed_starts_nothing(script: str) -> None:
+    with pytest.raises(FormatError):
+        read(script.replace("{launch}", LAUNCH) + "\n", name="run.sh")
+
+
+@pytest.mark.parametrize(("packed", "length"), [("true", 4096), ("false", None)])
+def test_samples_are_as_long_as_stated_only_if_they_are_packed(packed: str, length: int | None) -> None:
+    text = f"model: a/b\nper_device_train_batch_size: 2\nlora: true\nsequence_len: 4096\nsample_packing: {packed}\n"
+    assert given(read(text, name="sft.yaml")).get("workload.sequence_length") == length

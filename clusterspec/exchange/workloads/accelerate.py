@@ -60,7 +60,7 @@ _TYPE = re.compile(r"^distributed_type[ \t]*:", re.MULTILINE)
 _LAUNCHER_KEYS = re.compile(
     r"^(?:num_processes|num_machines|mixed_precision|fsdp_config|deepspeed_config)[ \t]*:", re.MULTILINE
 )
-_LAUNCH = re.compile(r"\baccelerate(?:-launch|[ \t]+launch)\b")
+_LAUNCH = re.compile(r"\baccelerate(?:-launch|[ \t]+launch|\.commands\.launch)\b")
 _STATED = re.compile(r"--(?:num_processes|num_machines|use_fsdp|use_deepspeed|zero_stage|multi_gpu)\b")
 _KINDS = {
     "FSDP": ("use_fsdp",),
@@ -122,12 +122,13 @@ def _read_launch(file: InputFile) -> ImportResult:
 
 
 _PROGRAM = re.compile(r"\S+\.py|-m|--module")
+_LAUNCHES = re.compile(r"\A(?:\S{1,200}[-.])?launch\Z")
 
 
 def _own_options(keys: Keys) -> Keys:
     """The options of a line before the program that it starts."""
     words = keys.command.words
-    first = next((n for n, word in enumerate(words) if word.text == "launch" or word.text.endswith("-launch")), 0)
+    first = next((n for n, word in enumerate(words) if _LAUNCHES.search(word.text)), 0)
     end = next((n for n, word in enumerate(words) if n > first and _PROGRAM.fullmatch(word.text)), len(words))
     return command_keys(keys.command._replace(words=words[first:end]))
 
