@@ -134,3 +134,27 @@ def test_a_launcher_that_is_only_printed_starts_nothing(script: str) -> None:
 def test_samples_are_as_long_as_stated_only_if_they_are_packed(packed: str, length: int | None) -> None:
     text = f"model: a/b\nper_device_train_batch_size: 2\nlora: true\nsequence_len: 4096\nsample_packing: {packed}\n"
     assert given(read(text, name="sft.yaml")).get("workload.sequence_length") == length
+
+
+@pytest.mark.parametrize(
+    ("text", "seems"),
+    [
+        ("name: a\nresources:\n  slots_per_trial: 8\n", "Determined AI"),
+        ("jobs:\n  a:\n    runs-on: ubuntu-latest\n", "GitHub Actions"),
+        ("- hosts: all\n  tasks: []\n", "Ansible"),
+        ("name: a\nchannels:\n  - conda-forge\n", "conda"),
+        ("task: a\ndoc_to_text: b\n", "lm-evaluation-harness"),
+        ("scrape_configs:\n  - job_name: a\n", "Prometheus"),
+        ('{"panels": [{\n"gridPos": {"h": 1}}]}\n', "Grafana"),
+        ("method: bayes\nparameters: {}\n", "Weights & Biases"),
+        ('{"peft_type": "LORA", "r": 8}\n', "PEFT"),
+        ('{"dim": 256, "n_layers": 8, "norm_eps": 1e-05}\n', "config.json of the model"),
+        ('{"tokenizer_class": "A"}\n', "tokenizer"),
+        ("fsdp_sharding_strategy: FULL_SHARD\n", "distributed_type"),
+        ("defaults:\n  - model: a\n", "Hydra"),
+        ("# kind: RayCluster\n# spec: 1\n", "only comments"),
+    ],
+)
+def test_a_file_without_a_reader_is_refused_as_what_it_seems_to_be(text: str, seems: str) -> None:
+    with pytest.raises(FormatError, match=seems):
+        read(text, name="a.yaml")
