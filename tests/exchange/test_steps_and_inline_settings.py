@@ -113,6 +113,10 @@ LAUNCH = "--nproc-per-node 8 --nnodes 2"
         ('TORCHRUN="${TORCHRUN:-torchrun}"\n"$TORCHRUN" {launch} own.py', 2),
         ('LAUNCHER="torchrun {launch}"\nsrun bash -c "$LAUNCHER own.py"', 2),
         ('CMD="torchrun {launch} own.py"\neval $CMD', 2),
+        ('CMD=(torchrun {launch} own.py)\n"${CMD[@]}"', 2),
+        ('CMD=(\n  torchrun\n  {launch} own.py\n)\n"${CMD[@]}"', 2),
+        ('case "$1" in\n  head) torchrun {launch} own.py ;;\nesac', 2),
+        ('ROLE="${1:-}"\nif [ "$ROLE" = head ]; then\n  torchrun {launch} own.py\nelse\n  usage\n  exit 1\nfi', 2),
         ('"$ENV/bin/accelerate" launch --num_machines 2 --num_processes 16 own.py', 2),
         ("python -m accelerate.commands.launch --num_machines 2 --num_processes 16 own.py", 2),
         ('exec "$ENV/bin/python" "$ENV/bin/vllm" serve a/b --tensor-parallel-size 4', None),
@@ -158,3 +162,11 @@ def test_samples_are_as_long_as_stated_only_if_they_are_packed(packed: str, leng
 def test_a_file_without_a_reader_is_refused_as_what_it_seems_to_be(text: str, seems: str) -> None:
     with pytest.raises(FormatError, match=seems):
         read(text, name="a.yaml")
+
+
+def test_workers_that_ask_for_nothing_are_nodes_without_stated_accelerators() -> None:
+    containers = "template: {spec: {containers: [{name: a, image: b}]}}"
+    job = f"kind: MPIJob\nspec: {{mpiReplicaSpecs: {{Worker: {{replicas: 3, {containers}}}}}}}\n"
+    reading = read("apiVersion: kubeflow.org/v2beta1\n" + job, name="a.yaml")
+    assert given(reading) == {"layout.nodes": 3}
+    assert "no container asks for accelerators" in unknown(reading)

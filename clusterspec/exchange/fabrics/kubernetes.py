@@ -354,6 +354,8 @@ def _record_workers(
     if asked := pods.accelerators:
         builder.set("cluster.accelerators_per_node", asked, line)
         builder.count("accelerators", asked * (replicas if isinstance(replicas, int) else 1), line)
+    elif not pods.is_open and not requests_only_processors(workers.get("template")):
+        builder.unknown("cluster.accelerators_per_node", "no container asks for accelerators", yaml.line(*path))
     _record_networks(workers.get("template"), builder, line)
     text = yaml.document.source.text
     count_node_type(text, yaml.offset, builder)

@@ -33,9 +33,10 @@ _STARTED = (
     r"|python[\d.]{0,9}[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch)))"
 )
 _LINE = re.compile(
-    r"^[ \t]*(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|srun\b[^\n]{0,300}?)[ \t]+)?"
-    rf"(?:{_STARTED}|[\"']?\$\{{?\w{{1,60}}\}}?[\"']?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[ \t\\])"
-    rf"|^[ \t]*(?:export[ \t]+)?[A-Za-z_]\w{{0,60}}=[\"']?(?:\$\{{\w{{1,60}}:-)?{_STARTED}(?=[\s\\\"'}}])",
+    r"^[ \t]*(?:[\w.*|\"'-]{1,60}\)[ \t]*)?"
+    r"(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|srun\b[^\n]{0,300}?)[ \t]+)?"
+    rf"(?:{_STARTED}|[\"']?\$\{{?\w{{1,60}}\}}?[\"']?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[\s\\])"
+    rf"|^[ \t]*(?:export[ \t]+)?[A-Za-z_]\w{{0,60}}=[\"'(]?(?:\$\{{\w{{1,60}}:-)?{_STARTED}(?=[\s\\\"'}}])",
     re.MULTILINE,
 )
 """A line that starts a launcher, or the assignment of a variable that holds one; `read_launcher` decides."""
