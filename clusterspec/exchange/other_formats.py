@@ -99,7 +99,7 @@ def unknown_file(file: InputFile) -> FormatError:
     told, why, at = [], "matches no import format (`clusterspec import --list` lists them)", 0
     if not file.uncommented.strip():
         return FormatError("holds only comments")
-    if seeming := next(((what, match) for what, mark in _SEEMS if (match := _found(mark, file.text))), None):
+    if seeming := next(((what, match) for what, mark in _SEEMS if (match := _first_match(mark, file.text))), None):
         why, at = f"has no reader: it is {seeming[0]}", file.text.count("\n", 0, seeming[1].start()) + 1
     if _SCRIPT.search(file.head) and (programs := shown_programs(file.text)):
         told.append(programs)
@@ -112,11 +112,11 @@ def unknown_file(file: InputFile) -> FormatError:
     return FormatError(f"{why}: {', '.join(told)}" if told else why, at)
 
 
-def _found(mark: str, text: str) -> re.Match[str] | None:
+def _first_match(mark: str, text: str) -> re.Match[str] | None:
     return re.search(mark, text, re.MULTILINE)
 
 
 def _refuse(file: InputFile, table: tuple[tuple[str, str], ...]) -> None:
     for what, mark in table:
-        if match := _found(mark, file.text):
+        if match := _first_match(mark, file.text):
             raise FormatError(f"has no reader: it is {what}", file.text.count("\n", 0, match.start()) + 1)
