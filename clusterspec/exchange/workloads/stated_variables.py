@@ -48,14 +48,14 @@ def _variables(file: InputFile, names: str) -> Iterator[Variable]:
     line, at, assigned = 1, 0, {} if in_code else variables_of(text)
     for found in re.finditer(rf"(?<![\w.$])(?P<name>{names}){_AFTER_NAME}", text):
         line, at = line + text.count("\n", at, found.start()), found.start()
-        value = _value(found, in_code=in_code)
+        value = _stated_value(found, in_code=in_code)
         if (named := _NAME_ALONE.fullmatch(value)) and named[1] != found["name"] and named[1] in assigned:
             held = assigned[named[1]].text
             value = held if "$" not in held else value
         yield found["name"], value, line
 
 
-def _value(found: re.Match[str], *, in_code: bool) -> str:
+def _stated_value(found: re.Match[str], *, in_code: bool) -> str:
     """The literal of a match; in code, any other value is open."""
     quoted = found["double"] if found["double"] is not None else found["single"]
     if quoted is not None:

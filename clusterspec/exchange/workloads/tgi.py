@@ -71,10 +71,10 @@ def read_tgi(file: InputFile) -> ImportResult:
     found = list(different.values())
     if not found:
         raise NothingStarted("gives Text Generation Inference no option (--model-id, --num-shard, NUM_SHARD)")
-    lines = ", ".join(str(_line(keys)) for keys in found[:12])
+    lines = ", ".join(str(_first_line(keys)) for keys in found[:12])
     counted = plural(len(found), "launch")
     keys = chosen_part(found, file.part, counted, f"holds {counted} with different options, on lines {lines}")
-    builder, line = ImportBuilder(TGI, file.name), _line(keys)
+    builder, line = ImportBuilder(TGI, file.name), _first_line(keys)
     builder.set("workload.kind", "serve", line)
     builder.unknown("layout.framework", "Text Generation Inference: no framework of the catalog", line)
     if isinstance(named := keys.get("model_id"), str):
@@ -90,7 +90,7 @@ def read_tgi(file: InputFile) -> ImportResult:
     return builder.reading()
 
 
-def _line(keys: Keys) -> int:
+def _first_line(keys: Keys) -> int:
     first = min((line for _, line in keys.values.values()), default=0)
     return keys.command.line if keys.command.words else first
 
