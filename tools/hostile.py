@@ -105,6 +105,12 @@ SAMPLES = {
     "step-log": (
         " iteration 5/ 10 | elapsed time per iteration (ms): 15800.1 | global batch size: 64 | lm loss: 1.0 |\n"
     ),
+    "hosted-server": "SM_VLLM_TENSOR_PARALLEL_SIZE=8 SM_VLLM_MAX_NUM_SEQS=64 SM_VLLM_MODEL=a/b serve\n",
+    "tgi": "text-generation-launcher --model-id a/b --num-shard 8 --max-batch-size 64\n",
+    "veomni": "model: {model_path: a/b}\ndata: {max_seq_len: 2048}\ntrain:\n  data_parallel_mode: fsdp2\n"
+    "  ulysses_parallel_size: 2\n  micro_batch_size: 1\n  global_batch_size: 8\n",
+    "ray-launcher": "cluster_name: a\nprovider: {type: aws}\navailable_node_types:\n  a:\n    min_workers: 2\n"
+    "    resources: {GPU: 8}\n    node_config: {InstanceType: p4d.24xlarge}\n",
     "serving": "vllm serve org/model --tensor-parallel-size 8 --max-model-len 8192\n",
     "accelmark": '{"suite_id": "A", "implementation_id": "a", "chip": {"name": "NVIDIA L4", "count": 1}, "model": {},'
     ' "task": {}, "metrics": {"online": {"results_by_qps": [{"target_qps": 5, "ttft_ms_p50": 4.5}]}}}\n',

@@ -183,9 +183,9 @@ def _yaml_document(source: Source, offset: int) -> Yaml:
     if document is None and (template := TEMPLATE.search(source.text) or _VARIABLE_OF_TEMPLATE.search(source.text)):
         line = source.text.count("\n", 0, template.start()) + 1 + offset
         raise FormatError(f"{excerpt(template[0])}: a template: import the rendered files", line)
-    if document is None:
-        line = problems[0].span.start.line + offset if problems[0].span else 0
-        raise FormatError(f"not YAML: {problems[0].message.removeprefix('not YAML: ')}", line)
+    if document is None:  # for the last problem: those before it, such as tags, leave a document
+        line = problems[-1].span.start.line + offset if problems[-1].span else 0
+        raise FormatError(f"not YAML: {problems[-1].message.removeprefix('not YAML: ')}", line)
     value = _with_merged_keys(document.value, {}) if "<<" in source.text else document.value
     return Yaml(value, document, offset)
 

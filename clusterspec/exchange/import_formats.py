@@ -163,6 +163,16 @@ WORKLOADS = (
     ImportFormat(
         "swift-serve", "workloads", "engines that ms-swift starts", "workloads.swift_servers", ("swift-infer",)
     ),
+    ImportFormat(
+        "hosted-server",
+        "workloads",
+        "engines that variables start: SM_VLLM_*, SM_SGLANG_*, LMI of DJL Serving (serving.properties, OPTION_*)",
+        "workloads.hosted_servers",
+        ("lmi", "djl-serving", "serving.properties"),
+    ),
+    ImportFormat(
+        "tgi", "workloads", "launches of Text Generation Inference", "workloads.tgi", ("text-generation-inference",)
+    ),
     ImportFormat("nim", "workloads", "NIMService, NIMCache and containers of NVIDIA NIM", "workloads.nim"),
     ImportFormat(
         "load-test",
@@ -215,6 +225,7 @@ WORKLOADS = (
         "workloads.llama_factory",
         ("llamafactory", "llama-factory-config"),
     ),
+    ImportFormat("veomni", "workloads", "configurations of VeOmni", "workloads.veomni"),
     ImportFormat("nemo-automodel", "workloads", "recipes of NeMo Automodel", "workloads.automodel", ("automodel",)),
     ImportFormat(
         "megatron",

@@ -234,6 +234,21 @@ _OTHER_DATA = {
     b"\xff\xd8\xff": "is an image: give the text that it shows",
 }
 """First bytes of files that are not text, and what to do with them."""
+_PROGRAMS = (
+    "torchrun",
+    "accelerate",
+    "deepspeed",
+    "vllm",
+    "sglang",
+    "trtllm-serve",
+    "llamafactory-cli",
+    "python",
+    "python3",
+)
+_QUOTED_PROGRAM = re.compile(
+    rf"""(?<![\w\\"'])(["'])((?:[^\s"'\\]{{0,200}}/)?(?:{"|".join(_PROGRAMS)}))\1(?=[ \t]+(?:\\\n[ \t]*)?["$\w./-])"""
+)
+"""A program whose path a command has in quotes (``"$ENV/bin/torchrun" --nnodes 2``), which a shell takes off."""
 _HOLE = re.compile(rb"(?<=[^\0]{100})\0{32,}")
 """A gap of NUL bytes in a log, as left by a parallel file system when several nodes write at the same time; more lines
 follow it.
@@ -286,7 +301,8 @@ class InputFile:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if text.count("\n") > MOST_LINES:
             raise FormatError(f"has more than {MOST_LINES:,} lines, the maximum")
-        return text
+        in_quotes = any(f"{name}{quote} " in text for name in _PROGRAMS for quote in "\"'")
+        return _QUOTED_PROGRAM.sub(r"\2", text) if in_quotes else text
 
     @property
     def uncommented(self) -> str:

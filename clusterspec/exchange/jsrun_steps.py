@@ -38,6 +38,9 @@ def request_of_steps(text: str, nodes: Counted | None) -> JobRequest:
     >>> packed = request_of_steps("jsrun -n 4 -g 1 ./own", Counted(2, 1))
     >>> packed.accelerators, packed.total
     (None, Counted(number=4, line=1))
+    >>> part = request_of_steps("jsrun -n 2 -r 1 -g 6 ./own", Counted(8, 1))
+    >>> part[:2], part.open
+    ((Counted(number=2, line=1), Counted(number=6, line=1)), (('8', 'nodes of the job, of which its step uses 2', 1),))
     """
     steps = [each for each in _steps_of_script(text, nodes.number if nodes else 0) if each.accelerators]
     if nodes is None or not steps or len({each[:3] for each in steps}) != 1:
@@ -48,6 +51,11 @@ def request_of_steps(text: str, nodes: Counted | None) -> JobRequest:
     if used and (step.sets == used * nodes.number or not step.sets):
         of_node = Counted(used * step.accelerators, step.line)
         return JobRequest(nodes, of_node, Counted(of_node.number * nodes.number, step.line))
+    hosts = -(-step.sets // step.of_node) if step.of_node and len(steps) == 1 else 0
+    if 0 < hosts < nodes.number and step.sets % step.of_node == 0:
+        why = f"nodes of the job, of which its step uses {hosts}"
+        of_node = Counted(step.of_node * step.accelerators, step.line)
+        return JobRequest(Counted(hosts, step.line), of_node, total, ((f"{nodes.number}", why, nodes.line),))
     return JobRequest(nodes, total=total)
 
 

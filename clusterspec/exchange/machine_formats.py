@@ -59,6 +59,7 @@ MACHINE_FORMATS: tuple[tuple[str, str, str, tuple[str, ...], int], ...] = (
         2,
     ),
     ("ray-chart", "values of KubeRay's chart ray-cluster", "fabrics.ray_chart", (), 2),
+    ("ray-launcher", "clusters of Ray's launcher (ray up)", "fabrics.ray_launcher", ("ray-up",), 2),
     ("netbox", "NetBox device types", "fabrics.netbox", ("netbox-device-type", "device-type"), 2),
     ("compose", "services of Docker Compose that reserve accelerators", "machines.compose", ("docker-compose",), 2),
     (

@@ -34,12 +34,7 @@ _OTHERS = (
     ("a launch of RL2", r"\bRL2\.trainer\b"),
     ("a configuration of Fast-LLM", r"\bfast-llm train\b|^[ \t]*fast_llm_config\b"),
     ("a launch of ColossalAI", r"\bcolossalai run\b"),
-    ("a launch of Text Generation Inference", r"\btext-generation-launcher\b|/text-generation-inference:"),
     ("a launch of oat", r"\boat\.experiment\.\w"),
-    (
-        "a cluster of Ray's launcher (ray up): state the machine of its node types",
-        r"^available_node_types[ \t]*:",
-    ),
     ("a launch of LMDeploy", r"\blmdeploy serve\b"),
     ("a launch of llama.cpp or Ollama", r"\bllama-server\b|\bollama (?:run|serve)\b"),
     (
@@ -53,6 +48,31 @@ _OTHERS = (
     ("a launch of GPT-NeoX: import the configurations that it names", r"\bdeepy\.py\b(?=[^\n]{0,200}\.ya?ml\b)"),
     ("a template of AWS CloudFormation", r"^[ \t]*[\"']?AWSTemplateFormatVersion\b"),
 )
+_SEEMS = (
+    (
+        "an experiment of Determined AI, whose own program its entry point starts",
+        r"\bdetermined\.launch\.|^[ \t]+slots_per_trial[ \t]*:",
+    ),
+    ("a workflow of GitHub Actions", r"^[ \t]+runs-on[ \t]*:"),
+    ("a playbook of Ansible", r"^-[ \t]+hosts[ \t]*:"),
+    ("an environment of conda", r"^channels[ \t]*:[ \t]*\n[ \t]*-"),
+    ("a task of lm-evaluation-harness", r"^[ \t]*doc_to_(?:text|target)[ \t]*:"),
+    ("a configuration of Prometheus", r"^scrape_configs[ \t]*:"),
+    ("a dashboard of Grafana", r"^[ \t]*\"gridPos\"[ \t]*:"),
+    ("a sweep of Weights & Biases, with several values", r"^method[ \t]*:[ \t]*[\"']?(?:bayes|grid|random)\b"),
+    ("an adapter of PEFT: import the launch that trains it", r"\"peft_type\"[ \t]*:"),
+    ("params.json of Llama's own code: import config.json of the model", r"\"(?:multiple_of|norm_eps)\"[ \t]*:"),
+    ("a configuration of a tokenizer", r"\"(?:tokenizer_class|added_tokens_decoder)\"[ \t]*:"),
+    (
+        "options of FSDP alone: import the configuration of Accelerate that has distributed_type",
+        r"^[ \t]*fsdp_(?:sharding_strategy|version)[ \t]*:",
+    ),
+    (
+        "a configuration that Hydra joins with others: import what it composes (--cfg job)",
+        r"^defaults[ \t]*:[ \t]*\n[ \t]*-[ \t]",
+    ),
+)
+"""What a file that no reader takes seems to be."""
 _PROGRAM = re.compile(
     r"^[^#\n]{0,300}?\b(?:torchrun|python3?|accelerate[ \t]+launch|deepspeed|uv[ \t]+run)\b(?:[^\n]|(?<=\\)\n){0,600}?"
     r"(?:[ \t]-m[ \t]+(?P<module>[A-Za-z_][\w.]{1,100})|[ \t]\"?(?P<file>[^\s\"';|&]{1,160}\.py)\b)",
@@ -76,7 +96,11 @@ def unknown_file(file: InputFile) -> FormatError:
     """The error for a file that matches no format, with the program that it starts and the layout settings that it
     states.
     """
-    told, why = [], "matches no import format (`clusterspec import --list` lists them)"
+    told, why, at = [], "matches no import format (`clusterspec import --list` lists them)", 0
+    if not file.uncommented.strip():
+        return FormatError("holds only comments")
+    if seeming := next(((what, match) for what, mark in _SEEMS if (match := _first_match(mark, file.text))), None):
+        why, at = f"has no reader: it is {seeming[0]}", file.text.count("\n", 0, seeming[1].start()) + 1
     if _SCRIPT.search(file.head) and (programs := shown_programs(file.text)):
         told.append(programs)
     elif started := _PROGRAM.search(file.text):
@@ -85,10 +109,14 @@ def unknown_file(file: InputFile) -> FormatError:
         told.append(f"it starts {excerpt(started[kind].rpartition('/')[2])} (line {line})")
     if stated := stated_settings(file.text, 2):
         told.append(stated)
-    return FormatError(f"{why}: {', '.join(told)}" if told else why)
+    return FormatError(f"{why}: {', '.join(told)}" if told else why, at)
+
+
+def _first_match(mark: str, text: str) -> re.Match[str] | None:
+    return re.search(mark, text, re.MULTILINE)
 
 
 def _refuse(file: InputFile, table: tuple[tuple[str, str], ...]) -> None:
     for what, mark in table:
-        if match := re.search(mark, file.text, re.MULTILINE):
+        if match := _first_match(mark, file.text):
             raise FormatError(f"has no reader: it is {what}", file.text.count("\n", 0, match.start()) + 1)

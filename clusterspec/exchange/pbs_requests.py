@@ -3,7 +3,8 @@
 Sources: OpenPBS (openpbs/openpbs cd7ab5ed), pbs_resources(7B) and ``set_select_and_place`` of
 ``src/server/svr_jobfunc.c``: a chunk is taken from one host; ``place=scatter`` takes each chunk from another host,
 ``pack`` all chunks from one; ``nodes=`` is converted to chunks that are scattered. Torque 6.1, ``-l nodes``: ``gpus=N``
-counts the accelerators of each node.
+counts the accelerators of each node. NEC NQSV has ``#PBS`` lines of its own: User's Guide [Operation], qsub, ``-b N``
+(jobs of a request, each on a host of its own) and ``--gpunum-lhost=N`` (accelerators of each host).
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ def pbs_request(text: str) -> JobRequest:
     >>> free.nodes, free.total.number, free.open[0][0]
     (None, 8, 'select=2:ngpus=4')
     """
+    if "elapstim_req" in text or "--gpunum-lhost" in text:
+        return _nqsv_request(text)
     stated = _resources(text)
     place = next((each.value for each in stated if each.name == "place"), "")
     named = {each.name: each for each in stated}
@@ -81,6 +84,29 @@ def pbs_request(text: str) -> JobRequest:
         found = _placed_chunks(named["nodes"], _chunks(named["nodes"].value), {"scatter"})
         return found if found.total else _with_those_of_job(found, named)
     return _with_those_of_job(JobRequest(), named)
+
+
+_NQSV = {
+    "nodes": re.compile(r"^#PBS[ \t](?:[^\n#]{0,300}[ \t])?-b[ \t]{1,4}(?P<count>[1-9][0-9]{0,5})(?!\S)", re.MULTILINE),
+    "accelerators": re.compile(
+        r"^#PBS[ \t][^\n#]{0,300}?--gpunum-lhost[= \t](?P<count>[1-9][0-9]{0,3})(?!\S)", re.MULTILINE
+    ),
+}
+
+
+def _nqsv_request(text: str) -> JobRequest:
+    """What the directives of a script request from NQSV.
+
+    >>> pbs_request("#PBS -b 4\\n#PBS --gpunum-lhost=8 -l elapstim_req=01:00:00")[:3]
+    (Counted(number=4, line=1), Counted(number=8, line=2), Counted(number=32, line=2))
+    """
+    found = {name: list(pattern.finditer(text))[-1:] for name, pattern in _NQSV.items()}
+    nodes, each = (
+        Counted(int(match["count"]), text.count("\n", 0, match.start()) + 1) if match else None
+        for match in (found[name][0] if found[name] else None for name in _NQSV)
+    )
+    total = Counted(nodes.number * each.number, each.line) if nodes and each else None
+    return JobRequest(nodes, each, total)
 
 
 def _resources(text: str) -> list[_Resource]:

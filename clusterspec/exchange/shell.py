@@ -310,7 +310,7 @@ class _Shell(ShellInput):
 
     def choose(self, node: Node) -> None:
         """Follow the branch of an ``if`` that its tests select. If these are undecided, follow all as undecided."""
-        taken = False
+        taken, started = False, len(self.commands)
         for condition, body in branches_of(node):
             chosen = False if taken else True if condition is None else self.test_result(condition)
             if chosen is None:
@@ -320,6 +320,20 @@ class _Shell(ShellInput):
                 self.run(part)
             taken = taken or chosen
             self.left_unset |= {name for part in (() if chosen else body) for name in assigned_names(part)}
+            shown = all(command.words[0].text in _SHOWS for command in self.commands[started:])
+            if condition is None and chosen and shown and self._asks_for_argument(node):
+                self.follow_undecided(node, [part for each, parts in branches_of(node) if each for part in parts])
+
+    def _asks_for_argument(self, node: Node) -> bool:
+        """Whether the tests of an ``if`` compare an argument of the script with words."""
+        for condition, _ in branches_of(node):
+            waiting = [condition] if condition is not None else []
+            while waiting:
+                part = waiting.pop()
+                waiting += part.named_children
+                if part.type == "binary_expression" and self.is_optional(text_of(part.named_children[0])):
+                    return True
+        return False
 
     def select(self, node: Node) -> None:
         """Follow the item of a ``case`` that its value matches. If that is undecided, follow all items as undecided."""

@@ -82,10 +82,10 @@ def test_containers_of_different_models_are_chosen_by_part() -> None:
 @pytest.mark.parametrize(
     ("image", "variables", "listed"),
     [
-        ("ghcr.io/huggingface/text-generation-inference:3", "NUM_SHARD: 4", "NUM_SHARD 4"),
-        ("own/lmi", "OPTION_TENSOR_PARALLEL_DEGREE: 4", "OPTION_TENSOR_PARALLEL_DEGREE 4"),
-        ("own/vllm-sagemaker", "SM_VLLM_MAX_NUM_SEQS: 64", "SM_VLLM_MAX_NUM_SEQS 64"),
-        ("own/vllm-sagemaker", "SM_VLLM_MODEL: Qwen/Qwen3-32B", "SM_VLLM_MODEL: Qwen/Qwen3-32B"),
+        ("own/tgi", "NUM_SHARD: 4", "NUM_SHARD 4"),
+        ("own/engine", "TENSOR_PARALLEL_SIZE: 4", "TENSOR_PARALLEL_SIZE 4"),
+        ("own/engine", "MAX_NUM_SEQS: 64", "MAX_NUM_SEQS 64"),
+        ("own/engine", "MODEL: Qwen/Qwen3-32B", "MODEL: Qwen/Qwen3-32B"),
     ],
 )
 def test_a_service_lists_options_in_variables_that_it_does_not_read(image: str, variables: str, listed: str) -> None:

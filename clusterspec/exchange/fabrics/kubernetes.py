@@ -74,9 +74,11 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.machines.node_labels import count_node_type, set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.workloads.dynamo import matches_dynamo
+from clusterspec.exchange.workloads.hosted_servers import matches_hosted_server
 from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
+from clusterspec.exchange.workloads.tgi import matches_tgi
 from clusterspec.source import value_at
 from clusterspec.units import plural
 
@@ -97,7 +99,7 @@ def matches_kubernetes(file: InputFile) -> bool:
         return bool(re.search(r'"kind"\s*:\s*"Node"', file.text))
     if not re.search(r"^apiVersion\s*:", file.text, re.MULTILINE) or is_page_or_script(file.text):
         return False
-    if matches_nim(file) or matches_dynamo(file):
+    if any(matches(file) for matches in (matches_nim, matches_dynamo, matches_tgi, matches_hosted_server)):
         return False
     return not matches_serving(file) or bool(kinds_of(file) & _NO_ENGINES)
 
@@ -352,6 +354,8 @@ def _record_workers(
     if asked := pods.accelerators:
         builder.set("cluster.accelerators_per_node", asked, line)
         builder.count("accelerators", asked * (replicas if isinstance(replicas, int) else 1), line)
+    elif not pods.is_open and not requests_only_processors(workers.get("template")):
+        builder.unknown("cluster.accelerators_per_node", "no container asks for accelerators", yaml.line(*path))
     _record_networks(workers.get("template"), builder, line)
     text = yaml.document.source.text
     count_node_type(text, yaml.offset, builder)

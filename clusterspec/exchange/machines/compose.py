@@ -19,9 +19,11 @@ from clusterspec.exchange.import_result import (
     chosen_part,
     excerpt,
 )
+from clusterspec.exchange.workloads.hosted_servers import matches_hosted_server
 from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
+from clusterspec.exchange.workloads.tgi import matches_tgi
 from clusterspec.source import value_at
 from clusterspec.units import plural
 
@@ -55,7 +57,8 @@ def matches_compose(file: InputFile) -> bool:
     """Whether a file is a Compose file whose services start no serving engine, since a launch of an engine has its own
     format.
     """
-    return declares_services(file) and not matches_serving(file) and not matches_nim(file)
+    engines = (matches_serving, matches_nim, matches_tgi, matches_hosted_server)
+    return declares_services(file) and not any(matches(file) for matches in engines)
 
 
 def read_compose(file: InputFile) -> ImportResult:

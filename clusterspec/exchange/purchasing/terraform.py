@@ -21,6 +21,8 @@ from clusterspec.exchange.purchasing.terraform_variables import (
     record_declarations,
     record_variables,
 )
+from clusterspec.exchange.workloads.hosted_servers import matches_hosted_server
+from clusterspec.exchange.workloads.tgi import matches_tgi
 
 TERRAFORM = "terraform"
 MOST_DEEP = 32
@@ -40,6 +42,8 @@ _NETWORKS = ("network_interface", "network_interfaces", "network_interface_ids")
 
 
 def matches_terraform(file: InputFile) -> bool:
+    if "aws_sagemaker_model" in file.text and (matches_tgi(file) or matches_hosted_server(file)):
+        return False  # its variables start an engine
     if not file.text.lstrip().startswith("{"):
         return is_variables_file(file) or is_terraform_file(file.text) or declares_machines(file)
     return "planned_values" in file.text or '"resource_changes"' in file.text

@@ -60,7 +60,7 @@ _TYPE = re.compile(r"^distributed_type[ \t]*:", re.MULTILINE)
 _LAUNCHER_KEYS = re.compile(
     r"^(?:num_processes|num_machines|mixed_precision|fsdp_config|deepspeed_config)[ \t]*:", re.MULTILINE
 )
-_LAUNCH = re.compile(r"\baccelerate(?:-launch|[ \t]+launch)\b")
+_LAUNCH = re.compile(r"\baccelerate(?:-launch|[ \t]+launch|\.commands\.launch)\b")
 _STATED = re.compile(r"--(?:num_processes|num_machines|use_fsdp|use_deepspeed|zero_stage|multi_gpu)\b")
 _KINDS = {
     "FSDP": ("use_fsdp",),
@@ -110,6 +110,8 @@ def _read_launch(file: InputFile) -> ImportResult:
     _set_machines(keys, builder)
     set_job_nodes(file, keys, builder)
     set_launcher(keys, builder)
+    if "mixed_precision" not in keys.used:
+        _set_precision(keys, builder)
     builder.unknown(
         "the program that is launched", "its options state what it trains, and with which batch", keys.command.line
     )
@@ -120,12 +122,13 @@ def _read_launch(file: InputFile) -> ImportResult:
 
 
 _PROGRAM = re.compile(r"\S+\.py|-m|--module")
+_LAUNCHES = re.compile(r"\A(?:\S{1,200}[-.])?launch\Z")
 
 
 def _own_options(keys: Keys) -> Keys:
     """The options of a line before the program that it starts."""
     words = keys.command.words
-    first = next((n for n, word in enumerate(words) if word.text == "launch" or word.text.endswith("-launch")), 0)
+    first = next((n for n, word in enumerate(words) if _LAUNCHES.search(word.text)), 0)
     end = next((n for n, word in enumerate(words) if n > first and _PROGRAM.fullmatch(word.text)), len(words))
     return command_keys(keys.command._replace(words=words[first:end]))
 
@@ -151,6 +154,12 @@ def _set_machines(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> None:
     """Set precision, degrees and sharding of a type of distribution that is stated on a line."""
+    _set_precision(keys, builder)
+    _set_sharding(keys, kind, line, builder)
+
+
+def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the precision of mixed training, unless it is set already."""
     precision = str(keys.get("mixed_precision") or "no").lower()
     decided = any(each.path == ("workload", "precision") for each in builder.given)  # by the program of a line
     if precision not in _PASSED and not decided:
@@ -159,6 +168,10 @@ def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) 
     elif precision == "no" and keys.find("mixed_precision") and not decided:
         why = "GEMMs keep the precision in which the program loads the weights: state workload.precision"
         builder.unknown("mixed_precision: no", why, keys.line("mixed_precision"))
+
+
+def _set_sharding(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> None:
+    """Set the degrees and the sharding of a type of distribution."""
     _set_parallelism(keys, builder)
     if kind == "FSDP":
         _set_fsdp(keys, builder)

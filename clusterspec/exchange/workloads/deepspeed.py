@@ -126,27 +126,7 @@ def read_deepspeed(file: InputFile) -> ImportResult:
 def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("layout.framework", "deepspeed", keys.line("zero_optimization.stage", "train_batch_size"))
     set_counts(keys, _DEEPSPEED, builder)
-    group = keys.integer("zero_optimization.mics_shard_size")
-    if group:
-        builder.set("layout.sharding", "hsdp", keys.line("zero_optimization.mics_shard_size"))
-        builder.set("layout.shard_group", group, keys.line("zero_optimization.mics_shard_size"))
-    elif not any(key.startswith("zero_optimization") for key in keys.values):
-        # deepspeedai/DeepSpeed, deepspeed/runtime/zero/config.py: stage is 0 (disabled) where none is stated
-        builder.set("layout.sharding", "none", keys.line("train_batch_size", "train_micro_batch_size_per_gpu"))
-    else:
-        set_choice(keys, "layout.sharding", ("zero_optimization.stage",), STAGES, builder)
-    if str(keys.get("zero_optimization.offload_optimizer.device")) in {"cpu", "nvme"}:
-        share = keys.get("zero_optimization.offload_optimizer.ratio")
-        value = share if isinstance(share, int | float) and 0 <= share <= 1 else 1
-        builder.set("layout.offload.optimizer", value, keys.line("zero_optimization.offload_optimizer.device"))
-    if str(keys.get("zero_optimization.offload_param.device")) in {"cpu", "nvme"}:
-        builder.unknown(
-            "offload_param",
-            "the spec has no key for parameters offloaded to the host",
-            keys.line("zero_optimization.offload_param.device"),
-        )
-    overlap = boolean_value(keys.get("zero_optimization.overlap_comm"))
-    builder.set("layout.overlap.dp", overlap, keys.line("zero_optimization.overlap_comm"))
+    _set_zero(keys, "zero_optimization", builder)
     for name in ("bf16", "fp16"):
         if keys.is_on(f"{name}.enabled"):
             builder.set("workload.precision", name, keys.line(f"{name}.enabled"))
@@ -158,6 +138,31 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     if tensor := keys.integer("tensor_parallel.autotp_size"):
         builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
     _set_replicas(keys, builder)
+
+
+def _set_zero(keys: Keys, zero: str, builder: ImportBuilder) -> None:
+    """Set the sharding and what is kept on the host, from the keys of ZeRO under a name."""
+    group = keys.integer(f"{zero}.mics_shard_size")
+    if group:
+        builder.set("layout.sharding", "hsdp", keys.line(f"{zero}.mics_shard_size"))
+        builder.set("layout.shard_group", group, keys.line(f"{zero}.mics_shard_size"))
+    elif not any(key.startswith(zero) for key in keys.values):
+        # deepspeedai/DeepSpeed, deepspeed/runtime/zero/config.py: stage is 0 (disabled) where none is stated
+        builder.set("layout.sharding", "none", keys.line("train_batch_size", "train_micro_batch_size_per_gpu"))
+    else:
+        set_choice(keys, "layout.sharding", (f"{zero}.stage",), STAGES, builder)
+    if str(keys.get(f"{zero}.offload_optimizer.device")) in {"cpu", "nvme"}:
+        share = keys.get(f"{zero}.offload_optimizer.ratio")
+        value = share if isinstance(share, int | float) and 0 <= share <= 1 else 1
+        builder.set("layout.offload.optimizer", value, keys.line(f"{zero}.offload_optimizer.device"))
+    if str(keys.get(f"{zero}.offload_param.device")) in {"cpu", "nvme"}:
+        builder.unknown(
+            "offload_param",
+            "the spec has no key for parameters offloaded to the host",
+            keys.line(f"{zero}.offload_param.device"),
+        )
+    overlap = boolean_value(keys.get(f"{zero}.overlap_comm"))
+    builder.set("layout.overlap.dp", overlap, keys.line(f"{zero}.overlap_comm"))
 
 
 def _set_replicas(keys: Keys, builder: ImportBuilder) -> None:
@@ -220,6 +225,9 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
         _set_fsdp(keys, replicate > 1, line, builder)
         builder.set("layout.shard_group", shard if replicate > 1 else None, line)
         builder.set("layout.dp", shard * replicate if shard else None, line)
+    elif (inline := "deepspeed.zero_optimization") and keys.find(f"{inline}.stage"):
+        builder.set("layout.framework", "deepspeed", keys.line(f"{inline}.stage"))
+        _set_zero(keys, inline, builder)
     elif keys.get("deepspeed"):
         builder.set("layout.framework", "deepspeed", keys.line("deepspeed"))
         builder.unknown(

@@ -205,7 +205,16 @@ def _type_of_class(value: dict[str, Any]) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", match[1]) if match else ""
 
 
+def _refuse_several(value: dict[str, Any]) -> None:
+    """Raise `FormatError` for a configuration with several models, none of which is the whole."""
+    sizes = {"hidden_size", "num_hidden_layers"}
+    parts = [name for name, part in value.items() if isinstance(part, dict) and sizes <= part.keys()]
+    if len(parts) > 1 and "hidden_size" not in value and not any(name.endswith("_config") for name in parts):
+        raise FormatError(f"describes several models ({excerpt(', '.join(parts))}): a spec describes one decoder")
+
+
 def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
+    _refuse_several(value)
     family = kind.removesuffix("_model").removesuffix("_text").removesuffix("_vision")
     if family in REFUSED:
         raise FormatError(f"is of type {kind} ({REFUSED[family]}): a spec describes only text decoders")
@@ -221,7 +230,8 @@ def _refuse_kind(kind: str, value: dict[str, Any]) -> None:
     if named and not any(
         re.search(r"CausalLM|LMHead|ConditionalGeneration|ForImageTextToText|Model$", each) for each in named
     ):
-        raise FormatError(f"is of architecture {excerpt(named[0])}: a spec describes only text decoders")
+        why = f"is of architecture {excerpt(named[0])}: a spec describes only text decoders"
+        raise FormatError(f"{why} that generate token by token" if "llada" in kind or "dream" in kind else why)
 
 
 def _language_part(value: dict[str, Any]) -> tuple[list[str], dict[str, Any], str]:

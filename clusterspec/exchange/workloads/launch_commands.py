@@ -219,11 +219,28 @@ def whole_launches(commands: Sequence[Command], launch: re.Pattern[str]) -> list
 _BEFORE_MODEL = frozenset({"serve", "trtllm-serve"})
 
 
+_SEVERAL_VALUES = frozenset({"--served-model-name", "--lora-modules", "--api-key", "--middleware", "--allowed-origins"})
+"""Options of the server that take several words."""
+
+
 def positional_model(command: Command) -> Word | None:
-    """The word after ``serve`` or ``trtllm-serve``, unless it is an option or the output of a command."""
+    """The word after ``serve`` or ``trtllm-serve``, unless it is an option or the output of a command; else a path or
+    repository after the value of an option.
+    """
     pairs = pairwise(command.words)
     after = (word for before, word in pairs if before.text.split("/")[-1] in _BEFORE_MODEL and word.text != "serve")
-    return next((word for word in after if not (word.text.startswith("-") or OUTPUT.fullmatch(word.text))), None)
+    named = next((word for word in after if not (word.text.startswith("-") or OUTPUT.fullmatch(word.text))), None)
+    return named or _after_value(command.words)
+
+
+def _after_value(words: Sequence[Word]) -> Word | None:
+    """The path or repository that follows an option with its value, among the options of ``serve``."""
+    start = next((n for n, word in enumerate(words) if word.text.split("/")[-1] in _BEFORE_MODEL), len(words))
+    for option, value, word in zip(words[start:], words[start + 1 :], words[start + 2 :], strict=False):
+        stated = option.text.startswith("--") and "=" not in option.text and not value.text.startswith("-")
+        if stated and option.text not in _SEVERAL_VALUES and re.fullmatch(r"(?!-)[\w.$~{}-]*/[\w./$~{}-]+", word.text):
+            return word
+    return None
 
 
 _REPOSITORY = re.compile(r"\w[\w.-]{0,95}/[\w.-]{1,96}")

@@ -28,12 +28,18 @@ LAUNCHER = "launcher"
 _LAUNCH = re.compile(
     r"(?:^|[\s/])(?:torchrun|torch\.distributed\.(?:run|launch)|deepspeed|(?:fabric|lightning)[ \t]+run)(?=\s|$)"
 )
+_STARTED = (
+    r"(?:(?:\S{0,200}/)?(?:(?:python[\d.]{0,9}[ \t]+\S{0,200}/)?torchrun|deepspeed|(?:fabric|lightning)[ \t]+run"
+    r"|python[\d.]{0,9}[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch)))"
+)
 _LINE = re.compile(
-    r"^[ \t]*(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|srun\b[^\n]{0,300}?)[ \t]+)?"
-    r"(?:\S{0,200}/)?(?:torchrun|deepspeed|(?:fabric|lightning)[ \t]+run"
-    r"|python3?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[ \t\\])",
+    r"^[ \t]*(?:[\w.*|\"'-]{1,60}\)[ \t]*)?"
+    r"(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|srun\b[^\n]{0,300}?)[ \t]+)?"
+    rf"(?:{_STARTED}|[\"']?\$\{{?\w{{1,60}}\}}?[\"']?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[\s\\])"
+    rf"|^[ \t]*(?:export[ \t]+)?[A-Za-z_]\w{{0,60}}=[\"'(]?(?:\$\{{\w{{1,60}}:-)?{_STARTED}(?=[\s\\\"'}}])",
     re.MULTILINE,
 )
+"""A line that starts a launcher, or the assignment of a variable that holds one; `read_launcher` decides."""
 _STATED = re.compile(r"--(?:nproc[_-]per[_-]node|nnodes|num_gpus|num[_-]nodes|devices|include)\b")
 _NODES = ("nnodes", "num_nodes")
 _RANKS = ("nproc_per_node", "num_gpus", "devices")
@@ -65,8 +71,16 @@ def read_launcher(file: InputFile) -> ImportResult:
     names = keys.words("options")
     shown = ", ".join(f"--{name}" for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
     why = "no reader knows this program, so that its own options are not read"
-    builder.unknown(excerpt(keys.get("program"), TITLE), f"{why}: {shown}" if shown else why, keys.line("program"))
+    line = _line_of_program(file, str(keys.get("program")), keys.line("program"))
+    builder.unknown(excerpt(keys.get("program"), TITLE), f"{why}: {shown}" if shown else why, line)
     return builder.reading()
+
+
+def _line_of_program(file: InputFile, program: str, line: int) -> int:
+    """The only line that names a program, since a script in quotes has the line of its first word; else the given."""
+    text = file.text.split("\n")
+    naming = [number for number, each in enumerate(text, 1) if program in each]
+    return naming[0] if len(naming) == 1 else line
 
 
 def launch_of_unknown(file: InputFile) -> ImportResult | None:
@@ -93,6 +107,6 @@ def _launcher_options(keys: Keys) -> Keys | None:
         return None
     behind = command_keys(keys.command._replace(words=words[at:]))
     own.command = keys.command
-    own.put("program", program, max(word.line for word in words[: at + 1]))
+    own.put("program", program, words[at].line)
     own.values["options"], own.listed["options"] = (True, own.line("program")), tuple(behind.values)
     return own

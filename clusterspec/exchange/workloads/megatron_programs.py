@@ -19,7 +19,7 @@ _GENERATES = re.compile(
 NO_TRAINING = "it does not state a layout of training"
 _TASK = re.compile(r"(?:^|/)tasks/(?:\w{1,30}/)?main\.py$")
 _CONVERTS = re.compile(
-    r"^convert(?:_\w{1,40})?\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|mg|nemo)(?:_\w{1,40})?\.py$"
+    r"^convert(?:_\w{1,40})?\.py$|^(?:merge|split|reshard)_\w{0,20}(?:partitions?|ckpts?|checkpoints?)\.py$|^checkpoint_util\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|mg|nemo)(?:_\w{1,40})?\.py$"
 )
 _TARGETS = ("target_tensor", "target_pipeline", "target_expert")
 """Degrees of the checkpoint that a conversion writes (tools/checkpoint/convert.py of Megatron-LM)."""

@@ -220,7 +220,8 @@ def set_sharding(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         else:
             builder.set("layout.sharding", "fsdp", keys.line("use_torch_fsdp2", "use_custom_fsdp", "use_megatron_fsdp"))
         return
-    stage = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
+    stages = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
+    stage = stages | {f"{number}.0": name for number, name in stages.items()}  # a log prints 1.0
     if framework == "megatron-deepspeed" or keys.find("zero_stage"):  # a fork that leaves the sharding to DeepSpeed
         if keys.is_on("bf16") and str(keys.get("zero_stage")) == "0":
             _set_sharding_of_bf16(keys, builder)

@@ -71,10 +71,12 @@ def _of_documents(file: InputFile) -> Iterator[Keys]:
     for yaml in documents:
         for value, path in mappings_in(yaml.mapping, ()):
             if _IMAGE.fullmatch(str(value.get("image"))):
-                yield _keys_of(str(value["image"]), yaml.line(*path, "image"), dict(_variables(yaml, value, path)))
+                yield _keys_of(
+                    str(value["image"]), yaml.line(*path, "image"), dict(container_variables_of(yaml, value, path))
+                )
 
 
-def _variables(yaml: Yaml, value: Mapping[str, Any], path: Path) -> Iterator[tuple[str, tuple[str, int]]]:
+def container_variables_of(yaml: Yaml, value: Mapping[str, Any], path: Path) -> Iterator[tuple[str, tuple[str, int]]]:
     """The variables of a container, each with its value and line; one with a default in the text has that."""
     for key in ("env", "environment"):
         stated = value.get(key)
@@ -96,10 +98,10 @@ def _of_commands(file: InputFile) -> Iterator[Keys]:
     for command in commands:
         image = next((word for word in command.words if _IMAGE.fullmatch(word.text.removeprefix("docker://"))), None)
         if image is not None and command.words[0].text.rpartition("/")[2] in _RUNNERS:
-            yield _keys_of(image.text.removeprefix("docker://"), image.line, _passed_variables(command))
+            yield _keys_of(image.text.removeprefix("docker://"), image.line, passed_variables(command))
 
 
-def _passed_variables(command: Command) -> dict[str, tuple[str, int]]:
+def passed_variables(command: Command) -> dict[str, tuple[str, int]]:
     """The variables that a command passes to a container with their values."""
     found = {}
     for before, word in pairwise(command.words):

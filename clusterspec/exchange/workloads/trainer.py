@@ -58,8 +58,8 @@ _LAYOUT = {
 _SPLIT = re.compile(r"micro_(?:train_)?batch|ubatch")
 """Options of other programs that state the samples of one pass."""
 _MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id", "model_name")
-_LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len")
-_PACKED = ("packing", "use_packed_ds")
+_LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len", "sequence_len")
+_PACKED = ("packing", "sample_packing", "use_packed_ds")
 _QUANTIZED = ("qlora", "use_qlora", "q_lora")
 _SWITCHES = ("use_peft", "use_peft_lora", "use_lora", "lora_enable", "lora", *_QUANTIZED)
 _FOUR_BITS = ("load_in_4bit", "use_4bit_quantization", "use_4bit")
