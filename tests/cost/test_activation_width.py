@@ -62,6 +62,16 @@ def test_norms_move_the_residual_stream_in_its_own_precision() -> None:
     assert kernels(of_one(), "norms and residuals") == kernels(narrow, "norms and residuals")
 
 
+@pytest.mark.parametrize("order", [("none", "fsdp"), ("fsdp", "none")])
+def test_weights_are_copied_by_sharding_in_whatever_order_layouts_are_estimated(order: tuple[str, str]) -> None:
+    """Replicas copy queries, keys and values, 1,024 × 2,048 numbers, in 6 bytes each; full sharding copies shards."""
+    length = {("none", "fsdp"): 1024, ("fsdp", "none"): 4096}[order]
+    found = {name: of_one({"sharding": name}, **AUTOCAST, sequence_length=length) for name in order}
+    copies = {name: sum(kernels(each, "copy of weights"), []) for name, each in found.items()}
+    assert copies["fsdp"] == []
+    assert copies["none"][0] == 6 * 1024 * 2048
+
+
 def test_norms_that_run_operation_by_operation_are_in_fp32_in_any_case() -> None:
     """Two additions read and write two more bytes of each of 4,096 rows of 1,024 numbers; backward they read them."""
     narrow, wide = (of_one({"fused_kernels": False}, residual_precision=name) for name in ("bf16", "fp32"))
