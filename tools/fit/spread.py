@@ -44,6 +44,9 @@ FORKED = ("torchtitan",)
 UNKNOWN = ("custom-2021", "llm-c-2024", "llmq-2025", "nanotron-2024")
 """Entries of programs to which nothing was fitted, the entry of an unknown framework among them. They have one spread,
 by the rule of the libraries.
+
+In both spreads, runs count that are not fitted to because no spec can state what they do: the program of a user may do
+the same.
 """
 WITHOUT_EXPERTS = ("fsdp", *UNKNOWN)
 """The library without a layer of experts, and unknown programs: each brings its own, and fewer than five sources of the
@@ -84,7 +87,6 @@ def spreads(sources: Errors) -> dict[str, dict[bool, Spread]]:
     needs = [
         _Need(run, needed(error, hypot(evidence.half_width_without_source(run), run.host_spread(error))))
         for run, error in sources
-        if run.id not in left_out()
     ]
     found = {}
     for stack in (*table()["stacks"], *UNKNOWN):
@@ -121,13 +123,24 @@ def with_generations_before(found: dict[str, dict[bool, Spread]]) -> dict[str, d
 
 
 def _shrunk_spread(stack: str, experts: bool, needs: Sequence[_Need]) -> Spread:
-    if not experts and (alike := _pooled_stacks(stack)):
+    alike = () if experts else _pooled_stacks(stack)
+    needs = [one for one in needs if counts_in_spread(one.run.id, alike)]
+    if alike:
         return _pooled_spread(alike, needs)
     own = [one for one in needs if ("stack", stack) in one.run.owners]
     sources = len({one.run.source for one in own})
     weight = sources / (sources + KNOWN)
     everything = _quantile(needs, corrected_share(len({one.run.source for one in needs})))
     return Spread(_at_least(weight * _quantile(own) + (1 - weight) * everything), len(own), sources)
+
+
+def counts_in_spread(run: str, pooled: tuple[str, ...]) -> bool:
+    """Whether a run counts in the spread of its stack, of which those named ``pooled`` have one together.
+
+    >>> counts_in_spread("composerolmo-001", LIBRARIES), counts_in_spread("torchao-001", FORKED)
+    (True, False)
+    """
+    return pooled in (LIBRARIES, UNKNOWN) or run not in left_out()
 
 
 def _at_least(size: float) -> float:
