@@ -35,18 +35,16 @@ KNOWN = 4
 """Number of sources of a generation at which its own spread counts as much as that of all generations."""
 LIBRARIES = ("fsdp", "deepspeed")
 """Frameworks that are libraries: each program around them brings layers of its own. Their generations have one spread,
-of runs of sources that were entered since the split. The spread of all generations says nothing of theirs, so that
-their few sources are corrected for by rank.
+of runs of sources that were entered since the split. The spread of all generations says nothing of theirs. Runs count,
+too, that are not fitted to because no spec can state what they do: the program of a user may do the same.
 """
 FORKED = ("torchtitan",)
-"""A program that its users change: its generations, each of few sources, have one spread, by the rule of the libraries.
+"""A program that its users change: its generations have one spread, as those of the libraries. Their few sources are
+corrected for by rank, since the spread of all generations says nothing of theirs.
 """
 UNKNOWN = ("custom-2021", "llm-c-2024", "llmq-2025", "nanotron-2024")
 """Entries of programs to which nothing was fitted, the entry of an unknown framework among them. They have one spread,
-by the rule of the libraries.
-
-In both spreads, runs count that are not fitted to because no spec can state what they do: the program of a user may do
-the same.
+by the rule of torchtitan.
 """
 WITHOUT_EXPERTS = ("fsdp", *UNKNOWN)
 """The library without a layer of experts, and unknown programs: each brings its own, and fewer than five sources of the
@@ -140,7 +138,7 @@ def counts_in_spread(run: str, pooled: tuple[str, ...]) -> bool:
     >>> counts_in_spread("composerolmo-001", LIBRARIES), counts_in_spread("torchao-001", FORKED)
     (True, False)
     """
-    return pooled in (LIBRARIES, UNKNOWN) or run not in left_out()
+    return pooled == LIBRARIES or run not in left_out()
 
 
 def _at_least(size: float) -> float:
@@ -162,7 +160,8 @@ def _pooled_spread(stacks: tuple[str, ...], needs: Sequence[_Need]) -> Spread:
         and any(kind == "stack" and name.startswith(stacks) for kind, name in one.run.owners)
     ]
     sources = len({one.run.source for one in new})
-    return Spread(_at_least(_quantile(new, share=corrected_share(sources))), len(new), sources)
+    share = HELD if stacks == LIBRARIES else corrected_share(sources)
+    return Spread(_at_least(_quantile(new, share=share)), len(new), sources)
 
 
 def corrected_share(sources: int) -> float:
