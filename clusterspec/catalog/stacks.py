@@ -38,7 +38,8 @@ class FrameworkMemory:
     allocator expand, or it uses one arena, so that it caches little free memory.
     ``gradients``: for each precision of the GEMMs, the precision of gradients if the spec states none.
     ``sharded_master``: the weights themselves are the master weights, and 16-bit copies are gathered unit by
-    unit. ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
+    unit. ``autocast``: whole fp32 weights are multiplied under torch.autocast, which leaves hidden states in fp32.
+    ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
     ``accumulators``: bf16 gradients are kept in addition to the fp32 buffers that they are summed in.
     ``offloads_gradients``: sharded gradients lie in host memory where the optimizer states do. ``placeholders``: one
     layer's weight gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
@@ -67,6 +68,7 @@ class FrameworkMemory:
     expandable: bool = False
     gradients: Mapping[str, str] = field(default_factory=dict)
     sharded_master: bool = False
+    autocast: bool = False
     gradient_copy: float = 0.0
     accumulators: bool = False
     offloads_gradients: bool = False
@@ -208,6 +210,7 @@ GROUP = "memory"
 _MEMORY_FLAGS = (
     "expandable",
     "sharded_master",
+    "autocast",
     "accumulators",
     "offloads_gradients",
     "placeholders",

@@ -277,10 +277,19 @@ class Share:
         return self.head or self.embedding
 
 
-def residual_width(workload: Workload) -> float:
-    """Bytes of one number of the residual stream: as stated, else of one activation."""
-    stated = workload.residual_precision
-    return activation_width(workload.precision) if stated is None else precision_width(stated)
+REPLICATED = ("none", "zero1")
+"""Shardings with whole weights and gradients on each rank, which no policy of full sharding narrows."""
+
+
+def residual_width(workload: Workload, layout: Layout) -> float:
+    """Bytes of one number of the residual stream: as stated, else of one weight where automatic casting leaves it in
+    the precision of the embedding, else of one activation.
+    """
+    if workload.residual_precision is not None:
+        return precision_width(workload.residual_precision)
+    narrow, wide = activation_width(workload.precision), precision_width(workload.parameter_precision)
+    casts = layout.stack is not None and layout.stack.memory.autocast and layout.sharding in REPLICATED
+    return max(narrow, wide) if casts else narrow
 
 
 def copies_weights(workload: Workload, sharding: str) -> bool:

@@ -287,8 +287,9 @@ def _has_same_weights(one: Workload, other: Workload) -> bool:
     return one.model == other.model and one.trainable == other.trainable
 
 
-def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool, bool]:
-    """The settings that determine the shapes of all parts of the model: degrees, and whether GEMMs gather their
-    inputs.
+def _shape_degrees(layout: Layout) -> tuple[int, int, int, bool, bool, str]:
+    """The settings that determine the shapes of all parts of the model: degrees, whether GEMMs gather their inputs, and
+    the sharding, by which fp32 weights are copied whole or shard by shard.
     """
-    return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel, layout.overlap.tp == "full"
+    gathers = layout.overlap.tp == "full"
+    return layout.micro_batch, layout.tp, layout.cp, layout.sequence_parallel, gathers, layout.sharding

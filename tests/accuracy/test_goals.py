@@ -69,6 +69,9 @@ SINCE_THEN |= OF_SHORT_SEQUENCES
 IN_PIPELINES_AND_PACKS = frozenset({"gdgpt", "qwenturbo", "sweadapt"})
 """Sources of 29 November 2026, DeepSpeed on A100, experts on MI355X and long packs on L40S, likewise."""
 SINCE_THEN |= IN_PIPELINES_AND_PACKS
+ON_ONE_CARD = frozenset({"akjindal"})
+"""A source of the same day, nanoGPT on one RTX 4090, likewise."""
+SINCE_THEN |= ON_ONE_CARD
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -184,6 +187,7 @@ LATER_GOALS = {
     "dense models in torchtitan": (OF_LARGE_TENSORS, 4, 0.27, 0.23),
     "Megatron-LM on four A100": (ON_FOUR_A100, 10, 0.045, 0.06),
     "experts and adapters in AutoModel": (PAGE_OF_FSDP, 11, 0.08, 0.13),
+    "nanoGPT on one card": (ON_ONE_CARD, 1, 0.13, 0.13),
     "current TPUs": (ON_CURRENT_TPUS, 10, 0.075, 0.11),
 }
 """Runs of later sources, and the greatest median and mean of their errors."""

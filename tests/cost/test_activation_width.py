@@ -62,6 +62,38 @@ def test_norms_move_the_residual_stream_in_its_own_precision() -> None:
     assert kernels(of_one(), "norms and residuals") == kernels(narrow, "norms and residuals")
 
 
+@pytest.mark.parametrize("order", [("none", "fsdp"), ("fsdp", "none")])
+def test_weights_are_copied_by_sharding_in_whatever_order_layouts_are_estimated(order: tuple[str, str]) -> None:
+    """Replicas copy queries, keys and values, 1,024 × 2,048 numbers, in 6 bytes each; full sharding copies shards."""
+    length = {("none", "fsdp"): 1024, ("fsdp", "none"): 4096}[order]
+    found = {name: of_one({"sharding": name}, **AUTOCAST, sequence_length=length) for name in order}
+    copies = {name: kernels(each, "copy of weights")[0] for name, each in found.items()}
+    assert copies["fsdp"] == []
+    assert copies["none"][0] == 6 * 1024 * 2048
+
+
+@pytest.mark.parametrize(
+    ("framework", "sharding", "stated", "width"),
+    [
+        ("fsdp", "none", {}, 4),
+        ("fsdp", "none", {"residual_precision": "bf16"}, 2),
+        ("fsdp", "zero2", {}, 2),
+        ("torchtitan", "none", {}, 4),
+        ("megatron-core", "none", {}, 2),
+        ("custom", "none", {}, 2),
+    ],
+)
+def test_replicas_under_automatic_casting_keep_the_residual_stream_in_fp32(
+    framework: str, sharding: str, stated: dict[str, str], width: int
+) -> None:
+    """Automatic casting narrows the operands of products alone: an embedding in fp32 and sums with it stay in fp32. Of
+    ten passes over 4,096 rows of 1,024 numbers six are of this stream.
+    """
+    found = of_one({"framework": framework, "sharding": sharding}, **AUTOCAST, **stated)
+    moved = 4096 * 1024 * (6 * width + 4 * 2) / 0.67
+    assert kernels(found, "norms and residuals") == [[pytest.approx(moved)], [pytest.approx(moved)]]
+
+
 def test_norms_that_run_operation_by_operation_are_in_fp32_in_any_case() -> None:
     """Two additions read and write two more bytes of each of 4,096 rows of 1,024 numbers; backward they read them."""
     narrow, wide = (of_one({"fused_kernels": False}, residual_precision=name) for name in ("bf16", "fp32"))

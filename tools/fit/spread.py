@@ -35,15 +35,16 @@ KNOWN = 4
 """Number of sources of a generation at which its own spread counts as much as that of all generations."""
 LIBRARIES = ("fsdp", "deepspeed")
 """Frameworks that are libraries: each program around them brings layers of its own. Their generations have one spread,
-of runs of sources that were entered since the split. The spread of all generations says nothing of theirs, so that
-their few sources are corrected for by rank.
+of runs of sources that were entered since the split. The spread of all generations says nothing of theirs. Runs count,
+too, that are not fitted to because no spec can state what they do: the program of a user may do the same.
 """
 FORKED = ("torchtitan",)
-"""A program that its users change: its generations, each of few sources, have one spread, by the rule of the libraries.
+"""A program that its users change: its generations have one spread, as those of the libraries. Their few sources are
+corrected for by rank, since the spread of all generations says nothing of theirs.
 """
 UNKNOWN = ("custom-2021", "llm-c-2024", "llmq-2025", "nanotron-2024")
 """Entries of programs to which nothing was fitted, the entry of an unknown framework among them. They have one spread,
-by the rule of the libraries.
+by the rule of torchtitan.
 """
 WITHOUT_EXPERTS = ("fsdp", *UNKNOWN)
 """The library without a layer of experts, and unknown programs: each brings its own, and fewer than five sources of the
@@ -84,7 +85,6 @@ def spreads(sources: Errors) -> dict[str, dict[bool, Spread]]:
     needs = [
         _Need(run, additional_half_width(error, hypot(evidence.half_width_without_source(run), run.host_spread(error))))
         for run, error in sources
-        if run.id not in left_out()
     ]
     found = {}
     for stack in (*table()["stacks"], *UNKNOWN):
@@ -121,13 +121,24 @@ def with_generations_before(found: dict[str, dict[bool, Spread]]) -> dict[str, d
 
 
 def _shrunk_spread(stack: str, experts: bool, needs: Sequence[_Need]) -> Spread:
-    if not experts and (alike := _pooled_stacks(stack)):
+    alike = () if experts else _pooled_stacks(stack)
+    needs = [one for one in needs if counts_in_spread(one.run.id, alike)]
+    if alike:
         return _pooled_spread(alike, needs)
     own = [one for one in needs if ("stack", stack) in one.run.owners]
     sources = len({one.run.source for one in own})
     weight = sources / (sources + KNOWN)
     everything = _quantile(needs, corrected_share(len({one.run.source for one in needs})))
     return Spread(_at_least(weight * _quantile(own) + (1 - weight) * everything), len(own), sources)
+
+
+def counts_in_spread(run: str, pooled: tuple[str, ...]) -> bool:
+    """Whether a run counts in the spread of its stack, of which those named ``pooled`` have one together.
+
+    >>> counts_in_spread("composerolmo-001", LIBRARIES), counts_in_spread("torchao-001", FORKED)
+    (True, False)
+    """
+    return pooled == LIBRARIES or run not in left_out()
 
 
 def _at_least(size: float) -> float:
@@ -149,7 +160,8 @@ def _pooled_spread(stacks: tuple[str, ...], needs: Sequence[_Need]) -> Spread:
         and any(kind == "stack" and name.startswith(stacks) for kind, name in one.run.owners)
     ]
     sources = len({one.run.source for one in new})
-    return Spread(_at_least(_quantile(new, share=corrected_share(sources))), len(new), sources)
+    share = HELD if stacks == LIBRARIES else corrected_share(sources)
+    return Spread(_at_least(_quantile(new, share=share)), len(new), sources)
 
 
 def corrected_share(sources: int) -> float:

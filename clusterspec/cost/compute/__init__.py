@@ -357,7 +357,7 @@ class Shard:
             documents=documents,
             gathers_again=layout.stack is None or not layout.stack.memory.gathered_inputs,
             gathers_whole=layout.overlap.tp != "full",
-            residual_width=residual_width(workload),
+            residual_width=residual_width(workload, layout),
             copies_weights=copies_weights(workload, layout.sharding),
         )
 

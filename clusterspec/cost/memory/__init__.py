@@ -289,7 +289,7 @@ class Job:
     @property
     def residual_width(self) -> float:
         """Bytes of one number of the residual stream."""
-        return residual_width(self.workload)
+        return residual_width(self.workload, self.layout)
 
     @property
     def kept(self) -> float:
