@@ -83,7 +83,8 @@ class PromptQueue(NamedTuple):
     """Prompts that come at random times, ``rate`` per second, to an engine whose steps take ``plain`` seconds without
     prompts and ``added`` seconds more for each. A step holds at most ``per_step`` prompts, fractions included, and
     takes ``full`` seconds with so many. Steps follow each other; each computes the prompts that came before it, up to
-    ``per_step``. A prompt goes to the one of ``engines`` with the fewest prompts.
+    ``per_step``. A prompt goes to the one of ``engines`` with the fewest prompts. A step takes as long again on each of
+    ``stages`` of a pipeline, but the next one follows it at once.
 
     W prompts are there at the start of a step, V = min(W, per_step) of them are computed, and L = W − V are left. If A
     prompts arrive during the step, the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate ·
@@ -96,6 +97,7 @@ class PromptQueue(NamedTuple):
     per_step: float
     full: float
     engines: float = 1.0
+    stages: float = 1.0
 
     @property
     def load(self) -> float:
@@ -133,7 +135,7 @@ class PromptQueue(NamedTuple):
     def second_moment(self) -> float:
         """The mean of V².
 
-        >>> round(PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02).squares, 6)  # v = 0.2: 0.2² + 0.2 / (1 − 0.5²)
+        >>> round(PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02).second_moment, 6)  # v = 0.2: 0.2² + 0.2 / (1 − 0.5²)
         0.306667
         """
         came, computed = self.rate * self.plain, self.rate * self.added
@@ -146,7 +148,7 @@ class PromptQueue(NamedTuple):
     def step_remainder(self) -> float:
         """Mean seconds until the running step ends, at most half of a full one.
 
-        >>> round(PromptQueue(1e-9, 0.02, 0.1, 2.0, 0.22).rest, 6)
+        >>> round(PromptQueue(1e-9, 0.02, 0.1, 2.0, 0.22).step_remainder, 6)
         0.01
         """
         mean = self.rate * self.step
@@ -157,15 +159,19 @@ class PromptQueue(NamedTuple):
 
     @property
     def seconds_of_other_prompts(self) -> float:
-        """Seconds that the mean number of prompts in a step adds to a step with one prompt."""
-        return max(0.0, self.added * (self.rate * self.step - 1))
+        """Seconds that the mean number of prompts in a step adds to a step with one prompt, on all stages.
+
+        >>> PromptQueue(50.0, 0.05, 0.01, 9.0, 0.14, stages=3.0).seconds_of_other_prompts  # steps of 0.1 s: 4 others
+        0.12
+        """
+        return max(0.0, self.stages * self.added * (self.rate * self.step - 1))
 
     @property
     def seconds_behind(self) -> float:
         """Mean seconds by which other prompts delay a prompt, from the end of the step in which it arrived: prompts in
         its own step, full steps before it, and steps that leave a part of it for the next step.
         """
-        seconds_of_other_prompts = self.added * (self.second_moment / (self.rate * self.step) - 1)
+        seconds_of_other_prompts = self.stages * self.added * (self.second_moment / (self.rate * self.step) - 1)
         parted = min(1.0, self.left * self.step / self.full * 2 * (1 - self.load))
         return max(
             0.0, seconds_of_other_prompts + self.left / self.rate + parted * self.full / (2 * self.rate * self.step)
@@ -234,22 +240,23 @@ def mixed_step_wait(
 
     ``steps`` holds a decode step and the seconds that a prompt adds to the steps of its engine. ``waits`` holds the
     share of the time in which sequences decode, and the wait for steps formed ahead. While no sequence decodes, steps
-    hold only prompts, and no step follows the last prompt.
+    hold only prompts, and no step follows the last prompt. A pipeline starts a step with prompts each time its first
+    stage has computed a batch.
     """
     (decode, added), stages, (share, ahead) = steps, float(pools.decode.layout.pp), waits
-    plain = decode.total * max(LEAST_LOAD, share)
+    plain = decode.total / stages * max(LEAST_LOAD, share)
     if not added or not rate:
         return WaitTail(0.0, plain + 2 * ahead, 0.0, 0.0)
     engines = float(pools.prompts.attention_ranks)
     per_step, full = _full_step(pools, decode, decoding, share)
     each = min(rate / engines, constants.MOST_LOAD * per_step / full, constants.MOST_LOAD * stages / added)
-    queue = PromptQueue(each, plain, added / stages, per_step, full, pools.engines_of_choice)
+    queue = PromptQueue(each, plain, added / stages, per_step, full, pools.engines_of_choice, stages)
     return queue.tail(ahead, variation_seconds(pools, queue.load, full / per_step))
 
 
 def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float) -> tuple[float, float]:
     """The prompts, fractions included, that fill the token budget of a step in which sequences also decode for a
-    ``share`` of the time, and the seconds of such a step. Without a budget a step has one whole prompt.
+    ``share`` of the time, and the seconds of such a step on one stage. Without a budget a step has one whole prompt.
     """
     engine, load = pools.prompts, pools.load
     fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
@@ -258,4 +265,4 @@ def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float)
     taken = decoding.sequences * decoding.tokens
     room = max(1.0, load.chunk_tokens - taken) if load.chunk_tokens else budget  # of a step in which all decode
     full = engine.prefill(min(budget, room), seen, float(engine.layout.attention_dp), decoding)
-    return budget / fresh, decode.total + seconds_added((decode, full), 0.0) / engine.layout.pp
+    return budget / fresh, (decode.total + seconds_added((decode, full), 0.0)) / engine.layout.pp

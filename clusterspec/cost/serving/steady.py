@@ -168,7 +168,8 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
 
         return now._replace(wait=wait_in_step(pools, now.decode, sequences_of_step(pools, now.sequences), now.prompt))
     prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
-    prompts = max(prompts, prompts_at_rate(pools, now.decode.total, now.carried / engine.layout.pp))
+    step, added = now.decode.total / engine.layout.pp, now.carried / engine.layout.pp  # of one stage
+    prompts = max(prompts, prompts_at_rate(pools, step, added))
     if runs_in_cycles(pools, now.prefill):
         return now._replace(wait=wait_in_cycle(pools, prompts, (now.decode, now.prefill), now.prompt))
     busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)

@@ -200,7 +200,7 @@ def test_a_part_of_a_prompt_sees_the_mean_of_the_tokens_before_it(
 def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
     fresh: int, chunk: int | None, decoding: int, tokens: int, seen: int
 ) -> None:
-    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s adds 0.4 s to one of 0.1 s, 0.2 s on each stage.
+    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s takes 0.25 s on each of them.
 
     A step is timed with all that decode in it: of 2,400 tokens, 1,600 are left to a prompt, which run in one step.
     """
@@ -215,7 +215,7 @@ def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
     pools: Any = SimpleNamespace(prompts=engine, load=load)
     per_step, full = _full_step(pools, StepTime((), 1.0, 0.1, 0.1), Decoding(decoding, 1000.0, 2.0), 0.5)
     assert asked == [(min(tokens, (chunk or tokens) - 2 * decoding), seen)]
-    assert (per_step, full) == pytest.approx((tokens / fresh, 0.1 + 0.4 / 2))
+    assert (per_step, full) == pytest.approx((tokens / fresh, 0.5 / 2))
 
 
 PLAN = """
