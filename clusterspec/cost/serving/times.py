@@ -266,8 +266,13 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
         return offline_run_seconds(pools, now)
     if run is None or pools.load.load != "closed":
         return None
-    final = rest - (pools.load.output_tokens - 1) * (now.tpot - now.decode.total / now.tokens_per_step)
-    return run.seconds(rest + run.queued + run.varied, final)
+    tokens, each = pools.load.output_tokens - 1, now.decode.total / now.tokens_per_step
+    latency, final = rest + run.queued + run.varied, rest - tokens * (now.tpot - each)
+    if not pools.equal_requests or run.concurrency > run.places:
+        return run.seconds(latency, final)
+    latency = final + run.last - run.cold if pools.in_waves else latency
+    last = decoding_seconds(pools, run.requests_of_last_round / pools.decode.attention_ranks)
+    return run.seconds_of_rounds(latency, final - tokens * max(0.0, each - last))
 
 
 def _request_waits(
