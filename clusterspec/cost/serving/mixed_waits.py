@@ -84,7 +84,8 @@ class PromptQueue(NamedTuple):
     prompts and ``added`` seconds more for each. A step holds at most ``per_step`` prompts, fractions included, and
     takes ``full`` seconds with so many. Steps follow each other; each computes the prompts that came before it, up to
     ``per_step``. A prompt goes to the one of ``engines`` with the fewest prompts. A step takes as long again on each of
-    ``stages`` of a pipeline, but the next one follows it at once.
+    ``stages`` of a pipeline, but the next one follows it at once. A step with prompts takes ``fixed`` seconds more,
+    however many it has: the host launches as many kernels for one as for all.
 
     W prompts are there at the start of a step, V = min(W, per_step) of them are computed, and L = W − V are left. If A
     prompts arrive during the step, the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate ·
@@ -98,6 +99,7 @@ class PromptQueue(NamedTuple):
     full: float
     engines: float = 1.0
     stages: float = 1.0
+    fixed: float = 0.0
 
     @property
     def load(self) -> float:
@@ -115,7 +117,29 @@ class PromptQueue(NamedTuple):
         >>> PromptQueue(5.0, 0.02, 0.1, 2.0, 0.22).step
         0.04
         """
-        return self.plain / (1 - self.rate * self.added)
+        return (self.plain + self.with_prompts * self.fixed) / (1 - self.rate * self.added)
+
+    @property
+    def with_prompts(self) -> float:
+        """The share of the steps that hold prompts; 0 where it makes no difference.
+
+        A step has none if none came in the step before it, which is a step without prompts or one with their mean
+        number.
+
+        >>> found = PromptQueue(10.0, 0.01, 0.0, 9.0, 0.06, fixed=0.05).with_prompts  # after 0.01 s or 0.06 s
+        >>> round(found, 6) == round((1 - exp(-0.1)) / (exp(-0.6) + 1 - exp(-0.1)), 6)
+        True
+        """
+        if not self.fixed:
+            return 0.0
+        after, found = -expm1(-self.rate * self.plain), 1.0
+        for _ in range(ROUNDS if self.added else 1):
+            mean = (self.plain + found * self.fixed) / (1 - self.rate * self.added)
+            longer = self.plain + self.fixed + self.added * self.rate * mean / found
+            before, found = found, after / (exp(-self.rate * longer) + after)
+            if abs(found - before) < CLOSE * found:
+                break
+        return found
 
     @property
     def left(self) -> float:
@@ -135,14 +159,21 @@ class PromptQueue(NamedTuple):
     def second_moment(self) -> float:
         """The mean of V².
 
-        >>> round(PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02).second_moment, 6)  # v = 0.2: 0.2² + 0.2 / (1 − 0.5²)
-        0.306667
+        >>> round(PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02).second_moment, 3)  # (0.1² + 0.2 + 0.02) / (1 − 0.5²)
+        0.307
         """
-        came, computed = self.rate * self.plain, self.rate * self.added
+        came, computed = self.rate * (self.plain + self.fixed), self.rate * self.added
         mean = self.rate * self.step
         left = self.left * self.step / self.full  # at the start of steps, not over the time
-        found = mean + came * came + 2 * came * computed * mean - 2 * left * self.per_step * (1 - self.load)
+        alone = self.rate * self.rate * self._square_without_prompts
+        found = mean + alone + 2 * came * computed * mean - 2 * left * self.per_step * (1 - self.load)
         return max(mean * mean, found / (1 - computed * computed))
+
+    @property
+    def _square_without_prompts(self) -> float:
+        """The mean square of the seconds of a step beside those that grow with its prompts."""
+        share, longer = self.with_prompts, self.plain + self.fixed
+        return (1 - share) * self.plain * self.plain + share * longer * longer
 
     @property
     def step_remainder(self) -> float:
@@ -153,7 +184,9 @@ class PromptQueue(NamedTuple):
         """
         mean = self.rate * self.step
         square = (
-            self.plain * self.plain + 2 * self.plain * self.added * mean + self.added * self.added * self.second_moment
+            self._square_without_prompts
+            + 2 * (self.plain + self.fixed) * self.added * mean
+            + self.added * self.added * self.second_moment
         )
         return min(self.full / 2, square / (2 * self.step))
 
@@ -250,7 +283,8 @@ def mixed_step_wait(
     engines = float(pools.prompts.attention_ranks)
     per_step, full = _full_step(pools, decode, decoding, share)
     each = min(rate / engines, constants.MOST_LOAD * per_step / full, constants.MOST_LOAD * stages / added)
-    queue = PromptQueue(each, plain, added / stages, per_step, full, pools.engines_of_choice, stages)
+    further, fixed = _prompt_seconds_in_step(pools, (decode, added), decoding, (per_step, full))
+    queue = PromptQueue(each, plain, further, per_step, full, pools.engines_of_choice, stages, fixed)
     return queue.tail(ahead, variation_seconds(pools, queue.load, full / per_step))
 
 
@@ -266,3 +300,26 @@ def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float)
     room = max(1.0, load.chunk_tokens - taken) if load.chunk_tokens else budget  # of a step in which all decode
     full = engine.prefill(min(budget, room), seen, float(engine.layout.attention_dp), decoding)
     return budget / fresh, (decode.total + seconds_added((decode, full), 0.0)) / engine.layout.pp
+
+
+def _prompt_seconds_in_step(
+    pools: Pools, steps: tuple[StepTime, float], decoding: Decoding, most: tuple[float, float]
+) -> tuple[float, float]:
+    """The seconds that each prompt of a step adds to it on one stage, and those that a step with prompts takes more,
+    however many it has.
+
+    ``steps`` holds a decode step and the seconds that a prompt adds to the steps of its engine, ``most`` the prompts
+    of a full step and its seconds. Where the host launches a prompt for longer than the device computes it, further
+    prompts of the step add what a full step takes longer.
+    """
+    (decode, added), engine, (per_step, full) = steps, pools.prompts, most
+    stages, load = engine.layout.pp, pools.load
+    if per_step <= 1:
+        return added / stages, 0.0
+    one = engine.prefill(load.fresh_tokens, float(load.input_tokens), float(engine.layout.attention_dp), decoding)
+    computing = max(0.0, one.device - decode.device)
+    longer = seconds_added((decode, one), 0.0)
+    if longer <= computing:
+        return added / stages, 0.0
+    further = max(0.0, full - (decode.total + longer) / stages) / (per_step - 1)
+    return further, max(0.0, longer / stages - further)
