@@ -70,3 +70,27 @@ def test_the_formulas_and_the_simulation_of_a_pipeline_agree(place: int) -> None
     expected, found = parts(study)[1], simulated_load(study, seed=1, requests=600).latencies
     assert expected.ttft == pytest.approx(found["ttft"].p50, rel=0.08)
     assert expected.tpot == pytest.approx(found["tpot"].p50, rel=0.03)
+
+
+@pytest.mark.parametrize("framework", ["vllm", "trt-llm"])
+def test_more_requests_of_a_loop_never_wait_less_in_a_pipeline(framework: str) -> None:
+    """From few requests on two stages to many; batches of some end while others are on the first stage."""
+    waits = [
+        parts(plan(f"concurrency: {many}", model="llama-3.1-8b", per=2, framework=f"{framework}, pp: 2", input=211))[
+            1
+        ].ttft_mean
+        for many in (2, 8, 32, 128)
+    ]
+    assert waits == sorted(waits)
+
+
+def test_short_answers_of_a_pipeline_wait_for_the_prompts_of_other_batches() -> None:
+    """Four requests on two stages, of 4,000 tokens and 40 of answer: they wait for 0.13 s, where the rest of a step and
+    the requests that end with one are 0.03 s.
+    """
+    study = plan(
+        "concurrency: 4, chunk_tokens: 2048", **LARGE | {"per": 2, "framework": "vllm, pp: 2"}, input=4000, output=40
+    )
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=400)
+    waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
+    assert expected.ttft_mean == pytest.approx(waited, rel=0.08)

@@ -232,6 +232,8 @@ def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
     """
     busy = pools.share_with_others
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, now.sequences))
+    if pools.decode.layout.pp > 1:  # other batches end while one is on the first stage
+        return mixed_step_wait(pools, (now.decode, now.carried), decoding, now.rate * busy, (busy, now.ahead))
     tail = mixed_step_wait(pools, (now.decode, now.carried), decoding, now.rate, (busy, now.ahead))
     part = now.wait / tail.of_all if tail.of_all else 0.0
     later = unreceived_wait(pools, now.decode.total, now.sequences)
