@@ -14,6 +14,7 @@ from tests.analysis.test_simulation import parts, plan
 from tests.effort import sampled
 
 REPLICAS: dict[str, object] = {"machine": "h200-sxm-141gb", "per": 8, "model": "qwen3-30b-a3b", "output": 300}
+ALONE: dict[str, object] = {"machine": "a100-sxm-80gb", "per": 8, "input": 171, "output": 96}
 
 
 def test_a_step_is_beyond_graphs_where_one_of_its_ranks_is() -> None:
@@ -41,3 +42,15 @@ def test_replicas_that_mix_prompts_with_decoding_take_what_their_simulation_says
     expected, found = parts(study)[1], simulated_load(study, seed=1, requests=800).latencies
     assert expected.ttft == pytest.approx(found["ttft"].p50, rel=0.08)
     assert expected.tpot == pytest.approx(found["tpot"].p50, rel=0.08)
+
+
+@pytest.mark.parametrize("framework", ["vllm", "sglang"])
+def test_a_request_of_a_light_load_finds_one_of_eight_engines_idle(framework: str) -> None:
+    """Each of four requests in flight on eight engines went to the engine with the fewest: hardly any waits for a step,
+    where a third would on an engine drawn at random.
+    """
+    study = plan("request_rate: 3.3", **ALONE | {"framework": framework})
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=600)
+    waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
+    assert expected.ttft_mean == pytest.approx(waited, rel=0.06)
+    assert expected.state.wait < 0.2 * expected.state.decode.total

@@ -222,7 +222,8 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
     ahead = seconds_formed_ahead(pools, sequences, (decode, now.prefill), now.carried)
     least = ahead + unreceived_wait(pools, decode.total, sequences)
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, sequences))
-    tail = mixed_step_wait(pools, (decode, now.carried), decoding, rate, (-expm1(-sequences), least))
+    busy = pools.share_of_arrivals_at_busy(sequences)
+    tail = mixed_step_wait(pools, (decode, now.carried), decoding, rate, (busy, least))
     return now._replace(wait=tail.of_all, ahead=ahead, tail=tail)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import expm1, inf
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Design
@@ -340,7 +340,7 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
         return median_above_mean_of_coupled_ranks(pools, now)
     if unevenly_loaded_ranks(pools.decode) > 1:
         return 0.0  # even parts of steps of all ranks, and whole ones
-    step = 0.0 if pools.has_prefill_engines else now.decode.total * -expm1(-now.sequences)
+    step = 0.0 if pools.has_prefill_engines else now.decode.total * pools.share_of_arrivals_at_busy(now.sequences)
     step *= pools.load.receive_interval
     prompts = now.sequences * now.tokens_per_step / pools.load.gaps  # half are held for longer than the mean
     queued = now.wait - now.ahead - wait_until_release(pools, now.tpot * now.tokens_per_step, prompts)
