@@ -171,7 +171,7 @@ class PromptQueue(NamedTuple):
 
     @property
     def _square_without_prompts(self) -> float:
-        """The mean square of the seconds of a step beside those that grow with its prompts."""
+        """The mean square of the seconds of a step, without those that grow with its prompts."""
         share, longer = self.with_prompts, self.plain + self.fixed
         return (1 - share) * self.plain * self.plain + share * longer * longer
 
