@@ -108,3 +108,23 @@ def test_requests_without_a_place_are_not_in_step() -> None:
     places = ", requests: 640, max_sequences: 32"
     equal, mean = (times_of(spec_text("alone", 1024, 64, answer, places)) for answer in (EQUAL, 512))
     assert equal.ttft == mean.ttft
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_last_round_of_equal_requests_lasts_as_long_with_few_of_them(engine: str) -> None:
+    """Of 52 requests, 16 in flight, four are left after three rounds: a fourth round, not a quarter of one."""
+    text = spec_text(engine, 1024, 16, further=", requests: 52")
+    found, run = times_of(text), simulated_load(study_of(text), seed=1).run
+    assert found.output_tokens_per_second == pytest.approx(52 * 512 / run.ended, rel=0.05)
+
+
+@pytest.mark.parametrize("engine", ["mixed", "alone"])
+def test_one_more_equal_request_never_shortens_a_run(engine: str) -> None:
+    lengths = [52, 63, 64, 65]
+    rates = [
+        times_of(spec_text(engine, 1024, 16, further=f", requests: {many}")).output_tokens_per_second
+        for many in lengths
+    ]
+    seconds = [many / rate for many, rate in zip(lengths, rates, strict=True)]
+    assert seconds == sorted(seconds)
+    assert seconds[3] > seconds[2] * 1.15, "the 65th request is a round of its own"

@@ -361,6 +361,21 @@ whose kernels were measured, A10G, L4, not RTX 4090 and 6000 Ada). Nothing was f
 18.9 to 22.4 % (8B models on one card at one request a second: +6 to -2 %); with the 18 new plans all held-out TPOT
 from 13.0 to 12.2 %, TTFT from 26.4 to 25.8 %, throughput from 11.3 to 11.2 %.
 
+On 29 November 2026 14 rows of four sources were entered, whose sides the hash of their names told before they were
+read: four of DeepSeek-R1 in mxfp4 on eight MI350X (vLLM pull request 44437, `rocm-mxfp4`, the main branch of June
+2026), two of vLLM's recipes on one MI300X (`amd-recipes`, each on one accelerator as its recipe says) and six of
+Qwen3-4B on RTX 4090 (tt-inference-server issue 394; its first tokens repeat prompts and are left out) on the side that
+may be fitted, and two of gpt-oss-20b on an H100 (achatbot pull request 183, SGLang; its first tokens wait seconds for
+kernels and are left out, its time per output token is that of equal answers without them) held out. First errors in the
+median, fitted side: TPOT 11 % (12 rows; p90 32 %, 10 inside), TTFT 24 % (2, inside) and throughput 37 % (6, 4 inside);
+held out: TPOT 17.5 % (2, inside) and throughput 72 % (2, one inside). Steps of MI350X are predicted up to half too
+short with four requests in flight, right with 32.
+
+What a last round costs was missing in runs of equal requests: 100 requests, 32 in flight, are four rounds and not 3.1.
+With it, nothing fitted, throughput of the 41 fitted plans that change went from 0.577 to 0.563 in the mean logarithm
+(Vultr's from 6 to 0 % with 64, from 10 to 0 % with 128 and from 6 to 1 % with 256 requests in flight), of the 15 held
+out from 0.104 to 0.083; all held-out throughput from 10.5 to 10.5 % in the median and from 0.1663 to 0.1660.
+
 Seen and not mended: vLLM parses the template of a chat for each request in some releases (6 to 8 ms, pull request
 20065), and GPUStack's 1,000 prompts of 128 tokens at vLLM 0.11 wait 12 to 15 ms for each, which no source states.
 ML.ENERGY's steps are longer by 75 us for each sequence on H100 and 120 us on B200 than predicted, io.net's by 35 us;

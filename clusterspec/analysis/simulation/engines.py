@@ -6,12 +6,21 @@ from heapq import heapify, heappop, heappush
 from math import ceil, inf
 from operator import attrgetter
 
-from clusterspec.analysis.simulation.ranks import REQUESTS, TINY, AttentionRank, Limits, Request, divide
+from clusterspec.analysis.simulation.ranks import (
+    REQUESTS,
+    TINY,
+    AttentionRank,
+    Limits,
+    Request,
+    divide,
+    fullest_ranks,
+    gaps_of_rounds,
+    leave,
+)
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.standard import sum_of
 
 EXPECTED, CONTEXT = attrgetter("expected"), attrgetter("context")
-FULLNESS = attrgetter("count", "context")
 MOST_OUTPUT = 4096
 """The maximum number of output tokens that have to fit in the free cache before a request starts, if the engine
 requires this (SGLang, managers/schedule_policy.py at 00550cd1: CLIP_MAX_NEW_TOKENS).
@@ -29,12 +38,18 @@ class SimulatedEngine:
     ``launches_ahead``, it prepares and launches each decode step while the one before it runs. If steps are formed
     ahead, ``looked`` is the last time at which the scheduler looked for requests, and ``launching`` the time at which
     it began to launch the running step.
+
+    A step is that of one batch on the first stage of a pipeline. Its prompts are admitted when the step starts, and it
+    decodes one in ``tables.stages`` of the sequences, each of which gains a token once per round of all batches.
+    Source: vLLM, vllm/v1/engine/core.py (step_with_batch_queue): a batch is scheduled whenever fewer than one for each
+    stage are in flight; SGLang, managers/scheduler_pp_mixin.py (event_loop_pp): micro-batches take prompts in turn.
     """
 
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
         self.tables, self.limits, self.gaps = tables, limits, gaps
         self.launches_ahead = limits.ahead and limits.apart != "prefill"
         self.ranks = [AttentionRank() for _ in range(tables.ranks)]
+        self.gained = tables.gained / tables.stages
         self.version = 0
         self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
         self.running = self.mixed = False
@@ -148,7 +163,7 @@ class SimulatedEngine:
 
     def end(self, now: float) -> list[Request]:
         """Finish the running steps; the requests that ended with them."""
-        gained, steps = self.tables.gained * self.steps, self.steps
+        gained, steps = self.gained * self.steps, self.steps
         self.since = 0 if self.mixed else (self.since + steps) % self.limits.interval
         self.held = 1 if self.mixed else (self.held + steps) % self.limits.hold
         ended: list[Request] = []
@@ -158,12 +173,17 @@ class SimulatedEngine:
                 rank.stalled += self.each
                 continue
             rank.step += steps
+            if not rank.count:
+                rank.recent.clear()
             if count := rank.count:
                 tokens = count * gained
                 rank.context += tokens
                 if not whole:
                     rank.used += tokens
-                if rank.stalled:
+                if self.tables.stages > 1:
+                    for gap, share in gaps_of_rounds(rank, self.each, steps, self.tables.stages):
+                        self.gaps[gap] = self.gaps.get(gap, 0.0) + count * share
+                elif rank.stalled:
                     self._count_gaps(count, self.each + rank.stalled)
                 else:
                     steadily += count
@@ -221,7 +241,7 @@ class SimulatedEngine:
     def _join(self, rank: AttentionRank, request: Request) -> None:
         """Let a request with a computed prompt decode from the next step on."""
         if not request.left:
-            request.left = max(1, ceil((request.output - 1) / self.tables.gained - TINY))
+            request.left = max(1, ceil((request.output - 1) / self.tables.gained - TINY)) * self.tables.stages
         request.held = request.held or request.prompt
         request.joined = rank.step
         rank.count += 1
@@ -231,9 +251,9 @@ class SimulatedEngine:
 
     def _end_request(self, rank: AttentionRank, request: Request, now: float, ended: list[Request]) -> None:
         """Remove a request from its rank after its last token."""
-        held = request.held + (rank.step - request.joined) * self.tables.gained
+        held = request.held + (rank.step - request.joined) * self.gained
         rank.count -= 1
-        _leave(rank)
+        leave(rank)
         rank.context -= held
         rank.used -= request.prompt + request.output if self.limits.whole else held
         del rank.order[request.index]
@@ -242,7 +262,7 @@ class SimulatedEngine:
 
     def _begin_decoding(self) -> None:
         """Starts a run of decode steps: as many as pass until a request ends, and as the free cache allows."""
-        gained, grows, held = self.tables.gained, not self.limits.whole, self.limits.tokens
+        gained, grows, held = self.gained, not self.limits.whole, self.limits.tokens
         most = inf
         for rank in self.ranks:
             if not rank.count:
@@ -265,7 +285,7 @@ class SimulatedEngine:
         counts = [rank.count for rank in self.ranks]
         count, mean = max(counts), sum(counts) / len(counts)
         context = fullest.context / fullest.count + gained * (self.steps - 1) / 2
-        self.each = self.tables.decode_seconds(count, context, mean)
+        self.each = self.tables.decode_seconds(count, context, mean) / self.tables.stages
 
     def _free_for_growth(self, rank: AttentionRank) -> None:
         """Preempts requests of a rank until the cache has space for the tokens that the others gain in one step.
@@ -274,7 +294,7 @@ class SimulatedEngine:
         each step, and the youngest are preempted where `allocate_slots` finds no block.
         """
         grows = not self.limits.whole
-        while grows and rank.count > 1 and rank.used + rank.count * self.tables.gained > self.limits.tokens:
+        while grows and rank.count > 1 and rank.used + rank.count * self.gained > self.limits.tokens:
             self._preempt(rank)
 
     def _preempt(self, rank: AttentionRank) -> None:
@@ -284,29 +304,28 @@ class SimulatedEngine:
         heapify(rank.decoding)
         past = rank.step - request.joined
         rank.count -= 1
-        rank.context -= request.held + past * self.tables.gained
-        request.held += past * self.tables.gained
+        rank.context -= request.held + past * self.gained
+        request.held += past * self.gained
         request.left -= past
         rank.used -= request.held
         rank.waiting.appendleft(request)
         self.preempted += 1
 
     def _begin_mixed_step(self) -> None:
-        """Start a step that computes a part of the prompts on each rank and decodes all sequences that may decode.
+        """Start a step that computes a part of the prompts on each rank and decodes the sequences of a batch that may.
 
-        A prompt delays each pipeline stage only by that stage's layers, and is complete when it has passed all stages.
-        The step lasts at least as long as the host takes to launch it, also for the sequences that decode in it.
+        The prompts of a batch are complete when it has passed all pipeline stages. The step lasts at least as long as
+        the host takes to launch it, also for the sequences that decode in it.
         """
         self.mixed, self.steps = True, 1
         for rank in self.ranks:
             if not self._pauses_decoding([(each, 0.0) for each in rank.prompts]):
                 self._free_for_growth(rank)
         self.chunks = [self._prompt_chunks(rank) for rank in self.ranks]
-        drafted, stages = self.tables.drafted, self.tables.stages
-        pairs = list(zip(self.ranks, self.chunks, strict=True))
+        stages, pairs = self.tables.stages, list(zip(self.ranks, self.chunks, strict=True))
         tokens, ending = [], []
         for rank, taken in pairs:
-            decoded = 0.0 if self._pauses_decoding(taken) else rank.count * drafted
+            decoded = 0.0 if self._pauses_decoding(taken) else self._decoded_tokens(rank)
             computed, completed = _chunk_sums(taken)
             tokens.append(computed + decoded)
             ending.append(completed + decoded)
@@ -314,15 +333,10 @@ class SimulatedEngine:
         self.floor = self.tables.host_floor(max(tokens), max(ending))
         longest = [pair for pair in pairs if pair[1]]
         if len(longest) < len(pairs):
-            longest += [(rank, []) for rank in _fullest_ranks(pairs)]
-        whole, alone = max([self._mixed_seconds(rank, taken, busy) for rank, taken in longest]), 0.0
-        decoding = [rank for rank, taken in pairs if rank.count and not self._pauses_decoding(taken)]
-        if stages > 1 and decoding:
-            mean = sum(rank.count for rank in decoding) / len(self.ranks)
-            alone = max(self.tables.decode_seconds(rank.count, rank.context / rank.count, mean) for rank in decoding)
-        here = max(0.0, whole - alone) / stages
+            longest += [(rank, []) for rank in fullest_ranks(pairs)]
+        here = max([self._mixed_seconds(rank, taken, busy) for rank, taken in longest]) / stages
         launched = self.floor / stages - (self.started - self.launching)
-        self.each, self.passing = max(alone + here, launched), here * (stages - 1)
+        self.each, self.passing = max(here, launched), here * (stages - 1)
 
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """Seconds of a mixed step with the prompt parts ``taken`` on one rank."""
@@ -332,12 +346,16 @@ class SimulatedEngine:
         computed, completed = _chunk_sums(taken)
         return self.tables.mixed_seconds(decoding, (computed, seen, completed), busy)
 
+    def _decoded_tokens(self, rank: AttentionRank) -> float:
+        """The tokens that a rank computes for its decoding sequences in one step, for at least one of them."""
+        return max(1.0, rank.count / self.tables.stages) * self.tables.drafted if rank.count else 0.0
+
     def _prompt_chunks(self, rank: AttentionRank) -> list[tuple[Request, float]]:
         """The tokens of each prompt of a rank in the next step."""
         if self.limits.chunk is None:
             return [(rank.prompts[0], rank.prompts[0].todo)] if rank.prompts else []
         alone = self.tables.apart or self.tables.pausing
-        taken = 0.0 if alone else rank.count * self.tables.drafted
+        taken = 0.0 if alone else self._decoded_tokens(rank)
         budget, found = max(1.0, self.limits.chunk - taken), []
         for request in rank.prompts:
             if budget <= 0:
@@ -362,7 +380,7 @@ class SimulatedEngine:
                 if request.first < 0:
                     request.first = max(request.passed, request.began + request.launched)
                 if self.limits.apart == "prefill" or request.output <= 1:
-                    _leave(rank)
+                    leave(rank)
                     rank.used -= request.held + (request.output if self.limits.whole else 0)
                     if self.limits.apart != "prefill":
                         request.ended = request.first
@@ -381,18 +399,3 @@ def _chunk_sums(taken: list[tuple[Request, float]]) -> tuple[float, int]:
         computed += part
         completed += part > request.todo - TINY
     return computed, completed
-
-
-def _leave(rank: AttentionRank) -> None:
-    """Subtracts an ended request from the counts of its rank."""
-    rank.requests -= 1
-    rank.expected -= 1
-
-
-def _fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
-    """The ranks without prompt parts that no other such rank exceeds in both sequences and tokens."""
-    found: list[AttentionRank] = []
-    for rank in sorted((rank for rank, taken in pairs if not taken), key=FULLNESS, reverse=True):
-        if not found or rank.context > found[-1].context:
-            found.append(rank)
-    return found

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from operator import attrgetter
+
+from clusterspec.standard import sum_of
 
 TINY = 1e-9
 REQUESTS = attrgetter("requests")
+FULLNESS = attrgetter("count", "context")
 
 
 class Request:
@@ -38,13 +42,14 @@ class AttentionRank:
     """The requests of one attention rank: sent but not yet received, waiting, in prefill, and decoding (by their last
     step).
 
-    ``step`` counts the rank's decode steps; ``stalled`` is the seconds since the last one. ``requests`` counts waiting
-    and running requests; ``expected`` also those still on their way from prefill engines.
+    ``step`` counts the rank's decode steps; ``stalled`` is the seconds since the last one, ``recent`` those of the last
+    round of a pipeline. ``requests`` counts waiting and running requests; ``expected`` also those still on their way
+    from prefill engines.
     """
 
     __slots__ = (
-        *("context", "count", "decoding", "expected", "order", "prompts", "requests", "sent", "stalled", "step"),
-        *("used", "waiting"),
+        *("context", "count", "decoding", "expected", "order", "prompts", "recent", "requests", "sent", "stalled"),
+        *("step", "used", "waiting"),
     )
 
     def __init__(self) -> None:
@@ -53,6 +58,7 @@ class AttentionRank:
         self.prompts: deque[Request] = deque()
         self.decoding: list[tuple[int, int, Request]] = []
         self.order: dict[int, Request] = {}
+        self.recent: list[float] = []
         self.count = self.step = self.requests = self.expected = 0
         self.context = self.used = self.stalled = 0.0
 
@@ -65,6 +71,36 @@ def divide(fetched: list[Request], ranks: list[AttentionRank]) -> None:
         rank.requests += 1
         rank.expected += 1
     fetched.clear()
+
+
+def gaps_of_rounds(rank: AttentionRank, each: float, steps: int, stages: int) -> Iterator[tuple[float, float]]:
+    """The gaps between tokens that end in ``steps`` steps of ``each`` seconds on the first stage of a pipeline, each
+    with the number of gaps for each sequence.
+
+    A step ends the gaps of one in ``stages`` sequences, which last as long as the last ``stages`` steps.
+    """
+    recent = rank.recent
+    for place in range(min(steps, stages)):
+        recent.append(each + (0.0 if place else rank.stalled))
+        last = recent[-stages:]
+        ended = 1 if place < stages - 1 else steps - place
+        yield sum_of(last) + (stages - len(last)) * each, ended / stages
+    del recent[:-stages]
+
+
+def leave(rank: AttentionRank) -> None:
+    """Subtracts an ended request from the counts of its rank."""
+    rank.requests -= 1
+    rank.expected -= 1
+
+
+def fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
+    """The ranks without prompt parts that no other such rank exceeds in both sequences and tokens."""
+    found: list[AttentionRank] = []
+    for rank in sorted((rank for rank, taken in pairs if not taken), key=FULLNESS, reverse=True):
+        if not found or rank.context > found[-1].context:
+            found.append(rank)
+    return found
 
 
 class Limits:

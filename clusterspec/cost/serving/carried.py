@@ -107,7 +107,7 @@ def _carried_out_of_step(
     fresh, length = load.fresh_tokens, float(load.input_tokens)
     decoding = Decoding(each, context, drafted)
     many = engine.prefill(most * fresh, length, busy, decoding)
-    larger = 1.0 if ranks > 1 else share_beyond_graphs(pools, prompts, each * drafted)
+    larger = share_beyond_graphs(pools, prompts, each * drafted, ranks)
     ending = each * drafted + most * fresh / length / many.steps
     ahead = step_ahead(pools, (decode, many), affected * many.steps)
     added = sum(
@@ -142,14 +142,21 @@ def _carried_by_delayed_prompts(
     return added * some / started
 
 
-def share_beyond_graphs(pools: Pools, prompts: float, decoded: float) -> float:
-    """The share of steps with prompts that have more tokens than the largest captured graph.
+def share_beyond_graphs(pools: Pools, prompts: float, decoded: float, ranks: int = 1) -> float:
+    """The share of steps with prompts that have more tokens than the largest captured graph on one of the ``ranks``
+    whose steps run together.
 
-    ``prompts`` begin in a step on average, together with ``decoded`` tokens of sequences that decode.
+    ``prompts`` begin in a step of each rank on average, together with ``decoded`` tokens of sequences that decode.
     """
     fresh = max(1.0, pools.load.fresh_tokens)
     most = max(0.0, (pools.decode.most_in_graphs - decoded) / fresh)
-    return share_of_fuller_steps(prompts, most) if prompts < MOST_COUNTED else float(prompts > most)
+    if prompts >= MOST_COUNTED:
+        return float(prompts > most)
+    fuller = share_of_fuller_steps(prompts, most)
+    if ranks == 1:
+        return fuller
+    on_one = -fuller * expm1(-prompts)
+    return (1 - (1 - on_one) ** ranks) / -expm1(-prompts * ranks)
 
 
 def _added_by_chunks(

@@ -28,7 +28,7 @@ def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, 
     if runs_in_cycles(pools, prefill):
         return 0.0
     looped, prompts = load.concurrency is not None, sequences / load.gaps
-    present = pools.share_with_others if looped else -expm1(-sequences * engine.layout.attention_dp)
+    present = pools.share_with_others if looped else pools.share_of_arrivals_at_busy(sequences)
     if engine.prompts_alone and prompts:
         taken, each = steps_of_prompts(pools, prompts, 0.0 if looped else decode.total, decode.total)
         many = _launched_with_others(pools, prompts / taken, 0.0, prefill)._replace(total=each)

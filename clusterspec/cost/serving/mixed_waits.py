@@ -83,7 +83,9 @@ class PromptQueue(NamedTuple):
     """Prompts that come at random times, ``rate`` per second, to an engine whose steps take ``plain`` seconds without
     prompts and ``added`` seconds more for each. A step holds at most ``per_step`` prompts, fractions included, and
     takes ``full`` seconds with so many. Steps follow each other; each computes the prompts that came before it, up to
-    ``per_step``. A prompt goes to the one of ``engines`` with the fewest prompts.
+    ``per_step``. A prompt goes to the one of ``engines`` with the fewest prompts. A step takes as long again on each of
+    ``stages`` of a pipeline, but the next one follows it at once. A step with prompts takes ``fixed`` seconds more,
+    however many it has: the host launches as many kernels for one as for all.
 
     W prompts are there at the start of a step, V = min(W, per_step) of them are computed, and L = W − V are left. If A
     prompts arrive during the step, the next one starts with L + A. The mean of V is v = rate · plain / (1 − rate ·
@@ -96,6 +98,8 @@ class PromptQueue(NamedTuple):
     per_step: float
     full: float
     engines: float = 1.0
+    stages: float = 1.0
+    fixed: float = 0.0
 
     @property
     def load(self) -> float:
@@ -113,7 +117,29 @@ class PromptQueue(NamedTuple):
         >>> PromptQueue(5.0, 0.02, 0.1, 2.0, 0.22).step
         0.04
         """
-        return self.plain / (1 - self.rate * self.added)
+        return (self.plain + self.with_prompts * self.fixed) / (1 - self.rate * self.added)
+
+    @property
+    def with_prompts(self) -> float:
+        """The share of the steps that hold prompts; 0 where it makes no difference.
+
+        A step has none if none came in the step before it, which is a step without prompts or one with their mean
+        number.
+
+        >>> found = PromptQueue(10.0, 0.01, 0.0, 9.0, 0.06, fixed=0.05).with_prompts  # after 0.01 s or 0.06 s
+        >>> round(found, 6) == round((1 - exp(-0.1)) / (exp(-0.6) + 1 - exp(-0.1)), 6)
+        True
+        """
+        if not self.fixed:
+            return 0.0
+        after, found = -expm1(-self.rate * self.plain), 1.0
+        for _ in range(ROUNDS if self.added else 1):
+            mean = (self.plain + found * self.fixed) / (1 - self.rate * self.added)
+            longer = self.plain + self.fixed + self.added * self.rate * mean / found
+            before, found = found, after / (exp(-self.rate * longer) + after)
+            if abs(found - before) < CLOSE * found:
+                break
+        return found
 
     @property
     def left(self) -> float:
@@ -133,39 +159,52 @@ class PromptQueue(NamedTuple):
     def second_moment(self) -> float:
         """The mean of V².
 
-        >>> round(PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02).squares, 6)  # v = 0.2: 0.2² + 0.2 / (1 − 0.5²)
-        0.306667
+        >>> round(PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02).second_moment, 3)  # (0.1² + 0.2 + 0.02) / (1 − 0.5²)
+        0.307
         """
-        came, computed = self.rate * self.plain, self.rate * self.added
+        came, computed = self.rate * (self.plain + self.fixed), self.rate * self.added
         mean = self.rate * self.step
         left = self.left * self.step / self.full  # at the start of steps, not over the time
-        found = mean + came * came + 2 * came * computed * mean - 2 * left * self.per_step * (1 - self.load)
+        alone = self.rate * self.rate * self._square_without_prompts
+        found = mean + alone + 2 * came * computed * mean - 2 * left * self.per_step * (1 - self.load)
         return max(mean * mean, found / (1 - computed * computed))
+
+    @property
+    def _square_without_prompts(self) -> float:
+        """The mean square of the seconds of a step, without those that grow with its prompts."""
+        share, longer = self.with_prompts, self.plain + self.fixed
+        return (1 - share) * self.plain * self.plain + share * longer * longer
 
     @property
     def step_remainder(self) -> float:
         """Mean seconds until the running step ends, at most half of a full one.
 
-        >>> round(PromptQueue(1e-9, 0.02, 0.1, 2.0, 0.22).rest, 6)
+        >>> round(PromptQueue(1e-9, 0.02, 0.1, 2.0, 0.22).step_remainder, 6)
         0.01
         """
         mean = self.rate * self.step
         square = (
-            self.plain * self.plain + 2 * self.plain * self.added * mean + self.added * self.added * self.second_moment
+            self._square_without_prompts
+            + 2 * (self.plain + self.fixed) * self.added * mean
+            + self.added * self.added * self.second_moment
         )
         return min(self.full / 2, square / (2 * self.step))
 
     @property
     def seconds_of_other_prompts(self) -> float:
-        """Seconds that the mean number of prompts in a step adds to a step with one prompt."""
-        return max(0.0, self.added * (self.rate * self.step - 1))
+        """Seconds that the mean number of prompts in a step adds to a step with one prompt, on all stages.
+
+        >>> PromptQueue(50.0, 0.05, 0.01, 9.0, 0.14, stages=3.0).seconds_of_other_prompts  # steps of 0.1 s: 4 others
+        0.12
+        """
+        return max(0.0, self.stages * self.added * (self.rate * self.step - 1))
 
     @property
     def seconds_behind(self) -> float:
         """Mean seconds by which other prompts delay a prompt, from the end of the step in which it arrived: prompts in
         its own step, full steps before it, and steps that leave a part of it for the next step.
         """
-        seconds_of_other_prompts = self.added * (self.second_moment / (self.rate * self.step) - 1)
+        seconds_of_other_prompts = self.stages * self.added * (self.second_moment / (self.rate * self.step) - 1)
         parted = min(1.0, self.left * self.step / self.full * 2 * (1 - self.load))
         return max(
             0.0, seconds_of_other_prompts + self.left / self.rate + parted * self.full / (2 * self.rate * self.step)
@@ -234,22 +273,24 @@ def mixed_step_wait(
 
     ``steps`` holds a decode step and the seconds that a prompt adds to the steps of its engine. ``waits`` holds the
     share of the time in which sequences decode, and the wait for steps formed ahead. While no sequence decodes, steps
-    hold only prompts, and no step follows the last prompt.
+    hold only prompts, and no step follows the last prompt. A pipeline starts a step with prompts each time its first
+    stage has computed a batch.
     """
     (decode, added), stages, (share, ahead) = steps, float(pools.decode.layout.pp), waits
-    plain = decode.total * max(LEAST_LOAD, share)
+    plain = decode.total / stages * max(LEAST_LOAD, share)
     if not added or not rate:
         return WaitTail(0.0, plain + 2 * ahead, 0.0, 0.0)
     engines = float(pools.prompts.attention_ranks)
     per_step, full = _full_step(pools, decode, decoding, share)
     each = min(rate / engines, constants.MOST_LOAD * per_step / full, constants.MOST_LOAD * stages / added)
-    queue = PromptQueue(each, plain, added / stages, per_step, full, pools.engines_of_choice)
+    further, fixed = _prompt_seconds_in_step(pools, (decode, added), decoding, (per_step, full))
+    queue = PromptQueue(each, plain, further, per_step, full, pools.engines_of_choice, stages, fixed)
     return queue.tail(ahead, variation_seconds(pools, queue.load, full / per_step))
 
 
 def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float) -> tuple[float, float]:
     """The prompts, fractions included, that fill the token budget of a step in which sequences also decode for a
-    ``share`` of the time, and the seconds of such a step. Without a budget a step has one whole prompt.
+    ``share`` of the time, and the seconds of such a step on one stage. Without a budget a step has one whole prompt.
     """
     engine, load = pools.prompts, pools.load
     fresh, length = max(1.0, load.fresh_tokens), float(load.input_tokens)
@@ -258,4 +299,27 @@ def _full_step(pools: Pools, decode: StepTime, decoding: Decoding, share: float)
     taken = decoding.sequences * decoding.tokens
     remaining = max(1.0, load.chunk_tokens - taken) if load.chunk_tokens else budget  # of a step in which all decode
     full = engine.prefill(min(budget, remaining), seen, float(engine.layout.attention_dp), decoding)
-    return budget / fresh, decode.total + seconds_added((decode, full), 0.0) / engine.layout.pp
+    return budget / fresh, (decode.total + seconds_added((decode, full), 0.0)) / engine.layout.pp
+
+
+def _prompt_seconds_in_step(
+    pools: Pools, steps: tuple[StepTime, float], decoding: Decoding, most: tuple[float, float]
+) -> tuple[float, float]:
+    """The seconds that each prompt of a step adds to it on one stage, and those that a step with prompts takes more,
+    however many it has.
+
+    ``steps`` holds a decode step and the seconds that a prompt adds to the steps of its engine, ``most`` the prompts
+    of a full step and its seconds. Where the host launches a prompt for longer than the device computes it, further
+    prompts of the step add what a full step takes longer.
+    """
+    (decode, added), engine, (per_step, full) = steps, pools.prompts, most
+    stages, load = engine.layout.pp, pools.load
+    if per_step <= 1:
+        return added / stages, 0.0
+    one = engine.prefill(load.fresh_tokens, float(load.input_tokens), float(engine.layout.attention_dp), decoding)
+    computing = max(0.0, one.device - decode.device)
+    longer = seconds_added((decode, one), 0.0)
+    if longer <= computing:
+        return added / stages, 0.0
+    further = max(0.0, full - (decode.total + longer) / stages) / (per_step - 1)
+    return further, max(0.0, longer / stages - further)

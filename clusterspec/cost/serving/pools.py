@@ -6,6 +6,7 @@ from math import floor, inf
 from typing import TYPE_CHECKING
 
 from clusterspec.cluster.requests import Serving
+from clusterspec.cost.formulas.queues import share_finding_others
 from clusterspec.cost.formulas.serving import prompt_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
@@ -51,6 +52,13 @@ class Pools(NamedTuple):
         conversations, which go to the rank with their cache.
         """
         return 1.0 if self.load.session is not None else float(self.prompts.attention_ranks)
+
+    def share_of_arrivals_at_busy(self, sequences: float) -> float:
+        """The share of the requests of an open load that find other requests on their engine, where each attention rank
+        has ``sequences`` on average.
+        """
+        engines = 1.0 if self.load.session is not None else float(self.decode.replicas)
+        return share_finding_others(sequences * self.decode.layout.attention_dp, engines)
 
     @property
     def share_with_others(self) -> float:

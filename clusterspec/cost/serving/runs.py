@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import asinh, exp, floor, hypot, inf, log, sqrt
+from math import asinh, ceil, exp, floor, hypot, inf, log, sqrt
 from typing import TYPE_CHECKING
 
 from clusterspec.cost.serving.quantiles import smallest_reaching
@@ -184,6 +184,28 @@ class FiniteRun(NamedTuple):
         if self.waves > 1:
             return self.waves * (self.last - self.cold + final) + self.cold
         return (self.requests - self.concurrency) / self.concurrency * latency + self.last + final
+
+    @property
+    def requests_of_last_round(self) -> float:
+        """The requests that start last, one on each place that is not at its end: all that are in flight, or fewer.
+
+        >>> [FiniteRun(each, 32, 64, 0.1, 1.0, 0.0, 0.0, 0.0).requests_of_last_round for each in (96, 100, 31)]
+        [32, 4, 31]
+        """
+        flight = min(self.requests, self.concurrency)
+        return self.requests - (ceil(self.requests / flight - ROUNDED) - 1) * flight
+
+    def seconds_of_rounds(self, latency: float, final: float) -> float:
+        """The duration of a run of equal requests that all have places. Each starts when an equal one ends, so that a
+        place runs as many requests as the others, or one more: rounds of ``latency`` each, and a last one of ``final``
+        seconds after the wait of its requests, in proportion to their number.
+
+        >>> round(FiniteRun(100, 32, 64, 0.1, 1.0, 0.0, 0.0, 0.0).seconds_of_rounds(10.0, 8.0), 6)  # 3.1 s for 32
+        38.3875
+        """
+        flight, left = min(self.requests, self.concurrency), self.requests_of_last_round
+        rounds = ceil(self.requests / flight - ROUNDED) - 1
+        return rounds * latency + (self.last - self.cold) * left / flight + self.cold + final
 
 
 def wait_in_growing_queue(growth: float, varied: float) -> float:

@@ -75,8 +75,8 @@ class PromptShares(NamedTuple):
 
     ``share`` is the share among all steps. A step with prompts takes ``longer`` times as long as one without, and a
     prompt takes ``chunks`` steps. ``spread`` is the squared variation of prompts, ``bunching`` the squared variation of
-    interarrival times minus one. A sequence gains ``gained`` tokens in a step. Requests go to the one of ``engines``
-    with the fewest.
+    interarrival times minus one. A sequence gains ``gained`` tokens in a step, which in a pipeline is that of one batch
+    on one stage. Requests go to the one of ``engines`` with the fewest.
     """
 
     share: float
@@ -136,12 +136,14 @@ def prompt_shares(pools: Pools, now: Steady) -> PromptShares | None:
     drafted = max(1.0, now.sequences / engine.layout.pp) * (1.0 + load.draft_tokens)
     chunks, together = steps_of_one_prompt(pools, now.prefill, drafted)
     chunks /= together
-    share = now.sequences * now.tokens_per_step / load.gaps * chunks
-    longer = 1 + now.carried / engine.layout.pp / chunks / now.decode.total
+    stages = engine.layout.pp
+    gained = now.tokens_per_step / stages  # in a step of one batch on one stage, on average
+    share = now.sequences * gained / load.gaps * chunks
+    longer = 1 + now.carried / chunks / now.decode.total
     spread = load.input_lengths.variation if load.input_lengths else 0.0
     bunching = (load.arrival_cv**2 - 1) / engine.attention_ranks
     engines = pools.engines_of_choice
-    return PromptShares(min(ALL, share), longer, chunks, spread, bunching, now.tokens_per_step, engines)
+    return PromptShares(min(ALL, share), longer, chunks, spread, bunching, gained, engines)
 
 
 def fills_places(pools: Pools, now: Steady) -> bool:

@@ -168,7 +168,8 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
 
         return now._replace(wait=wait_in_step(pools, now.decode, sequences_of_step(pools, now.sequences), now.prompt))
     prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
-    prompts = max(prompts, prompts_at_rate(pools, now.decode.total, now.carried / engine.layout.pp))
+    step, added = now.decode.total / engine.layout.pp, now.carried / engine.layout.pp  # of one stage
+    prompts = max(prompts, prompts_at_rate(pools, step, added))
     if runs_in_cycles(pools, now.prefill):
         return now._replace(wait=wait_in_cycle(pools, prompts, (now.decode, now.prefill), now.prompt))
     busy = 1 - max(0.0, 1 - now.rate * now.service / engine.attention_ranks) * exp(-now.sequences)
@@ -221,7 +222,8 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
     ahead = seconds_formed_ahead(pools, sequences, (decode, now.prefill), now.carried)
     least = ahead + unreceived_wait(pools, decode.total, sequences)
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, sequences))
-    tail = mixed_step_wait(pools, (decode, now.carried), decoding, rate, (-expm1(-sequences), least))
+    busy = pools.share_of_arrivals_at_busy(sequences)
+    tail = mixed_step_wait(pools, (decode, now.carried), decoding, rate, (busy, least))
     return now._replace(wait=tail.of_all, ahead=ahead, tail=tail)
 
 
@@ -231,6 +233,8 @@ def _tail_of_loop(pools: Pools, now: Steady) -> WaitTail:
     """
     busy = pools.share_with_others
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, now.sequences))
+    if pools.decode.layout.pp > 1:  # other batches end while one is on the first stage
+        return mixed_step_wait(pools, (now.decode, now.carried), decoding, now.rate * busy, (busy, now.ahead))
     tail = mixed_step_wait(pools, (now.decode, now.carried), decoding, now.rate, (busy, now.ahead))
     part = now.wait / tail.of_all if tail.of_all else 0.0
     later = unreceived_wait(pools, now.decode.total, now.sequences)

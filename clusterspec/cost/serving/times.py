@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import expm1, inf
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Design
@@ -266,8 +266,13 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
         return offline_run_seconds(pools, now)
     if run is None or pools.load.load != "closed":
         return None
-    final = rest - (pools.load.output_tokens - 1) * (now.tpot - now.decode.total / now.tokens_per_step)
-    return run.seconds(rest + run.queued + run.varied, final)
+    tokens, each = pools.load.output_tokens - 1, now.decode.total / now.tokens_per_step
+    latency, final = rest + run.queued + run.varied, rest - tokens * (now.tpot - each)
+    if not pools.equal_requests or run.concurrency > run.places:
+        return run.seconds(latency, final)
+    latency = final + run.last - run.cold if pools.in_waves else latency
+    last = decoding_seconds(pools, run.requests_of_last_round / pools.decode.attention_ranks)
+    return run.seconds_of_rounds(latency, final - tokens * max(0.0, each - last))
 
 
 def _request_waits(
@@ -335,7 +340,7 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
         return median_above_mean_of_coupled_ranks(pools, now)
     if unevenly_loaded_ranks(pools.decode) > 1:
         return 0.0  # even parts of steps of all ranks, and whole ones
-    step = 0.0 if pools.has_prefill_engines else now.decode.total * -expm1(-now.sequences)
+    step = 0.0 if pools.has_prefill_engines else now.decode.total * pools.share_of_arrivals_at_busy(now.sequences)
     step *= pools.load.receive_interval
     prompts = now.sequences * now.tokens_per_step / pools.load.gaps  # half are held for longer than the mean
     queued = now.wait - now.ahead - wait_until_release(pools, now.tpot * now.tokens_per_step, prompts)

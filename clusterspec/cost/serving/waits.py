@@ -32,19 +32,20 @@ def mixed_prompt_wait(
     """Seconds that a prompt waits on an engine that also decodes: for the running step, earlier prompts and prompts in
     the same step.
 
-    ``steps`` holds a decode step and the steps of one prompt. ``prompts`` begin in each step of a rank; each lengthens
-    the step by ``carried`` seconds. Prompts start at step boundaries: as many as the token budget allows start
-    together, the rest wait for the next step.
+    ``steps`` holds a decode step and the steps of one prompt, through all stages of a pipeline. ``prompts`` begin in
+    each step of a rank, which is that of one batch on one stage; each lengthens the steps of all stages together by
+    ``carried`` seconds. Prompts start at step boundaries: as many as the token budget allows start together, the rest
+    wait for the next step.
 
     In a closed loop a request is sent when another one ends with a step, and reaches the engine after the overhead
     outside the engine. In an open load a request that finds the rank idle waits for nothing. ``load_of_rank`` holds the
     tokens that one step decodes, and the share of the time in which the rank is busy.
     """
-    decoded, busy = load_of_rank
+    (decoded, busy), stages = load_of_rank, pools.decode.layout.pp
     if pools.decode.prompts_alone and pools.load.concurrency is not None:
-        return _wait_before_steps_of_prompts(pools, steps[0].total, prompts, carried)
+        return _wait_before_steps_of_prompts(pools, steps[0].total / stages, prompts, carried / stages)
     if pools.decode.prompts_alone and pools.load.load == "open":
-        return _wait_amid_steps_of_prompts(pools, steps[0].total, prompts, busy)
+        return _wait_amid_steps_of_prompts(pools, steps[0].total / stages, prompts, busy)
     shared = _steps_with_prompts(
         pools, steps, prompts, carried, 0.0 if pools.decode.has_prompt_only_replicas else decoded
     )
@@ -100,16 +101,16 @@ def _steps_with_prompts(
     mixed = max(
         LEAST_SHARE, min(1.0, beginning * chunks) if ranks == 1 else -expm1(-prompts * ranks * chunks * every) / every
     )
-    longer = decode.total + prompts * carried / stages / mixed
+    longer = (decode.total + prompts * carried / mixed) / stages
     if engine.has_prompt_only_replicas and pools.load.draft_tokens:  # no rank decodes in steps of prompts
-        each = prefill.lasting / prefill.steps
+        each = prefill.lasting / prefill.steps / stages
         many = prompts * carried / stages / each
         mixed, longer = max(LEAST_SHARE, many / (1 + many)), each
     other_prompts = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)
     if other_prompts:  # as far as the host launches the step sooner than the device runs it
         other_prompts = max(0.0, other_prompts + prefill.total - prompt_seconds(engine, prefill))
     used = prompts * chunks / together  # of the steps; an open load weighs them by their time
-    return StepsWithPrompts(decode.total, longer, mixed, chunks, together, used, other_prompts)
+    return StepsWithPrompts(decode.total / stages, longer, mixed, chunks, together, used, other_prompts)
 
 
 def steps_of_one_prompt(pools: Pools, prefill: StepTime, decoded: float) -> tuple[float, float]:
@@ -221,7 +222,8 @@ def prompts_at_rate(pools: Pools, step: float, prompt: float) -> float:
     if load.load != "open" or not load.requests or not load.request_rate:
         return 0.0
     each, most = load.request_rate / pools.prompts.attention_ranks, prompts_per_step(pools)
-    prompt = min(prompt, seconds_of_prompts(pools, most) / most)  # as many as fit share a step
+    shared = seconds_of_prompts(pools, most) / most / pools.prompts.layout.pp  # as many as fit share a step
+    prompt = min(prompt, shared)
     return each * step / (1 - min(constants.MOST_LOAD, each * prompt))
 
 
@@ -280,10 +282,12 @@ def _wait_amid_steps_of_prompts(pools: Pools, plain: float, prompts: float, busy
     of prompts queued before it. All decode steps between two receptions of requests count as one.
     """
     plain, prompts = plain * pools.load.receive_interval, prompts * pools.load.receive_interval
-    steps, each = steps_of_prompts(pools, prompts, plain)
-    cycle, most = plain + steps * each, prompts_per_step(pools)
+    stages, most = pools.decode.layout.pp, prompts_per_step(pools)
+    steps, each = steps_of_prompts(pools, prompts, plain * stages)
+    each /= stages
+    cycle = plain + steps * each
     running = (plain * plain + steps * each * each) / (2 * cycle)
-    used = min(constants.MOST_LOAD, prompts / cycle * seconds_of_prompts(pools, most) / most) * busy
+    used = min(constants.MOST_LOAD, prompts / cycle * seconds_of_prompts(pools, most) / stages / most) * busy
     service = steps * each / prompts
     own = min(most, 1 + 2 * running * prompts / cycle)  # with those that came in the same step
     other_prompts = seconds_of_prompts(pools, own) - seconds_of_prompts(pools, 1.0)

@@ -45,7 +45,7 @@ def drawn_waits(one: PromptQueue, seed: int = 1) -> list[float]:
             done += each[1] <= 1e-9
             if budget <= 1e-9:
                 break
-        now += one.plain + one.added * (one.per_step - budget)
+        now += one.plain + one.added * (one.per_step - budget) + one.fixed * (budget < one.per_step)
         while coming <= now:
             waiting.append([coming, 1.0])
             coming += random.expovariate(one.rate)
@@ -56,6 +56,16 @@ def drawn_waits(one: PromptQueue, seed: int = 1) -> list[float]:
 def alone(one: PromptQueue) -> float:
     """Seconds of a prompt that comes at the start of a step and finds no other."""
     return -(-1 // one.per_step) * one.plain + one.added
+
+
+@pytest.mark.parametrize("load", [0.1, 0.3, 0.6])
+def test_steps_that_the_host_launches_take_as_long_with_many_prompts_as_with_one(load: float) -> None:
+    """Of 8,000 drawn prompts, in steps of 62 ms that have room for twelve, or of 4 ms without any. Each adds 0.3 ms."""
+    one = PromptQueue(load * 12 / 0.0656, 0.004, 0.0003, 12.0, 0.0656, fixed=0.058)
+    drawn = sum(drawn_waits(one)) / PROMPTS
+    assert one.tail(0.0, 0.0).of_all + 0.0623 == pytest.approx(drawn, rel=0.03)
+    each = one._replace(added=one.added + one.fixed, fixed=0.0, rate=10.0)
+    assert each.tail(0.0, 0.0).of_all > 1.1 * one._replace(rate=10.0).tail(0.0, 0.0).of_all
 
 
 @pytest.mark.parametrize("per_step", sampled([0.1, 0.43, 1.02, 2.04, 4.1, 16.0], 4))
@@ -200,7 +210,7 @@ def test_a_part_of_a_prompt_sees_the_mean_of_the_tokens_before_it(
 def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
     fresh: int, chunk: int | None, decoding: int, tokens: int, seen: int
 ) -> None:
-    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s adds 0.4 s to one of 0.1 s, 0.2 s on each stage.
+    """Prompts of 8,000 tokens, and two stages: a step of 0.5 s takes 0.25 s on each of them.
 
     A step is timed with all that decode in it: of 2,400 tokens, 1,600 are left to a prompt, which run in one step.
     """
@@ -215,7 +225,7 @@ def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
     pools: Any = SimpleNamespace(prompts=engine, load=load)
     per_step, full = _full_step(pools, StepTime((), 1.0, 0.1, 0.1), Decoding(decoding, 1000.0, 2.0), 0.5)
     assert asked == [(min(tokens, (chunk or tokens) - 2 * decoding), seen)]
-    assert (per_step, full) == pytest.approx((tokens / fresh, 0.1 + 0.4 / 2))
+    assert (per_step, full) == pytest.approx((tokens / fresh, 0.5 / 2))
 
 
 PLAN = """

@@ -66,13 +66,15 @@ def test_a_prompt_waits_for_the_mean_rest_of_the_steps_at_a_rate() -> None:
 
 
 def test_steps_with_prompts_share_the_seconds_that_prompts_add_over_the_stages() -> None:
-    """0.1 prompts begin in a step, of which 1,920 / 2,000 fit, with 256 tokens: 0.2 s each over two stages."""
+    """0.1 prompts begin in a step of one stage, 10 of 20 ms, of which 1,920 / 2,000 fit, with 256 tokens: 0.2 s each
+    over two stages.
+    """
     chunked = PREFILL._replace(steps=3.0)
     found = waits._steps_with_prompts(CLOSED, (DECODE, chunked), 0.1, 0.2, 256.0)
     chunks, together = 2000 / (4096 - 256), (4096 - 256) / 2000
     mixed = -expm1(-0.1) * chunks
-    assert (found.chunks, found.together, found.plain, found.mixed) == pytest.approx((chunks, together, 0.02, mixed))
-    assert found.longer == pytest.approx(0.02 + 0.1 * 0.2 / 2 / mixed)
+    assert (found.chunks, found.together, found.plain, found.mixed) == pytest.approx((chunks, together, 0.01, mixed))
+    assert found.longer == pytest.approx(0.01 + 0.1 * 0.2 / 2 / mixed)
     assert found.used == pytest.approx(0.1 * chunks / together)
 
 
@@ -238,15 +240,17 @@ def test_hours_without_requests_keep_the_engines_that_always_run() -> None:
 
 
 def test_the_wait_of_a_prompt_is_that_of_the_kind_of_steps_of_its_engine() -> None:
-    """Steps of prompts alone in a loop and in an open load; else steps that also decode, of what a rank has."""
+    """Steps of prompts alone in a loop and in an open load; else steps that also decode, of what a rank has. On each of
+    two stages a step of 20 ms takes 10, and a prompt adds half of its 0.2 s.
+    """
     steps = (DECODE, PREFILL)
     loop, open_ = pools("concurrency: 64", "sglang"), pools("request_rate: 4", "sglang")
     assert loop.decode.prompts_alone and open_.decode.prompts_alone and not CLOSED.decode.prompts_alone
     assert [times._budget_limits_places(each) for each in (loop, open_, CLOSED)] == [False, False, True]
     found = waits.mixed_prompt_wait(loop, steps, 0.1, 0.2, (16.0, 0.5))
-    assert found == pytest.approx(waits._wait_before_steps_of_prompts(loop, 0.02, 0.1, 0.2))
+    assert found == pytest.approx(waits._wait_before_steps_of_prompts(loop, 0.01, 0.1, 0.1))
     found = waits.mixed_prompt_wait(open_, steps, 0.1, 0.2, (16.0, 0.5))
-    assert found == pytest.approx(waits._wait_amid_steps_of_prompts(open_, 0.02, 0.1, 0.5))
+    assert found == pytest.approx(waits._wait_amid_steps_of_prompts(open_, 0.01, 0.1, 0.5))
     shared = waits._steps_with_prompts(OPEN, steps, 0.1, 0.2, 16.0)
     for load, busy in (("open", 0.5), ("static", 1.0)):
         one = OPEN._replace(load=replace(OPEN.load, load=load))
@@ -254,7 +258,7 @@ def test_the_wait_of_a_prompt_is_that_of_the_kind_of_steps_of_its_engine() -> No
         assert waits.mixed_prompt_wait(one, steps, 0.1, 0.2, (16.0, 0.5)) == pytest.approx(wanted)
     shared = waits._steps_with_prompts(CLOSED, steps, 0.1, 0.2, 16.0)
     loop_wait = waits._mixed_wait_in_loop(CLOSED, shared, 64)
-    most = 0.02 + (64 / 4 - 1) * prompt_seconds(CLOSED.decode, PREFILL)
+    most = 0.01 + (64 / 4 - 1) * prompt_seconds(CLOSED.decode, PREFILL)
     assert waits.mixed_prompt_wait(CLOSED, steps, 0.1, 0.2, (16.0, 0.5)) == pytest.approx(min(loop_wait, most))
 
 

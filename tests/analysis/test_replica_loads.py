@@ -1,0 +1,56 @@
+"""Open loads on replicas of attention whose steps run together: the formulas beside the simulation."""
+
+from __future__ import annotations
+
+from math import exp
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from clusterspec.analysis.simulation.run import simulated_load
+from clusterspec.cost.serving.carried import share_beyond_graphs
+from tests.analysis.test_simulation import parts, plan
+from tests.effort import sampled
+
+REPLICAS: dict[str, object] = {"machine": "h200-sxm-141gb", "per": 8, "model": "qwen3-30b-a3b", "output": 300}
+ALONE: dict[str, object] = {"machine": "a100-sxm-80gb", "per": 8, "input": 171, "output": 96}
+
+
+def test_a_step_is_beyond_graphs_where_one_of_its_ranks_is() -> None:
+    """Graphs of 512 tokens hold one prompt of 300 beside 100 sequences, not two. Of a step with prompts of a rank, 0.1
+    on average, 1 - 0.1 e^-0.1 / (1 - e^-0.1) = 4.9 % have two or more.
+    """
+    pools: Any = SimpleNamespace(load=SimpleNamespace(fresh_tokens=300), decode=SimpleNamespace(most_in_graphs=512))
+    several = 1 - exp(-0.1) - 0.1 * exp(-0.1)
+    one = several / (1 - exp(-0.1))
+    assert share_beyond_graphs(pools, 0.1, 100.0) == pytest.approx(one) == pytest.approx(0.0492, abs=1e-4)
+    eight = (1 - (1 - several) ** 8) / (1 - exp(-0.8))
+    assert share_beyond_graphs(pools, 0.1, 100.0, 8) == pytest.approx(eight) == pytest.approx(0.0668, abs=1e-4)
+    assert share_beyond_graphs(pools, 1e-6, 100.0, 8) == pytest.approx(0.0, abs=1e-5)
+    assert share_beyond_graphs(pools, 0.1, 300.0, 8) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("prompt", sampled([60, 400, 2000], 2))
+@pytest.mark.parametrize("rate", sampled([2, 20], 1))
+def test_replicas_that_mix_prompts_with_decoding_take_what_their_simulation_says(prompt: int, rate: int) -> None:
+    """Few tokens of prompts run in captured graphs, on eight replicas as on one."""
+    study = plan(
+        f"request_rate: {rate}, chunk_tokens: 8192",
+        **REPLICAS | {"tp": 1, "framework": "vllm, attention_dp: 8, ep: 8", "input": prompt},
+    )
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=800).latencies
+    assert expected.ttft == pytest.approx(found["ttft"].p50, rel=0.08)
+    assert expected.tpot == pytest.approx(found["tpot"].p50, rel=0.08)
+
+
+@pytest.mark.parametrize("framework", ["vllm", "sglang"])
+def test_a_request_of_a_light_load_finds_one_of_eight_engines_idle(framework: str) -> None:
+    """Each of four requests in flight on eight engines went to the engine with the fewest: hardly any waits for a step,
+    where a third would on an engine drawn at random.
+    """
+    study = plan("request_rate: 3.3", **ALONE | {"framework": framework})
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=600)
+    waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
+    assert expected.ttft_mean == pytest.approx(waited, rel=0.06)
+    assert expected.state.wait < 0.2 * expected.state.decode.total
