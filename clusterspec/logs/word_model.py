@@ -35,17 +35,19 @@ def _counts() -> Mapping[str, Counter[str]]:
 
 
 @cache
-def evidence_of_words() -> Mapping[str, Mapping[str, float]]:
-    """The evidence of each known word for each cause, positive for and negative against it."""
-    counts = _counts()
-    overall = Counter[str]()
-    for each in counts.values():
-        overall.update(each)
-    number = overall.total()
-    return {
-        word: {cause: _evidence(of_cause, word, overall[word] / number) for cause, of_cause in counts.items()}
-        for word in overall
-    }
+def _overall() -> Counter[str]:
+    """The words of all causes together."""
+    found = Counter[str]()
+    for each in _counts().values():
+        found.update(each)
+    return found
+
+
+@cache
+def evidence_of_word(word: str) -> Mapping[str, float]:
+    """The evidence of a word for each cause, positive for and negative against it; empty for an unknown word."""
+    usual = _overall()[word] / _overall().total()
+    return {cause: _evidence(counts, word, usual) for cause, counts in _counts().items()} if usual else {}
 
 
 def _evidence(counts: Counter[str], word: str, usual: float) -> float:
@@ -58,5 +60,5 @@ def _evidence(counts: Counter[str], word: str, usual: float) -> float:
 def evidence_for_causes(sentences: Iterable[str]) -> dict[str, float]:
     """The evidence of the words of some sentences for each cause, each word counted once."""
     words = {word for each in sentences for word in words_of(each)}
-    known = [found for word in words if (found := evidence_of_words().get(word))]
+    known = [found for word in sorted(words) if (found := evidence_of_word(word))]
     return {cause: sum(each[cause] for each in known) for cause in _counts()}

@@ -19,7 +19,7 @@ from clusterspec.logs.report_sentences import (
     tells_of_a_case,
 )
 from clusterspec.logs.text_lines import lines_of
-from clusterspec.logs.word_model import evidence_for_causes, evidence_of_words
+from clusterspec.logs.word_model import evidence_for_causes, evidence_of_word
 from clusterspec.records import NamedTuple
 
 SUSPECTED = "suspected "
@@ -161,9 +161,8 @@ def likeliest_by_words(sentences: Sequence[tuple[int, str]]) -> Worded | None:
 
 def _heaviest_words(sentences: Sequence[tuple[int, str]], cause: str) -> list[Found]:
     """The words of some sentences that speak most for a cause, each as a term with its line."""
-    known = evidence_of_words()
-    lines = {word: number for number, line in reversed(sentences) for word in words_of(line) if word in known}
-    order = sorted(lines, key=lambda word: (-known[word][cause], word))[:SHOWN]
+    lines = {word: number for number, line in reversed(sentences) for word in words_of(line) if evidence_of_word(word)}
+    order = sorted(lines, key=lambda word: (-evidence_of_word(word)[cause], word))[:SHOWN]
     return [
         Found(Term(cause, "subject", word, frozenset({word}), frozenset()), lines[word], False, False) for word in order
     ]

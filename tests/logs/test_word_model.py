@@ -12,7 +12,7 @@ from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.logs import word_model
 from clusterspec.logs.cause_terms import words_of
 from clusterspec.logs.report_sentences import reported_fault
-from clusterspec.logs.word_model import AGAINST, FILE, SMOOTHED, evidence_for_causes, evidence_of_words
+from clusterspec.logs.word_model import AGAINST, FILE, SMOOTHED, evidence_for_causes, evidence_of_word
 from clusterspec.logs.worded_causes import AHEAD, LEAST_EVIDENCE, likeliest_by_words, suspected_statements
 
 ROWS = resources.catalog_table(FILE)
@@ -41,10 +41,7 @@ def test_reports_are_of_known_causes_and_each_is_written_once() -> None:
 
 
 def test_the_other_reports_and_the_terms_name_the_cause_of_most_reports() -> None:
-    counts = word_model._counts()
-    overall = Counter[str]()
-    for each in counts.values():
-        overall.update(each)
+    overall = word_model._overall()
     first = sum(_cause_without(row, overall) == row["cause"] for row in ROWS)
     assert first / len(ROWS) > 0.6
 
@@ -68,7 +65,7 @@ def test_a_cause_is_named_by_single_words_only_far_ahead_of_the_next_one() -> No
     best, second = sorted(evidence_for_causes(line for _, line in sentences).values(), reverse=True)[:2]
     assert best >= LEAST_EVIDENCE and best >= AHEAD * second
     assert found is not None and found.cause == "bonded-ports" and {each.line for each in found.terms} == {3}
-    assert all(evidence_of_words()[each.term.text]["bonded-ports"] > 0 for each in found.terms)
+    assert all(evidence_of_word(each.term.text)["bonded-ports"] > 0 for each in found.terms)
     assert likeliest_by_words([(1, "It is what it is.")]) is None
 
 
