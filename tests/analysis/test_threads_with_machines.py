@@ -72,7 +72,7 @@ programs print them; for a benchmark with a result also the share of the predict
 - `AH1` (2026-11-29): 30 first posts of Slurm's containers, RDMA plugins, Megatron-LM, UCX, Kubeflow, frameworks
   and drivers, most of them prose: 19 were named first and 24 at all before anything was changed (NVIDIA/nccl issue 257,
   which AG1 had, and Mellanox/network-operator issue 738, rightly none then and suspected since, are left out below). Of
-  the half whose misses were not read, ten were first and twelve at all before, eleven and 14 after. Not known were
+  the half whose misses were not read, ten were first and twelve at all before, ten and 14 after. Not known were
   denied verbs, refusals, waits and counts as the fault, and causes whose words stand in several sentences.
 - `AH2` (2026-11-29): 15 more, drawn after AH1 was mended: 14 were named first and at all, where the program before AH1
   names twelve. Ten of them quote the message of a program. Of the rows before AH1 eight moved back (five to "named",
