@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from clusterspec import resources
@@ -38,6 +38,8 @@ MOST_READ = 120_000
 """Largest number of characters of a text in which terms are searched, half of them at each end."""
 WIDEST = 1_200
 """Characters of a line that are read: reports have shorter ones."""
+NEAR_WORDS = 3
+"""Words of a clause within which the words of a term are near each other, for each word of the term."""
 RELEASE = "#"
 """The word that stands for the number of a release."""
 _ALIKE = {
@@ -60,6 +62,34 @@ _ALIKE = {
     "training": "train trains trained",
     "several": "multiple multi",
     "utilization": "usage util utilisation utilized",
+    "see": "sees seen shows showed shown lists listed detects detected finds found recognizes recognises displays",
+    "missing": "absent lacks lacking lack vanished vanishes disappears disappeared gone lost",
+    "process": "processes rank ranks worker workers task tasks",
+    "connect": "connects connected connecting connection connections reach reaches reached contact talk talks "
+    "communicate communicates communicating communication",
+    "start": "starts started starting launch launches launched launching",
+    "resolve": "resolves resolved resolving resolution lookup",
+    "password": "passphrase passwords",
+    "wait": "waits waited waiting forever pending sits",
+    "alone": "itself separately independently isolated standalone",
+    "same": "identical",
+    "different": "differs differ differing differently unequal mismatch mismatched mismatches",
+    "batch": "batches sample samples minibatch",
+    "evict": "evicts evicted evicting preempts preempted preemption",
+    "save": "saves saved saving",
+    "write": "writes written wrote writing",
+    "stop": "stops stopped stopping terminates terminated terminate",
+    "refuse": "refuses refused rejects rejected rejecting denies denied",
+    "traffic": "packets flows",
+    "memory": "mem ram vram",
+    "full": "exhausted filled fills",
+    "create": "creates created creating",
+    "load": "loads loaded loading",
+    "read": "reads reading",
+    "copy": "copies copied copying transfer transfers transferred move moves moved moving",
+    "replace": "replaces replaced replacing swap swaps swapped swapping exchanged",
+    "hot": "temperature thermal overheats overheating degrees heat",
+    "image": "images",
 }
 """Words, each with others of the same meaning."""
 _SAME = {other: word for word, others in _ALIKE.items() for other in others.split()}
@@ -77,6 +107,11 @@ _WITH_RELEASE = re.compile(r"[a-z_]{1,40}[-_]?v?[0-9]{1,4}\.[0-9]")
 _OF_INTERFACE = re.compile(r"_(?:ifname|iface|interface|if_name|(?:tcp_)?if_(?:in|ex)clude)$")
 """The end of the names of settings that choose a network interface."""
 _NAME_OF_NIC = re.compile(r"mlx5|rocep|bnxt_re|ibp[0-9]")
+_NAME_OF_GPU = re.compile(
+    r"(?:rtx|gtx|tesla|quadro|titan)-?[0-9]{0,4}|[1-5]0[5-9]0s?|a(?:2|4|6|10|16|30|40|100|800|4000|5000|6000)s?|h(?:20|100|200|800)s?"
+    r"|b(?:100|200|300)s?|gh200|gb[23]00|gb10|l(?:4|20|40)s?|v100s?|p(?:4|40|100)s?|t4s?|k[48]0s?|mi[0-9]{2,3}[axs]?"
+)
+"""Names of models of accelerators."""
 _WITH_DIGIT = re.compile(r"[0-9_]")
 _PARTS = re.compile(r"[-./]")
 _CAPITALIZED = re.compile(r"[A-Z][a-z]{3,}")
@@ -176,6 +211,8 @@ def words_of(text: str) -> Iterator[str]:
         yield plain_word(name)
         if _NAME_OF_NIC.match(name):
             yield "nic"
+        if _NAME_OF_GPU.fullmatch(name):
+            yield "gpu"
         if _OF_INTERFACE.search(name):
             yield "ifname"
         parts = _PARTS.split(name)
@@ -245,16 +282,41 @@ def terms_in(text: str) -> tuple[Found, ...]:
     found: dict[int, Found] = {}
     seen = set[frozenset[str]]()
     for number, clause, written in _clauses(text):
-        words = frozenset(words_of(clause))
+        places_of_words = _places_of_words(clause)
+        words = frozenset(places_of_words)
         if words in seen:
             continue
         seen.add(words)
         denied = _DENIED.search(clause) is not None
         launched = _COMMAND.match(clause) is not None
         for place in _places_in(words):
-            if written or terms()[place].role not in _OF_PEOPLE:
+            if (written or terms()[place].role not in _OF_PEOPLE) and _are_near(terms()[place].words, places_of_words):
                 found.setdefault(place, Found(terms()[place], number, denied, launched))
     return tuple(found.values())
+
+
+def _places_of_words(clause: str) -> dict[str, list[int]]:
+    """The plain words of a clause, each with its places among the words of the clause."""
+    found: dict[str, list[int]] = {}
+    for place, name in enumerate(_WORD.findall(clause)):
+        for word in words_of(name):
+            found.setdefault(word, []).append(place)
+    return found
+
+
+def _are_near(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> bool:
+    """Whether all words of a term are within `NEAR_WORDS` words of a clause for each of them.
+
+    >>> _are_near(frozenset({"new", "gpu"}), {"new": [4], "gpu": [0, 5]})
+    True
+    >>> _are_near(frozenset({"new", "gpu"}), {"new": [4], "gpu": [40]})
+    False
+    """
+    if len(words) == 1:
+        return True
+    widest = NEAR_WORDS * len(words)
+    first, *others = sorted((places[word] for word in words), key=len)
+    return any(all(any(abs(place - at) <= widest for place in other) for other in others) for at in first)
 
 
 def _places_in(words: frozenset[str]) -> Iterable[int]:

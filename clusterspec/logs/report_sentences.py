@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from clusterspec.logs.fault_words import OF_A_PERSON, SUBTLE
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 MOST_LINES = 4_000
@@ -153,13 +154,17 @@ _OF_A_CASE = re.compile(
 
 
 def reported_fault(text: str) -> tuple[str, int] | None:
-    """The first sentence that reports a fault of a run, with its line; None without any.
+    """The first sentence that reports a fault of a run, with its line; None without any. Words that rules have, too,
+    report one where a person tells of a case of their own.
 
     >>> reported_fault("Hi!\\nThe bandwidth between two nodes is only 3 GB/s.")
     ('The bandwidth between two nodes is only 3 GB/s.', 2)
     >>> reported_fault("Does UCX support TCPX? If a transfer fails, is it retried?")
     """
-    return next(_clauses_with(text, _FAULTY, is_written), None)
+    plain = next(_clauses_with(text, _FAULTY, is_written), None)
+    if plain is not None or not any(OF_A_PERSON.search(line) for _, line in report_sentences(text)):
+        return plain
+    return next(_clauses_with(text, SUBTLE, is_written), None)
 
 
 def tells_of_a_case(text: str) -> bool:

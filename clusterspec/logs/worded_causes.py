@@ -2,15 +2,24 @@
 
 The score of a cause is the sum of the weights of its terms (`cause_terms.weights`) in the text, each next one counting
 less, minus a share of the heaviest term that a clause denies. No cause is named below a threshold; those whose score is
-near the best one are named with it.
+near the best one are named with it. Where a person tells of a case, the cause that single words speak for
+(`word_model`) is added, if it is clearly ahead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clusterspec.logs.cause_terms import Found, Term, terms_in, weights
-from clusterspec.logs.report_sentences import reported_fault, tells_of_a_case
+from clusterspec.logs.cause_terms import Found, Term, terms_in, weights, words_of
+from clusterspec.logs.fault_words import OF_A_PERSON
+from clusterspec.logs.report_sentences import (
+    is_logged,
+    report_sentences,
+    reported_fault,
+    tells_of_a_case,
+)
+from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.word_model import evidence_for_causes, evidence_of_word
 from clusterspec.records import NamedTuple
 
 SUSPECTED = "suspected "
@@ -25,6 +34,12 @@ LEAST = 2.4
 """The score from which causes are named where none has `FEWEST`: one term that few causes have."""
 DECIDING = 6.0
 """The score from which a cause is named for topics alone, in a text that tells of no case."""
+OF_NO_CASE = 4.5
+"""The score from which a cause is named in a text that neither a program printed nor a person about a case wrote."""
+LEAST_EVIDENCE, AHEAD = 8.0, 1.15
+"""The evidence of single words from which a cause is named for them, and its least ratio to that for the next cause."""
+SENTENCES = 15
+"""Sentences of a report whose single words count: later ones are of what was tried, or about something else."""
 NEAR = 0.6
 """The share of the best score from which other causes are also named."""
 MOST = 4
@@ -56,7 +71,7 @@ class Worded(NamedTuple):
 def worded_causes(text: str) -> list[Worded]:
     """The causes that a text is suspected of by its words, the likeliest first; none below `FEWEST`.
 
-    >>> [each.cause for each in worded_causes("It stops: the security group of the second subnet differs.")]
+    >>> [each.cause for each in worded_causes("It stops: the security group of the second subnet has no rule.")]
     ['unreachable-peer']
     >>> worded_causes("Training is slow.")
     []
@@ -103,19 +118,67 @@ def _without_parts(found: Sequence[Found]) -> list[Found]:
 
 def suspected_statements(text: str) -> Iterator[tuple[str, str, int]]:
     """The first sentence that reports a fault, then the causes that a text is suspected of, each with its terms and the
-    line of the heaviest one; nothing of a text without such a sentence, and no cause for its topics alone where the
-    text tells of no case.
+    line of the heaviest one; nothing of a text without such a sentence, and fewer causes of one that tells of no case.
     """
     fault = reported_fault(text)
     if fault is None:
         return
     yield OF_A_REPORT, *fault
-    of_a_case = tells_of_a_case(text)
-    for each in worded_causes(text):
-        if not of_a_case and each.score < DECIDING and _is_of_topics(each):
-            continue
+    for each in _suspected(text):
         name = SUSPECTED if each.score >= FEWEST else HINTED
         yield f"{name}{each.cause}", _shown_terms(each.terms), each.terms[0].line
+
+
+def _suspected(text: str) -> Sequence[Worded]:
+    """The causes that a text is suspected of, by its terms, and by single words if a person tells of a case of their
+    own.
+    """
+    found = worded_causes(text)
+    sentences = list(report_sentences(text))
+    if any(OF_A_PERSON.search(line) for _, line in sentences):
+        return _with_likeliest(found, likeliest_by_words(sentences[:SENTENCES]))
+    of_a_case = tells_of_a_case(text)
+    fewest = 0.0 if any(is_logged(line) for line in lines_of(text)) else OF_NO_CASE
+    named = [each for each in found if of_a_case or each.score >= DECIDING or not _is_of_topics(each)]
+    return [each for each in named if each.score >= fewest]
+
+
+def likeliest_by_words(sentences: Sequence[tuple[int, str]]) -> Worded | None:
+    """The cause that the single words of some sentences speak for, if it is clearly ahead of the next one, with the
+    heaviest of these words as its terms.
+
+    >>> found = likeliest_by_words([(1, "The BIOS says NPS1, and our copies to host memory on Milan are at 13 GB/s.")])
+    >>> found and found.cause
+    'numa-per-socket'
+    >>> likeliest_by_words([(1, "Our job is slow.")])
+    """
+    evidence = evidence_for_causes(line for _, line in sentences)
+    (cause, best), (_, second) = sorted(evidence.items(), key=lambda each: (-each[1], each[0]))[:2]
+    if best < LEAST_EVIDENCE or best < AHEAD * second:
+        return None
+    return Worded(cause, LEAST, tuple(_heaviest_words(sentences, cause)))
+
+
+def _heaviest_words(sentences: Sequence[tuple[int, str]], cause: str) -> list[Found]:
+    """The words of some sentences that speak most for a cause, each as a term with its line."""
+    lines = {word: number for number, line in reversed(sentences) for word in words_of(line) if evidence_of_word(word)}
+    order = sorted(lines, key=lambda word: (-evidence_of_word(word)[cause], word))[:SHOWN]
+    return [
+        Found(Term(cause, "subject", word, frozenset({word}), frozenset()), lines[word], False, False) for word in order
+    ]
+
+
+def _with_likeliest(found: Sequence[Worded], likeliest: Worded | None) -> Sequence[Worded]:
+    """The causes by terms with the likeliest one by words: before those whose terms decide little, else behind the
+    first.
+    """
+    if likeliest is None:
+        return found
+    same = next((each for each in found if each.cause == likeliest.cause), likeliest)
+    others = [each for each in found if each.cause != likeliest.cause]
+    first = same._replace(score=max(same.score, FEWEST if others and others[0].score >= FEWEST else same.score))
+    before = 0 if not others or others[0].score < max(DECIDING, same.score) else 1
+    return [*others[:before], first, *others[before:]][:MOST]
 
 
 def _is_of_topics(worded: Worded) -> bool:

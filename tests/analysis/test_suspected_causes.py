@@ -78,7 +78,7 @@ def test_a_plugin_is_not_suspected_where_the_library_has_the_network_built_in() 
 
 
 def test_a_suspicion_by_few_words_weighs_less_than_one_by_several() -> None:
-    found = _compared(PAIR, "Training stops in the sampler.\n")
+    found = _compared(PAIR, "Our training stops in the sampler.\n")
     assert (found.causes[0].name, found.causes[0].weight) == ("ranks-diverge", HINT)
     assert "suspected by few words" in found.causes[0].evidence and HINT < LEADING
 
@@ -98,7 +98,7 @@ def test_a_report_in_prose_alone_is_read_and_a_question_is_refused() -> None:
 
 def test_a_report_without_a_known_cause_is_refused_with_its_sentence() -> None:
     with pytest.raises(FormatError, match="line 1 reports a fault"):
-        read_log("a.txt", b"The epochs of the run never finish on the first of our days.\n", unfinished=True)
+        read_log("a.txt", b"It never ends on the first of our days.\n", unfinished=True)
 
 
 def test_every_cause_with_terms_has_a_meaning_and_every_new_cause_a_next_step() -> None:

@@ -33,7 +33,7 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
     files = {file for file in resources.catalog().rglob("*") if file.is_file()}
     extra = {file.name for file in files if file.suffix != ".yaml"}
     assert len(files) - len(extra) == len(NAMES)
-    messages = {"cause-terms.csv", "exceptions.csv", "messages.csv", "sxids.csv", "xids.csv"}
+    messages = {"cause-reports.csv", "cause-terms.csv", "exceptions.csv", "messages.csv", "sxids.csv", "xids.csv"}
     tables = {
         "checkpoint-formats.csv",
         "documented-facts.csv",

@@ -128,3 +128,9 @@ def test_the_ends_of_a_long_text_are_read() -> None:
     lines = {each.line for each in terms_in(f"the firewall\n{filler}{filler}iptables\n") if isinstance(each.term, Term)}
     assert 1 in lines and max(lines) > len(filler.splitlines())
     assert not [each for each in terms_in(f"{filler}the firewall\n{filler}") if each.term.text == "firewall"]
+
+
+def test_the_words_of_a_term_stand_near_each_other() -> None:
+    assert "gid index" in _found("The GID index of the second host is 1.", "unreachable-peer")
+    far = "The GID is " + "of a very old and long table " * 3 + "without an index."
+    assert "gid index" not in _found(far, "unreachable-peer")

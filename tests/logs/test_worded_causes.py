@@ -67,7 +67,7 @@ def test_one_term_names_a_cause_only_where_none_has_more() -> None:
     assert [each.cause for each in alone] == ["ranks-diverge"] and LEAST <= alone[0].score < FEWEST
     beside = worded_causes("Training stops in the sampler. The subnet has another security group.")
     assert [each.cause for each in beside] == ["unreachable-peer"]
-    assert [name for name, _, _ in suspected_statements("Training stops in the sampler.")][1:] == [
+    assert [name for name, _, _ in suspected_statements("Our training stops in the sampler.")][1:] == [
         "hinted ranks-diverge"
     ]
 
@@ -135,9 +135,9 @@ def test_the_statements_name_terms_with_their_lines_after_the_sentence() -> None
 
 
 def test_topics_name_a_cause_only_in_a_text_that_tells_of_a_case() -> None:
-    general = list(suspected_statements("A job fails behind the firewall of a site."))
+    general = list(suspected_statements("A job fails at the firewall of a site."))
     assert [name for name, _, _ in general] == [OF_A_REPORT]
-    case = list(suspected_statements("Our job fails behind the firewall of a site."))
+    case = list(suspected_statements("Our job fails at the firewall of a site."))
     assert [name.partition(" ")[2] for name, _, _ in case[1:]] == ["unreachable-peer"]
 
 

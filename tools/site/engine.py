@@ -50,6 +50,7 @@ LEFT_OUT = frozenset(
         "catalog/messages.csv",
         "catalog/sxids.csv",
         "catalog/exceptions.csv",
+        "catalog/cause-reports.csv",
         "catalog/cause-terms.csv",
         "schemas/catalog-export.schema.json",
         "schemas/catalog.schema.json",
