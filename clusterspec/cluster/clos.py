@@ -111,6 +111,8 @@ def three_tier_clos(leaves: int, leaf: Ports, ports: int, ratio: float, unit: in
     spine = Ports.from_ratio(ports, ratio)
     sizes = [unit << doubled for doubled in range(20) if unit << doubled <= max(unit, spine.down)]
     trees = [clos_in_pods(leaves, leaf, ports, ratio, size) for size in sizes]
+    if not any(tree.fits for tree in trees):  # full pods, such as 20 leaves below spines of 40 ports
+        trees.append(clos_in_pods(leaves, leaf, ports, ratio, max(unit, spine.down // unit * unit)))
     return min(trees, key=lambda tree: (not tree.fits, tree.spines + tree.cores, tree.spines_of_pod))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from math import gcd
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,3 +86,10 @@ def test_the_classical_fat_tree_is_full() -> None:
         full = three_tier_clos(ports * ports // 2, leaf, ports, 1.0, 1)
         assert (full.fits, full.spines, full.cores) == (True, ports * ports // 2, ports * ports // 4)
         assert not three_tier_clos(ports * ports // 2 + 1, leaf, ports, 1.0, 1).fits
+
+
+@pytest.mark.parametrize("ports", [8, 24, 40, 48])
+def test_a_fat_tree_of_full_pods_connects_a_quarter_of_the_cube_of_its_ports(ports: int) -> None:
+    """40-port switches connect 40³ / 4 = 16,000 endpoints: 800 leaves with 20 each, in 40 pods of 20 leaves."""
+    full = three_tier_clos(ports * ports // 2, Ports.from_ratio(ports, 1.0), ports, 1.0, 1)
+    assert (full.fits, full.pods, full.cores) == (True, ports, ports * ports // 4)
