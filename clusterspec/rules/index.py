@@ -984,6 +984,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "offer-expires-before-order": lambda procurement, texts: not procurement.quote,
     "optimistic-pue": lambda procurement, written_cluster: not procurement.pue is not None,
     "order-above-signing-limit": lambda spec, procurement: not (spec.document.signatories if spec.document is not None else None),
+    "over-budget": lambda procurement, design, cluster, remarks: not (procurement.budget or remarks),
     "part-price-outside-market": lambda procurement, design, cluster: not (not cluster.cloud and (not procurement.is_rent)) or not (procurement.prices or procurement.quote),
     "payment-before-acceptance": lambda procurement, operations, cluster, texts: procurement.payment is None and procurement.delivery is None and (not procurement.quote) or (not any((True for at, text in texts.placed)) and ((not any((True for at, text in texts.placed)) if procurement.payment is not None else True) and ((not any((True for at, text in texts.placed)) if operations is not None and operations.burn_in is not None else True) and (procurement.payment is None or (procurement.is_rent or (cluster is not None and cluster.cloud)))))),
     "piece-above-load-limit": lambda procurement, cluster, remarks: not (('kn' in remarks.lower() or 'kg' in remarks.lower()) and ('/m' in remarks.lower() or ' m2' in remarks.lower() or ' m²' in remarks.lower() or ('square' in remarks.lower()))) and ((procurement is None or not procurement.quote) and (cluster is None or cluster.platform is None or cluster.platform.rack_kilograms is None)),

@@ -247,9 +247,10 @@ procurement:
         ("Support responds within 4 h.", BOUGHT, ""),
         ("Support responds within 8 hours.", BOUGHT, "procurement.support.response"),
         ("Support comes after 2 days.", BOUGHT, "procurement.support.response"),
-        ("500 kW IT.", BOUGHT, ""),
-        ("0.5 MW of IT.", BOUGHT, ""),
-        ("0.6 MW IT.", BOUGHT, "cluster.power.budget"),
+        ("An IT budget of 500 kW.", BOUGHT, ""),
+        ("An IT limit of 0.5 MW.", BOUGHT, ""),
+        ("0.6 MW IT.", BOUGHT, ""),
+        ("An IT budget of 0.6 MW.", BOUGHT, "cluster.power.budget"),
         # a fabric of 3:1, within 5 %
         ("Oversubscription of 3.1:1.", TRAINED, ""),
         ("Oversubscription of 3.2:1.", TRAINED, "`cluster.scale_out.oversubscription` is 3:1"),

@@ -559,7 +559,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(remarks="Abnahme 2 Wochen.", delivery=WEEKS, needed_by="2027-04-04"),
             "delivery-misses-date",
-            "with the acceptance, are 1 day after 2027-04-04",
+            "with 14 days of acceptance, are 1 day after 2027-04-04",
         ),
         (purchase(remarks="Abnahme 2 Wochen.", delivery=WEEKS, needed_by="2027-04-05"), "delivery-misses-date", ""),
         (

@@ -11,7 +11,8 @@ and prices to 1 %. A key is skipped where the text also states the right figure,
 key states in the same unit is accepted, and so are the memory, the bandwidths and the power of accelerators that the
 text or the design names, and a setting that the text only compares with (`moved from`, `instead of`,
 `not`). Sentences about another machine (one that is replaced, compared with, or bought later), bounds, plans, parts, ranges,
-and figures in a clause with `would` or `if` are not read.
+and figures in a clause with `would` or `if` are not read. The requests a second of the busiest time are compared with the highest rate of
+the keys where the text does not state that one too.
 
 ## Why it matters
 
@@ -58,6 +59,14 @@ workload: {kind: serve, model: qwen3-32b, serving: {input_tokens: 8000, output_t
 layout: {framework: vllm, tp: 2, dp: 8}
 ```
 
+```yaml description
+clusterspec: 1
+description: In the busiest hour 24,000 clerks ask nine requests each, all together 60 a second.
+cluster: {platform: dgx-h200, nodes: 2}
+workload: {kind: serve, model: qwen3-32b, serving: {input_tokens: 8000, output_tokens: 800, request_rate: 6}}
+layout: {framework: vllm, tp: 2, dp: 8}
+```
+
 ## Silent
 
 ```yaml
@@ -100,6 +109,8 @@ from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_peaks import peak_rate_of
 from clusterspec.rules.knowledge.written_numbers import (
     belongs_to_something_else,
     written_numbers,
@@ -134,6 +145,7 @@ _RATIO = pattern(
 )
 _RATIO_CUES = ("blocking", "full bisection", "versubscri")
 TECHNOLOGY = "cluster.scale_out.technology"
+REQUEST_RATE = "workload.serving.request_rate"
 _OF_DAYS = pattern(
     r"(?i)\b(?:days?|weeks?|months?|years?|tag|woche|monat|jahr|jour|semaine|mois|an|día|semana|mes|año|giorno|mese|dag|daily|täglich|monatlich)\b"
 )
@@ -201,6 +213,8 @@ def check(
         wrong = [each for each in wrong if not _is_measure(each.key) or not _is_among_values(each, of_parts)]
     for stated in wrong:
         yield _problem(stated.words, stated.key.key, _displayed_value(own[stated.key.key][0], stated.key.unit))
+    if not any(stated.key.key == REQUEST_RATE for stated in wrong):
+        yield from _peak_problem(own_description, spec)
     yield from _framework_problem(own_description, spec, workload, catalog)
     if not any(stated.key.key == "workload.model" for stated in wrong):
         yield from _model_problem(own_description, workload, catalog)
@@ -215,6 +229,21 @@ def check(
             continue
         if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
             yield _problem(found_names[0][0], TECHNOLOGY if key == GENERATION else key, own_name)
+
+
+HIGHER = 1.3
+"""Ratio of a promised rate of requests to the one of the plan from which it is another one."""
+
+
+def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:
+    """The problem of a text that promises more requests a second in the busiest time than the plan has."""
+    load = spec.workload.serving if spec.workload is not None else None
+    if load is None or not load.request_rate or not any(map(str.isdigit, description)):
+        return
+    rates = [load.request_rate, *(each.request_rate or 0.0 for each in load.day or ())]
+    peak = peak_rate_of(description[:MOST_CHARACTERS], {*rates})
+    if peak is not None and peak.per_second > HIGHER * max(rates):
+        yield _problem(peak.words, REQUEST_RATE, display(max(rates), "1/s"))
 
 
 def _framework_problem(description: str, spec: Spec, workload: Workload | None, catalog: Catalog) -> Iterator[Problem]:
@@ -256,7 +285,7 @@ def _is_in_another(currency: str | None, words: str) -> bool:
 
 def _is_mean_below_peak(stated: Statement, own: Mapping[str, Sequence[float]]) -> bool:
     """Whether a figure is the number of requests of a day or a longer time, whose mean is below the rate of the key."""
-    of_day = stated.key.key == "workload.serving.request_rate" and _OF_DAYS.search(stated.words) is not None
+    of_day = stated.key.key == REQUEST_RATE and _OF_DAYS.search(stated.words) is not None
     return of_day and stated.value < own[stated.key.key][0]
 
 

@@ -52,6 +52,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_clauses import clause_at
+from clusterspec.rules.knowledge.text_dimensions import LENGTHS_AHEAD
 from clusterspec.rules.knowledge.text_explanations import Claim, is_explained, quantities_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import passages_of
@@ -258,6 +259,8 @@ def _number_of_parts(
     """
     behind = sentence[amount.end :]
     match = _PER.match(behind)
+    if match is not None and LENGTHS_AHEAD.search(sentence[: amount.start]) is not None:
+        return [], None
     if match is not None:
         part = match["part"].lower()
         if part in _PARTS:

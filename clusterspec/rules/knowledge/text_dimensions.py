@@ -182,7 +182,8 @@ def figures_of(passage: str, *, bare: bool = False) -> list[Figure]:
             if bare and figure is not None and (rate := _line_rate(passage, tokens, at)):
                 found.append(rate)
             elif figure is not None and figure.powers:
-                found.append(_with_role(passage, _with_owner(passage, figure, found), found[-1].end if found else 0))
+                owned = _with_owner(passage, _with_sequence(passage, figure), found)
+                found.append(_with_role(passage, owned, found[-1].end if found else 0))
             elif figure is not None and bare:
                 found.append(figure)
     return found
@@ -333,6 +334,23 @@ def _rounding(token: Token) -> float:
     decimals = 0 if "e" in digits else len(digits.partition(".")[2])
     zeros = 0 if decimals else len(digits) - len(digits.rstrip("0"))
     return min(0.5 * 10.0 ** (min(zeros, 2) - decimals) / written, 0.1)
+
+
+LENGTHS_AHEAD = pattern(
+    r"(?i)\b(?:sequences|samples|sequenzen|séquences|secuencias|sequenze|sequenties) (?:of|with|von|mit|zu|de|con|di|van|met) ?$"
+)
+"""Pattern of words before the tokens of a sequence: `a step` behind them is what has these sequences."""
+
+
+def _with_sequence(passage: str, figure: Figure) -> Figure:
+    """A figure, but where it is the tokens of a sequence not those of a step.
+
+    >>> [sorted(each.powers) for each in figures_of("512 sequences of 2,048 tokens a step eat 1,048,576 tokens")][1]
+    [('sequence', -1), ('token', 1)]
+    """
+    if figure.powers == {("token", 1), ("step", -1)} and LENGTHS_AHEAD.search(passage[: figure.start]) is not None:
+        return figure._replace(powers=frozenset({("token", 1), ("sequence", -1)}))
+    return figure
 
 
 def _with_owner(passage: str, figure: Figure, before: Sequence[Figure]) -> Figure:

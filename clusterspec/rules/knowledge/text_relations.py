@@ -8,6 +8,7 @@ from math import prod
 
 from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_dimensions import LENGTHS_AHEAD
 from clusterspec.rules.knowledge.text_figures import (
     DIGITS,
     NO_UNIT,
@@ -330,7 +331,9 @@ def _amount_over_rate(
     """`1 T tokens at 4.2 million tokens a step are 240,000 steps`, `1 T tokens fill 240,000 steps of 4.2 million tokens`."""
     if not result.is_count:
         return
-    rates = [each for each in before if result.noun in each.per]
+    rates = [
+        each for each in before if result.noun in each.per and LENGTHS_AHEAD.search(sentence[: each.start]) is None
+    ]
     if (
         after is not None
         and after.noun == "token"

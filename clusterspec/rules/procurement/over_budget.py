@@ -125,6 +125,8 @@ HELP = "raise the budget, or take fewer nodes: `clusterspec bom` lists the parts
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str) -> Iterator[Problem]:
+    if not (procurement.budget or remarks):
+        return
     budget, quoted = procurement.budget, amount_of_quote(procurement)
     if not budget:
         yield from _unapproved_problem(procurement, quoted, remarks)
