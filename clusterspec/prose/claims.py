@@ -24,6 +24,8 @@ _STATES = words_of(
 """Words that may occur between a part and its property."""
 _AMONG = words_of("between among")
 """Words before the ends of a link, as in `between two H100`, where the number is not a count of parts."""
+_PLACES = words_of("halls sites buildings campuses rooms regions floors cities")
+"""Words for the ends of a link that is not one of a machine, as in `between the halls`."""
 _FILLS = words_of(
     "and , @ of at its their a an the each every all memory capacity bandwidth gpu gpus chip chips card cards accelerator"
     " accelerators device devices hbm hbm2 hbm2e hbm3 hbm3e hbm4 on board - version model models peak total"
@@ -157,11 +159,12 @@ class Claim:
 
 def sentence_claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
     """The figures of a sentence that can be compared with the catalog."""
+    between_places = bool(sentence.quantities) and _is_between_places(sentence)
     for place, at in enumerate(sentence.quantities):
         token = sentence.words[at]
         if token.unit in _UNITS and not token.ranged and not _is_bound_or_negated(sentence, at):
             found = tuple(_subjects_of(sentence, at))
-            if not found and _restates_a_port(sentence, place):
+            if not found and (between_places or _restates_a_port(sentence, place)):
                 continue
             found = tuple(dict.fromkeys((*found, *_interconnect_owners(sentence, at, found))))
             near = (*_subjects_of_sentence(sentence), *sentence.before)
@@ -169,6 +172,12 @@ def sentence_claims(sentence: Sentence, text: ProseText) -> Iterator[Claim]:
             subjects = tuple(text.known.with_memory(each, _adjacent_sizes(sentence, at)) for each in with_generation)
             if subjects:
                 yield _claim_at(sentence, at, subjects, text, subject_elsewhere=not found)
+
+
+def _is_between_places(sentence: Sentence) -> bool:
+    """Whether a sentence is about a link of two places: `the link between the halls carries 800 Gb/s`."""
+    words = set(sentence.words_between(0, len(sentence.words)))
+    return not _AMONG.isdisjoint(words) and not _PLACES.isdisjoint(words)
 
 
 def _restates_a_port(sentence: Sentence, place: int) -> bool:
