@@ -120,11 +120,12 @@ def test_libraries_under_programs_of_many_authors_have_one_wide_range() -> None:
     assert all(value < min(wide) for name, value in spreads.items() if name.startswith("megatron"))
 
 
-def test_programs_that_nothing_was_fitted_to_have_one_range_no_narrower_than_that_of_libraries() -> None:
-    found = [CATALOG.get("stack", name) for name in (*spread.UNKNOWN, "fsdp-2024")]
+def test_programs_that_nothing_was_fitted_to_have_one_range_wider_than_that_of_fitted_ones() -> None:
+    """As wide as four in five of their own runs need: less than runs of libraries do, more than those of Megatron."""
+    found = [CATALOG.get("stack", name) for name in (*spread.UNKNOWN, "megatron-core-2024")]
     widths = [one.achievable["spread"].value for one in found if isinstance(one, Stack)]
     assert len(set(widths[:-1])) == 1
-    assert widths[0] >= widths[-1]
+    assert widths[0] > widths[-1]
 
 
 def test_exact_predictions_leave_the_difference_of_two_runs_of_one_description() -> None:

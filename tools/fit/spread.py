@@ -44,7 +44,7 @@ corrected for by rank, since the spread of all generations says nothing of their
 """
 UNKNOWN = ("custom-2021", "llm-c-2024", "llmq-2025", "nanotron-2024")
 """Entries of programs to which nothing was fitted, the entry of an unknown framework among them. They have one spread,
-by the rule of torchtitan, and no less than that of the libraries: an unknown program may be built on one.
+by the rule of torchtitan.
 """
 WITHOUT_EXPERTS = ("fsdp", *UNKNOWN)
 """The library without a layer of experts, and unknown programs: each brings its own, and fewer than five sources of the
@@ -65,8 +65,6 @@ class Spread:
     sources: int
     before: str = ""
     """The generation before it, where the width is that one's."""
-    of: str = ""
-    """The library whose width it is, where that of the own runs is narrower."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ def with_generations_before(found: dict[str, dict[bool, Spread]]) -> dict[str, d
 
     >>> old, new = Spread(0.2, 20, 4), Spread(0.1, 2, 1)
     >>> with_generations_before({"a-2024": {False: old}, "a-2026": {False: new}, "b-2026": {False: new}})["a-2026"]
-    {False: Spread(width=0.2, runs=2, sources=1, before='a-2024', of='')}
+    {False: Spread(width=0.2, runs=2, sources=1, before='a-2024')}
     """
     widened: dict[str, dict[bool, Spread]] = {}
     for stack in sorted(found):
@@ -124,12 +122,9 @@ def with_generations_before(found: dict[str, dict[bool, Spread]]) -> dict[str, d
 
 def _shrunk_spread(stack: str, experts: bool, needs: Sequence[_Need]) -> Spread:
     alike = () if experts else _pooled_stacks(stack)
-    needs_of_libraries = [one for one in needs if counts_in_spread(one.run.id, LIBRARIES)]
     needs = [one for one in needs if counts_in_spread(one.run.id, alike)]
     if alike:
-        pooled, library = _pooled_spread(alike, needs), _pooled_spread(LIBRARIES, needs_of_libraries)
-        narrow = alike == UNKNOWN and pooled.width < library.width
-        return replace(library, of=LIBRARIES[0]) if narrow else pooled
+        return _pooled_spread(alike, needs)
     own = [one for one in needs if ("stack", stack) in one.run.owners]
     sources = len({one.run.source for one in own})
     weight = sources / (sources + KNOWN)
@@ -290,9 +285,7 @@ def _line(stack: str, experts: bool, one: Spread) -> str:
             f"{'is' if one.runs == 1 else 'are'} of this generation"
         )
         return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
-    scope = f"{runs} of {sources} {_scope(one.of or stack, experts)}"
-    if one.of:
-        scope = f"{scope}, on which an unknown program may be built"
+    scope = f"{runs} of {sources} {_scope(stack, experts)}"
     why = (
         f"{held} lie within it when the prediction is fitted to the other sources, "
         f"with equal weight per source: {scope}"
