@@ -54,8 +54,6 @@ def peak_rate_of(text: str, planned: Container[float] = ()) -> PeakRate | None:
     >>> peak_rate_of("The peak is 60 requests a second, 6 requests a second at each site.", {6.0})
     """
     sentences = sentences_of(with_numerals(" ".join(text.split())))
-    if any(rate.per_second in planned for sentence in sentences for rate, _ in _rates_of(sentence)):
-        return None
     peaks = [
         rate
         for sentence in sentences
@@ -63,7 +61,9 @@ def peak_rate_of(text: str, planned: Container[float] = ()) -> PeakRate | None:
         for rate, clause in _rates_of(sentence)
         if _OF_ONE.search(clause) is None and not is_former(clause)
     ]
-    return max(peaks, key=lambda each: each.per_second, default=None)
+    if not peaks or any(rate.per_second in planned for sentence in sentences for rate, _ in _rates_of(sentence)):
+        return None
+    return max(peaks, key=lambda each: each.per_second)
 
 
 def _is_of_busiest_time(sentence: str) -> bool:
