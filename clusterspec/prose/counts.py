@@ -74,9 +74,8 @@ def _neighbor_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProb
             yield TextProblem("links-miscounted", token, message, f"write {shown}")
 
 
-_OF_FORMER = frozenset(
-    ["replace", "replaces", "replaced", "replacing", "old", "former", "previous", "instead", "earlier"]
-)
+_OF_FORMER = words_of("replace replaces replaced replacing old former previous instead earlier")
+"""Words of a sentence whose nodes or accelerators may be those of another machine."""
 
 
 def _accelerator_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
@@ -85,8 +84,8 @@ def _accelerator_problems(sentence: Sentence, text: ProseText) -> Iterator[TextP
     devices = [count for count in sentence.counts if count.noun is FigureScope.DEVICE and count.value > 1]
     if len(nodes) != 1 or not devices or not sentence.has(Hint.TOTAL):
         return
-    if not _OF_FORMER.isdisjoint(each.text.lower() for each in sentence.words):
-        return  # the nodes or the accelerators are those of another machine
+    if not _OF_FORMER.isdisjoint(sentence.words_between(0, len(sentence.words))):
+        return
     total = max(devices, key=lambda count: count.value)
     each = {count.value for count in devices if count is not total} or _counts_per_node(sentence, text)
     token = sentence.words[total.at]

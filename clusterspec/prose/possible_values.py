@@ -26,7 +26,9 @@ from clusterspec.units.display import (
 TOLERANCE = 0.05
 """Relative rounding of published figures: the 63 GB/s of PCIe 5 are printed as 64, 12.5 as 12."""
 EXACT = 0.002
-"""The same of a power that is to be a thousand times the one of a part."""
+"""Relative difference up to which a power is a thousand times that of a part: a hall of a thousand accelerators draws
+about as many kilowatts as one draws watts.
+"""
 ROUGH_TOLERANCE = 0.08
 """The tolerance after `about`, and for host buses, which are often quoted at the raw rate before encoding (128 for
 121).
@@ -165,11 +167,10 @@ def _unit_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
         FigureScope.PORT,
         FigureScope.NODE,
     )
-    tolerance = (
-        EXACT if fact.channel is Channel.POWER else tolerance
-    )  # a hall of a thousand accelerators draws kilowatts
-    if fact.channel is Channel.POWER and claim.subject_elsewhere:
-        return  # the power of a hall
+    if fact.channel is Channel.POWER:
+        if claim.subject_elsewhere:
+            return  # the power of a hall
+        tolerance = EXACT
     if identified and any(
         agrees_within(token.value * step, reading, tolerance)
         for step in (PREFIX_STEP, 1 / PREFIX_STEP)
