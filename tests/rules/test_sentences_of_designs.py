@@ -44,6 +44,27 @@ def test_a_flaw_in_a_sentence_is_found_and_a_right_sentence_raises_no_alarm(tabl
     assert wrong == []
 
 
+MANY = " ".join(f"We met {at} people on {at} May." for at in range(2, 10))
+MACHINE = "cluster: {platform: dgx-h100, nodes: 24}"
+
+
+@each(
+    ("text", "severity"),
+    [
+        ("The 24 nodes draw 10.2 kW each, 310 kW together.", Severity.ERROR),
+        (f"The 24 nodes draw 10.2 kW each, 310 kW together. {MANY}", Severity.NOTE),  # 19 figures
+        (f"The 24 nodes draw 10.2 kW each, 24.48 kW together. {MANY}", Severity.ERROR),  # a tenth of 244.8 kW
+        (f"The 24 nodes draw 10.2 kW each, 122.4 kW together. {MANY}", Severity.ERROR),  # half of it
+        (f"The 24 nodes draw 10.2 kW each, 244.8 kW together. {MANY}", None),
+    ],
+)
+def test_of_many_figures_one_is_wrong_for_certain_where_a_known_mistake_explains_it(
+    text: str, severity: Severity | None
+) -> None:
+    problems = [each.severity for each in found(MACHINE, text) if each.rule == "result-off-figures"]
+    assert problems == ([] if severity is None else [severity])
+
+
 PUE = "cluster: {platform: dgx-h100, nodes: 24}\nprocurement: {currency: EUR, as_of: 2026-11-01, pue: 1.25}"
 
 

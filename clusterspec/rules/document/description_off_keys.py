@@ -16,6 +16,9 @@ agree to 5 %, and no other number may be larger by half. A price of one accelera
 (`2.20 USD per chip-hour`, `32 servers at 302,000 EUR each`), has to agree with `prices` to 3 %. Prices in another
 currency than that of `prices` are not read.
 
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
+a factor of two, bits for bytes, or one digit.
+
 ## Why it matters
 
 One of the two is wrong, and every figure of the report follows the keys.
@@ -112,6 +115,7 @@ from clusterspec.rules.knowledge.machine_counts import (
     node_counts_in,
 )
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
+from clusterspec.rules.knowledge.text_doubt import confidence_in
 from clusterspec.rules.knowledge.written_numbers import written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -246,11 +250,12 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
     if bought is None or prices.keys().isdisjoint(("node", "node_hour")):
         return
     currency = bought.currency or ""
-    messages = [*wrong_prices(description, prices, cluster.accelerators_per_node, currency)]
-    if not messages and "node" in prices:
-        messages = [*wrong_prices_of_nodes(description, prices["node"], currency)]
-    for message in messages[:1]:
-        yield RULE.problem("description", message, "correct the text or the key")
+    wrong = [*wrong_prices(description, prices, cluster.accelerators_per_node, currency)]
+    if not wrong and "node" in prices:
+        wrong = [*wrong_prices_of_nodes(description, prices["node"], currency)]
+    for each in wrong[:1]:
+        confidence = "certain" if each.is_of_accelerator else ""
+        yield RULE.problem("description", each.message, "correct the text or the key", confidence=confidence)
 
 
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
@@ -286,4 +291,4 @@ def _is_after_failure(count: int, spec: Spec, cluster: Cluster) -> bool:
 
 def _problem(words: str, keys: str) -> Problem:
     message = f"the description says `{words}`, and the keys say {keys}"
-    return RULE.problem("description", message, "correct the text or the key")
+    return RULE.problem("description", message, "correct the text or the key", confidence=confidence_in(words, keys))

@@ -6,6 +6,9 @@ A number of replicas, of micro-batches for each replica and step, of sequences f
 stage or of experts for each rank in a description or a comment, where the degrees, the batch and the model give another one.
 Numbers of another plan, of a condition or of an earlier run are not read.
 
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
+a factor of two, bits for bytes, or one digit.
+
 ## Why it matters
 
 These counts enter formulas for bubbles, memory and steps. A plan that is discussed with 32 micro-batches and runs with 16 has
@@ -60,6 +63,7 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.named_terms import LAYERS, MICRO_BATCHES, NAMED_COUNTS, REPLICAS, SEQUENCES
 from clusterspec.rules.knowledge.stated_keys import wrong_statements
+from clusterspec.rules.knowledge.text_doubt import confidence_in
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -75,7 +79,8 @@ def check(own_remarks: str, training: Workload, layout: Layout) -> Iterator[Prob
     for stated in wrong_statements(own_remarks, right, NAMED_COUNTS):
         name = stated.key.key
         message = f"`{stated.words}`: the layout has {right[name][0]:,} {name}, not {stated.value:,.0f}"
-        yield RULE.problem("description", message, "correct the text, the degrees or the batch")
+        confidence = confidence_in(f"{stated.value:,.0f}", f"{right[name][0]:,}")
+        yield RULE.problem("description", message, "correct the text, the degrees or the batch", confidence=confidence)
         return
 
 

@@ -14,6 +14,9 @@ text or the design names, and a setting that the text only compares with (`moved
 and figures in a clause with `would` or `if` are not read. The requests a second of the busiest time are compared with the highest rate of
 the keys where the text does not state that one too.
 
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
+a factor of two, bits for bytes, or one digit.
+
 ## Why it matters
 
 One of the two is wrong, and every figure of the report follows the keys.
@@ -108,7 +111,7 @@ from clusterspec.rules.knowledge.named_keys import MEASURES, SAME, NamedKey
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
-from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.text_doubt import confidence_in, words_of_another
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_peaks import peak_rate_of
 from clusterspec.rules.knowledge.written_numbers import (
@@ -382,4 +385,4 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
 def _problem(words: str, key: str, own: str) -> Problem:
     at = f"`{key}`" if "." in key else f"the {key}" if key.startswith("bandwidth") else f"the number of {key}"
     message = f"the description says `{words}`, and {at} is {own}"
-    return RULE.problem("description", message, "correct the text or the key")
+    return RULE.problem("description", message, "correct the text or the key", confidence=confidence_in(words, own))

@@ -6,6 +6,9 @@ An amount for each part (`4.2 M tokens per step`, `1,100 tokens each`, `4.1 byte
 number of these parts, and a total of the same unit in one sentence that is not their product. The steps of a run, the tokens
 of each and those of the run are read in up to three sentences, in any order.
 
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
+a factor of two, bits for bytes, or one digit.
+
 ## Why it matters
 
 Budgets, schedules and storage plans rest on such totals, and readers copy them.
@@ -53,6 +56,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_dimensions import LENGTHS_AHEAD
+from clusterspec.rules.knowledge.text_doubt import confidence_in
 from clusterspec.rules.knowledge.text_explanations import Claim, is_explained, quantities_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import passages_of
@@ -160,8 +164,12 @@ def _steps_problem(passage: str) -> Problem | None:
     close = max(ROUGH if _ROUGH.search(passage) is not None else CLOSE, rounded)
     if abs(large.value / right - 1) <= close or abs(right / large.value - 1) <= close:
         return None
-    message = f"{count.words} of {small.words} are {display(right, '1')}, not `{large.words}`"
-    return RULE.problem("description", message, "compute it again")
+    return _problem(f"{count.words} of {small.words}", display(right, "1"), large.words)
+
+
+def _problem(parts: str, right: str, stated: str) -> Problem:
+    message = f"{parts} are {right}, not `{stated}`"
+    return RULE.problem("description", message, "compute it again", confidence=confidence_in(stated, right))
 
 
 _TRILLION = ("T", "trillion", "Billionen", "billones")
@@ -238,9 +246,7 @@ def _total_problems(
             parts = f"{plain(count, 6) if count < 10_000 else display(count, '1')} times {each.words}"
             claim = Claim(total.words, display(right, each.unit if each.unit == BYTE else "1"), parts)
             if not is_explained(claim, text[:MOST_CHARACTERS], sizes, [*quantities_of(spec)]):
-                yield RULE.problem(
-                    "description", f"{parts} are {claim.right}, not `{claim.stated}`", "compute it again"
-                )
+                yield _problem(parts, claim.right, claim.stated)
 
 
 def _is_total(sentence: str, quantity: TextQuantity) -> bool:

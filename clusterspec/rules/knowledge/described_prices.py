@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.knowledge.text_clauses import is_former, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
@@ -34,36 +35,45 @@ ROUNDED_PRICE = 0.005
 """Relative difference up to which the price of a node is the same, if a text states it to a thousand or less."""
 
 
-def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, currency: str = "") -> Iterator[str]:
+class WrongPrice(NamedTuple):
+    """A sentence on a price of a text that differs from the price of the keys, which is one of an accelerator where it
+    should be one of a node if ``is_of_accelerator``.
+    """
+
+    message: str
+    is_of_accelerator: bool = False
+
+
+def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, currency: str = "") -> Iterator[WrongPrice]:
     """Sentences on the prices of a text that no price in the keys equals. ``prices`` are those of the keys `node` and
     `node_hour`, ``accelerators`` the accelerators of a node. Prices in another ``currency`` than that of the keys, and
     sentences about another offer, are not read; nor is a text that states the right price, too.
 
-    >>> list(wrong_prices("Angebot: 25.000 EUR je GPU", {"node": 210000.0}, 8))
-    ['the description says `25.000 EUR je GPU`, 200,000 for a node of 8, and `prices.node` is 210,000']
-    >>> list(wrong_prices("We pay USD 3.30 per GPU-hour.", {"node_hour": 18.4}, 8, "USD"))
-    ['the description says `USD 3.30 per GPU-hour`, 26.4 for a node of 8, and `prices.node_hour` is 18.4']
+    >>> next(wrong_prices("Angebot: 25.000 EUR je GPU", {"node": 210000.0}, 8)).message
+    'the description says `25.000 EUR je GPU`, 200,000 for a node of 8, and `prices.node` is 210,000'
+    >>> next(wrong_prices("We pay USD 3.30 per GPU-hour.", {"node_hour": 3.3}, 8, "USD")).is_of_accelerator
+    True
     >>> list(wrong_prices("We pay USD 2.30 per GPU-hour, the list has USD 3.30 per GPU-hour.", {"node_hour": 18.4}, 8, "USD"))
     []
     """
     if _CURRENCY.search(text) is None:
         return
-    wrong: dict[str, list[str]] = {}
+    wrong: dict[str, list[WrongPrice]] = {}
     right: set[str] = set()
     for sentence in sentences_of(" ".join(text.split())):
-        for key, words in _judged_prices(sentence, prices, accelerators, currency):
-            if not words:
+        for key, price in _judged_prices(sentence, prices, accelerators, currency):
+            if price is None:
                 right.add(key)
             elif not words_of_another(sentence) and not is_former(sentence) and not is_hypothetical(sentence):
-                wrong.setdefault(key, []).append(words)
+                wrong.setdefault(key, []).append(price)
     for key, sentences in wrong.items():
         yield from () if key in right else sentences
 
 
 def _judged_prices(
     sentence: str, prices: Mapping[str, Price], accelerators: int, currency: str
-) -> Iterator[tuple[str, str]]:
-    """The prices of a sentence by key, each with what is wrong with it; empty for a right one."""
+) -> Iterator[tuple[str, WrongPrice | None]]:
+    """The prices of a sentence by key, each with what is wrong with it; None for a right one."""
     for match in islice(_PRICE.finditer(sentence), MOST_MATCHES):
         key = "node_hour" if match["hour"] else "node"
         stated, amount = prices.get(key), large_number_in_text(match["amount"].replace(" ", ""))
@@ -74,19 +84,20 @@ def _judged_prices(
         exact = key == "node" and match["unit"] in _WHOLE_NODES and of_node % 10_000
         close = ROUNDED_PRICE if exact else SAME_PRICE
         if low * (1 - close) <= of_node <= high * (1 + close):
-            yield key, ""
+            yield key, None
         else:
             means = "" if of_node == amount else f", {of_node:,.10g} for a node of {accelerators}"
             in_keys = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
-            yield key, f"the description says `{match[0]}`{means}, and `prices.{key}` is {in_keys}"
+            message = f"the description says `{match[0]}`{means}, and `prices.{key}` is {in_keys}"
+            yield key, WrongPrice(message, is_of_accelerator=bool(means) and low <= amount <= high)
 
 
-def wrong_prices_of_nodes(text: str, price: Price, currency: str) -> Iterator[str]:
+def wrong_prices_of_nodes(text: str, price: Price, currency: str) -> Iterator[WrongPrice]:
     """Sentences on prices of each of a number of nodes that are not the price of the keys. Sentences about another offer,
     and texts that state the right price, too, are not read.
 
-    >>> list(wrong_prices_of_nodes("Angeboten sind 32 DGX H200 zu je 302.000 EUR.", 312000.0, "EUR"))
-    ['the description says `32 DGX H200 zu je 302.000 EUR`, and `prices.node` is 312,000']
+    >>> next(wrong_prices_of_nodes("Angeboten sind 32 DGX H200 zu je 302.000 EUR.", 312000.0, "EUR")).message
+    'the description says `32 DGX H200 zu je 302.000 EUR`, and `prices.node` is 312,000'
     >>> list(wrong_prices_of_nodes("A bidder offered 32 nodes at 302,000 EUR each.", 312000.0, "EUR"))
     []
     """
@@ -107,7 +118,7 @@ def wrong_prices_of_nodes(text: str, price: Price, currency: str) -> Iterator[st
                 wrong[amount] = match[0]
     if len(wrong) == 1:
         in_keys = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
-        yield f"the description says `{next(iter(wrong.values()))}`, and `prices.node` is {in_keys}"
+        yield WrongPrice(f"the description says `{next(iter(wrong.values()))}`, and `prices.node` is {in_keys}")
 
 
 def _is_in_currency(currency: str, words: str) -> bool:

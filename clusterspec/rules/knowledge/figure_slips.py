@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from clusterspec.rules.knowledge.stated_figures import StatedFigure
+from clusterspec.rules.knowledge.stated_figures import StatedFigure, stated_figures
 
 POWERS = tuple(10.0**power for power in (1, 2, 3, 6, -1, -2, -3, -6))
 """Factors of a decimal mark or a prefix that is wrong."""
 BITS_OF_BYTE = 8.0
 BITS_CALLED_BYTES, BYTES_CALLED_BITS = "bits are called bytes", "bytes are called bits"
 TENTH = "a tenth is taken instead of an eighth"
+TWICE = "a factor of two is wrong"
 PREFIX, BINARY, DIGIT = "a power of ten is wrong", "binary and decimal units are mixed up", "a digit is wrong"
 COARSEST = 0.05
 """Upper limit of the relative rounding error that is assumed of a figure."""
@@ -79,6 +80,22 @@ def slip_between(figure: StatedFigure, right: float, inputs: Sequence[StatedFigu
     off = abs(ratio - 1) > 2 * (_coarsest_rounding(inputs) + 1e-4)
     fewest = FEWEST_OF_KNOWN if is_typed and not (rounding or figure.is_measure) else FEWEST_DIGITS
     return DIGIT if off and _differs_in_digit(figure, right / figure.scale, fewest) else ""
+
+
+def slip_of_words(stated: str, right: str) -> str:
+    """The mistake between the first figures of two texts; empty where none is known, and where one has no figure.
+
+    >>> slip_of_words("`41,000 prompt tokens`", "4,100"), slip_of_words("486,4 kW", "686.4 kW"), slip_of_words("5 h", "10 h")
+    ('a power of ten is wrong', 'a digit is wrong', 'a factor of two is wrong')
+    >>> slip_of_words("11 days", "20.9 days"), slip_of_words("11 days", "no end")
+    ('', '')
+    """
+    figures = [each for text in (stated, right) for each in stated_figures(text)[:1]]
+    if len(figures) < 2 or not figures[1].value:
+        return ""
+    ratio, rounding = figures[0].value / figures[1].value, rounding_of(figures[0]) + rounding_of(figures[1])
+    is_twice = is_near(ratio, 2.0, rounding) or is_near(ratio, 0.5, rounding)
+    return TWICE if is_twice else slip_between(figures[0], figures[1].value, figures[1:])
 
 
 def _is_other_base(figure: StatedFigure, ratio: float, rounding: float) -> bool:

@@ -124,6 +124,11 @@ def is_of_other_plan(clause: str) -> bool:
     return _OTHER_PLAN.search(clause) is not None
 
 
+def is_of_this_plan(clause: str) -> bool:
+    """Whether a clause is about this plan as it is: neither a supposition, nor about another plan."""
+    return not is_hypothetical(clause) and not is_of_other_plan(clause)
+
+
 def planned_text(text: str, *, past: bool = True) -> str:
     """A text without its clauses that suppose something, and without those about the past unless ``past``.
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import clause_at, is_former, is_hypothetical, is_of_other_plan
+from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_dimensions import figures_of
-from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.text_doubt import is_of_this_machine
 from clusterspec.rules.knowledge.text_tokens import tokens_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
@@ -17,14 +17,16 @@ MOST_SENTENCES = 200
 """Sentences of a text that are read."""
 WATTS = frozenset({("W", 1)})
 _GIVEN_POWER = pattern(
-    r"(?i)\b(?:site|hall|room|building|campus|colocation|data ?cent(?:re|er)|feed|connection|supply|halle|gebäude|raum|standort|anschluss|einspeisung|rechenzentrum|"
+    r"(?i)\b(?:site|hall|room|building|campus|transformer|colocation|data ?cent(?:re|er)|feed|connection|supply|halle|gebäude|raum|standort|anschluss|einspeisung|rechenzentrum|"
     r"salle|bâtiment|alimentation|arrivée|raccordement|tableau [ée]lectrique|transformateur|trafo|sala|edificio|acometida|zaal|gebouw)\b[^.;:\d]{0,60}?"
-    r"\b(?:gives?|provides?|offers?|supplies|delivers?|allows?|is limited to|limits? us to|gibt|liefert|bietet|erlaubt|fournit|donne|offre|d[ée]livre|da|ofrece|suministra|fornisce|levert|geeft|biedt)\b(?: [^\W\d]+){0,2}? ?$"
+    r"\b(?:gives?|leaves?|provides?|offers?|supplies|delivers?|allows?|is limited to|limits? us to|gibt|lässt|liefert|bietet|erlaubt|fournit|donne|laisse|offre|d[ée]livre|da|deja|ofrece|suministra|fornisce|levert|geeft|biedt)\b(?: [^\W\d]+){0,2}? ?$"
 )
 """Words before the power that a site gives."""
 _NOT_OF_SITE = pattern(
     r"(?i)\b(?:cool\w*|kühl\w*|climat\w*|froid|refriger\w*|raffredd\w*|koel\w*|heat|wärme|ups|usv|onduleur|racks?|rows?|cabinets?|schr[aä]nke?|baies?|each|every|per|je|pro|par|por|reserve\w*|left|free|more|further|other|second|another|still|noch|reste\w*|übrig|peak|generator\w*|until|from 20\d\d|ab 20\d\d)\b"
 )
+_TERM = pattern(r"(?i)\b(?:until|bis|jusqu'(?:en|à|au)|hasta|fino al?|tot) (?:[^\W\d]+ ){0,2}20(?:2[7-9]|[3-9]\d)\b")
+"""How long a limit holds: it is one of this plan."""
 _APPROVED = pattern(
     r"(?i)\b(?:approved|approves|authori[sz]ed|granted|allotted|genehmigt\w*|bewilligt\w*|freigegeben\w*|approuvé\w*|accordé\w*|voté\w*|aprob(?:ó|ado|ada)|concedid[oa]|approvat[oi]|stanziat[oi]|goedgekeurd)\b"
 )
@@ -46,6 +48,8 @@ def power_of_site(text: str) -> StatedLimit | None:
 
     >>> power_of_site("The hall gives 240 kW. Four racks at 40 kW draw 160 kW.").value
     240000.0
+    >>> power_of_site("The transformer, less pumps and lighting, leaves 120 kW for the IT equipment until winter 2028.").value
+    120000.0
     >>> power_of_site("The hall gives 240 kW of cooling."), power_of_site("The old hall gives 90 kW.")
     (None, None)
     """
@@ -55,9 +59,9 @@ def power_of_site(text: str) -> StatedLimit | None:
 def _powers_of_site(text: str) -> Iterator[StatedLimit]:
     for sentence in islice(sentences_of(" ".join(text.split())), MOST_SENTENCES):
         for each in figures_of(sentence):
-            clause = clause_at(sentence, each.start, each.end)
+            clause = _TERM.sub(" ", clause_at(sentence, each.start, each.end))
             given = each.powers == WATTS and _GIVEN_POWER.search(sentence[: each.start]) is not None
-            if given and _NOT_OF_SITE.search(clause) is None and _is_own(sentence, clause):
+            if given and _NOT_OF_SITE.search(clause) is None and is_of_this_machine(sentence, clause):
                 yield StatedLimit(each.value, each.words)
 
 
@@ -79,14 +83,8 @@ def _approved_amounts(text: str, currency: str) -> Iterator[StatedLimit]:
         for each in tokens_of(sentence):
             clause = clause_at(sentence, each.start, each.end)
             alike = each.kind == "number" and each.unit == currency and not each.per and len(each.values) == 1
-            if alike and _APPROVED.search(clause) is not None and _is_own(sentence, clause):
+            if alike and _APPROVED.search(clause) is not None and is_of_this_machine(sentence, clause):
                 yield StatedLimit(each.values[0], f"{currency} {each.values[0]:,.0f}")
-
-
-def _is_own(sentence: str, clause: str) -> bool:
-    """Whether a sentence and one of its clauses are about this machine as it is planned."""
-    other = is_hypothetical(sentence) or is_former(clause) or is_of_other_plan(clause)
-    return not other and not words_of_another(sentence)
 
 
 def _only(limits: Iterator[StatedLimit]) -> StatedLimit | None:

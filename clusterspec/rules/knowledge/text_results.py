@@ -7,7 +7,7 @@ from itertools import combinations, islice, product
 from math import prod
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds, is_hypothetical, is_of_other_plan
+from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds, is_of_this_plan
 from clusterspec.rules.knowledge.text_dimensions import (
     AWAY,
     FAILURE,
@@ -138,8 +138,7 @@ def _is_result(passage: str, figure: Figure, figures: Sequence[Figure]) -> bool:
     if (
         {(AWAY, 1), (TIME, 1)} <= figure.powers
         or ((FAILURE, -1) in figure.powers and len(figure.powers) > 2)
-        or is_hypothetical(passage[start:end])
-        or is_of_other_plan(passage[start:end])
+        or not is_of_this_plan(passage[start:end])
     ):
         return False
     begin = max([start, *(each.end for each in figures if each.end <= figure.start)])
@@ -156,7 +155,7 @@ def _judgement(
     """The contradiction of a result; nothing if its value is open, and None if it is right."""
     stop = passage.find(". ", result.end)
     before = [each for each in figures if each is not result and (stop < 0 or each.start < stop)]
-    own = [each for each in before if _is_of_this_plan(passage, each)]
+    own = [each for each in before if is_of_this_plan(clause_at(passage, each.start, each.end))]
     clause = clause_at(passage, result.start, result.end)
     found = _possible_values(result.powers, own)
     if not found and (FAILURE, -1) in result.powers and _OF_ALL.search(clause) is not None:
@@ -199,11 +198,6 @@ def _measure(figure: Figure) -> Powers:
 def figure_of_plan(value: float, words: str, **powers: int) -> Figure:
     """A figure of the plan, with the powers of its units and nouns."""
     return Figure(value, frozenset(powers.items()), -1, -1, words, 0.0)
-
-
-def _is_of_this_plan(passage: str, figure: Figure) -> bool:
-    clause = clause_at(passage, figure.start, figure.end)
-    return not is_hypothetical(clause) and not is_of_other_plan(clause)
 
 
 def _possible_values(powers: Powers, figures: Sequence[Figure]) -> list[_Value]:

@@ -10,6 +10,9 @@
 - A start and an end date that are fewer days apart than `operations.targets.run_time` or the stated run time.
 - A time between failures of the job that is not that of one accelerator or node over their number.
 
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
+a factor of two, bits for bytes, or one digit.
+
 ## Why it matters
 
 Reservations, allocations and delivery dates depend on the duration.
@@ -77,6 +80,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.schedule_texts import steps_of_run
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical
+from clusterspec.rules.knowledge.text_doubt import confidence_in
 from clusterspec.rules.knowledge.text_explanations import Claim, is_explained
 from clusterspec.rules.knowledge.text_quantities import (
     ACCELERATOR,
@@ -212,8 +216,7 @@ def _step_problem(text: str, work: Workload) -> Iterator[Problem]:
         steps = counts[0] if counts else run or 0.0
         found = _wrong_time(window, one, steps * one.value)
         if found is not None:
-            message = f"{steps:,.0f} steps of {one.words} take {display(steps * one.value, 's')}, not {found.words}"
-            yield RULE.problem("description", message, "compute the duration again")
+            yield _problem(f"{steps:,.0f} steps of {one.words}", steps * one.value, found)
             return
 
 
@@ -286,13 +289,11 @@ def _token_problem(text: str, work: Workload, cluster: Cluster) -> Iterator[Prob
         wrong = [_wrong_time(window, None, seconds) for seconds in options]
         if all(each is not None for each in wrong) and wrong[0] is not None:
             whole = options[0] if options[0] < 400 * DAY else options[1]
-            claim = Claim(wrong[0].words, display(whole, "s"), f"{display(total, '1')} tokens at {rates[0].words}")
+            work_at_rate = f"{display(total, '1')} tokens at {rates[0].words}"
+            claim = Claim(wrong[0].words, display(whole, "s"), work_at_rate)
             if is_explained(claim, text, (cluster.nodes, cluster.accelerators)):
                 continue
-            message = (
-                f"{display(total, '1')} tokens at {rates[0].words} take {display(whole, 's')}, not {wrong[0].words}"
-            )
-            yield RULE.problem("description", message, "compute the duration again")
+            yield _problem(work_at_rate, whole, wrong[0])
             return
 
 
@@ -321,9 +322,17 @@ def _utilization_problem(
         options = [work.tokens * each / rate for each in flops]
         wrong = [_wrong_time(Window(sentence, quantities, 1), None, seconds) for seconds in options]
         if all(each is not None and each.value >= DAY / 2 for each in wrong) and wrong[0] is not None:
-            message = f"{display(work.tokens, '1')} tokens on {cluster.accelerators:,} accelerators take {display(options[1], 's')} at an MFU of {percent(mfu)}, not {wrong[0].words}"
-            yield RULE.problem("description", message, "compute the duration again")
+            run = f"{display(work.tokens, '1')} tokens on {cluster.accelerators:,} accelerators"
+            yield _problem(run, options[1], wrong[0], f" at an MFU of {percent(mfu)}")
             return
+
+
+def _problem(run: str, seconds: float, stated: TextQuantity, condition: str = "") -> Problem:
+    """The problem of a run for which a text states another time than its seconds under a condition."""
+    right = display(seconds, "s")
+    message = f"{run} take {right}{condition}, not {stated.words}"
+    confidence = confidence_in(stated.words, right)
+    return RULE.problem("description", message, "compute the duration again", confidence=confidence)
 
 
 def _is_of_other_size(sentence: str, quantities: Iterable[TextQuantity], work: Workload, cluster: Cluster) -> bool:

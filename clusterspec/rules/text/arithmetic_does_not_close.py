@@ -13,6 +13,9 @@ sizes, rates of links, times and percents: 67 kW as the product of 8 nodes and 9
 `16 servers at 412,000 GBP each cost 6,952,000 GBP`. Commas and points may separate thousands or decimals, a result may
 be rounded in its last digit, and the rule does not judge unknown units.
 
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
+a factor of two, bits for bytes, or one digit.
+
 ## Why it matters
 
 Readers rely on such figures. Eight NICs of 400 Gb/s are 3.2 Tb/s; with 400 Gb/s, 16 GB take 320 ms in the plan instead
@@ -100,6 +103,7 @@ def check(spec: Spec, remarks: str) -> Iterator[Problem]:
 
 def _calculation_problems(at: Path, text: str) -> Iterator[Problem]:
     # NOTE: loaded here, since most texts have no calculation.
+    from clusterspec.rules.knowledge.text_doubt import confidence_in
     from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong
     from clusterspec.rules.knowledge.text_explanations import has_factor_near
     from clusterspec.rules.knowledge.text_tokens import tokens_of
@@ -120,4 +124,6 @@ def _calculation_problems(at: Path, text: str) -> Iterator[Problem]:
             written = " ".join(equation.text.split())
             excerpt = written if len(written) <= LONGEST else f"… {written[-LONGEST:]}"
             message = f"`{excerpt}`: the left side is {right}{f' {token.unit}' if alike and token.unit else ''}"
-            yield RULE.problem(at, message, "correct the figures, and what was derived from them")
+            confidence = confidence_in(f"{token.text} {token.unit}", f"{right} {token.unit}")
+            advice = "correct the figures, and what was derived from them"
+            yield RULE.problem(at, message, advice, confidence=confidence)
