@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.rules.fabric import breakout_off_rate
-from clusterspec.rules.knowledge.capacity_texts import peak_in
 from clusterspec.rules.knowledge.text_loads import figures_in, percentages_in, times_in, unit_of_capacity
+from clusterspec.rules.knowledge.text_peaks import peak_in
 from clusterspec.rules.knowledge.text_quantities import MOST_QUANTITIES, sentence_quantities
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.rules.physical import described_run_exceeds_reach
@@ -183,5 +183,5 @@ def test_a_text_about_damages_has_their_cue() -> None:
     ],
 )
 def test_a_peak_is_the_figure_within_sixty_characters_of_its_word(text: str, peak: float | None) -> None:
-    found = peak_in(text, [], None)
+    found = peak_in(text, None)
     assert (found.value if found else None) == peak

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
@@ -12,18 +11,15 @@ from clusterspec.rules.knowledge.text_loads import (
     UNITS,
     LoadFigure,
     figures_in,
+    is_load,
     kind_of_unit,
     percentages_in,
     unit_of_capacity,
 )
+from clusterspec.rules.knowledge.text_peaks import NEAR, Peak, names_peak
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, NUMBERS
 from clusterspec.rules.knowledge.written_numbers import count_in_text, sentences_of
 from clusterspec.standard import pattern
-
-NEAR = 60
-"""Largest distance, in characters, between a figure and the word that classifies it."""
-LOADS = ("requests", "tokens", "users")
-"""Kinds of figures that are a load: rates of requests and tokens, and numbers of users."""
 
 
 class Capacity(NamedTuple):
@@ -38,30 +34,6 @@ class Capacity(NamedTuple):
         return self.kind if self.kind == "users" else f"{self.kind}/s"
 
 
-class Peak(NamedTuple):
-    """The peak load that a text or the keys state."""
-
-    value: float
-    kind: str
-
-
-_PEAK = (
-    *("peak", "pay day", "payday", "busiest", "rush", "launch", "black friday", "at most", "maximum", "highest"),
-    *("spitze", "höchstlast", "pointe", "pic ", "pico", "hora punta", "heure de pointe"),
-)
-"""Lowercase words for the peak load."""
-_PEAK_WORD = pattern(rf"(?i){'|'.join(re.escape(each) for each in _PEAK)}")
-
-
-def _names_peak(sentence: str) -> bool:
-    folded = sentence.lower()
-    return any(each in folded for each in _PEAK)
-
-
-def _is_load(figure: LoadFigure) -> bool:
-    return figure.kind in LOADS and (figure.period > 0) == (figure.kind != "users")
-
-
 def capacities_in(text: str) -> list[Capacity]:
     """The capacity of each kind of unit that a text states; of several figures, the largest.
 
@@ -70,32 +42,11 @@ def capacities_in(text: str) -> list[Capacity]:
     """
     found: dict[tuple[str, str], float] = {}
     for sentence in sentences_of(text):
-        for figure in filter(_is_load, figures_in(sentence)):
+        for figure in filter(is_load, figures_in(sentence)):
             unit = unit_of_capacity(sentence, figure)
             if unit:
                 found[figure.kind, unit] = max(figure.per_second, found.get((figure.kind, unit), 0.0))
     return [Capacity(value, kind, unit) for (kind, unit), value in found.items()]
-
-
-def peak_in(text: str, found: Sequence[Capacity], planned: float | None) -> Peak | None:
-    """The peak load that a text states, or the planned request rate; None if the text states several different peaks.
-
-    >>> peak_in("At the peak 70 requests/s arrive, at night 9 requests/s.", [], None)
-    Peak(value=70.0, kind='requests')
-    """
-    named = set()
-    for sentence in sentences_of(text):
-        words = [each.span() for each in _PEAK_WORD.finditer(sentence)] if _names_peak(sentence) else []
-        figures = figures_in(sentence) if words else []
-        loads = [each for each in figures if _is_load(each) and not unit_of_capacity(sentence, each)]
-        for start, end in words if loads else ():
-            nearest = min(loads, key=lambda each: max(each.start - end, start - each.end))
-            if max(nearest.start - end, start - nearest.end) <= NEAR:
-                named.add(Peak(nearest.per_second, nearest.kind))
-    if planned is not None and (not named or Peak(planned, "requests") in named):
-        return Peak(planned, "requests")
-    highest = max(named, default=None)
-    return highest if highest is not None and len({each.kind for each in named}) == 1 == len(named) else None
 
 
 class Claim(NamedTuple):
@@ -112,7 +63,7 @@ class Claim(NamedTuple):
     def compared_load(self, peak: Peak | None) -> Peak | None:
         """The load that the sentence states, else the peak load; None if the sentence states a percentage."""
         own = [
-            each for each in figures_in(self.sentence) if _is_load(each) and not unit_of_capacity(self.sentence, each)
+            each for each in figures_in(self.sentence) if is_load(each) and not unit_of_capacity(self.sentence, each)
         ]
         if own:
             highest = max(own, key=lambda each: each.per_second)
@@ -238,11 +189,11 @@ def _stated_load(sentences: Sequence[str]) -> float | None:
     """The load at the peak as a share of the capacity, from 0 to 1; None unless a text states exactly one."""
     found = set()
     for sentence in sentences:
-        if not _names_peak(sentence) and _LOST.search(sentence) is None:
+        if not names_peak(sentence) and _LOST.search(sentence) is None:
             continue
         for share in percentages_in(sentence):
             near = sentence[max(0, share.start - 40) : share.end + 40]
-            busy = _BUSY.search(near) is not None or (_names_peak(near) and _names_zones(sentence))
+            busy = _BUSY.search(near) is not None or (names_peak(near) and _names_zones(sentence))
             of_load = _OF_LOAD.match(sentence[share.end :]) is not None
             if busy and not of_load and _OF_MEMORY.search(near) is None:
                 found.add(share.value / 100)
@@ -338,7 +289,7 @@ def needs_in(text: str, found: Sequence[Capacity]) -> Iterator[Need]:
     """
     for sentence in sentences_of(text) if found else ():
         figures = figures_in(sentence) if _ADMITTED.search(sentence) is None else []
-        loads = [each for each in figures if _is_load(each) and not unit_of_capacity(sentence, each)]
+        loads = [each for each in figures if is_load(each) and not unit_of_capacity(sentence, each)]
         counts = [each for each in figures if each.kind in UNITS and not each.period]
         for load, count in product(loads, [_part_of(sentence, each) for each in counts]):
             of_one = [each for each in found if (each.kind, each.unit) == (load.kind, count.kind)]

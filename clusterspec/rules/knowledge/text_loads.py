@@ -21,9 +21,11 @@ MOST_CHARACTERS = 16_000
 """Largest number of characters of a text that are read: a hostile one may have millions."""
 DIGITS = r"(?<![\w.,])(?:\d{1,3}(?:[,.\u2009\u202f ']\d{3}){1,4}(?![\d.,]{0,20}\d)|\d{1,15}(?:[.,]\d{1,6})?)"
 """The pattern of a number, with or without signs between thousands."""
+REQUESTS = "requests"
 _NOUNS = {
-    "requests": "request requests req reqs query queries call calls prompt prompts anfrage anfragen aufrufe requête requêtes peticion "
-    "petición peticiones solicitud solicitudes consulta consultas",
+    REQUESTS: "request requests req reqs query queries call calls question questions prompt prompts anfrage anfragen aufrufe requête "
+    "requêtes demande demandes peticion petición peticiones solicitud solicitudes consulta consultas richiesta richieste verzoek "
+    "verzoeken",
     "tokens": "token tokens tok toks jeton jetons",
     "documents": "document documents page pages image images job jobs dokument dokumente seiten bilder página páginas imágenes",
     "users": "user users session sessions conversation conversations stream streams client clients nutzer sitzungen utilisateur "
@@ -47,12 +49,12 @@ _SECONDS = TIME_WORDS | {"d": DAY}
 _TIMES = {word: seconds for word, seconds in _SECONDS.items() if seconds < 7 * DAY and word != "d"} | dict.fromkeys(
     ("ms", "millisecond", "milliseconds"), 1e-3
 )
-_EACH = word_set("per each every a an pro je jede jeder jedem jeden jedes par chaque por cada al")
+_EACH = word_set("per each every a an pro je jede jeder jedem jeden jedes par chaque por cada al alla")
 """Words before the thing to which a rate applies."""
 _SIGNS = {
-    **dict.fromkeys(("rps", "qps", "req/s"), ("requests", 1.0)),
+    **dict.fromkeys(("rps", "qps", "req/s"), (REQUESTS, 1.0)),
     **dict.fromkeys(("tok/s", "t/s"), ("tokens", 1.0)),
-    "rpm": ("requests", MINUTE),
+    "rpm": (REQUESTS, MINUTE),
     "tpm": ("tokens", MINUTE),
 }
 """What the signs of rates count, and in how many seconds."""
@@ -81,6 +83,15 @@ def number_of(digits: str, *, whole: bool = False) -> float:
     """
     values = numbers_of(digits)
     return values[-1] if "." in digits and not whole else values[0]
+
+
+LOADS = (REQUESTS, "tokens", "users")
+"""Kinds of figures that are a load: rates of requests and tokens, and numbers of users."""
+
+
+def is_load(figure: LoadFigure) -> bool:
+    """Whether a figure is a load: a rate of requests or tokens, or a number of users."""
+    return figure.kind in LOADS and (figure.period > 0) == (figure.kind != "users")
 
 
 class _Loads(Reader):
@@ -183,6 +194,21 @@ def _numbers(sentence: str) -> Iterator[tuple[_Loads, int, float]]:
     for at, each in enumerate(reader.pieces):
         if each.kind == "number" and is_separate_number(sentence, each, "_.,"):
             yield reader, at + 1, number_of(each.text)
+
+
+@lru_cache(64)
+def bare_rates_in(sentence: str) -> Sequence[LoadFigure]:
+    """The numbers of a sentence that a period follows without a noun; their kind is empty.
+
+    >>> [(each.value, each.period) for each in bare_rates_in("60 a second, 3,600 per minute, 2 GB a second")]
+    [(60.0, 1.0), (3600.0, 60.0)]
+    """
+    found = []
+    for reader, at, value in _numbers(sentence):
+        period, end = reader.period(at)
+        if period:
+            found.append(LoadFigure(value, "", period, reader.pieces[at - 1].start, reader.pieces[end - 1].end))
+    return found
 
 
 @lru_cache(64)

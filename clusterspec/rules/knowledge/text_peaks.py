@@ -1,36 +1,39 @@
-"""The highest rate of requests that a text promises to serve."""
+"""The load of the busiest time in texts about a service."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator
-from itertools import islice
 
 from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import clause_at, is_former, is_hypothetical
-from clusterspec.rules.knowledge.text_doubt import words_of_another
-from clusterspec.rules.knowledge.text_loads import DIGITS, number_of
+from clusterspec.rules.knowledge.text_clauses import clause_at
+from clusterspec.rules.knowledge.text_doubt import is_of_this_machine
+from clusterspec.rules.knowledge.text_loads import REQUESTS, bare_rates_in, figures_in, is_load, unit_of_capacity
 from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.text_units import MINUTE
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
-_REQUESTS = r"(?:requests?|queries|calls|questions|anfragen?|aufrufe|requêtes?|demandes|peticiones|solicitudes|consultas|richieste|verzoeken)"
-_PEAK = pattern(r"(?i)\b(?:busiest|peaks?|stärkste[nr]?|spitzen?\w*|pointe|chargée|punta|pico|drukste|di punta|rush)\b")
-_NAMES_REQUESTS = pattern(rf"(?i)\b{_REQUESTS}\b")
-_PERIODS = {
-    **dict.fromkeys(("second", "sekunde", "seconde", "segundo", "secondo"), 1.0),
-    **dict.fromkeys(("minute", "minuto", "minuut"), MINUTE),
-}
-_RATE = pattern(
-    rf"(?i)(?P<number>{DIGITS})(?: {_REQUESTS})? ?(?:/|an?|per|each|every|je|pro|par|por|al|in der|in einer|in a) ?(?P<period>{'|'.join(_PERIODS)})\b"
+NEAR = 60
+"""Largest distance, in characters, between a figure and the word that classifies it."""
+_PEAK = (
+    *("peak", "pay day", "payday", "busiest", "rush", "launch", "black friday", "at most", "maximum", "highest"),
+    *("spitze", "höchstlast", "stärkste", "pointe", "chargée", "pic ", "pico", "punta", "drukste"),
 )
-_OF_HOUR = pattern(rf"(?i)(?P<number>{DIGITS}) {_REQUESTS}\b")
+"""Lowercase words for the peak load."""
+_PEAK_WORD = pattern(rf"(?i){'|'.join(re.escape(each) for each in _PEAK)}")
 _HOURS = pattern(r"(?i)\b(?:hour|stunde|heure|hora|ora|uur)\b")
 _OF_ONE = pattern(
-    r"(?i)\b(?:engines?|replicas?|instan\w+|each|every|gpus?|cards?|karten?|nodes?|servers?|users?|person\w*|capacity|capable|can|could|sustain\w*|headroom|limit\w*|test\w*|measured|night|nachts?|nuit|noche)\b"
+    r"(?i)\b(?:engines?|replicas?|instan\w+|each|every|gpus?|cards?|karten?|nodes?|servers?|users?|person\w*|capacity|capable|can|could|sustain\w*|headroom|limit\w*|test\w*|measured|night|nachts?|nuit|noche|at most|maximum)\b"
 )
 """Words of a rate of one part, of a capacity, or of a quiet time."""
+
+
+class Peak(NamedTuple):
+    """The peak load that a text or the keys state."""
+
+    value: float
+    kind: str
 
 
 class PeakRate(NamedTuple):
@@ -38,6 +41,33 @@ class PeakRate(NamedTuple):
 
     per_second: float
     words: str
+
+
+def names_peak(sentence: str) -> bool:
+    """Whether a sentence is about the busiest time."""
+    folded = sentence.lower()
+    return any(each in folded for each in _PEAK)
+
+
+def peak_in(text: str, planned: float | None) -> Peak | None:
+    """The peak load that a text states, or the planned request rate; None if the text states several different peaks.
+
+    >>> peak_in("At the peak 70 requests/s arrive, at night 9 requests/s.", None)
+    Peak(value=70.0, kind='requests')
+    """
+    named = set()
+    for sentence in sentences_of(text):
+        words = [each.span() for each in _PEAK_WORD.finditer(sentence)] if names_peak(sentence) else []
+        figures = figures_in(sentence) if words else []
+        loads = [each for each in figures if is_load(each) and not unit_of_capacity(sentence, each)]
+        for start, end in words if loads else ():
+            nearest = min(loads, key=lambda each: max(each.start - end, start - each.end))
+            if max(nearest.start - end, start - nearest.end) <= NEAR:
+                named.add(Peak(nearest.per_second, nearest.kind))
+    if planned is not None and (not named or Peak(planned, REQUESTS) in named):
+        return Peak(planned, REQUESTS)
+    highest = max(named, default=None)
+    return highest if highest is not None and len({each.kind for each in named}) == 1 == len(named) else None
 
 
 def peak_rate_of(text: str, planned: Container[float] = ()) -> PeakRate | None:
@@ -54,30 +84,26 @@ def peak_rate_of(text: str, planned: Container[float] = ()) -> PeakRate | None:
     >>> peak_rate_of("The peak is 60 requests a second, 6 requests a second at each site.", {6.0})
     """
     sentences = sentences_of(with_numerals(" ".join(text.split())))
-    peaks = [
-        rate
-        for sentence in sentences
-        if _is_of_busiest_time(sentence)
-        for rate, clause in _rates_of(sentence)
-        if _OF_ONE.search(clause) is None and not is_former(clause)
-    ]
-    if not peaks or any(rate.per_second in planned for sentence in sentences for rate, _ in _rates_of(sentence)):
+    rates = [(sentence, *each) for sentence in sentences for each in _rates_in(sentence)]
+    if any(rate.per_second in planned for _, rate, _ in rates):
         return None
-    return max(peaks, key=lambda each: each.per_second)
+    peaks = [rate for sentence, rate, clause in rates if _is_of_busiest_time(sentence, clause)]
+    return max(peaks, key=lambda each: each.per_second, default=None)
 
 
-def _is_of_busiest_time(sentence: str) -> bool:
-    """Whether a sentence is about the requests of the busiest time of this service."""
-    if _PEAK.search(sentence) is None or _NAMES_REQUESTS.search(sentence) is None:
+def _is_of_busiest_time(sentence: str, clause: str) -> bool:
+    """Whether a clause with a rate is about all requests of the busiest time."""
+    if not names_peak(sentence) or not any(each.kind == REQUESTS for each in figures_in(sentence)):
         return False
-    return not is_hypothetical(sentence) and not words_of_another(sentence)
+    return _OF_ONE.search(clause) is None and is_of_this_machine(sentence, clause)
 
 
-def _rates_of(sentence: str) -> Iterator[tuple[PeakRate, str]]:
-    """The rates of requests of a sentence, each with its clause."""
-    found = [(each, _PERIODS[each["period"].lower()]) for each in islice(_RATE.finditer(sentence), MOST_MATCHES)]
-    if _HOURS.search(sentence) is not None:
-        found += [(each, HOUR) for each in islice(_OF_HOUR.finditer(sentence), MOST_MATCHES)]
-    for match, period in found:
-        rate = number_of(match["number"], whole=period == HOUR) / period
-        yield PeakRate(rate, match[0]), clause_at(sentence, *match.span())
+def _rates_in(sentence: str) -> Iterator[tuple[PeakRate, str]]:
+    """The rates of requests of a sentence over an hour or less, each with its clause."""
+    of_hour = HOUR if _HOURS.search(sentence) is not None else 0.0
+    rates = [each for each in figures_in(sentence) if each.kind == REQUESTS]
+    for each in (*rates, *bare_rates_in(sentence)):
+        period = each.period or of_hour
+        if 0 < period <= HOUR:
+            words = sentence[each.start : each.end]
+            yield PeakRate(each.value / period, words), clause_at(sentence, each.start, each.end)

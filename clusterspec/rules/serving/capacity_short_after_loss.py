@@ -80,13 +80,12 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.capacity_texts import (
     Capacity,
     Claim,
-    Peak,
     capacities_in,
     claims_of_loss,
     needs_in,
-    peak_in,
 )
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.knowledge.text_peaks import Peak, peak_in
 from clusterspec.rules.knowledge.written_numbers import words_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -144,7 +143,7 @@ def check(
         return
     text, counts = own_remarks[:MOST_CHARACTERS], _counts(cluster, layout)
     found = capacities_in(text)
-    peak = peak_in(text, found, workload.serving.request_rate)
+    peak = peak_in(text, workload.serving.request_rate)
     lost = any(cue in folded for cue in _LOSSES) or "out" in words_of(text)
     stated = claims_of_loss(text, counts) if lost else ()
     claims = [(each.sentence, _shortage_after_loss(each, found, peak, counts)) for each in stated]
