@@ -9,6 +9,8 @@ A sentence of the description or the comments whose figures give another result 
   stated precision;
 - an amount over a rate (`1 T tokens at 4.2 million tokens a step are 120,000 steps`), a rate over a time (`36 months at
   50,000 USD a month are 2.4 million USD`), and an amount over a count (`the 12 racks draw 1.6 MW, which is 95 kW a rack`);
+- the cost of energy by a number of kilowatt-hours and the price of one, of the text or `procurement.electricity`;
+- the bytes of the weights of the served model in a stated precision;
 - an amount of money less a discount or with tax, a share of a count, the power of a site by its PUE, and the failures of a run
   by the mean time between failures;
 - in one or two sentences and in any order, English, German or French: the power and the energy of a number of parts, the
@@ -30,6 +32,9 @@ digit, or two that are exchanged.
 
 A result is right if any product of the figures, and of counts of the plan, gives it. Bounds, conditions, parts, and
 comparisons with something else are not read.
+
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
+a factor of two, bits for bytes, or one digit.
 
 ## Why it matters
 
@@ -93,6 +98,12 @@ description: Each node has two ports of 200 Gb/s for storage, so that the nodes 
 cluster: {platform: dgx-h200, nodes: 32}
 ```
 
+```yaml description
+clusterspec: 1
+description: The site takes 2.4 million kWh a year. Electricity is 21 cents per kWh, so the power bill is 205,000 EUR.
+cluster: {platform: dgx-h200, nodes: 32}
+```
+
 ## Silent
 
 ```yaml
@@ -128,11 +139,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from clusterspec.cluster.model import Cluster
+from clusterspec.catalog import Catalog
+from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.text_days import wrong_times
 from clusterspec.rules.knowledge.text_dimensions import Figure
+from clusterspec.rules.knowledge.text_doubt import confidence_in
 from clusterspec.rules.knowledge.text_explanations import Claim, follows_with_another, is_explained, quantities_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_parts import wrong_parts
@@ -184,12 +197,20 @@ COUNTED = (
     *("second", "sekunde", "minut", "hour", "stunde", "heure", "hora", "segund", "uren"),
 )
 """What words of counts and of times begin with."""
+_WEIGHTS = word_set("weights gewichte gewichten poids pesos pesi")
+ADVICE = "compute it again, and what was derived from it"
 FEWEST_NUMBERS = 2
 """Smallest number of numbers in digits of two sentences, one of which may follow from the other."""
 
 
 def check(
-    own_remarks: str, spec: Spec, cluster: Cluster | None, operations: OperationsSpec | None
+    own_remarks: str,
+    spec: Spec,
+    cluster: Cluster | None,
+    layout: Layout | None,
+    workload: Workload | None,
+    operations: OperationsSpec | None,
+    catalog: Catalog,
 ) -> Iterator[Problem]:
     if not own_remarks:
         return
@@ -201,20 +222,38 @@ def check(
     for claim in claims:
         amounts = [*quantities_of(spec)] if amounts is None else amounts
         if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts, amounts):
-            message = f"{claim.figures} are {claim.right}, not `{claim.stated}`"
-            yield RULE.problem("description", message, "compute it again, and what was derived from it")
+            yield _problem(claim, f"{claim.figures} are {claim.right}, not `{claim.stated}`")
             return
     for part in wrong_parts(own_remarks[:MOST_CHARACTERS]):
-        if is_explained(Claim(*part), own_remarks[:MOST_CHARACTERS], counts):
-            continue
-        message = f"{part.figures} is {part.right}, not `{part.stated}`"
-        yield RULE.problem("description", message, "compute it again, and what was derived from it")
+        claim = Claim(*part)
+        if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts):
+            yield _problem(claim, f"{part.figures} is {part.right}, not `{part.stated}`")
+            return
+    for claim in _claims_of_keys(own_remarks[:MOST_CHARACTERS], spec, layout, workload, catalog):
+        message = f"{claim.figures} are {claim.right}, not `{claim.stated}`"
+        yield RULE.problem("description", message, ADVICE, confidence="certain")
         return
     for time in wrong_times(own_remarks[:MOST_CHARACTERS]):
         message = f"from {time.first} to {time.last} are {time.days} days, not `{time.stated}`"
-        yield RULE.problem("description", message, "look the dates up, and correct one of them")
+        yield RULE.problem("description", message, "look the dates up, and correct one of them", confidence="certain")
         return
     yield from _underived_problems(own_remarks, spec, counts)
+
+
+def _claims_of_keys(
+    text: str, spec: Spec, layout: Layout | None, workload: Workload | None, catalog: Catalog
+) -> Iterator[Claim]:
+    """The costs of energy and the bytes of weights that do not follow from the text and the price or the model of the keys."""
+    if "Wh" in text:
+        from clusterspec.rules.knowledge.energy_bills import stated_tariffs, wrong_bills  # few texts state energies
+
+        price = spec.procurement.electricity if spec.procurement is not None else None
+        yield from wrong_bills(text, stated_tariffs(text) or ({float(price)} if price else set()))
+    if workload is not None and workload.kind == "serve" and has_word(text, _WEIGHTS):
+        from clusterspec.rules.knowledge.weight_texts import wrong_weights  # few texts state them
+
+        degrees = (layout.tp, layout.ep, layout.tp * layout.pp, layout.ranks) if layout is not None else ()
+        yield from wrong_weights(text, workload.model, degrees, catalog)
 
 
 def _has_digit(word: str) -> bool:
@@ -236,7 +275,11 @@ def _underived_problems(own_remarks: str, spec: Spec, counts: Sequence[float]) -
         if follows_with_another(claim, own_remarks[:MOST_CHARACTERS], counts):
             continue
         message = f"{each.calculation} is {each.right}, not `{each.stated}`: {each.slip}"
-        yield RULE.problem("description", message, "compute it again, and what was derived from it")
+        yield RULE.problem("description", message, ADVICE, confidence="certain")
+
+
+def _problem(claim: Claim, message: str) -> Problem:
+    return RULE.problem("description", message, ADVICE, confidence=confidence_in(claim.stated, claim.right))
 
 
 def _wrong_products(text: str, counts: Sequence[float], plan: Sequence[Figure]) -> Iterator[Claim]:

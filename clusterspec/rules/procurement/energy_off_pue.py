@@ -75,6 +75,8 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
+from clusterspec.rules.knowledge.energy_bills import LEAST as LEAST_BILL
+from clusterspec.rules.knowledge.energy_bills import is_bill, stated_tariffs
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.text_equations import ENERGY, MONEY, WATTS, PhysicalFigure, figures_of
 from clusterspec.rules.knowledge.text_tokens import UNITS
@@ -98,15 +100,6 @@ _OF_IT = pattern(
 _OF_SITE = pattern(
     r"(?i)\b(?:meters?|site|facility|bill(?:s|ed)?|invoice[sd]?|utility|grid|building|data cent(?:er|re)|hall|mains|feed-?in|supply|connection|transformer|"
     r"zähler|standort|netz\w*|gebäude|rechnung|rechenzentrum|anschluss\w*|compteur|facture\w*|bâtiment|raccordement|contador|medidor|factura\w*|edificio|acometida|contatore|bolletta|sito)\b"
-)
-_BILL = pattern(
-    r"(?i)\b(?:electricity|energy|power|strom\w*|électricité|énergie|electricidad|energía|energia|elettricità)\b[^.;]{0,40}?\b(?:bill|costs?|invoice|kostet|kosten|rechnung|coûte|facture|cuesta|factura|costa|bolletta)\b"
-    r"|\b(?:bill|costs? of|invoice) (?:for |of )?(?:the )?(?:electricity|energy|power)\b|\bstrom(?:rechnung|kosten)\b"
-)
-_COSTS = pattern(r"(?i)\bkWh\b(?:[^.;]|\.(?=\d)){0,60}?\b(?:costs?|kosten|coûte\w*|cuesta\w*|costa\w*)\b")
-"""Pattern of a cost in a sentence with a price per kWh."""
-_TARIFF = pattern(
-    r"(?<![\w.,])(\d[.,]\d{1,4}) ?(?:[A-Z]{3}|€|\$|£|dollars?|euros?) ?(?:/|(?:per|an?|pro|je|par|por|al?) )kWh\b"
 )
 _IT_LOAD = pattern(r"\bIT[ -]?(?:load|power|equipment|last|leistung)\b|\b(?:load|power) of (?:the )?IT\b|\bof IT\b")
 YEARS = (8760.0, 8766.0)
@@ -137,7 +130,7 @@ def check(
 
 def _tariffs(remarks: str, procurement: ProcurementSpec | None) -> set[float]:
     """The prices per kWh in the text; without any, the price in the keys."""
-    stated = {float(each.replace(",", ".")) for each in _TARIFF.findall(remarks)}
+    stated = stated_tariffs(remarks)
     own = procurement.electricity if procurement is not None else None
     return stated or ({float(own)} if own else set())
 
@@ -201,7 +194,7 @@ def _omission_problem(
     known = [(each, "nodes") for each in of_nodes if each] + [(each, "IT load") for each in of_loads if each]
     for cost in figures_of(remarks, MONEY):
         clause = clauses[cost.sentence]
-        if (_BILL.search(clause) is None and _COSTS.search(clause) is None) or cost.value < 1000:
+        if not is_bill(clause) or cost.value < LEAST_BILL:
             continue
         paid = cost.value / tariff
         of_site = [each for each in energies if _agree(paid, each, SAME_COST)]

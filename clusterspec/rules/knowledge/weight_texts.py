@@ -1,0 +1,72 @@
+"""Bytes of the weights of a model in texts, and what they are by its parameters and a precision."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.models import Model
+from clusterspec.cost.parameters import model_weights
+from clusterspec.quantity import precision_width
+from clusterspec.rules.knowledge.part_mentions import PartMention, mentions_in
+from clusterspec.rules.knowledge.text_amounts import BYTES, Amount, amounts_in
+from clusterspec.rules.knowledge.text_clauses import clause_at, is_of_this_plan
+from clusterspec.rules.knowledge.text_explanations import Claim
+from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+_WEIGHTS = r"(?:weights|gewichte|poids|pesos|pesi|gewichten)"
+_AHEAD = pattern(rf"(?i)\b{_WEIGHTS}\b[^\d.;:]{{0,48}}$")
+_BEHIND = pattern(rf"(?i)^ (?:(?:of|an|de|di|aan) )?{_WEIGHTS}\b")
+_PRECISION = pattern(r"(?i)\b(?:bf16|fp16|fp8|int8|fp32)\b")
+_OF_PART = pattern(
+    r"(?i)\b(?:per|each|every|pro|je|jede[rsnm]?|par|por|chaque|cada|elk|ogni|adapters?|lora|draft\w*|experts?|embedding\w*|layers?|gradients?|optimi[sz]er|states?|cache|saved?|shard\w*|rest|left|quantized)\b|/ ?gpu\b"
+)
+"""Words of the weights of a part, or of other bytes."""
+ROUNDED = 0.15
+"""Relative difference from 2, 1 or 4 bytes a parameter that rounding, and tensors kept in another precision, explain."""
+
+
+def wrong_weights(text: str, model: Model, counts: Collection[float], catalog: Catalog) -> Iterator[Claim]:
+    """The bytes of weights in a stated precision that a text gives for a model and that are not those of its parameters, nor
+    of one of ``counts`` parts into which the layout splits them. Sentences about another model of the catalog are not read.
+
+    >>> catalog = Catalog.open()
+    >>> model = catalog.get("model", "qwen2.5-32b")
+    >>> list(wrong_weights("In bf16 the weights take 32.5 GB and fit on one A100 of 40 GB.", model, (), catalog))
+    [Claim(stated='32.5 GB', right='65.5 GB', figures='32.8B parameters in bf16')]
+    >>> list(wrong_weights("In bf16 the weights take 65 GB, or 16.4 GB per GPU.", model, (), catalog))
+    []
+    >>> list(wrong_weights("In bf16 the weights of Mistral 7B take 14.5 GB.", model, (), catalog))
+    []
+    """
+    parameters = model_weights(model).total
+    for sentence in sentences_of(text):
+        named = {each.lower() for each in _PRECISION.findall(sentence)}
+        mentions = [*mentions_in(sentence, catalog)]
+        if len(named) != 1 or any(each.kind == "model" and model.id not in each.ids for each in mentions):
+            continue
+        right = parameters * precision_width(*named)
+        for amount in _amounts_of_weights(_without_names(sentence, mentions)):
+            if not any(abs(amount.value * split / right - 1) <= ROUNDED for split in (1.0, *counts)):
+                yield Claim(
+                    amount.written, display(right, "B"), f"{display(parameters, '1')} parameters in {min(named)}"
+                )
+
+
+def _without_names(sentence: str, mentions: Iterable[PartMention]) -> str:
+    """A sentence with a sign in place of each character of the names of parts, whose digits are no figures."""
+    for each in mentions:
+        sentence = sentence[: each.start] + "_" * (each.end - each.start) + sentence[each.end :]
+    return sentence
+
+
+def _amounts_of_weights(sentence: str) -> Iterator[Amount]:
+    """The bytes of all weights of this plan in a sentence."""
+    for amount in amounts_in(sentence):
+        ahead, behind = sentence[: amount.start], sentence[amount.end :]
+        is_of_weights = _AHEAD.search(ahead) is not None or _BEHIND.match(behind) is not None
+        clause = clause_at(sentence, amount.start, amount.end)
+        if amount.kind == BYTES and is_of_weights and _OF_PART.search(clause) is None and is_of_this_plan(clause):
+            yield amount
