@@ -186,7 +186,7 @@ class Offered:
             return ("node", *WHOLE_NETWORK)
         if self.is_periodic and len({*kinds_of_words(text)} & {*WHOLE_NETWORK}) > 1:
             return WHOLE_NETWORK
-        if self.kind == "node" and "nic" in kinds_of_words(text):
+        if self.kind == "node" and "nic" in kinds_of_words(_WITHOUT.sub("", text)):
             return ("node", "nic")
         cabling = self.kind in CABLING or (self.kind == "other" and not {*CABLING}.isdisjoint(kinds_of_words(text)))
         whole = (whole and _is_kit_of_network(text)) or (self.kind == "cable" and _WITH_ENDS.search(text) is not None)

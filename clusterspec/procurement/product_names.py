@@ -66,12 +66,20 @@ def counted_codes(text: str, kind: str) -> list[tuple[int, str]]:
     return [(count, ids[0]) for count, ids in counted if len(ids) == 1]
 
 
+_SERVER_NAME = pattern(r"\b(?:dgx|hgx|hls)-\d\b")
+"""Names of servers that end with a number."""
+
+
 def counts_before(text: str, name: str) -> list[int]:
     """The counts of a part in a text: the whole numbers right before its name.
 
     >>> counts_before("server, 8x h100", "h100"), counts_before("with 8 x connectx-7", "connectx 7")
     ([8], [8])
+    >>> counts_before("dgx-1 v100", "v100")
+    []
     """
-    words = text.replace("-", " ").lstrip("0123456789")  # a leading number is that of the line, or its quantity
+    words = (
+        _SERVER_NAME.sub(" ", text).replace("-", " ").lstrip("0123456789")
+    )  # a leading number is that of the line, or its quantity
     at = pattern(rf"(?<![\w.])(\d{{1,3}}) ?(?:[x×*] ?)?(?:nvidia |amd |intel )?{name.replace('-', ' ')}\b")
     return [int(count) for count in at.findall(words)]

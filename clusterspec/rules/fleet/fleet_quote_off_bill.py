@@ -96,6 +96,7 @@ from clusterspec.procurement.quotes import needed_parts, nodes_by_accelerator, w
 from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
 from clusterspec.rules.knowledge.purchases import counted_kind, date_of_text, is_bought, name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
+from clusterspec.rules.knowledge.quoted_readings import doubt_about_cabling, with_doubt
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.standard import sum_of
@@ -142,7 +143,8 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
         elif kind not in offered and kind not in {"node", "nic"} and networked:
             message = f"the quote has no line for {_counted_parts_text(kind, needed)}"
             fixed = kind == "transceiver" and all(_may_have_fixed_ends(fleet.pools[name]) for name in needed)
-            yield RULE.problem("procurement.quote", message, HELP, severity="note" if fixed else "warning")
+            problem = RULE.problem("procurement.quote", message, HELP, severity="note" if fixed else "warning")
+            yield with_doubt(problem, doubt_about_cabling({kind}, every))
 
 
 def _may_have_fixed_ends(pool: Pool) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clusterspec.cluster.fleet import Fleet
 from clusterspec.cluster.model import Cluster
@@ -121,6 +121,14 @@ def doubt_about(needed: int, lines: Sequence[Offered], every: Iterable[Offered])
     if total > ABOVE * needed and is_sum_of_some(needed, lines):
         return f"; some of the lines have {needed:,} together, so others may be for something else"
     return ""
+
+
+def doubt_about_cabling(kinds: Collection[str], lines: Iterable[Offered]) -> str:
+    """Why cables and modules of some kinds may not be missing, as the end of a message: a line for a service names cabling, and
+    its price may include the material. Empty without such a line, and for other kinds of part.
+    """
+    services = [f"`{line.line.part}`" for line in lines if line.kind == "other" and line.described_cabling]
+    return f"; {and_list(services)} may include them" if services and {*kinds} <= {*CABLING} else ""
 
 
 def doubted_problems(

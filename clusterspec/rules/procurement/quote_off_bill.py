@@ -35,7 +35,8 @@ It is a note for
 - fewer nodes, where the description or a comment says how many are in place: other lines of such an expansion are not
   compared;
 - a number that another reading of the quote explains: lines of an unknown part, or packs of several parts, fill the
-  gap, some lines of a kind have exactly the needed number, or only the cabling of `extra_endpoints` is missing.
+  gap, some lines of a kind have exactly the needed number, only the cabling of `extra_endpoints` is missing, or a line
+  such as `installation and cabling` may include the cables and modules that no line names.
 
 A divided cable (`400G to 2x 200G`) counts by its links.
 
@@ -188,6 +189,7 @@ from clusterspec.rules.knowledge.quoted_fabric import is_quoted_without_fabric
 from clusterspec.rules.knowledge.quoted_readings import (
     OF_ENDPOINT,
     doubt_about,
+    doubt_about_cabling,
     doubted_problems,
     links_of,
     names_every_part,
@@ -418,4 +420,4 @@ def _missing_part_problems(
     severity = "note" if elsewhere or few or alone else "error" if whole and not assumed else "warning"
     doubts = [doubt_about(count, [], lines) for count in missing.values()]
     problem = RULE.problem("procurement.quote", message, help_, severity=severity)
-    yield with_doubt(problem, doubts[0] if all(doubts) else "")
+    yield with_doubt(problem, doubts[0] if all(doubts) else doubt_about_cabling(missing, lines))
