@@ -159,7 +159,8 @@ def _unit_figures(sentence: Sentence, total: int) -> Iterator[int]:
 def _total_problems(sentence: Sentence, total: Token, token: Token, counts: Sequence[float]) -> Iterator[TextProblem]:
     products = _subset_products(counts[:MAX_COUNTS])
     factors = (1.0, 2.0, 0.5) if mentions_direction(sentence) else (1.0,)
-    fitting = (*products, *(count - 1 for count in counts))  # each has one peer fewer than there are
+    numbers = (word.value for word in sentence.words if word.kind is TokenKind.NUMBER)  # of parts by any name
+    fitting = (*products, *(count - 1 for count in counts), *numbers)  # each has one peer fewer than there are
     if not token.value or any(
         agrees_within(total.value, token.value * count * factor, TOTAL_TOLERANCE)
         for count in fitting

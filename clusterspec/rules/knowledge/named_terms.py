@@ -6,15 +6,15 @@ from clusterspec.rules.knowledge.named_figures import NAMED_MACHINE_AND_WORK
 from clusterspec.rules.knowledge.named_keys import SAME_MODEL, SAME_PRICE, NamedKey, named
 from clusterspec.standard import pattern
 
-_SAVES = r"(?:checkpoint\w*|ckpts?|snapshots?|saves?|sav(?:e|ing)|sicherung\w*|sichern|sauvegard\w*)\b"
-_SAVE_CUES = "checkpoint* ckpt ckpts snapshot snapshots save saves saving saved sicher* sauvegard*"
+_SAVES = r"(?:checkpoint\w*|ckpts?|snapshots?|saves?|sav(?:e|ing)|sicherung\w*|sichern|sauvegard\w*|guarda\w*|salvatagg\w*|salviamo)\b"
+_SAVE_CUES = "checkpoint* ckpt ckpts snapshot snapshots save saves saving saved sicher* sauvegard* guarda* salva*"
 NAMED = (
     *NAMED_MACHINE_AND_WORK,
     # operations
     named(
         "operations.checkpoint.interval",
         "time",
-        rf"(?:{_SAVES}[^.;,\d]{{0,24}}(?:\bevery|\binterval\w*|\balle|\btoutes les|\btous les)|(?:\bevery|\balle|\btoutes les|\btous les)\b(?=[^.;,]{{0,24}}{_SAVES}))",
+        rf"(?:{_SAVES}[^.;,\d]{{0,24}}(?:\bevery|\binterval\w*|\balle|\bjede|\btoutes les|\btous les|\bcada|\bogni)|(?:\bevery|\balle|\bjede|\btoutes les|\btous les|\bcada|\bogni)\b(?=[^.;,]{{0,24}}{_SAVES}))",
         _SAVE_CUES,
         r"object store|s3|long-term|archiv\w*|restart\w*|kept|keep|keeps|takes?|evaluation|promot\w*|copied|second tier|every \w+ (?:checkpoint|save)|tier|daily",
         "s",

@@ -20,6 +20,9 @@ _SMALL = {word: str(number) for word, number in (NUMBERS | SPELLED_TENS).items()
 _COMPOUND = pattern(
     r"(?i)\b(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-(one|two|three|four|five|six|seven|eight|nine)\b"
 )
+_HALF_HOUR = pattern(
+    r"(?i)\b(?:(?P<every>every|each|jede|alle|toutes les|cada|ogni|elk) (?:half[ -](?:an )?hour|halbe Stunde|halben Stunden|demi-heures?|media hora|mezz'ora|half uur))\b"
+)
 _WORD = pattern(r"(?<![\w-])[^\W\d_]{2,9}(?=[ -][^\W_]|[,.;:]|$)")
 _WORD_APART = pattern(r"(?<![\w-])[^\W\d_]{2,9}(?=[ -](?!\d{3}(?![\d.,]))[^\W_]|[,.;:]|$)")
 """A word that is not before three digits, with which its number would be one of thousands."""
@@ -31,9 +34,12 @@ def with_numerals(text: str, *, apart: bool = False) -> str:
 
     >>> with_numerals("Vier Laufwerke, two of the eight racks; one node, deux, elf")
     '4 Laufwerke, 2 of the 8 racks; one node, 2, 11'
+    >>> with_numerals("We save every half hour, guardamos cada media hora")
+    'We save every 30 minutes, guardamos cada 30 minutes'
     >>> with_numerals("thirty-two nodes, forty GPUs"), with_numerals("eight 400G ports", apart=True)
     ('32 nodes, 40 GPUs', 'eight 400G ports')
     """
+    text = _HALF_HOUR.sub(lambda match: f"{match['every']} 30 minutes", text)
     text = _COMPOUND.sub(lambda match: str(SPELLED_TENS[match[1].lower()] + NUMBERS[match[2].lower()]), text)
     return (_WORD_APART if apart else _WORD).sub(lambda match: _SMALL.get(match[0].lower(), match[0]), text)
 

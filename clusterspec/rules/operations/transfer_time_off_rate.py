@@ -150,7 +150,8 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
         if size is None or rate is None or _MOVES.search(moves) is None:
             continue
         claim = _wrong_time(sentence, size, rate, calculated=bool(sizes and rates))
-        if claim is not None and not is_explained(claim, own_remarks[:MOST_CHARACTERS], ()):
+        text = own_remarks[:MOST_CHARACTERS]
+        if claim is not None and not (_is_of_another(claim, rate, text) or is_explained(claim, text, ())):
             message = f"{claim.figures} take {claim.right}, and the text gives {claim.stated} for them"
             yield RULE.problem("description", message, "correct the time, or plan for a faster link or store")
             return
@@ -173,6 +174,18 @@ def _wrong_time(sentence: str, size: Flow, rate: Flow, *, calculated: bool = Fal
     if time.value < (1 - ROUNDED) * needed or (calculated and time.value > FAR * needed):
         return Claim(time.written, display(needed, "s"), f"{size.words} at {rate.words}")
     return None
+
+
+def _is_of_another(claim: Claim, rate: Flow, text: str) -> bool:
+    """Whether a stated time is that of another amount of a text at the same rate.
+
+    >>> text = "A checkpoint has 101 GB. The data take 240 GB; a checkpoint is written in a good 5 s at 20 GB/s."
+    >>> _is_of_another(Claim("5 s", "12 s", "240 GB at 20 GB/s"), Flow(20e9, "20 GB/s", False), text)
+    True
+    """
+    times = [each.value for each in amounts_in(claim.stated) if each.kind == TIME]
+    amounts = [each.value for sentence in sentences_of(text) for each in flows_in(sentence, BYTES)]
+    return any(abs(amount / rate.value / time - 1) <= ROUNDED for time in times if time for amount in amounts)
 
 
 def flows_in(sentence: str, kind: str) -> list[Flow]:

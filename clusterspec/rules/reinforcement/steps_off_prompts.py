@@ -103,6 +103,10 @@ _STEPS = pattern(
 _EPOCH = pattern(r"(?i)\b(?:epochs?|pass(?:es)?|epochen?|durchl[aä]uf\w*|époques?|épocas?)\b")
 _PASSES = pattern(rf"(?i)\b(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}|a single) (?:full )?(?:epochs?|pass(?:es)?)\b")
 _CUES = ("step", "batch", "update", "iterat", "round", "schritt", "pas", "étape", "itérat", "jour")
+_OF_EACH = pattern(
+    r"(?i)\b(?:each|jede[rs]?|chacune?|cada un[oa]) (?:holds?|gets?|takes?|has|sees?|processes|generates?|hält|bekommt|tient|reçoit|recibe|tiene)\b[^.;\d]{0,16}$"
+)
+"""Words before the samples of each of some engines or ranks."""
 SAME = 0.05
 FEWEST = 64
 """Number of samples below which a count may be the samples of one prompt."""
@@ -134,7 +138,7 @@ def _count_problem(text: str, rl: Rl) -> Iterator[Problem]:
 def _is_wrong_count(sentence: str, match: re.Match[str], rl: Rl) -> bool:
     """Whether a number of prompts or samples differs from the keys."""
     number, before, behind = _count_of(match[1] or match[6]), sentence[: match.start()], sentence[match.end() :]
-    if not _is_of_step(sentence, match):
+    if not _is_of_step(sentence, match) or _OF_EACH.search(before) is not None:
         return False
     of_prompt = _OF_PROMPT.match(behind) or _BEFORE_PROMPT.search(before)
     if of_prompt and _EACH.match(behind) and _PROMPT_BEFORE.search(before) is None:
