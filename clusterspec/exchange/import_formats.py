@@ -268,6 +268,7 @@ WORKLOADS = (
         "workloads.slurm_scripts",
         ("sbatch",),
     ),
+    ImportFormat("xpk", "workloads", "workloads that xpk submits: their TPU slices", "workloads.xpk_workloads"),
 )
 LAUNCHES = ImportFormat(
     "launcher",
