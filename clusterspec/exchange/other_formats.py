@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, InputFile, excerpt
+from clusterspec.exchange.import_result import LIST, FormatError, InputFile, excerpt
 from clusterspec.exchange.left_unread import stated_settings
 from clusterspec.exchange.started_programs import shown_programs
 
@@ -52,6 +52,10 @@ _SEEMS = (
     (
         "an experiment of Determined AI, whose own program its entry point starts",
         r"\bdetermined\.launch\.|^[ \t]+slots_per_trial[ \t]*:",
+    ),
+    (
+        "a network of LIBRA, whose bandwidths LIBRA computes",
+        r"^NpusCount[ \t]*:",
     ),
     ("a workflow of GitHub Actions", r"^[ \t]+runs-on[ \t]*:"),
     ("a playbook of Ansible", r"^-[ \t]+hosts[ \t]*:"),
@@ -109,7 +113,27 @@ def unknown_file(file: InputFile) -> FormatError:
         told.append(f"it starts {excerpt(started[kind].rpartition('/')[2])} (line {line})")
     if stated := stated_settings(file.text, 2):
         told.append(stated)
+    if not told and not at and (names := _outer_keys(file.text)):
+        told.append(f"its keys are {excerpt(', '.join(names), LIST)}")
     return FormatError(f"{why}: {', '.join(told)}" if told else why, at)
+
+
+_OUTER = re.compile(
+    r"^(?:\[(?P<section>[A-Za-z][\w.-]{0,40})\]|(?P<key>[A-Za-z][\w.-]{0,40})[ \t]{0,8}(?::(?=\s)|=))", re.M
+)
+_OUTER_OF_JSON = re.compile(r"^(?P<indent>[ \t]{1,8})\"(?P<key>[^\"\n]{1,40})\"[ \t]*:", re.MULTILINE)
+
+
+def _outer_keys(text: str) -> tuple[str, ...]:
+    """The first five outer keys of a mapping or sections of a file; empty for other texts.
+
+    >>> _outer_keys("Topology: [Ring]\\nNpusCount: [8]\\n  inner: 1"), _outer_keys('{\\n  "a": {\\n    "b": 1}}')
+    (('Topology', 'NpusCount'), ('a',))
+    """
+    if text.lstrip()[:1] == "{":
+        found = [(len(match["indent"]), match["key"]) for match in _OUTER_OF_JSON.finditer(text)]
+        return tuple(dict.fromkeys(key for indent, key in found if indent == found[0][0]))[:5]
+    return tuple(dict.fromkeys(match["section"] or match["key"] for match in _OUTER.finditer(text)))[:5]
 
 
 def _first_match(mark: str, text: str) -> re.Match[str] | None:

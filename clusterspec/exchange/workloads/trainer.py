@@ -41,7 +41,7 @@ from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.overrides import launch_or_file_keys
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
-from clusterspec.exchange.workloads.trl_samples import set_samples
+from clusterspec.exchange.workloads.trl_samples import set_samples, set_server_degree
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 TRAINER = "trainer"
@@ -129,6 +129,7 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     line = keys.line(name) or keys.command.line
     if generates:
         set_samples(keys, builder, line)
+        set_server_degree(file, keys, builder)
     else:
         builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
