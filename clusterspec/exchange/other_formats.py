@@ -34,6 +34,10 @@ _OTHERS = (
     ("a launch of RL2", r"\bRL2\.trainer\b"),
     ("a configuration of Fast-LLM", r"\bfast-llm train\b|^[ \t]*fast_llm_config\b"),
     ("a launch of ColossalAI", r"\bcolossalai run\b"),
+    (
+        "a launch of OpenRLHF without engines (train_ppo), whose trainer generates the samples itself",
+        r"\bopenrlhf\.cli\.train_ppo\b(?!_)",
+    ),
     ("a launch of oat", r"\boat\.experiment\.\w"),
     ("a launch of LMDeploy", r"\blmdeploy serve\b"),
     ("a launch of llama.cpp or Ollama", r"\bllama-server\b|\bollama (?:run|serve)\b"),

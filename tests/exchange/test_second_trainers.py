@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from tests.exchange.imports import counts, given, read, unknown
 
 EVALUATED = "model_name_or_path: meta-llama/Meta-Llama-3-8B\nstage: sft\nfinetuning_type: lora\n"
@@ -206,3 +206,34 @@ def test_a_log_has_the_configuration_that_deepspeed_prints_on_its_lines() -> Non
 def test_a_log_of_two_runs_of_deepspeed_is_refused() -> None:
     with pytest.raises(FormatError, match="several configurations"):
         read(PRINTED + PRINTED.replace("256", "512"), name="run.log")
+
+
+def test_a_server_next_to_a_training_of_gpt_neox_is_no_single_workload() -> None:
+    server = "python -m vllm.entrypoints.openai.api_server --model a/b --tensor-parallel-size 4 &\n"
+    with pytest.raises(SeveralParts, match="training on line 2"):
+        read(f"{server}python deepy.py train.py configs/a.yml\n")
+    assert read(f"{server}# python deepy.py train.py configs/a.yml\n").kind == "serving"
+
+
+def test_a_run_of_llm_foundry_with_a_teacher_is_not_training_of_one_model() -> None:
+    run = "global_train_batch_size: 128\ndevice_train_microbatch_size: 8\nmodel:\n  name: hf_causal_lm\n"
+    assert given(read(run, kind="llm-foundry", name="a.yaml"))["workload.kind"] == "train"
+    taught = read(f"{run}knowledge_distillation:\n  teacher_name_or_path: a/b\n", kind="llm-foundry", name="a.yaml")
+    assert "workload.kind" not in given(taught)
+    assert given(taught)["layout.micro_batch"] == 8
+    assert "a teacher runs forward" in unknown(taught)
+
+
+@pytest.mark.parametrize(
+    ("program", "kind"),
+    [("run_qa.py", None), ("a/run_flax_glue.py", None), ("run_mlm_wwm.py", None), ("run_clm.py", "train")],
+)
+def test_programs_of_transformers_for_encoders_train_no_text_decoder(program: str, kind: str | None) -> None:
+    reading = read(f"python {program} --per_device_train_batch_size 12\n")
+    assert given(reading).get("workload.kind") == kind
+    assert ("trains an encoder" in unknown(reading)) is (kind is None)
+
+
+def test_openrlhf_without_engines_is_refused_by_name() -> None:
+    with pytest.raises(FormatError, match="OpenRLHF without engines"):
+        read("deepspeed --module openrlhf.cli.train_ppo --micro_train_batch_size 2\n")
