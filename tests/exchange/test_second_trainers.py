@@ -237,3 +237,22 @@ def test_programs_of_transformers_for_encoders_train_no_text_decoder(program: st
 def test_openrlhf_without_engines_is_refused_by_name() -> None:
     with pytest.raises(FormatError, match="OpenRLHF without engines"):
         read("deepspeed --module openrlhf.cli.train_ppo --micro_train_batch_size 2\n")
+
+
+@pytest.mark.parametrize(
+    ("launcher", "nodes", "ranks"),
+    [
+        ("torchrun --nproc_per_node 4 --nnodes 2 --node_rank 0 -m ${commands}", 2, 4),
+        ("deepspeed --num_gpus=8 --module $commands", None, 8),
+        ("deepspeed --module $commands", None, None),
+        ("torchrun --nproc_per_node $N -m $commands", None, None),
+        ("torchrun --nproc_per_node 4 -m $commands\ntorchrun --nproc_per_node 8 -m $commands", None, None),
+    ],
+)
+def test_the_launcher_of_a_program_in_a_variable_states_nodes_and_ranks(
+    launcher: str, nodes: int | None, ranks: int | None
+) -> None:
+    text = "openrlhf.cli.train_sft --pretrain a/b --train_batch_size 256 --micro_train_batch_size 1 --zero_stage 2"
+    reading = read(f"read -r -d '' commands <<EOF\n{text}\nEOF\n{launcher}\n", kind="openrlhf")
+    assert (given(reading).get("layout.nodes"), counts(reading).get("ranks_per_node")) == (nodes, ranks)
+    assert given(reading)["workload.global_batch"] == 256
