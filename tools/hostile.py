@@ -137,6 +137,7 @@ SAMPLES = {
     "llm-foundry": "model:\n  name: mpt_causal_lm\n  d_model: 512\n  n_layers: 2\nglobal_train_batch_size: 8\n",
     "neuronx": "torchrun --nproc_per_node 32 tp_zero1_llama_hf_pretrain.py --tensor_parallel_size 8 --seq_len 4096\n",
     "slurm-job": "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --gres=gpu:8\nsrun python a.py\n",
+    "xpk": "xpk workload create --tpu-type=v6e-256 --num-slices=2 --command='python a.py'\n",
     "batch-job": "#!/bin/bash\n#PBS -l select=2:ngpus=4:host=a+1:ngpus=4\n#BSUB -n 8\n#BSUB -gpu num=4\na\n",
     "launcher": "torchrun --nnodes=2 --nproc_per_node=8 a.py --lr 1 &\n",
     "litgpt": "checkpoint_dir: a/b\ntrain:\n  global_batch_size: 8\n  micro_batch_size: 2\nlogger_name: csv\n",

@@ -268,6 +268,7 @@ WORKLOADS = (
         "workloads.slurm_scripts",
         ("sbatch",),
     ),
+    ImportFormat("xpk", "workloads", "workloads that xpk submits: their TPU slices", "workloads.xpk_workloads"),
 )
 LAUNCHES = ImportFormat(
     "launcher",
@@ -399,7 +400,8 @@ def guessed_format(file: InputFile) -> ImportFormat:
     if kind is not None:
         _refuse_several_tools(kind, file)
         if kind.name == "serving":
-            from clusterspec.exchange.workloads.serving import refuse_training, serves_only_programs_of_sites
+            from clusterspec.exchange.workloads.servers_of_training import refuse_training
+            from clusterspec.exchange.workloads.serving import serves_only_programs_of_sites
 
             refuse_training(file)
             if serves_only_programs_of_sites(file):

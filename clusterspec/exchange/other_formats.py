@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import FormatError, InputFile, excerpt
+from clusterspec.exchange.import_result import LIST, FormatError, InputFile, excerpt
 from clusterspec.exchange.left_unread import stated_settings
 from clusterspec.exchange.started_programs import shown_programs
 
@@ -34,6 +34,10 @@ _OTHERS = (
     ("a launch of RL2", r"\bRL2\.trainer\b"),
     ("a configuration of Fast-LLM", r"\bfast-llm train\b|^[ \t]*fast_llm_config\b"),
     ("a launch of ColossalAI", r"\bcolossalai run\b"),
+    (
+        "a launch of OpenRLHF without engines (train_ppo), whose trainer generates the samples itself",
+        r"\bopenrlhf\.cli\.train_ppo\b(?!_)",
+    ),
     ("a launch of oat", r"\boat\.experiment\.\w"),
     ("a launch of LMDeploy", r"\blmdeploy serve\b"),
     ("a launch of llama.cpp or Ollama", r"\bllama-server\b|\bollama (?:run|serve)\b"),
@@ -52,6 +56,10 @@ _SEEMS = (
     (
         "an experiment of Determined AI, whose own program its entry point starts",
         r"\bdetermined\.launch\.|^[ \t]+slots_per_trial[ \t]*:",
+    ),
+    (
+        "a network of LIBRA, whose bandwidths LIBRA computes",
+        r"^NpusCount[ \t]*:",
     ),
     ("a workflow of GitHub Actions", r"^[ \t]+runs-on[ \t]*:"),
     ("a playbook of Ansible", r"^-[ \t]+hosts[ \t]*:"),
@@ -109,7 +117,27 @@ def unknown_file(file: InputFile) -> FormatError:
         told.append(f"it starts {excerpt(started[kind].rpartition('/')[2])} (line {line})")
     if stated := stated_settings(file.text, 2):
         told.append(stated)
+    if not told and not at and (names := _outer_keys(file.text)):
+        told.append(f"its keys are {excerpt(', '.join(names), LIST)}")
     return FormatError(f"{why}: {', '.join(told)}" if told else why, at)
+
+
+_OUTER = re.compile(
+    r"^(?:\[(?P<section>[A-Za-z][\w.-]{0,40})\]|(?P<key>[A-Za-z][\w.-]{0,40})[ \t]{0,8}(?::(?=\s)|=))", re.M
+)
+_OUTER_OF_JSON = re.compile(r"^(?P<indent>[ \t]{1,8})\"(?P<key>[^\"\n]{1,40})\"[ \t]*:", re.MULTILINE)
+
+
+def _outer_keys(text: str) -> tuple[str, ...]:
+    """The first five outer keys of a mapping or sections of a file; empty for other texts.
+
+    >>> _outer_keys("Topology: [Ring]\\nNpusCount: [8]\\n  inner: 1"), _outer_keys('{\\n  "a": {\\n    "b": 1}}')
+    (('Topology', 'NpusCount'), ('a',))
+    """
+    if text.lstrip()[:1] == "{":
+        found = [(len(match["indent"]), match["key"]) for match in _OUTER_OF_JSON.finditer(text)]
+        return tuple(dict.fromkeys(key for indent, key in found if indent == found[0][0]))[:5]
+    return tuple(dict.fromkeys(match["section"] or match["key"] for match in _OUTER.finditer(text)))[:5]
 
 
 def _first_match(mark: str, text: str) -> re.Match[str] | None:

@@ -320,3 +320,23 @@ def test_kernels_of_tpus_are_not_left_as_the_default_on_gpus(model: str, lines: 
     assert kernels & set(exported("maxtext", pod(16, rest=rest)).splitlines()) == lines
     tpus = source("accelerator: tpu-v5p, nodes: 32, accelerators_per_node: 4", rest)
     assert not kernels & set(exported("maxtext", tpus).splitlines())
+
+
+@pytest.mark.parametrize("kind", ["mpijob", "jobset"])
+def test_pods_on_efa_ask_for_its_devices_and_other_nics_are_left_to_the_site(kind: str) -> None:
+    efa = exporter_of(kind).write(source("platform: aws-p5-48xlarge, nodes: 2"))
+    assert "{nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 32}" in efa.content  # 32 EFA devices of a p5.48xlarge
+    assert not [note for note in efa.omitted if "resources of its NICs" in note]
+    other = exporter_of(kind).write(source("platform: dgx-h100, nodes: 2"))
+    assert "vpc.amazonaws.com" not in other.content
+    assert [note for note in other.omitted if "resources of its NICs (such as rdma/ib)" in note]
+
+
+@pytest.mark.parametrize("kind", ["dynamo", "llm-d"])
+def test_engines_that_exchange_caches_between_pods_need_nics_and_one_engine_needs_none(kind: str) -> None:
+    apart = SERVED.format(model="llama-3.1-70b", more=APART, framework="vllm").replace(", tp: 8}\n", "}\n")
+    efa = exporter_of(kind).write(source("platform: aws-p5-48xlarge, nodes: 2", apart))
+    assert any("(vpc.amazonaws.com/efa: 32 for a node)" in note for note in efa.omitted)
+    whole = SERVED.format(model="llama-3.1-70b", more="", framework="vllm")
+    alone = exporter_of(kind).write(source("platform: aws-p5-48xlarge, nodes: 1", whole))
+    assert not any("resources of NICs" in note for note in alone.omitted)

@@ -360,7 +360,7 @@ def test_the_objects_of_a_page_that_start_an_engine_are_the_choices() -> None:
         read(page, "serving", part=3)
 
 
-def test_a_server_of_trl_is_read_alone_and_left_out_with_the_training_that_uses_it() -> None:
+def test_a_server_of_trl_is_read_alone_and_as_the_engines_of_the_training_that_uses_it() -> None:
     server = "trl vllm-serve --model Qwen/Qwen3-8B --tensor-parallel-size 2 --dtype bfloat16\n"
     alone = read(server)
     assert alone.kind == "serving"
@@ -372,7 +372,7 @@ def test_a_server_of_trl_is_read_alone_and_left_out_with_the_training_that_uses_
     both = read(f"{server.strip()} &\n{training}")
     assert both.kind == "trainer"
     assert "layout.tp" not in given(both)
-    assert "tensor-parallel-size 2" in unknown(both)
+    assert given(both)["workload.rl.rollout.tp"] == 2
 
 
 @pytest.mark.parametrize(

@@ -228,11 +228,7 @@ def mpijob(source: ExportInput) -> ExportedFile:
     if device is None:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
     documents = ["\n".join(_mpijob_lines(source, test, device, number)) for number, test in enumerate(tests, 1)]
-    omitted = (
-        *unknown_variables(cluster),
-        *omitted_claims(cluster),
-        "the image of the benchmark, and the resources of its NICs (such as rdma/ib)",
-    )
+    omitted = (*unknown_variables(cluster), *omitted_claims(cluster), omitted_image(cluster))
     return ExportedFile("---\n".join(f"{each}\n" for each in documents), omitted)
 
 
@@ -243,6 +239,32 @@ def omitted_claims(cluster: Cluster) -> Iterator[str]:
             "the claim of a ComputeDomain (NVIDIA DRA driver), without which pods of several nodes use NICs in place "
             "of NVLink"
         )
+
+
+EFA = "vpc.amazonaws.com/efa"
+"""The resource of an EFA device by the device plugin of EKS (docs.aws.amazon.com, device-management-efa)."""
+
+
+def worker_resources(cluster: Cluster, device: str) -> str:
+    """The resources of a pod that takes a node, in braces: its accelerators, and EFA devices, without which a pod has
+    only TCP. Other NICs have a name that the site gives them.
+    """
+    asked = {device: devices_of_node(cluster)}
+    if count := efa_devices(cluster):
+        asked[EFA] = count
+    return f"{{{', '.join(f'{name}: {count}' for name, count in asked.items())}}}"
+
+
+def omitted_image(cluster: Cluster, programs: str = "") -> str:
+    """A note on the image, with ``programs`` that it needs, and on NICs whose resource the site names."""
+    nics = "" if efa_devices(cluster) else ", and the resources of its NICs (such as rdma/ib)"
+    return f"the image of the benchmark{programs}{nics}"
+
+
+def efa_devices(cluster: Cluster) -> int:
+    """The EFA devices of a node; 0 on another network."""
+    fabric = cluster.scale_out
+    return fabric.nics_per_node if fabric is not None and fabric.technology.family == "efa" else 0
 
 
 LONGEST = 51
@@ -287,7 +309,7 @@ def _mpijob_lines(source: ExportInput, test: AcceptanceCase, device: str, number
         "            - name: worker",
         "              image: IMAGE-WITH-NCCL-TESTS",
         "              resources:",
-        f"                limits: {{{device}: {devices_of_node(source.cluster)}}}",
+        f"                limits: {worker_resources(source.cluster, device)}",
         "              volumeMounts: [{name: dshm, mountPath: /dev/shm}]",
         "          volumes: [{name: dshm, emptyDir: {medium: Memory}}]",
     )

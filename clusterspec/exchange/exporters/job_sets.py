@@ -16,11 +16,13 @@ from clusterspec.exchange.exporters.acceptance import (
     DEVICES,
     exported_variables,
     omitted_claims,
+    omitted_image,
     runnable_cases,
     unknown_variables,
+    worker_resources,
 )
 from clusterspec.exchange.exporters.acceptance_runs import benchmark_command, limit_check, threshold_lines
-from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, devices_of_node, dns_label
+from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, dns_label
 from clusterspec.units import plural
 
 
@@ -38,7 +40,7 @@ def jobset(source: ExportInput) -> ExportedFile:
     omitted = [
         *unknown_variables(cluster),
         *omitted_claims(cluster),
-        "the image of the benchmark, with sshd, and the resources of its NICs (such as rdma/ib)",
+        omitted_image(cluster, ", with sshd"),
     ]
     if others := len(tests) - len(several):
         omitted.append(f"{plural(others, 'test')} of one node: see `export kubernetes-job`")
@@ -62,7 +64,7 @@ def _jobset_lines(source: ExportInput, test: AcceptanceCase, device: str, number
         "  replicatedJobs:",
     )
     serve = ("mkdir -p /run/sshd", "exec /usr/sbin/sshd -De -o StrictModes=no")
-    yield from _replicated_job("worker", test.nodes, serve, name, f"{{{device}: {devices_of_node(source.cluster)}}}")
+    yield from _replicated_job("worker", test.nodes, serve, name, worker_resources(source.cluster, device))
     yield from _replicated_job("launcher", 1, tuple(_launch_lines(source, test, name)), name, "{}")
 
 

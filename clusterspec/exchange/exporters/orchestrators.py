@@ -21,6 +21,7 @@ from itertools import chain
 
 from clusterspec.cost.parameters import model_weights
 from clusterspec.exchange.exporters import sglang, vllm
+from clusterspec.exchange.exporters.acceptance import EFA, efa_devices
 from clusterspec.exchange.exporters.engines import (
     EngineKind,
     checked_release,
@@ -67,6 +68,7 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
         "  components:",
     ]
     omitted += (vllm if framework == "vllm" else sglang).omitted_degrees(engine_kinds(source))
+    omitted += omitted_nics(source, engine_kinds(source))
     frontend = ["--http-port", "8000"]
     lines += _component_lines(
         "Frontend", "frontend", 1, 1, _container_lines(IMAGE.format(framework), "dynamo.frontend", frontend, 0, "")
@@ -86,6 +88,17 @@ def write_dynamo(source: ExportInput) -> ExportedFile:
         container = _container_lines(image, f"dynamo.{framework}", words, count, resource)
         lines += _component_lines(kind.role or "worker", kind.role or "worker", kind.layout.dp, first.nodes, container)
     return ExportedFile("\n".join([*lines, ""]), tuple(dict.fromkeys(omitted)))
+
+
+def omitted_nics(source: ExportInput, kinds: Iterable[EngineKind]) -> Iterator[str]:
+    """A note on the NICs of engines that exchange caches or collectives with other pods, which the pods do not
+    request.
+    """
+    per_node = source.cluster.ranks_per_node
+    if any(kind.role or next(launches(kind, per_node)).nodes > 1 for kind in kinds):
+        count = efa_devices(source.cluster)
+        resource = f"{EFA}: {count} for a node" if count else "such as rdma/ib"
+        yield f"the resources of NICs of the pods ({resource}), without which they exchange data by TCP"
 
 
 def _engine_words(source: ExportInput, kind: EngineKind, model: str, release: str, omitted: list[str]) -> list[str]:
@@ -165,7 +178,7 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
         "the router and the gateway of llm-d, which have charts of their own, and the secret",
         f"the vLLM of the image, which may be another release than {release}",
     ]
-    omitted += vllm.omitted_degrees(engine_kinds(source))
+    omitted += [*vllm.omitted_degrees(engine_kinds(source)), *omitted_nics(source, engine_kinds(source))]
     model, resource = repository_of(source, omitted), _device_resource(source)
     vendor = next(name for name, each in RESOURCES.items() if each == resource)
     image = LLM_D_IMAGE if vendor == "nvidia" else "IMAGE-WITH-VLLM"

@@ -16,6 +16,14 @@ from clusterspec.exchange.import_result import LIST, SENTENCE, TITLE, FormatErro
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.machines.node_labels import accelerator_of_label
 from clusterspec.exchange.purchasing.hcl import Block, Expression, Table, blocks_of
+from clusterspec.exchange.purchasing.nebius_machines import (
+    PARTS,
+    PLATFORM_KEYS,
+    accelerator_of_platform,
+    accelerators_of_preset,
+    is_platform,
+    whole_machine,
+)
 from clusterspec.records import dataclass
 
 MOST_POOLS = 1_000
@@ -35,7 +43,10 @@ TYPES = (
     "sku",
     "size",
 )
-_DESIRED = ("desired_size", "desired_capacity", "node_count", "instance_count", "target_size", "num_instances")
+_DESIRED = (
+    *("desired_size", "desired_capacity", "node_count", "instance_count", "target_size", "num_instances"),
+    "fixed_node_count",
+)
 _FIRST = (
     "initial_node_count",
     "node_count_static",
@@ -50,6 +61,8 @@ _FIRST = (
 _LEAST = ("min_instance_count", "min_count", "min_size", "min_node_count", "node_count_static", "static_node_count")
 _MOST = ("max_instance_count", "max_count", "max_size", "max_node_count", "node_count_dynamic_max")
 COUNTS = (*_DESIRED, *_FIRST, *_LEAST, *_MOST)
+_FIXED = "fixed_scale"
+"""The mapping of Nebius whose ``size`` is a number of machines."""
 _SCALING = (
     "scaling_config",
     "scaling_configuration",
@@ -57,8 +70,13 @@ _SCALING = (
     "node_config_details",
     "instance_pools",
     "node_config",
-    "fixed_scale",
+    "scale_policy",
+    _FIXED,
 )
+_STORES = re.compile(r"disk|volume|storage|filesystem|snapshot|bucket")
+"""Words in names of resources and mappings that are no machines, whose ``size`` is a capacity."""
+_BY_LOAD = "auto_scale"
+"""The mapping of Nebius in which a load decides on the number of machines."""
 _MACHINE = re.compile(
     r"[A-Za-z][\w-]{0,40}\.[\w.-]{2,40}|Standard_\w{2,40}|[a-z][a-z0-9]{1,4}-[a-z0-9]+(?:-[a-z0-9]+){1,3}"
 )
@@ -106,7 +124,7 @@ def record_pools(stated: Pools, builder: ImportBuilder) -> None:
     known = []
     for pool in pools:
         builder.count(excerpt(f"{pool.machine} machines ({pool.name})", LIST), pool.count, pool.line)
-        platform = _platform_id(pool.machine, ids)
+        platform = _platform_id(pool.machine, ids) or whole_machine(pool.machine, pool.accelerators)
         if platform or pool.accelerator or pool.accelerators:
             known.append((pool, platform))
         elif pool.count != 0:
@@ -132,7 +150,7 @@ def _set_cluster(known: list[tuple[Pool, str | None]], builder: ImportBuilder) -
         if platform:
             builder.set("cluster.platform", platform, pool.line)
         else:
-            named = accelerator_of_label(pool.accelerator or "")
+            named = accelerator_of_label(pool.accelerator or "") or accelerator_of_platform(pool.accelerator or "")
             builder.set("cluster.accelerator", named, pool.line)
             if pool.accelerator and named is None:
                 builder.unknown(
@@ -192,7 +210,7 @@ class Pools:
         """The pools of resources and modules. Raises `FormatError` if there are too many."""
         count = 0
         for block in self.blocks:
-            if block.kind in {"resource", "module"} and block.labels:
+            if block.kind in {"resource", "module"} and block.labels and not _is_store(block):
                 for pool in self.pools_inside(block, block.table, ()):
                     count += 1
                     if count > MOST_POOLS:
@@ -202,6 +220,10 @@ class Pools:
     def pools_inside(self, block: Block, table: Table, around: tuple[Table, ...]) -> Iterator[Pool]:
         """The pools in a mapping and in its inner mappings; ``around`` are the enclosing mappings, outermost first."""
         name = next((name for name in TYPES if name in table), None)
+        own = next((name for name in PLATFORM_KEYS if name in table), None)
+        if own is not None and is_platform(platform := _resolved_value(table[own], self.defaults)):
+            yield self.pool(block, table, around, platform)
+            return
         if name is not None:
             stated, line = _resolved_value(table[name], self.defaults), table.lines.get(name, block.line)
             machine = _resolved_value(stated[0] if isinstance(stated, list) and stated else stated, self.defaults)
@@ -218,6 +240,8 @@ class Pools:
                 )
             )
         for key, stated in table.items() if len(around) < DEEPEST else ():
+            if key == _FIXED or _STORES.search(key):
+                continue
             value = _resolved_value(stated, self.defaults)
             for each in value if isinstance(value, list) else [value]:
                 if isinstance(each, Table):
@@ -232,13 +256,23 @@ class Pools:
         copies = _resolved_value(outer.get("count", 1), self.defaults)
         if block.kind == "resource" and any(word in block.labels[0] for word in _TEMPLATES):
             count, given = None, "a template: another resource states the number"
+        elif any(_BY_LOAD in inner for inner in (*scaling, *around)):
+            count, given = None, "by load"
         elif "for_each" in outer or not isinstance(copies, int):
             count, given = None, f"of each of several: {excerpt(outer.get('for_each', copies))}"
         elif count is not None:
             count *= copies
-        label = name if isinstance(name, str) and not isinstance(name, Expression) else block.labels[-1]
-        line = table.lines.get(next(each for each in TYPES if each in table), block.line)
-        return Pool(excerpt(label), machine, line, count, given, *_product_and_count(table, self.defaults))
+        named = isinstance(name, str) and not isinstance(name, Expression) and name not in PARTS
+        label = name if named else block.labels[-1]
+        line = table.lines.get(next(each for each in (*TYPES, *PLATFORM_KEYS) if each in table), block.line)
+        return Pool(excerpt(label), machine, line, count, given, *self.accelerators(table, machine))
+
+    def accelerators(self, table: Table, machine: str) -> tuple[str | None, int | None]:
+        """The product and the number of the accelerators of a machine."""
+        if not is_platform(machine):
+            return _product_and_count(table, self.defaults)
+        resolved = {name: _resolved_value(value, self.defaults) for name, value in table.items()}
+        return machine, accelerators_of_preset(resolved)
 
     def count(self, places: list[Table], *, of_module: bool) -> tuple[int | None, str]:
         """The number of machines of a pool, or None and the reason why it is open. A resource that states no number is
@@ -271,12 +305,18 @@ def _with_own_name(table: Table, key: str) -> Table:
     return named
 
 
+def _is_store(block: Block) -> bool:
+    """Whether a resource stores data; modules have names of their own."""
+    return block.kind == "resource" and _STORES.search(block.labels[0]) is not None
+
+
 def _scaling_blocks(table: Table) -> Iterator[Table]:
     for name in _SCALING:
         value = table.get(name)
         for each in value if isinstance(value, list) else [value]:
             if isinstance(each, Table):
                 yield each
+                yield from _scaling_blocks(each)
 
 
 def _pool_bound(stated: Mapping[str, Any], names: tuple[str, ...]) -> int | None:

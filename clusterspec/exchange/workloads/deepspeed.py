@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
+from clusterspec.exchange.workloads.deepspeed_texts import plain_json, printed_configuration
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model_of_key
 from clusterspec.exchange.workloads.samples import list_cut_length
@@ -55,12 +56,6 @@ OPTIMIZERS = {
 }
 
 
-_LAST_COMMA = re.compile(rb",(\s*[}\]])")
-_REMARK = re.compile(rb"^[ \t]*(?:#|//)[^\n]*", re.MULTILINE)
-"""DeepSpeed reads its configuration with hjson, which ignores remarks, and a comma before a closing bracket:
-deepspeedai/DeepSpeed, deepspeed/runtime/config.py line 699."""
-
-
 _BASE_MODEL = re.compile(r"^base_model\s*:", re.MULTILINE)
 _AXOLOTL_KEYS = re.compile(
     r"^(?:micro_batch_size|sequence_len|gradient_accumulation_steps|num_epochs|max_steps|adapter|datasets|val_set_size"
@@ -68,6 +63,8 @@ _AXOLOTL_KEYS = re.compile(
     re.MULTILINE,
 )
 """Keys that Axolotl has in addition to the base-model key, which other programs also have."""
+_BATCH_OF_OTHERS = re.compile(r"^per_device_(?:train_)?batch_size\s*:", re.MULTILINE)
+"""Micro-batch of programs of sites; that of Axolotl is ``micro_batch_size``."""
 
 
 _KEYS_WITHOUT_ZERO = re.compile(
@@ -90,17 +87,17 @@ def matches_deepspeed(file: InputFile) -> bool:
     if text.lstrip().startswith("{"):
         batch = '"train_batch_size"' in text and bool(_KEYS_WITHOUT_ZERO.search(text))
         return batch or bool(_FSDP.search(text) and _FSDP_CONFIG.search(text))
-    return bool(_BASE_MODEL.search(text)) and bool(_AXOLOTL_KEYS.search(text))
+    return bool(_BASE_MODEL.search(text) and _AXOLOTL_KEYS.search(text)) and not _BATCH_OF_OTHERS.search(text)
 
 
 def read_deepspeed(file: InputFile) -> ImportResult:
     """The layout, and for Axolotl the model. Raises `FormatError` if the file has neither format."""
+    file = printed_configuration(file) or file
     if not file.text.lstrip().startswith("{") and "<<" in file.text:
         return _read_written(file)
     builder, keys = ImportBuilder(DEEPSPEED, file.name), Keys()
     if file.text.lstrip().startswith("{"):
-        plain = InputFile(file.name, _LAST_COMMA.sub(rb"\1", _REMARK.sub(b"", file.data)), file.part)
-        for name, value, line in flat_leaves(plain.json, lambda *path: file.line_of_key(str(path[-1]))):
+        for name, value, line in flat_leaves(plain_json(file), lambda *path: file.line_of_key(str(path[-1]))):
             keys.put(name, value, line)
     else:
         yaml = read_yaml(file)

@@ -20,6 +20,7 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_trainer_accumulation,
 )
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts, set_switch
+from clusterspec.exchange.workloads.llama_factory_v1 import is_second_trainer, read_second_trainer
 from clusterspec.exchange.workloads.models import set_model_of_key
 from clusterspec.exchange.workloads.overrides import file_keys, overrides_of_launch
 from clusterspec.exchange.workloads.samples import list_cut_length
@@ -64,7 +65,7 @@ _ASIDE = re.compile(r"output_dir|run_name|dataset|seed|learning_rate")
 
 
 def matches_llama_factory(file: InputFile) -> bool:
-    return all(mark.search(file.text) for mark in _MARKS) or _is_overridden(file)
+    return all(mark.search(file.text) for mark in _MARKS) or _is_overridden(file) or is_second_trainer(file)
 
 
 def _is_overridden(file: InputFile) -> bool:
@@ -80,6 +81,8 @@ def read_llama_factory(file: InputFile) -> ImportResult:
     """
     if _is_overridden(file):
         return _read_overrides(file)
+    if is_second_trainer(file):
+        return read_second_trainer(file, LLAMA_FACTORY)
     builder, keys = ImportBuilder(LLAMA_FACTORY, file.name), file_keys(file, with_null=True)
     set_run(keys, builder)
     return builder.reading()
@@ -112,8 +115,7 @@ def set_run(keys: Keys, builder: ImportBuilder) -> None:
     if stage not in _STAGES:
         fault = f"stage {excerpt(stage)} has several models or losses" if stage else "has no stage: it does not train"
         raise FormatError(f"{fault}; supported are pt and sft", keys.line("stage"))
-    if keys.find("do_train") and not keys.is_on("do_train"):
-        raise FormatError("does not train: do_train is false", keys.line("do_train"))
+    _refuse_without_training(keys)
     method = str(keys.get("finetuning_type") or "lora")
     why = "changes parts of the model that a spec cannot say"
     if method not in {"full", "lora"}:
@@ -133,6 +135,16 @@ def set_run(keys: Keys, builder: ImportBuilder) -> None:
     set_trainer_accumulation(keys, builder)
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
+
+
+def _refuse_without_training(keys: Keys) -> None:
+    """Raise `FormatError` for a run that only evaluates or generates: ``do_train`` is off where it is absent."""
+    if keys.is_on("do_train"):
+        return
+    if keys.find("do_train"):
+        raise FormatError("does not train: do_train is false", keys.line("do_train"))
+    if other := next((name for name in ("do_predict", "do_eval") if keys.is_on(name)), None):
+        raise FormatError(f"does not train: it states {other} and no do_train", keys.line(other))
 
 
 def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:

@@ -54,7 +54,7 @@ def read_llm_foundry(file: InputFile) -> ImportResult:
     follow_references(keys)
     if keys.find("global_train_batch_size") is None:
         raise FormatError("is no configuration of LLM Foundry: it has no global_train_batch_size")
-    builder.set("workload.kind", "train", keys.line("global_train_batch_size"))
+    _set_kind(keys, builder)
     set_counts(keys, {"workload.global_batch": ("global_train_batch_size",)}, builder)
     name = "device_train_microbatch_size"
     if str(keys.get(name)) == "auto":
@@ -71,6 +71,16 @@ def read_llm_foundry(file: InputFile) -> ImportResult:
     set_parameters(builder, keys.line("model.n_layers"))
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _set_kind(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the kind of work, which is another one with a teacher (neuralmagic's fork of LLM Foundry)."""
+    if teacher := next((name for name in keys.values if name.startswith("knowledge_distillation.")), None):
+        why = "a teacher runs forward on every sample, which a spec of training does not describe"
+        builder.unknown(teacher.rpartition(".")[2], why, keys.line(teacher))
+        keys.used |= {name for name in keys.values if name.startswith("knowledge_distillation.")}
+    else:
+        builder.set("workload.kind", "train", keys.line("global_train_batch_size"))
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:

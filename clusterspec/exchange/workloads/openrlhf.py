@@ -119,7 +119,7 @@ def read_openrlhf(file: InputFile) -> ImportResult:
             why = f"generates the samples of each round by another program ({rounds[0]}): no single workload"
             raise FormatError(why, file.text.count("\n", 0, rounds.start()) + 1)
         _list_inference(file, builder)
-        return _read_supervised(keys, builder)
+        return _read_supervised(keys, builder, file.uncommented)
     _take_dotted_names(keys)
     if keys.find("pretrain", "actor_num_nodes", "actor_num_gpus_per_node", "rollout_batch_size") is None:
         raise NothingStarted("has no launch of openrlhf.cli.train_ppo_ray with its options")
@@ -143,7 +143,33 @@ def _list_inference(file: InputFile, builder: ImportBuilder) -> None:
         builder.unknown(found[0], why, file.text.count("\n", 0, found.start()) + 1)
 
 
-def _read_supervised(keys: Keys, builder: ImportBuilder) -> ImportResult:
+_BY_VARIABLE = re.compile(
+    r"^[^#\n]{0,100}?\b(?:torchrun|deepspeed)\b(?P<options>(?:[^\n;&|]|(?<=\\)\n){0,600}?)"
+    r"[ \t](?:-m|--module)[ \t=]+\"?\$\{?\w",
+    re.MULTILINE,
+)
+"""A launcher of a program whose name and options a variable holds."""
+_COUNTED = {
+    "nodes": re.compile(r"--(?:nnodes|num_nodes)[ =](\d{1,5})\b"),
+    "ranks_per_node": re.compile(r"--(?:nproc[_-]per[_-]node|num_gpus)[ =](\d{1,4})\b"),
+}
+
+
+def _set_launcher(text: str, builder: ImportBuilder) -> None:
+    """Set the nodes and ranks of the only launcher whose program a variable holds."""
+    launchers = list(_BY_VARIABLE.finditer(text))
+    if len(launchers) != 1:
+        return
+    for name, option in _COUNTED.items():
+        if stated := option.search(text, launchers[0].start("options"), launchers[0].end("options")):
+            line = text.count("\n", 0, stated.start()) + 1
+            if name == "nodes":
+                builder.set("layout.nodes", int(stated[1]), line)
+            else:
+                builder.count(name, int(stated[1]), line)
+
+
+def _read_supervised(keys: Keys, builder: ImportBuilder, text: str) -> ImportResult:
     """The workload and sharding of supervised training, in which ``train_batch_size`` is the global batch."""
     _take_dotted_names(keys)
     if keys.find("pretrain", "train_batch_size", "zero_stage") is None:
@@ -166,6 +192,7 @@ def _read_supervised(keys: Keys, builder: ImportBuilder) -> ImportResult:
     else:
         counted = counted | {"workload.global_batch": ("train_batch_size",)}
     set_counts(keys, counted, builder)
+    _set_launcher(text, builder)
     if length := keys.integer("max_len"):
         list_cut_length("max_len", length, builder, keys.line("max_len"))
     _set_trainer(keys, builder)

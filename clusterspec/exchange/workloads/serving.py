@@ -18,7 +18,6 @@ from clusterspec.exchange.import_result import (
     ImportResult,
     InputFile,
     NothingStarted,
-    SeveralParts,
     excerpt,
 )
 from clusterspec.exchange.left_unread import stated_settings
@@ -389,14 +388,3 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
     if extra := keys.get(*other):
         why = "a separate file: it may enable data-parallel attention"
         builder.unknown(f"extra options in {excerpt(extra)}", why, keys.line(*other))
-
-
-_TRAINS = re.compile(r"--(?:tensor-model-parallel-size|per_device_train_batch_size)\b|\bverl\.trainer|openrlhf\.cli")
-"""Words of a launch that trains."""
-
-
-def refuse_training(file: InputFile) -> None:
-    """Raise `SeveralParts` if a file also launches a training run next to the server, which the run may query."""
-    if _TRAINS.search(file.text) and (training := launches_of(file, _TRAINS)):
-        line = training[0].command.line
-        raise SeveralParts(f"launches a server, and training on line {line}: name the KIND instead of auto")

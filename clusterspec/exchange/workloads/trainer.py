@@ -41,7 +41,7 @@ from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.overrides import launch_or_file_keys
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
-from clusterspec.exchange.workloads.trl_samples import set_samples
+from clusterspec.exchange.workloads.trl_samples import set_samples, set_server_degree
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 TRAINER = "trainer"
@@ -100,6 +100,13 @@ _KERNELS = {
 _DTYPES = {"bfloat16": "bf16", "bf16": "bf16", "float16": "fp16", "fp16": "fp16"}
 
 
+_ENCODERS = re.compile(
+    r"(?:^|/)run_(?:flax_|seq2seq_)?(?:qa|squad|glue|xnli|ner|mlm|plm|swag|translation|summarization|speech|audio|image|wav2vec2"
+    r"|clip|mae|t5)(?:_\w{1,60})?\.py$"
+)
+"""Programs of the examples of Transformers for other models (huggingface/transformers, examples/pytorch and flax)."""
+
+
 def matches_trainer(file: InputFile) -> bool:
     return bool(_OPTION.search(file.text) or _FILE.search(file.text) or _JSON.match(file.text))
 
@@ -129,6 +136,10 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     line = keys.line(name) or keys.command.line
     if generates:
         set_samples(keys, builder, line)
+        set_server_degree(file, keys, builder)
+    elif program := next((word for word in keys.command.words if _ENCODERS.search(word.text)), None):
+        why = "trains an encoder, alone or with a decoder: a spec describes only text decoders"
+        builder.unknown(program.text.rpartition("/")[2], why, program.line)
     else:
         builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from clusterspec.exchange.import_result import ImportBuilder
+from clusterspec.exchange.import_result import ImportBuilder, InputFile
 from clusterspec.exchange.workloads.keys import Keys, set_counts
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction
 
@@ -19,6 +19,11 @@ _COUNTS = {
     "workload.rl.rollout.tp": ("vllm_tensor_parallel_size",),
 }
 _PLACES = {"colocate": "colocated", "server": "split"}
+_SERVER = re.compile(
+    r"\btrl[ ]vllm-serve\b(?:[^\n;&|]|(?<=\\)\n){0,1200}?"
+    r"[ \t]--tensor[_-]parallel[_-]size[ \t=]+[\"']?(?P<degree>[1-9]\d{0,2})\b"
+)
+"""A server of samples that the script of a trainer starts (trl/scripts/vllm_serve.py), with its degree."""
 _ZERO = re.compile(r"0*\.?0*")
 
 
@@ -35,6 +40,17 @@ def set_samples(keys: Keys, builder: ImportBuilder, line: int) -> None:
         builder.count(name, keys.integer(name), keys.line(name))
     if keys.find("max_completion_length"):
         list_output_lengths(builder, keys.line("max_completion_length"))
+
+
+def set_server_degree(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
+    """Set the degree of the engines by the only server of samples that the script starts, where the trainer uses it."""
+    text = file.uncommented
+    servers = list(_SERVER.finditer(text))
+    if len(servers) != 1 or text.count("trl vllm-serve") != 1:
+        return
+    if keys.is_on("use_vllm") and str(keys.get("vllm_mode") or "server") == "server":
+        line = text.count("\n", 0, servers[0].start("degree")) + 1
+        builder.set("workload.rl.rollout.tp", int(servers[0]["degree"]), line)
 
 
 def _set_algorithm(keys: Keys, builder: ImportBuilder, line: int) -> None:

@@ -4,7 +4,8 @@ Names: NVIDIA/TensorRT-LLM, tensorrt_llm/llmapi/llm_args.py at fcd3f316 (``Torch
 from ``--config`` or ``--extra_llm_api_options``), examples/configs at 8396191 to 180e9756, disaggregated servers
 (``context_servers``, ``generation_servers``); tensorrt_llm/builder.py (``EngineConfig``: ``pretrained_config``,
 ``build_config``) and tensorrt_llm/models/modeling_utils.py (``PretrainedConfig``, ``Mapping``, ``QuantConfig``). A file
-of options names no model as a rule: the command has it.
+of options names no model as a rule: the command has it. The recipes of AI-Hypercomputer/gpu-recipes (src/frameworks,
+trtllm-configs) hold the options of the command and, in ``llm_api_args``, those of the API.
 """
 
 from __future__ import annotations
@@ -44,11 +45,13 @@ _ENGINE = re.compile(r"\"(?:pretrained_config|build_config)\"\s*:\s*\{")
 _CHECKPOINT = re.compile(r"\"mapping\"\s*:\s*\{[^{}]{0,400}\"tp_size\"")
 _ROLES = ("context_servers", "generation_servers")
 _DEGREES = {
-    "layout.pp": ("pipeline_parallel_size", "mapping.pp_size"),
+    "layout.pp": ("pipeline_parallel_size", "mapping.pp_size", "pp_size"),
     "layout.cp": ("context_parallel_size", "mapping.cp_size"),
-    "layout.ep": ("moe_expert_parallel_size", "mapping.moe_ep_size"),
+    "layout.ep": ("moe_expert_parallel_size", "mapping.moe_ep_size", "ep_size"),
 }
-_TP = ("tensor_parallel_size", "mapping.tp_size")
+_TP = ("tensor_parallel_size", "mapping.tp_size", "tp_size")
+_API = "llm_api_args"
+_RECIPE = re.compile(rf"^{_API}[ \t]*:", re.MULTILINE)
 _MODEL = {
     "workload.model.layers": ("num_hidden_layers",),
     "workload.model.hidden": ("hidden_size",),
@@ -104,6 +107,8 @@ def matches_trtllm_config(file: InputFile) -> bool:
         return bool(_ENGINE.search(text) or _CHECKPOINT.search(text))
     if text.startswith("#!") or _AROUND.search(text):
         return False  # an object, a page or a script that holds one
+    if _RECIPE.search(text):
+        return re.search(r"^tp_size[ \t]*:", text, re.MULTILINE) is not None
     return bool(_OWN.search(text)) and bool(_SERVERS.search(text) or len(set(_OPTIONS.findall(text))) > 1)
 
 
@@ -146,7 +151,7 @@ def _role_keys(yaml: Yaml, file: InputFile) -> Keys:
     own = {name: inner for name, inner in value.items() if name not in _ROLES}
     for part, path in ((own, ()), *(((value[chosen], (chosen,)),) if chosen else ())):
         for name, inner, line in flat_leaves(part, lambda *at, path=path: yaml.line(*path, *at)):
-            keys.put(name, inner, line)
+            keys.put(name.removeprefix(f"{_API}."), inner, line)
     return keys
 
 
