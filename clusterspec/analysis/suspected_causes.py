@@ -26,9 +26,6 @@ HINT = 0.25
 STEP = 0.01
 """The factor of the weight of each further suspicion."""
 _STEPS = {
-    "few-nics": (
-        "check that NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using' lists all NICs of a node; unset NCCL_IB_HCA"
-    ),
     "network-inside-domain": (
         "check that NCCL_DEBUG=INFO … 2>&1 | grep ' via ' shows P2P within a domain; give the containers of a node "
         "one /dev/shm, and use IMEX between nodes"
