@@ -6,7 +6,8 @@ import re
 
 HELPED, VAIN = "helped", "vain"
 GOOD = re.compile(
-    r"\b(?<![-/])(?:works|worked|working(?!-)|fix(?:es|ed)|solve[sd]|resolve[sd]|helps|helped"
+    r"\b(?<![-/])(?:works|worked|working(?!-| (?:on|towards?|through)\b)|fix(?:es|ed)"
+    r"|solve[sd]|resolve[sd]|helps|helped"
     r"|succeed(?:s|ed)|(?:went|goes|gone) away"
     r"|tests? (?:\w{1,10} ){0,2}pass(?:es|ed|ing)?|pass(?:es|ed) (?:now|both|again|fine|when|if|once|with)"
     r"|disappear(?:s|ed)|eliminate[sd]|cure[sd]|mitigate[sd]|doubles|improve[sd]|did the trick|back to normal"

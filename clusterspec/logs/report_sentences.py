@@ -16,8 +16,11 @@ FEWEST_WORDS = 2
 """Smallest number of words of a sentence, without those of paths, options and settings."""
 FEWEST_CHARACTERS = 4
 """Chinese characters of a sentence."""
+_OF_ISSUE = r"\[(?:Bug|BUG|Issue|Question|Usage|Help|Performance)\]"
+"""The label before the title of an issue, which a person writes."""
 _LOGGED = re.compile(
-    r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE|CALL)\b|^\s{0,8}(?:\[|\(\w{1,40} pid|[#|$>+*]{1,3}\s?(?:[A-Z_]{2,40}=|sudo"
+    rf"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE|CALL)\b|^\s{{0,8}}(?:(?!{_OF_ISSUE})\[|"
+    r"\(\w{1,40} pid|[#|$>+*]{1,3}\s?(?:[A-Z_]{2,40}=|sudo"
     r"|\./)"
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9:]{8} |[A-Z]{4,8}[: ]{1,3}\S{0,60}:[0-9]"
     r"|Traceback|Caused by|File \"|(?:[\w.]{1,60})?(?:Error|Exception|Warning): )"
@@ -98,6 +101,8 @@ _FAULTY = re.compile(
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
     r"|(?:not|n't|never|n\u2019t) (?:\w{1,8} )?(?:freed|released?|returned|deallocated|cleared)"
     r"|(?:remains?|stays?|still) (?:\w{1,8} ){0,2}(?:occup\w{2,4}|allocated|in use|held|used|holds?|shows?|sits?)"
+    r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
+    r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
     r"|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
@@ -127,7 +132,7 @@ _HEAD = re.compile(
     r"(?! (?:when|while|with|on|in|occur\w{0,4}|happen\w{0,3}) )"
 )
 """The start of messages of programs and of rows of tables."""
-_TITLE = re.compile(r"# [A-Z][a-z]{1,20} \w")
+_TITLE = re.compile(rf"# [A-Z][a-z]{{1,20}} \w|{_OF_ISSUE}:? \w")
 """The beginning of a title that is a sentence, which has fewer words between others."""
 COLUMNS = 2
 """Vertical bars from which a line is a row of a table."""
