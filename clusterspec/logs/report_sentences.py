@@ -101,6 +101,7 @@ _FAULTY = re.compile(
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
     r"|(?:not|n't|never|n\u2019t) (?:\w{1,8} )?(?:freed|released?|returned|deallocated|cleared)"
     r"|(?:remains?|stays?|still) (?:\w{1,8} ){0,2}(?:occup\w{2,4}|allocated|in use|held|used|holds?|shows?|sits?)"
+    r"|stop(?:s|ped) working|no effect"
     r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
     r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
