@@ -49,7 +49,8 @@ _MODAL = re.compile(
 )
 """Words of advice, of a question, or of something that was not tried."""
 _OF_A_FAULT = re.compile(
-    r"\bwhy (?:is|are|do|does|did|am|can)\b|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
+    r"\bwhy (?:is|are|do|does|did|am|can)\b|\bwhat (?:am|are|do|did) (?:i|we) (?:do|doing) wrong\b"
+    r"|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
     r"(?:fix|solve|resolve|avoid|get rid|deal|overcome)\b",
     re.IGNORECASE,
 )
@@ -77,6 +78,13 @@ _HANGS = re.compile(
     re.IGNORECASE,
 )
 """Words of a run that neither ends nor goes on."""
+_OF_STEPS = re.compile(
+    r"\b(?:step|iter\w{0,6}|batch|epoch)s?\b[ :=#\[]{0,3}[0-9].{0,80}\bloss\b"
+    r"|\b(?:after|at|during|in) (?:\w{1,12} ){0,4}(?:epochs?|steps|iterations|batches)\b"
+    r"|\b(?:validation|evaluation) (?:loop|epoch|step|end)|\b(?:end|middle) of (?:the |an |each )?(?:epoch|training)\b",
+    re.IGNORECASE,
+)
+"""Words of steps that a run has done: all of its ranks had connected by then."""
 _FAULTY = re.compile(
     r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}|blocked|crash\w{0,8}"
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
@@ -203,6 +211,15 @@ def reported_hang(text: str) -> tuple[str, int] | None:
     >>> reported_hang("If it hangs, set NCCL_DEBUG=INFO.")
     """
     return next(_clauses_with(text, _HANGS), None)
+
+
+def has_steps(text: str) -> bool:
+    """Whether a run did steps before it hung: a line with the loss of one, or words of a person about them.
+
+    >>> has_steps("step: 12 loss: 3.1\\nIt hangs."), has_steps("It hangs after some epochs."), has_steps("It hangs.")
+    (True, True, False)
+    """
+    return any(_OF_STEPS.search(line) for line in lines_of(text))
 
 
 def _clauses_with(
