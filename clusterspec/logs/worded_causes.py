@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clusterspec.logs.cause_terms import Found, Term, terms_in, weights, words_of
+from clusterspec.logs.cause_terms import Found, Term, is_command, terms_in, weights, words_of
 from clusterspec.logs.fault_words import OF_A_PERSON
 from clusterspec.logs.report_sentences import (
     is_logged,
@@ -141,7 +141,7 @@ def _suspected(text: str) -> Sequence[Worded]:
     terms that are more than topics.
     """
     by_terms = worded_causes(text)
-    sentences = list(report_sentences(text))
+    sentences = [(number, line) for number, line in report_sentences(text) if not is_command(line)]
     of_a_person = any(OF_A_PERSON.search(line) for _, line in sentences)
     of_a_case = of_a_person or tells_of_a_case(text)
     named = [each for each in by_terms if of_a_case or each.score >= DECIDING or not _is_of_topics(each)]

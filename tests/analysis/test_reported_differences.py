@@ -104,3 +104,9 @@ def test_a_machine_that_turns_off_and_a_run_that_pauses_are_faults(sentence: str
 )
 def test_words_name_supplies_pauses_and_slots(report: str, cause: str) -> None:
     assert causes_of(report, ONE)[0] == cause
+
+
+@pytest.mark.parametrize("card", ["InfiniBand card", "HCA card", "network card", "RDMA device"])
+def test_a_card_of_a_network_is_no_accelerator(card: str) -> None:
+    found = causes_of(f"On some of our nodes the {card} is broken, and jobs of several nodes fail.", TWO)
+    assert "nic-fault" in found and "accelerator-fault" not in found[:1]
