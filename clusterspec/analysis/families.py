@@ -52,6 +52,12 @@ SEVERAL_NODES = {
         ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
         ("acs", f"{_ALONE}NCCL_NET_GDR_LEVEL=LOC and NCCL_P2P_DISABLE=1 in turn: if one of them runs, it is this"),
     ),
+    "midway": (
+        ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
+        ("data-loading", f"{_HANG}a rank without a batch; the number of batches of every rank"),
+        ("packet-loss", f"{_ALONE}for an hour; ethtool -S of every NIC before and after it"),
+        ("accelerator-fault", "dmesg | grep -i xid and dcgmi diag -r 3 on every host"),
+    ),
     "timeout": (
         ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
         ("unreachable-peer", f"{_ALONE}ib_write_bw between the nodes"),
@@ -73,6 +79,11 @@ ONE_NODE = {
         ("iommu-translation", _P2P),
         ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
         ("driver-release", "dmesg | grep -i nvrm; the same run with another release of the driver"),
+    ),
+    "midway": (
+        ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),
+        ("data-loading", f"{_HANG}a rank without a batch; the number of batches of every rank"),
+        ("accelerator-fault", "dmesg | grep -i xid and dcgmi diag -r 3 on the host"),
     ),
     "timeout": (
         ("ranks-diverge", f"{_HANG}TORCH_NCCL_TRACE_BUFFER_SIZE=2000 records the calls"),

@@ -11,17 +11,9 @@ from clusterspec.analysis.error_reasons import cause_of_reason
 from clusterspec.analysis.nic_causes import failing_nics
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.possible_causes import POSSIBLE
+from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
 from clusterspec.analysis.service_causes import UNSAID
-from clusterspec.analysis.stated_causes import (
-    GIVEN,
-    SLOWED,
-    STATED,
-    STEP_OF,
-    STOPS,
-    STRONG,
-    UNFINISHED_STOPS,
-    WEAK,
-)
+from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STATED, STEP_OF, STOPS, STRONG, UNFINISHED_STOPS, WEAK
 from clusterspec.logs.catalogued_messages import MESSAGE, WEIGHTS
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.records import replace
@@ -68,12 +60,12 @@ NEXT_STEPS = {
     "program-error": (
         "run the program on two accelerators of one node; if it gives the same error, the program is the cause"
     ),
+    "few-nics": NEXT_OF_REASONS["few-nics"],
     "separate-jobs": service_steps.LAUNCHER,
     "unequal-accelerators": "nvidia-smi -L on every node: one kind of accelerator for a job, or work in proportion",
 }
 """The next steps for causes that only catalogued messages name. The next steps of other causes take precedence."""
-NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE}
-NEXT_STEPS |= STEP_OF
+NEXT_STEPS |= {cause: step for _, cause, _, step, _ in POSSIBLE} | STEP_OF
 _WEIGHT_OF = dict(zip(WEIGHTS, (STATED, STRONG, GIVEN), strict=True))
 """The weight of a cause, by how certainly a catalogued message indicates it."""
 _ADDRESS = re.compile(r"\b[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")

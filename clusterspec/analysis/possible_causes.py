@@ -215,6 +215,7 @@ POSSIBLE = (
     ("imex-refused", "fabric-manager", "", service_steps.FABRIC_HANDLE, STRONG),
     ("fabric-handle", "fabric-manager", ": no channel of IMEX is open to it", service_steps.FABRIC_HANDLE, STRONG),
     ("fabric-handle", "container-permission", ", as when the container has no such device", _CAPABLE, GIVEN),
+    ("hidden-adapter", "container-permission", ": the container lacks its device", _CAPABLE, STRONG),
     ("copied-wrong", "iommu-translation", ", as when the IOMMU redirects what a peer writes", _IOMMU, STRONG),
     ("copied-wrong", "acs", UNSAID, service_steps.ACCESS_CONTROL, STRONG),
     ("copied-wrong", "accelerator-fault", UNSAID, STEP_OF["accelerator-fault"], WEAK),

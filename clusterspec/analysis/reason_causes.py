@@ -59,6 +59,16 @@ _OF_SENTENCES = {
     "unshared-files": "run df on that directory on every node; use one shared file system, or a copy on each node",
     "host-fault": "run ras-mc-ctl --errors and ipmitool sel list; compare the firmware release on all hosts",
     "unequal-accelerators": "run nvidia-smi -L on every node; use accelerators of one kind, or divide work by speed",
+    "few-nics": (
+        "check that NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using' lists all NICs of a node; unset NCCL_IB_HCA"
+    ),
+    "power-supply": (
+        "run once with nvidia-smi -pl at half the limit; look for supplies in ipmitool sel list; add their rated power"
+    ),
+    "periodic-pauses": (
+        "compare the pauses with the intervals of checkpoints, evaluation and logging; save checkpoints asynchronously,"
+        " and collect garbage at the same step on all ranks (gc.disable, then gc.collect)"
+    ),
     "gpudirect-off": "run lsmod | grep nvidia_peermem on every host",
 }
 NEXT_OF_REASONS = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF | _OF_SENTENCES

@@ -32,6 +32,10 @@ def socket_causes(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("socket", "no-ib")[:1]:
         if not rdma:
             yield Cause("socket-fall-back", f"line {line} of the log: {text}", _STEP, STATED)
+    if not run.log_lines("socket", "gdr", "hcas", "ofi", "channels"):
+        for text, line in run.log_lines("tcp-transports")[:1]:
+            evidence = f"line {line} of the log: {text}, no transport of RDMA"
+            yield Cause("socket-fall-back", evidence, "add rc to UCX_TLS, or unset it; run ucx_info -d", STRONG)
     for text, line in run.log_lines("environment"):
         if text.startswith("NCCL_IB_DISABLE 1") or text == "NCCL_NET Socket":
             evidence = f"line {line} of the log: {text.replace(' ', '=', 1)}"

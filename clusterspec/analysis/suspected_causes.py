@@ -26,9 +26,6 @@ HINT = 0.25
 STEP = 0.01
 """The factor of the weight of each further suspicion."""
 _STEPS = {
-    "few-nics": (
-        "check that NCCL_DEBUG=INFO … 2>&1 | grep 'NET/IB : Using' lists all NICs of a node; unset NCCL_IB_HCA"
-    ),
     "network-inside-domain": (
         "check that NCCL_DEBUG=INFO … 2>&1 | grep ' via ' shows P2P within a domain; give the containers of a node "
         "one /dev/shm, and use IMEX between nodes"
@@ -45,6 +42,8 @@ _OF_LINKS = frozenset({"no-direct-links", "no-nvls", "fabric-manager", "network-
 """Causes that only accelerators with direct links have."""
 
 
+_GENERAL = frozenset({"library-release", "driver-release", "invalid-setting"})
+"""Causes of which a trial only tells that something in a release or a setting is at fault."""
 _HOW = (
     "suspected by wording, nothing in the input decides",
     "suspected by few words, nothing in the input decides",
@@ -67,14 +66,15 @@ number of channels has connected all ranks of a communicator.
 
 
 def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
-    """The causes that the words of a report suggest; none if a found cause is likely, or if no sentence of a person in
-    the text reports a fault: causes that program lines leave open stay open.
+    """The causes that the words of a report suggest; none if a found cause is likely, other than any fault of a
+    release, or if no sentence of a person in the text reports a fault: causes that program lines leave open stay open.
     """
     reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
-    if not reported or any(each.is_likely for each in found):
-        return
     told = {each.line for each in run.benchmark.evidence if each.name.startswith((TRIAL, REASON))}
-    leading = LEADING if all(_is_of_a_sentence(each, told) for each in found) else FOLLOWING
+    likely = [each for each in found if each.is_likely]
+    if not reported or not all(_is_of_any_release(each, told) for each in likely):
+        return
+    leading = LEADING if not likely and all(_is_of_a_sentence(each, told) for each in found) else FOLLOWING
     impossible = _impossible_causes(run) | _contradicted_causes(run)
     worded = [each for each in run.benchmark.evidence if each.name.startswith((SUSPECTED, HINTED))]
     for place, each in enumerate(each for each in worded if _cause_of(each) not in impossible):
@@ -111,13 +111,23 @@ def _impossible_causes(run: PlacedRun) -> frozenset[str]:
     )
 
 
+def _is_of_any_release(cause: Cause, told: Collection[int]) -> bool:
+    """Whether a sentence of a person only shows that another release or setting has no such fault, and not which."""
+    return cause.name in _GENERAL and _line_of(cause) in told
+
+
+def _line_of(cause: Cause) -> int | None:
+    """The number of the line of the evidence of a cause; None if it is not of a line."""
+    number = cause.evidence.partition(": ")[0].removeprefix("line ").partition(" ")[0]
+    return int(number) if number.isdecimal() else None
+
+
 def _is_of_a_sentence(cause: Cause, told: Collection[int]) -> bool:
     """Whether the evidence of a cause is only a sentence of a person, without a trial or a reason (these are on lines
     ``told``): it is compatible with other causes, too.
     """
-    place, _, sentence = cause.evidence.partition(": ")
-    number = place.removeprefix("line ").partition(" ")[0]
-    of_outcome = number.isdecimal() and int(number) in told
+    sentence = cause.evidence.partition(": ")[2]
+    of_outcome = _line_of(cause) in told
     return cause.weight < LEADING and not of_outcome and (UNSAID in cause.evidence or is_written(sentence))
 
 

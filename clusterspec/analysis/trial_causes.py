@@ -238,6 +238,12 @@ _OF_OTHERS = re.compile(
 """Other libraries, to whose release that of the library of collectives may not fit."""
 
 
+_OF_A_PLUGIN = re.compile(
+    r"\bNET/(?!IB\b|Socket\b|Plugin\b)[A-Za-z][\w-]{1,30}\b.{0,80}\b(?:[Ff]ail|[Ee]rror|[Uu]nable)"
+)
+"""An error line of a network plugin, which names itself behind NET (NVIDIA/nccl, `src/include/nccl_net.h`)."""
+
+
 def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
     """The causes that successful remedies of a report circumvent. Causes between nodes count only on a machine of
     several nodes, because reports often omit the number of nodes of a run.
@@ -250,10 +256,19 @@ def causes_of_trials(run: PlacedRun) -> Iterator[Cause]:
         found, following = _circumvented_causes(run, remedy)
         if remedy == "release of library" and _OF_COLLECTIVES.search(each.text) and not _OF_OTHERS.search(each.text):
             found = (("release-fault", STATED), ("library-release", STRONG))
+        elif remedy == "release of library" and _failing_plugins(run):
+            found = (("plugin-mismatch", STATED), ("library-release", STRONG))
         for name, weight in found:
             if run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE:
                 weighed = min(weight, WEAK) if remedy == "setting" and by_release else weight
                 yield Cause(name, f"line {each.line} of the log: {each.text}", following, weighed)
+
+
+def _failing_plugins(run: PlacedRun) -> list[str]:
+    """The errors of the log that a network plugin of the collective library reports: another release of the library
+    has another interface to it.
+    """
+    return [each.text for each in run.benchmark.evidence if _OF_A_PLUGIN.search(each.text)]
 
 
 def _circumvented_causes(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:

@@ -10,7 +10,9 @@ from clusterspec.logs.stated_reasons import GUESS
 from clusterspec.logs.trial_words import BLAMABLE, FAULTS, REMEDIES
 
 _BLAME = re.compile(
-    r"\b(?:root cause|culprit|actual cause|real (?:issue|problem|cause))(?: here)?(?: (?:is|was|turned out to be)\b|:)"
+    r"\b(?:problem|issue|cause|reason) (?:was|turned out to be)\b(?! (?:not|gone|there|the same|solved|fixed|resolved))"
+    r"|\bturn(?:ed|s) out (?=[\w/.-]{2,24} (?:was|were|is|are|had)\b)"
+    r"|\b(?:root cause|culprit|actual cause|real (?:issue|problem|cause))(?: here)?(?: (?:is|was|turned out to be)\b|:)"
     r"|\bturn(?:ed|s) out (?:to be\b|that\b|it was\b|(?=(?:the|there|my|our|one|two|both)\b))"
     r"|\b(?:it|this|that|hang|error|issue|problem|slowdown|failure) (?:was|is) (?:due to|caused by|because of)\b"
     r"|\b(?:it|this|problem|issue|cause) (?:was|is) (?=(?:an?|the|one|our) "

@@ -113,6 +113,12 @@ _NAME_OF_GPU = re.compile(
 )
 """Names of models of accelerators."""
 _WITH_DIGIT = re.compile(r"[0-9_]")
+_CARD_OF_A_NIC = re.compile(
+    r"\b(infiniband|ib|hca|nic|network|ethernet|rdma|roce|mellanox|connectx-?[0-9]?)(?: hca)? (?:interface )?"
+    r"(?:cards?|devices?)\b",
+    re.IGNORECASE,
+)
+"""A card or a device that is a NIC: without the word before it, these words are of accelerators."""
 _PARTS = re.compile(r"[-./]")
 _CAPITALIZED = re.compile(r"[A-Z][a-z]{3,}")
 """A part of a name such as `IterableDataset`."""
@@ -200,8 +206,10 @@ def words_of(text: str) -> Iterator[str]:
 
     >>> list(words_of("NCCL 2.27.5 hangs")), list(words_of("--shm-size"))
     (['nccl', '#', '2.27.5', 'hang'], ['--shm-size', 'shm-siz', 'shm', 'size'])
+    >>> list(words_of("IB card")), list(words_of("card"))
+    (['ib', 'nic'], ['gpu'])
     """
-    for found in _WORD.findall(text):
+    for found in _WORD.findall(_CARD_OF_A_NIC.sub(r"\1 nic", text)):
         name = found.lower()
         if name.startswith("--"):
             yield name
@@ -288,11 +296,20 @@ def terms_in(text: str) -> tuple[Found, ...]:
             continue
         seen.add(words)
         denied = _DENIED.search(clause) is not None
-        launched = _COMMAND.match(clause) is not None
+        launched = is_command(clause)
         for place in _places_in(words):
             if (written or terms()[place].role not in _OF_PEOPLE) and _are_near(terms()[place].words, places_of_words):
                 found.setdefault(place, Found(terms()[place], number, denied, launched))
     return tuple(found.values())
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is a command that launches a run, or one of its options: their words are often of no consequence.
+
+    >>> is_command("mpirun -np 16 --bind-to core ./test"), is_command("We bind ranks to cores.")
+    (True, False)
+    """
+    return _COMMAND.match(line) is not None
 
 
 def _places_of_words(clause: str) -> dict[str, list[int]]:
@@ -336,6 +353,6 @@ def _clauses(text: str) -> Iterator[tuple[int, str, bool]]:
         read = line[:WIDEST] if at < MOST_READ // 2 or at >= last else ""
         if read.strip() and not _ENVIRONMENT.match(read) and not _LISTED.match(read):
             written = not is_logged(read)
-            read = _RELEASE_OF_ERROR.sub("", read)
+            read = _CARD_OF_A_NIC.sub(r"\1 nic", _RELEASE_OF_ERROR.sub("", read))
             yield from ((number, with_english_words(clause), written) for clause in _CLAUSE.split(read) if clause)
         at += len(line) + 1

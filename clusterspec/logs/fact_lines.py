@@ -8,6 +8,11 @@ import re
 
 _ABSENT = r"(?:not|n't|isn't|wasn't) (?:been )?(?:loaded|installed|open(?:ed)?|running|available|found|enabled|present)"
 _NIC = r"(?:mlx5|bnxt_re|irdma|hsi|ib|eth|rdma|bond|roce)_?[0-9]{1,3}\b"
+_RDMA = r"[\w,]{0,80}\b(?:all|ib|rc|dc|ud|srd|gga)(?:_\w{1,8})?\b"
+_ADAPTER = r"\b(?:EFA|efa|RDMA|HCAs?|InfiniBand|IB devices?|mlx5\w{0,8}|ibv_devinfo|ibv_devices|fi_info|NICs?)\b"
+_ON_HOST = r"(?:on|in) (?:the |my |our |a )?(?:hosts?|VMs?|bare[- ]metal|instance|node)\b"
+_IN_BOX = r"\b(?:in|inside|within) (?:the |a |my |our )?(?:docker|containers?|pods?|podman|image)\b"
+_ABSENCE = r"(?:\b(?:not|nothing|never|none|no)\b|n't\b)"
 FACT_PATTERNS = (
     # modprobe(8) of kmod; and its absence in words (NVIDIA/nccl-tests issue 257, uccl-project/uccl issue 937)
     (
@@ -75,6 +80,11 @@ FACT_PATTERNS = (
         "unlike-pair",
         re.compile(r"\b(local_nic: ([\w.-]{2,40}), .{0,200}?\bpeer_nic: [^\s@,]{3,80}@(?!\2\b)[\w.-]{2,40})"),
     ),
+    # the transports that UCX may use, without one of RDMA (openucx/ucx, `src/ucp/core/ucp_context.c`)
+    ("tcp-transports", re.compile(rf"(\bUCX_TLS ?= ?[\"']?(?!{_RDMA})[a-z_,]{{0,40}}\btcp\b[\w,]{{0,40}})")),
+    # an adapter that a host has and a container on it has not
+    ("hidden-adapter", re.compile(rf"({_ADAPTER}.{{0,40}}? {_ON_HOST}.{{0,40}}?{_ABSENCE}.{{0,30}}?{_IN_BOX})")),
+    ("hidden-adapter", re.compile(rf"({_ABSENCE}.{{0,40}}?{_IN_BOX}.{{0,40}}?{_ADAPTER}.{{0,40}}? {_ON_HOST})")),
     (
         "releases",
         re.compile(

@@ -12,6 +12,7 @@ import re
 SUBTLE = re.compile(
     r"\b(?:(?:do(?:es)?|did|is|are|was|were|has|have|had|can|could|will|would)(?: not|n['\u2019]?t)(?! (?:only|need))\b"
     r"|never \w{2,12}|no longer|not (?:\w{1,10} )?(?:\w{3,12}ed|\w{3,12}ing|there|up)\b"
+    r"|hardly|barely"
     r"|refus(?:es?|ed|al)|reject(?:s|ed)|complains?|complained|quits?|g(?:ives|ave|ive) up|raises?|raised|throws?|threw"
     r"|denied|forbidden|waits?|waiting|pending|time out|exits?|exited|restarts|vanish(?:es|ed)|loses?|crawls?|explodes?"
     r"|idle|zeros?|mismatch(?:ed|es)?|invalid|inactive|missing|incompatible|unknown|swaps?|evict(?:s|ed)|preempt(?:s|ed)"

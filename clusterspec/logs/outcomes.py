@@ -6,7 +6,8 @@ import re
 
 HELPED, VAIN = "helped", "vain"
 GOOD = re.compile(
-    r"\b(?<![-/])(?:works|worked|working(?!-)|fix(?:es|ed)|solve[sd]|resolve[sd]|helps|helped"
+    r"\b(?<![-/])(?:works|worked|working(?!-| (?:on|towards?|through)\b)|fix(?:es|ed)"
+    r"|solve[sd]|resolve[sd]|helps|helped"
     r"|succeed(?:s|ed)|(?:went|goes|gone) away"
     r"|tests? (?:\w{1,10} ){0,2}pass(?:es|ed|ing)?|pass(?:es|ed) (?:now|both|again|fine|when|if|once|with)"
     r"|disappear(?:s|ed)|eliminate[sd]|cure[sd]|mitigate[sd]|doubles|improve[sd]|did the trick|back to normal"
@@ -34,7 +35,11 @@ GOOD = re.compile(
     r"(?:improv|increas|recover|doubl|restor)(?:ed|e?s)"
     r"|(?:did|does)(?: not|n[o']t|n't) (?:reproduce|occur|happen|appear)"
     r"|did (?:indeed |in fact )?(?:fix|solve|resolve|help)"
-    r"|(?:get|gets|got|goes|went) through|no longer reproduces)\b|✅"
+    r"|(?:get|gets|got|goes|went) through|no longer reproduces|ended (?:it|that|this)|brought (?:.{1,40} )?back"
+    r"|(?:gave|gives|g[oe]ts?) (?:us |me )?(?:twice|double|line rate|the full|[0-9.]{1,4} ?(?:x|times))|evens out"
+    r"|(?:makes?|made|is|was|are|were) (?:it |this |them )?(?:[0-9.]{1,4} ?(?:x|times)|twice as|much|far) faster"
+    r"|d(?:id|oes) the job|gets rid of|for (?:it|this|them) to (?:run|work|start)|only way (?:\w{1,12} ){0,6}(?:is|was)"
+    r"|only (?:runs|works|starts|trains|passes) (?:if|when|with|after|once))\b|✅|\bit (?:runs|works|starts)(?=[,;.])"
     r"|\b(?:work ?around|(?:actual|real|the|my|our|final) (?:fix|solution)|solution): |解决了|可以了",
     re.IGNORECASE,
 )
@@ -58,6 +63,8 @@ WORSE = re.compile(
     re.IGNORECASE,
 )
 """Words for the behavior of a run that has the fault."""
+_UNTIL = re.compile(r"\b(?:until|unless)\b(?! (?:you|the end|the time|it times?|timeout)\b)", re.IGNORECASE)
+"""Words between a fault and the remedy that ended it."""
 _NEGATED = re.compile(r"(?:\bnot|n't|\bnever|\bno longer|\bstops?|\bstopped) (?:\w{1,10} )?$", re.IGNORECASE)
 """Words that negate a good outcome after them."""
 _SUCCESS = re.compile(
@@ -113,3 +120,13 @@ def is_success(clause: str) -> bool:
     (True, True, False)
     """
     return _SUCCESS.search(clause) is not None
+
+
+def ended_by(clause: str) -> str:
+    """What ended a fault, behind "until" or "unless"; empty without a fault before it.
+
+    >>> ended_by("it hangs unless NCCL_P2P_DISABLE=1 is set"), ended_by("it runs until midnight")
+    (' NCCL_P2P_DISABLE=1 is set', '')
+    """
+    word = _UNTIL.search(clause)
+    return clause[word.end() :] if word and WORSE.search(clause[: word.start()]) else ""

@@ -16,8 +16,11 @@ FEWEST_WORDS = 2
 """Smallest number of words of a sentence, without those of paths, options and settings."""
 FEWEST_CHARACTERS = 4
 """Chinese characters of a sentence."""
+_OF_ISSUE = r"\[(?:Bug|BUG|Issue|Question|Usage|Help|Performance)\]"
+"""The label before the title of an issue, which a person writes."""
 _LOGGED = re.compile(
-    r"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE|CALL)\b|^\s{0,8}(?:\[|\(\w{1,40} pid|[#|$>+*]{1,3}\s?(?:[A-Z_]{2,40}=|sudo"
+    rf"\b(?:NCCL|RCCL) (?:INFO|WARN|TRACE|CALL)\b|^\s{{0,8}}(?:(?!{_OF_ISSUE})\[|"
+    r"\(\w{1,40} pid|[#|$>+*]{1,3}\s?(?:[A-Z_]{2,40}=|sudo"
     r"|\./)"
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]|[A-Z][a-z]{2} [ 0-9]?[0-9] [0-9:]{8} |[A-Z]{4,8}[: ]{1,3}\S{0,60}:[0-9]"
     r"|Traceback|Caused by|File \"|(?:[\w.]{1,60})?(?:Error|Exception|Warning): )"
@@ -46,7 +49,8 @@ _MODAL = re.compile(
 )
 """Words of advice, of a question, or of something that was not tried."""
 _OF_A_FAULT = re.compile(
-    r"\bwhy (?:is|are|do|does|did|am|can)\b|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
+    r"\bwhy (?:is|are|do|does|did|am|can)\b|\bwhat (?:am|are|do|did) (?:i|we) (?:do|doing) wrong\b"
+    r"|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
     r"(?:fix|solve|resolve|avoid|get rid|deal|overcome)\b",
     re.IGNORECASE,
 )
@@ -74,6 +78,13 @@ _HANGS = re.compile(
     re.IGNORECASE,
 )
 """Words of a run that neither ends nor goes on."""
+_OF_STEPS = re.compile(
+    r"\b(?:step|iter\w{0,6}|batch|epoch)s?\b[ :=#\[]{0,3}[0-9].{0,80}\bloss\b"
+    r"|\b(?:after|at|during|in) (?:\w{1,12} ){0,4}(?:epochs?|steps|iterations|batches)\b"
+    r"|\b(?:validation|evaluation) (?:loop|epoch|step|end)|\b(?:end|middle) of (?:the |an |each )?(?:epoch|training)\b",
+    re.IGNORECASE,
+)
+"""Words of steps that a run has done: all of its ranks had connected by then."""
 _FAULTY = re.compile(
     r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}|blocked|crash\w{0,8}"
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
@@ -98,6 +109,9 @@ _FAULTY = re.compile(
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
     r"|(?:not|n't|never|n\u2019t) (?:\w{1,8} )?(?:freed|released?|returned|deallocated|cleared)"
     r"|(?:remains?|stays?|still) (?:\w{1,8} ){0,2}(?:occup\w{2,4}|allocated|in use|held|used|holds?|shows?|sits?)"
+    r"|stop(?:s|ped) working|no effect"
+    r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
+    r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
     r"|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
@@ -127,7 +141,7 @@ _HEAD = re.compile(
     r"(?! (?:when|while|with|on|in|occur\w{0,4}|happen\w{0,3}) )"
 )
 """The start of messages of programs and of rows of tables."""
-_TITLE = re.compile(r"# [A-Z][a-z]{1,20} \w")
+_TITLE = re.compile(rf"# [A-Z][a-z]{{1,20}} \w|{_OF_ISSUE}:? \w")
 """The beginning of a title that is a sentence, which has fewer words between others."""
 COLUMNS = 2
 """Vertical bars from which a line is a row of a table."""
@@ -197,6 +211,15 @@ def reported_hang(text: str) -> tuple[str, int] | None:
     >>> reported_hang("If it hangs, set NCCL_DEBUG=INFO.")
     """
     return next(_clauses_with(text, _HANGS), None)
+
+
+def has_steps(text: str) -> bool:
+    """Whether a run did steps before it hung: a line with the loss of one, or words of a person about them.
+
+    >>> has_steps("step: 12 loss: 3.1\\nIt hangs."), has_steps("It hangs after some epochs."), has_steps("It hangs.")
+    (True, True, False)
+    """
+    return any(_OF_STEPS.search(line) for line in lines_of(text))
 
 
 def _clauses_with(

@@ -88,6 +88,11 @@ REASONS: tuple[tuple[str, str], ...] = (
         r"\b(?:disk|storage|quota|file ?system) (?:was |is |were )?(?:full|exceeded|out of space)|\bno space\b",
     ),
     (
+        "data-loading",
+        r"\b(?:data ?loader|data loading|input pipeline|num_workers|dataset loading|reading data)\b"
+        r"|\bI/?O (?:speed|is|was)\b.{0,80}\b(?:GPU|utili[sz]\w{0,6}|training)\b",
+    ),
+    (
         "storage-fault",
         r"\b(?:slow|hung|stuck|overloaded|unreliable)\b.{0,40}\b(?:disks?|storage|NFS|Lustre|GPFS|file ?systems?"
         r"|I/?O|mounts?)\b"
@@ -98,7 +103,6 @@ REASONS: tuple[tuple[str, str], ...] = (
         "unshared-files",
         r"\b(?:not|no|n't) (?:a )?shared (?:file ?system|storage|disk)|\bshared (?:file ?system|storage)\b",
     ),
-    ("data-loading", r"\b(?:data ?loader|data loading|input pipeline|num_workers|dataset loading|reading data)\b"),
     (
         "unused-parameters",
         r"\bunused param\w{0,8}|\bfind_unused_parameters\b|\bparameters? .{0,30}\bnot (?:used|receive)",

@@ -11,7 +11,18 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.logs.blamed_things import blamed_things, blames
-from clusterspec.logs.outcomes import BAD, GAIN, GOOD, HELPED, VAIN, WORSE, in_small_letters, is_success, outcome_of
+from clusterspec.logs.outcomes import (
+    BAD,
+    GAIN,
+    GOOD,
+    HELPED,
+    VAIN,
+    WORSE,
+    ended_by,
+    in_small_letters,
+    is_success,
+    outcome_of,
+)
 from clusterspec.logs.prose_lines import prose_lines
 from clusterspec.logs.text_lines import lines_of, shown_line
 from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, USES, VERSION
@@ -58,6 +69,10 @@ _OF_A_TEST = re.compile(
     rf"{TOOLS}|\b(?i:(?:on|with|of) (?:a |an )?(?:single|one|1|each) (?:node|host|machine|server|GPU)s?)\b"
 )
 """A program that tests a part, or a smaller run: that it works is no remedy."""
+_OF_A_PART = re.compile(rf"{_OF_A_TEST.pattern}|\b(?i:works?|worked|works? (?:fine|well)) (?i:if|when|only|for|from)\b")
+"""A part of what a person runs: that the part works says nothing of the release that the whole has."""
+_FIRST = re.compile(r"install(?:ed|ing)|buil(?:t|ding)", re.IGNORECASE)
+"""Words of a first installation, which changes nothing yet."""
 _VERSION = re.compile(VERSION)
 _PINNED = re.compile(r"\b([A-Za-z][\w.-]{1,40})==v?([0-9][\w.+]{0,20})")
 """A package with its release, as pip has them."""
@@ -328,7 +343,7 @@ def _is_supposed(clause: str) -> bool:
     condition, good = _IF.search(clause), GOOD.search(clause)
     before = condition is not None and (good is None or condition.start() < good.start())
     told = clause.replace("recommended", "") if _KNOWN.search(clause) else clause
-    return (before and not _IF_DONE.search(clause)) or _SUPPOSED.search(told) is not None
+    return (before and not (_IF_DONE.search(clause) or ended_by(clause))) or _SUPPOSED.search(told) is not None
 
 
 def _trials_of_clause(clause: str, told: str = "") -> Iterator[Trial]:
@@ -338,8 +353,12 @@ def _trials_of_clause(clause: str, told: str = "") -> Iterator[Trial]:
     if blamed := tuple(blamed_things(clause)):
         yield from (Trial(name, HELPED, clause) for name in blamed)
         return
+    if (ended := ended_by(clause)) and any(words.search(ended) for _, words in _REMEDIES):
+        clause, told = f"{ended.strip()} helped", HELPED
     outcome, worse = outcome_of(clause) or told, WORSE.search(clause) is not None
-    found = [(name, match.start()) for name, words in _REMEDIES if (match := words.search(clause))]
+    small = clause[:1].lower() + clause[1:]
+    tried = ((name, words.search(clause) or words.search(small)) for name, words in _REMEDIES)
+    found = [(name, match.start()) for name, match in tried if match]
     for name, start in found:
         if _WITHOUT.search(clause[:start]):
             if _TAKES_AWAY.match(clause, start):
@@ -367,6 +386,8 @@ def _changed_part(clause: str, outcome: str, *, worse: bool) -> str:
     since = since or (released if released and _BLAMED.search(clause[released.end() :]) else None)
     changed = _CHANGES.search(clause) or _DONE.search(clause) or since or numbered
     if changed is None or not (outcome or since):
+        return ""
+    if (changed is numbered or _FIRST.fullmatch(changed[0])) and versions <= 1 and _OF_A_PART.search(clause):
         return ""
     near = [(_distance(match, changed), name) for name, words in _PARTS for match in words.finditer(clause)]
     if "driver" in {name for _, name in near} and len(set(_OF_A_DRIVER.findall(clause))) > 1:

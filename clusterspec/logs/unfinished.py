@@ -25,7 +25,7 @@ from clusterspec.logs.nccl_rows import hosts_of_lines, ranks_and_nodes, separate
 from clusterspec.logs.outcomes import HELPED
 from clusterspec.logs.program_lines import OF_DEVICES, STATING
 from clusterspec.logs.refused_calls import CALL
-from clusterspec.logs.report_sentences import reported_hang
+from clusterspec.logs.report_sentences import has_steps, reported_hang
 from clusterspec.logs.stated_reasons import REASON
 from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
@@ -78,7 +78,8 @@ def read_unfinished(text: str) -> Benchmark | None:
     text = text_without_stop(text_without_passed(text_with_whole_exceptions(text_without_labels(text))))
     evidence = log_evidence(text)
     if not any(_states_a_cause(each) for each in evidence):
-        hang = [Evidence("family silent", *found)] if (found := reported_hang(text)) else []
+        family = "midway" if has_steps(text) else "silent"
+        hang = [Evidence(f"family {family}", *found)] if (found := reported_hang(text)) else []
         suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
         stated = (Evidence(f"family {family}", shown, line) for family, shown, line in stated_families(text))
         evidence = (*evidence, *suggested, *stated, *hang)

@@ -1,9 +1,9 @@
-"""How much the words of sentences speak for each cause: the words of its terms and of example reports against those of
-all causes.
+"""How much the words of sentences speak for each cause: those of its terms and of example reports, by their rarity.
 
 Terms (`cause_terms`) need all of their words in a clause; people often use some of them, in another order or sentence.
-The evidence of a word for a cause is the logarithm of its share among the words of the cause over its share among those
-of all causes, smoothed for few words.
+A word that few causes have speaks more for each of them. The sum is divided by the root of the length of the vector of
+the cause, so that a cause with many example reports is not ahead for their number (Salton and Buckley, 1988, "Term-
+weighting approaches in automatic text retrieval", with the inverse frequency among causes instead of documents).
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from clusterspec import resources
 from clusterspec.logs.cause_terms import terms, words_of
 
 FILE = "cause-reports.csv"
-SMOOTHED = 30.0
-"""Words of all causes that are counted with those of each cause, in their usual shares."""
-AGAINST = 0.1
-"""The share of the evidence of a word against a cause: the absence of a word in short examples says little."""
+LEAST_RARITY = 0.1
+"""What is added to the rarity of a word, so that one that all causes have still counts."""
+OF_QUERY = 0.5
+"""The power of the rarity of a word of the sentences: lower than 1, so that one rare word does not decide."""
+OF_LENGTH = 0.5
+"""The power of the length of the vector of a cause by which its evidence is divided."""
 
 
 @cache
@@ -35,30 +37,35 @@ def _counts() -> Mapping[str, Counter[str]]:
 
 
 @cache
-def _overall() -> Counter[str]:
-    """The words of all causes together."""
-    found = Counter[str]()
-    for each in _counts().values():
-        found.update(each)
-    return found
+def _rarities() -> Mapping[str, float]:
+    """The rarity of each word: the logarithm of the number of causes divided by that of causes that have it."""
+    having = Counter(word for counts in _counts().values() for word in counts)
+    return {word: math.log(len(_counts()) / number) + LEAST_RARITY for word, number in having.items()}
+
+
+@cache
+def _vectors() -> Mapping[str, Mapping[str, float]]:
+    """The evidence of each word for each cause that has it."""
+    return {cause: _vector(counts, _rarities()) for cause, counts in _counts().items()}
+
+
+def _vector(counts: Mapping[str, int], rarities: Mapping[str, float]) -> dict[str, float]:
+    """The evidence of each word for a cause with these words, by the words' rarities."""
+    weights = {word: (1 + math.log(number)) * rarities[word] for word, number in counts.items()}
+    length = math.sqrt(sum(weight**2 for weight in weights.values()))
+    return {word: weight * rarities[word] ** OF_QUERY / length**OF_LENGTH for word, weight in weights.items()}
 
 
 @cache
 def evidence_of_word(word: str) -> Mapping[str, float]:
-    """The evidence of a word for each cause, positive for and negative against it; empty for an unknown word."""
-    usual = _overall()[word] / _overall().total()
-    return {cause: _evidence(counts, word, usual) for cause, counts in _counts().items()} if usual else {}
-
-
-def _evidence(counts: Counter[str], word: str, usual: float) -> float:
-    """The evidence of a word for a cause with some words; ``usual`` is the share of the word among all words."""
-    share = (counts[word] + SMOOTHED * usual) / (counts.total() + SMOOTHED)
-    found = math.log(share / usual)
-    return found if found > 0 else AGAINST * found
+    """The evidence of a word for each cause that has it; empty for an unknown word."""
+    return {cause: vector[word] for cause, vector in _vectors().items() if word in vector}
 
 
 def evidence_for_causes(sentences: Iterable[str]) -> dict[str, float]:
     """The evidence of the words of some sentences for each cause, each word counted once."""
-    words = {word for each in sentences for word in words_of(each)}
-    known = [found for word in sorted(words) if (found := evidence_of_word(word))]
-    return {cause: sum(each[cause] for each in known) for cause in _counts()}
+    found = dict.fromkeys(_counts(), 0.0)
+    for word in sorted({word for each in sentences for word in words_of(each)}):
+        for cause, evidence in evidence_of_word(word).items():
+            found[cause] += evidence
+    return found

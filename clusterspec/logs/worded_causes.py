@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from clusterspec.logs.cause_terms import Found, Term, terms_in, weights, words_of
+from clusterspec.logs.cause_terms import Found, Term, is_command, terms_in, weights, words_of
 from clusterspec.logs.fault_words import OF_A_PERSON
 from clusterspec.logs.report_sentences import (
     is_logged,
@@ -36,8 +36,12 @@ DECIDING = 6.0
 """The score from which a cause is named for topics alone, in a text that tells of no case."""
 OF_NO_CASE = 4.5
 """The score from which a cause is named in a text that neither a program printed nor a person about a case wrote."""
-LEAST_EVIDENCE, AHEAD = 8.0, 1.15
-"""The evidence of single words from which a cause is named for them, and its least ratio to that for the next cause."""
+PER_EVIDENCE = 0.8
+"""What a unit of the evidence of single words adds to the score of terms."""
+BACKGROUND = 2.0
+"""The score that single words of any report give to the likeliest of many causes."""
+OF_A_LOG = 10.0
+"""The score from which single words name a cause in a text that tells of a case, but is not of a person."""
 SENTENCES = 15
 """Sentences of a report whose single words count: later ones are of what was tried, or about something else."""
 NEAR = 0.6
@@ -76,16 +80,19 @@ def worded_causes(text: str) -> list[Worded]:
     >>> worded_causes("Training is slow.")
     []
     """
-    found: dict[str, list[Found]] = {}
-    for each in terms_in(text):
-        found.setdefault(each.term.cause, []).append(each)
-    scored = sorted(
-        (_scored(cause, terms) for cause, terms in found.items()), key=lambda each: (-each.score, each.cause)
-    )
+    scored = _scored_causes(text)
     named = [each for each in scored if each.score >= LEAST and any(_is_specific(term.term) for term in each.terms)]
     best = named[0].score if named else 0.0
     fewest = FEWEST if best >= FEWEST else LEAST
     return [each for each in named if each.score >= max(NEAR * best, fewest)][:MOST]
+
+
+def _scored_causes(text: str) -> list[Worded]:
+    """The causes that have terms in a text, with their scores, the highest first."""
+    found: dict[str, list[Found]] = {}
+    for each in terms_in(text):
+        found.setdefault(each.term.cause, []).append(each)
+    return sorted((_scored(cause, terms) for cause, terms in found.items()), key=lambda each: (-each.score, each.cause))
 
 
 def _is_specific(term: Term) -> bool:
@@ -130,55 +137,67 @@ def suspected_statements(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def _suspected(text: str) -> Sequence[Worded]:
-    """The causes that a text is suspected of, by its terms, and by single words if a person tells of a case of their
-    own.
+    """The causes that a text is suspected of: by its terms and single words together if it tells of a case, else by
+    terms that are more than topics.
     """
-    found = worded_causes(text)
-    sentences = list(report_sentences(text))
-    if any(OF_A_PERSON.search(line) for _, line in sentences):
-        return _with_likeliest(found, likeliest_by_words(sentences[:SENTENCES]))
-    of_a_case = tells_of_a_case(text)
-    fewest = 0.0 if any(is_logged(line) for line in lines_of(text)) else OF_NO_CASE
-    named = [each for each in found if of_a_case or each.score >= DECIDING or not _is_of_topics(each)]
-    return [each for each in named if each.score >= fewest]
+    by_terms = worded_causes(text)
+    sentences = [(number, line) for number, line in report_sentences(text) if not is_command(line)]
+    of_a_person = any(OF_A_PERSON.search(line) for _, line in sentences)
+    of_a_case = of_a_person or tells_of_a_case(text)
+    named = [each for each in by_terms if of_a_case or each.score >= DECIDING or not _is_of_topics(each)]
+    fewest = 0.0 if of_a_person or any(is_logged(line) for line in lines_of(text)) else OF_NO_CASE
+    named = [each for each in named if each.score >= fewest]
+    if not of_a_case:
+        return named
+    return likeliest_causes(text, sentences[:SENTENCES], named, LEAST if of_a_person else OF_A_LOG)
 
 
-def likeliest_by_words(sentences: Sequence[tuple[int, str]]) -> Worded | None:
-    """The cause that the single words of some sentences speak for, if it is clearly ahead of the next one, with the
-    heaviest of these words as its terms.
+def likeliest_causes(
+    text: str, sentences: Sequence[tuple[int, str]], named: Sequence[Worded] = (), least: float = LEAST
+) -> list[Worded]:
+    """The causes that the terms of a text and the single words of its sentences speak for, the likeliest first: those
+    already ``named`` by terms, and those with a score of ``least``.
 
-    >>> found = likeliest_by_words([(1, "The BIOS says NPS1, and our copies to host memory on Milan are at 13 GB/s.")])
-    >>> found and found.cause
+    >>> found = likeliest_causes("", [(1, "The BIOS says NPS1, our copies to host memory on Milan are at 13 GB/s.")])
+    >>> found[0].cause
     'numa-per-socket'
-    >>> likeliest_by_words([(1, "Our job is slow.")])
+    >>> likeliest_causes("", [(1, "Our job is slow.")])
+    []
     """
-    evidence = evidence_for_causes(line for _, line in sentences)
-    (cause, best), (_, second) = sorted(evidence.items(), key=lambda each: (-each[1], each[0]))[:2]
-    if best < LEAST_EVIDENCE or best < AHEAD * second:
-        return None
-    return Worded(cause, LEAST, tuple(_heaviest_words(sentences, cause)))
+    by_terms = {each.cause: each for each in _scored_causes(text)}
+    scores = {
+        cause: _joint_score(by_terms.get(cause), evidence)
+        for cause, evidence in evidence_for_causes(line for _, line in sentences).items()
+    }
+    best = max(scores.values())
+    certain = {each.cause for each in named}
+    kept = [
+        Worded(cause, score, _terms_of(cause, by_terms.get(cause), sentences))
+        for cause, score in scores.items()
+        if score >= NEAR * best and (score >= least or cause in certain)
+    ]
+    return sorted(kept, key=lambda each: (-each.score, each.cause))[:MOST]
+
+
+def _joint_score(worded: Worded | None, evidence: float) -> float:
+    """The score of a cause by its terms in a text and the evidence of single words, less what any report has of it."""
+    by_terms = max(worded.score, 0.0) if worded else 0.0
+    return round(max(by_terms, by_terms + PER_EVIDENCE * evidence - BACKGROUND), 3)
+
+
+def _terms_of(cause: str, worded: Worded | None, sentences: Sequence[tuple[int, str]]) -> tuple[Found, ...]:
+    """The terms that a text has of a cause, or the heaviest single words of its sentences."""
+    terms = worded.terms if worded else ()
+    return terms or tuple(_heaviest_words(sentences, cause))
 
 
 def _heaviest_words(sentences: Sequence[tuple[int, str]], cause: str) -> list[Found]:
     """The words of some sentences that speak most for a cause, each as a term with its line."""
-    lines = {word: number for number, line in reversed(sentences) for word in words_of(line) if evidence_of_word(word)}
-    order = sorted(lines, key=lambda word: (-evidence_of_word(word)[cause], word))[:SHOWN]
+    lines = {word: number for number, line in reversed(sentences) for word in words_of(line)}
+    order = sorted(lines, key=lambda word: (-evidence_of_word(word).get(cause, 0.0), word))[:SHOWN]
     return [
         Found(Term(cause, "subject", word, frozenset({word}), frozenset()), lines[word], False, False) for word in order
     ]
-
-
-def _with_likeliest(found: Sequence[Worded], likeliest: Worded | None) -> Sequence[Worded]:
-    """The causes by terms with the likeliest one by words: before those whose terms decide little, else behind the
-    first.
-    """
-    if likeliest is None:
-        return found
-    same = next((each for each in found if each.cause == likeliest.cause), likeliest)
-    others = [each for each in found if each.cause != likeliest.cause]
-    first = same._replace(score=max(same.score, FEWEST if others and others[0].score >= FEWEST else same.score))
-    before = 0 if not others or others[0].score < max(DECIDING, same.score) else 1
-    return [*others[:before], first, *others[before:]][:MOST]
 
 
 def _is_of_topics(worded: Worded) -> bool:

@@ -125,6 +125,7 @@ def test_every_family_has_members_and_every_member_a_meaning() -> None:
         "launcher",
         "connecting",
         "silent",
+        "midway",
         "members",
         "plugins",
         "program",

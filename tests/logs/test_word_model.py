@@ -12,17 +12,26 @@ from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.logs import word_model
 from clusterspec.logs.cause_terms import words_of
 from clusterspec.logs.report_sentences import reported_fault
-from clusterspec.logs.word_model import AGAINST, FILE, SMOOTHED, evidence_for_causes, evidence_of_word
-from clusterspec.logs.worded_causes import AHEAD, LEAST_EVIDENCE, likeliest_by_words, suspected_statements
+from clusterspec.logs.word_model import FILE, LEAST_RARITY, evidence_for_causes, evidence_of_word
+from clusterspec.logs.worded_causes import BACKGROUND, LEAST, PER_EVIDENCE, likeliest_causes, suspected_statements
 
 ROWS = resources.catalog_table(FILE)
 
 
-def test_the_evidence_of_a_word_is_the_logarithm_of_its_share_over_the_usual_one() -> None:
-    counts = Counter({"bond": 6, "port": 4})
-    assert SMOOTHED == 30
-    assert word_model._evidence(counts, "bond", 0.1) == pytest.approx(math.log((6 + 3) / (10 + 30) / 0.1))
-    assert word_model._evidence(counts, "nvlink", 0.4) == pytest.approx(AGAINST * math.log(12 / 40 / 0.4))
+def test_the_evidence_of_a_word_is_its_weight_by_the_root_of_its_rarity_and_of_the_length() -> None:
+    # weights (1 + ln 1) 4 = 4 and (1 + ln 1) 3 = 3, so the length is 5; 4 x sqrt(4) / sqrt(5) and 3 x sqrt(3) / sqrt(5)
+    vector = word_model._vector({"bond": 1, "port": 1}, {"bond": 4.0, "port": 3.0})
+    assert vector == pytest.approx({"bond": 8 / math.sqrt(5), "port": 3 * math.sqrt(3) / math.sqrt(5)})
+    # a word of two terms weighs 1 + ln 2 times as much, and is the whole vector: x / sqrt(x) = sqrt(x)
+    assert word_model._vector({"bond": 2}, {"bond": 1.0})["bond"] == pytest.approx(math.sqrt(1 + math.log(2)))
+
+
+def test_a_word_is_as_rare_as_few_causes_have_it() -> None:
+    having = sum("lacp" in counts for counts in word_model._counts().values())
+    assert having >= 1
+    rarity = math.log(len(word_model._counts()) / having) + LEAST_RARITY
+    assert word_model._rarities()["lacp"] == pytest.approx(rarity)
+    assert word_model._rarities()["lacp"] > word_model._rarities()["node"]
 
 
 def test_each_word_counts_once_and_unknown_words_not_at_all() -> None:
@@ -41,32 +50,29 @@ def test_reports_are_of_known_causes_and_each_is_written_once() -> None:
 
 
 def test_the_other_reports_and_the_terms_name_the_cause_of_most_reports() -> None:
-    overall = word_model._overall()
-    first = sum(_cause_without(row, overall) == row["cause"] for row in ROWS)
-    assert first / len(ROWS) > 0.6
+    first = sum(_cause_without(row) == row["cause"] for row in ROWS)
+    assert first / len(ROWS) > 0.7
 
 
-def _cause_without(row: dict[str, str], overall: Counter[str]) -> str:
+def _cause_without(row: dict[str, str]) -> str:
     """The cause that the words of a report speak for most, if the report itself does not count."""
     words = set(words_of(row["report"]))
-    number = overall.total() - len(words)
-    scores = {}
-    for cause, counts in word_model._counts().items():
-        own = Counter(words) if cause == row["cause"] else Counter[str]()
-        left = counts - own
-        known = [word for word in words if overall[word] > 1]
-        scores[cause] = sum(word_model._evidence(left, word, (overall[word] - 1) / number) for word in known)
+    rarities = word_model._rarities()
+    own = Counter(word_model._counts()[row["cause"]]) - Counter(words)
+    vectors = {**word_model._vectors(), row["cause"]: word_model._vector(own, rarities)}
+    scores = {cause: sum(vector.get(word, 0.0) for word in words) for cause, vector in vectors.items()}
     return max(scores, key=scores.__getitem__)
 
 
-def test_a_cause_is_named_by_single_words_only_far_ahead_of_the_next_one() -> None:
+def test_single_words_name_a_cause_above_what_any_report_has_of_it() -> None:
     sentences = [(3, "The bond of our two ports is LACP, and one connection gets the rate of one port.")]
-    found = likeliest_by_words(sentences)
-    best, second = sorted(evidence_for_causes(line for _, line in sentences).values(), reverse=True)[:2]
-    assert best >= LEAST_EVIDENCE and best >= AHEAD * second
-    assert found is not None and found.cause == "bonded-ports" and {each.line for each in found.terms} == {3}
-    assert all(evidence_of_word(each.term.text)["bonded-ports"] > 0 for each in found.terms)
-    assert likeliest_by_words([(1, "It is what it is.")]) is None
+    first, *others = likeliest_causes("", sentences)
+    best = max(evidence_for_causes(line for _, line in sentences).values())
+    assert first.cause == "bonded-ports" and {each.line for each in first.terms} == {3}
+    assert first.score == pytest.approx(PER_EVIDENCE * best - BACKGROUND, abs=1e-3) and first.score >= LEAST
+    assert all(each.score <= first.score for each in others)
+    assert all(evidence_of_word(each.term.text)["bonded-ports"] > 0 for each in first.terms)
+    assert likeliest_causes("", [(1, "It is what it is.")]) == []
 
 
 @pytest.mark.parametrize(
@@ -84,4 +90,4 @@ def test_subtle_words_report_a_fault_only_of_a_person(person: str, document: str
 def test_no_single_word_counts_in_a_text_of_nobody() -> None:
     text = "It fails: the bond of two ports is LACP, and one connection gets the rate of one port."
     assert "suspected bonded-ports" not in [name for name, _, _ in suspected_statements("A bond fails over in LACP.")]
-    assert likeliest_by_words([(1, text)]) is not None
+    assert likeliest_causes("", [(1, text)])
