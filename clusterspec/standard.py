@@ -1,6 +1,6 @@
 """Replacements for parts of the standard library that are too slow for a check, or differ between versions of Python:
-patterns, sums, digests, caches, named tuples, functions made of templates, and the parts of `typing` that running code
-needs.
+patterns, sums, medians, digests, caches, named tuples, functions made of templates, and the parts of `typing` that
+running code needs.
 
 Patterns are compiled on first use: compiling those of all modules takes as long as checking a spec, and most checks use
 few of them. Sums add floats from left to right, as columns are added: from Python 3.12 on the built-in `sum`
