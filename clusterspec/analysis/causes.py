@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from statistics import median
 
 from clusterspec.analysis.address_causes import address_causes
 from clusterspec.analysis.call_causes import without_refuted
@@ -51,6 +50,7 @@ from clusterspec.analysis.trial_causes import with_trials
 from clusterspec.analysis.worded_steps import with_steps_of_words
 from clusterspec.cost.measured import above_links_text, largest_possible_busbw
 from clusterspec.results.diagnosis import ABOVE_LINKS, Cause
+from clusterspec.standard import median
 from clusterspec.units import display, percent, plural, size_text
 
 ONE_PORT_OF_TWO = 0.75

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 from clusterspec.analysis.outputs import bill, estimate
 from clusterspec.cost.formulas.topologies import bisection_bandwidth
@@ -17,6 +16,10 @@ from clusterspec.source import Path, Span, value_at
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study
 from clusterspec.units import percent, plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cluster.fleet import Fleet, Job, main_pool, pools_of_job
 from clusterspec.cost.nameplates import charged_nodes
@@ -16,6 +14,7 @@ from clusterspec.records import dataclass, field
 from clusterspec.rules.knowledge.shared_stores import store_demand
 from clusterspec.standard import sum_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.studies import Study
     from clusterspec.studies.fleet import FleetStudy

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from clusterspec.analysis.comparison import Names, diff
 from clusterspec.analysis.fleet_costs import FleetCosts, store_wait
@@ -20,6 +19,7 @@ from clusterspec.rules.knowledge.shared_links import link_demand
 from clusterspec.standard import sum_of
 from clusterspec.studies import Study
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

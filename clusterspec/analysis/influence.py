@@ -132,10 +132,19 @@ def _influence_of_value(plan: Plan, assumption: Assumption, against: Any) -> Inf
 
 
 def _plan_of_changed_design(plan: Plan, design: Design) -> Plan:
-    """The plan of a changed design; its memory is counted again only where it may differ."""
-    if design is plan.design:
+    """The plan of a changed design. It is the same plan if engines of serving are equal in both designs; memory is
+    counted again only where it may differ.
+    """
+    if design is plan.design or (plan.serving is not None and _have_equal_engines(plan.design, design)):
         return plan
     return reestimate(design, plan) if _has_same_memory(plan.design, design) else estimate(design, plan.tables)
+
+
+def _have_equal_engines(one: Design, other: Design) -> bool:
+    """Whether two serving designs have equal times and memory, since no engine reads what differs between them."""
+    from clusterspec.cost.serving.equal_engines import have_equal_engines  # a training plan needs none of its modules
+
+    return have_equal_engines(one, other)
 
 
 def _has_same_memory(one: Design, other: Design) -> bool:

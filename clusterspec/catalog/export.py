@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
@@ -332,6 +331,8 @@ def _matrix_lines(lines: Sequence[FactView], numbers: dict[Cited, int], width: i
 
 
 def _wrapped_details(line: FactView, width: int) -> Iterator[str]:
+    import textwrap  # its patterns take a millisecond, and rules read lists of entries without printing them
+
     for text in _detail_lines(line):
         yield from textwrap.wrap(
             text, max(width, 40), initial_indent=" " * _INDENT, subsequent_indent=" " * (_INDENT + 2)
@@ -368,6 +369,8 @@ def _titled_list(title: str, texts: Sequence[str], width: int) -> list[str]:
 
 
 def _between_words(text: str, width: int, first: str, then: str) -> list[str]:
+    import textwrap
+
     return textwrap.wrap(
         text, width, initial_indent=first, subsequent_indent=then, break_long_words=False, break_on_hyphens=False
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.models import Model
@@ -38,6 +37,8 @@ from clusterspec.spec.model import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.logs.traces import TraceLengths
 
 KEY = "workload.serving"

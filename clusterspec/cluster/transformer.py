@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from clusterspec.catalog.models import (
     CompressedAttention,
@@ -17,6 +16,10 @@ from clusterspec.catalog.reader import Status
 from clusterspec.cluster.resolution import MODEL_PATH, ResolutionLog
 from clusterspec.records import dataclass, fields, replace
 from clusterspec.spec.model import AttentionWindowSpec, LatentAttentionSpec, ModelSpec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 WHY = "this part of the model needs it"
 REMEDY = "add it, or start from a `base` that has it"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isclose
-from typing import TypeVar
 
 from clusterspec.cluster.groups import Placement, contiguous_placement
 from clusterspec.cluster.measured_shares import MeasuredShare
@@ -22,7 +21,11 @@ from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec
 from clusterspec.standard import sum_of
 from clusterspec.units import display
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 RULE = "unreadable-log"
 _ADVICE = "give the raw output of nccl-tests or rccl-tests, as a file next to the spec"

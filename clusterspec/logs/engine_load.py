@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from statistics import median
 
 from clusterspec.logs.text_lines import lines_of
-from clusterspec.standard import DECIMAL
+from clusterspec.standard import DECIMAL, median
 
 _VLLM = re.compile(
     r"Avg generation throughput: " + DECIMAL + r" tokens/s, .{0,80}?(?:Waiting|Pending): ([0-9]{1,7}) reqs, "

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from statistics import median
 
 from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import NamedTuple
+from clusterspec.standard import median
 
 _TITLE = re.compile(
     r"\b(?P<kind>(?:Uni|Bi)directional )?P2P=(?P<on>En|Dis)abled (?P<what>Bandwidth|Latency)[^\n]{0,60}Matrix"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from clusterspec.catalog.entries import Optics, Switch
 from clusterspec.cluster.clos import FIBER, parts_needed
@@ -19,6 +18,10 @@ from clusterspec.procurement.quoted_prices import quoted_unit_prices
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ClusterSpec, NetworkSpec, NetworksSpec, Price, ProcurementSpec
 from clusterspec.units import display, display_bits, plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Parts of the networks other than the scale-out fabric: frontend (in-band), out-of-band and storage
 

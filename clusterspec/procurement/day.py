@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clusterspec.cost.term import Term, computed_term
 from clusterspec.procurement.parts import cost_of_accelerator_hours, cost_per_million_of_day
 from clusterspec.procurement.total import Inputs, hours_of_years
@@ -11,6 +9,7 @@ from clusterspec.quantity import Figure
 from clusterspec.records import NamedTuple, replace
 from clusterspec.source import Computed
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.plan import Plan
 

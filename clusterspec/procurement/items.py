@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from clusterspec.money import Money
 from clusterspec.records import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PRICED_AS = {"spare_node": "node"}
 """For kinds of item without a key in `procurement.prices`: the key whose price applies."""

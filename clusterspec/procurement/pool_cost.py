@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.nameplates import power_draw
@@ -18,6 +17,7 @@ from clusterspec.source import Computed
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import sum_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.procurement.bill import Bill
 

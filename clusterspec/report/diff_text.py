@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from clusterspec.finding import Finding
 from clusterspec.report import PLAIN, Ink, location_text, paragraph, plain_line, text_table, title_text, wrapped_lines
@@ -13,6 +12,10 @@ from clusterspec.report.findings_machines import markdown_cell
 from clusterspec.results.decision import PRICE, SHARE, DiffReport, Effect
 from clusterspec.source import dotted_path
 from clusterspec.units import display, percent, plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LONGEST = 60
 """Largest number of characters of a value that are shown."""

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import date
 from html import escape
-from typing import Any
 
 from clusterspec.finding import ALWAYS_REPORTED, Finding, Severity, first_name
 from clusterspec.records import dataclass, replace
@@ -17,6 +16,10 @@ from clusterspec.report.json_text import json_text
 from clusterspec.results import INCOMPLETE, NOTHING_CHECKED, CheckReport
 from clusterspec.source import pointer
 from clusterspec.units import plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Fingerprints that identify findings across runs, in baselines, SARIF and GitLab
 
@@ -59,7 +62,7 @@ def rule_address(rule: str) -> str:
 
 # Findings as JUnit XML, GitLab code quality report, and Markdown table (SARIF is in `findings_sarif`)
 
-Json = dict[str, Any]
+Json = dict[str, "Any"]
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Any
 
 from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
@@ -22,6 +21,10 @@ from clusterspec.report.separation_text import separation_text
 from clusterspec.results.levers import SERVING_COLUMNS, SweepRow
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.units import display, percent, plain, plural
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 DEGREES = ("tp", "attention_dp", "ep", "pp")
 SHORT = {"attention_dp": "adp"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
 
 from clusterspec.finding import Finding
 from clusterspec.records import asdict, dataclass
@@ -12,7 +11,10 @@ from clusterspec.results.estimate_json import assumption_json, term_json
 from clusterspec.source import Path, pointer
 from clusterspec.standard import sum_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.cost.term import Term
     from clusterspec.procurement.cost import Cost
     from clusterspec.procurement.neighbor import Neighbor

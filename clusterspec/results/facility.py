@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from clusterspec.records import asdict, dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 AIR_RISE = 15.0
 """Kelvin by which air warms from the inlet to the outlet of a node, for the flow that is shown."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.fleet import FreeGroups, NodeSet
 from clusterspec.finding import Finding, Severity
@@ -24,6 +23,7 @@ from clusterspec.results.verdict import Purchase, Verdict, VerdictStatus
 from clusterspec.source import Source
 from clusterspec.spec.model import Spec
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.procurement.cost import Cost
     from clusterspec.procurement.growth import Phase

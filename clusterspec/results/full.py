@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import PurePath
-from typing import Any
 
 from clusterspec.procurement.cost import UseCost
 from clusterspec.records import asdict, dataclass, field
@@ -32,6 +31,10 @@ from clusterspec.results.machine import (
 from clusterspec.results.search import SearchReport
 from clusterspec.results.survival import Survival
 from clusterspec.results.verdict import Area, Choices, Influence, Purchase
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from clusterspec.records import asdict, dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # The machine in a report: levels, racks, failures, tiers and path classes
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.fleet import (
     EnginesAway,
@@ -30,6 +29,7 @@ from clusterspec.records import dataclass, replace
 from clusterspec.source import Path
 from clusterspec.studies.fleet_parts import ENGINES, FleetPart, mapping_at, part_document
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.rules import Facts
     from clusterspec.spec.model import JobSpec

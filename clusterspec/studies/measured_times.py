@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path as FilePath
-from statistics import median
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.cluster.measured_shares import RATE_OF_GEMMS, RATE_OF_KERNELS, RATE_OF_PRODUCTS, MeasuredShare
@@ -24,6 +23,7 @@ from clusterspec.quantity import Figure, Peak
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Measured, Path
 from clusterspec.spec.model import MeasuredSpec
+from clusterspec.standard import median
 from clusterspec.units import display, percent
 
 LEAST, MOST = 0.25, 2.0

@@ -71,10 +71,12 @@ procurement:
 @cache
 def ready() -> FullReport:
     """The procurement report of the complete purchase."""
-    return report(study_text(READY, SETTINGS), "procurement")
+    return report(study_text(READY, SETTINGS), "procurement", live=False)
 
 
+@cache
 def decided(text: str) -> Purchase:
+    """The decision on the purchase of a spec; several assertions ask about one."""
     found = purchase_report(study_text(text, SETTINGS)).purchase
     assert found is not None
     json.dumps(found.to_json(), allow_nan=False)
@@ -324,7 +326,7 @@ def test_pauses_of_planned_checkpoints_are_no_interruptions(pause: str, days: fl
 
 
 def test_a_tender_decides_nothing() -> None:
-    assert report(study_text(READY, SETTINGS), "procurement", "tender").purchase is None
+    assert report(study_text(READY, SETTINGS), "procurement", "tender", live=False).purchase is None
     design = report(study_text(READY, SETTINGS), "design", live=False)
     assert design.signing is None and design.purchase is not None and design.purchase.basis == "quote"
 
@@ -347,7 +349,7 @@ def test_the_run_ends_after_delivery_burn_in_and_its_own_time() -> None:
 def test_a_machine_without_idle_nodes_is_cheaper_and_as_fast() -> None:
     """16 of 31 nodes work: a machine of 16 is as fast, one of 8 takes twice as long."""
     text = READY.replace("{tp: 1,", "{nodes: 16, tp: 2,").replace("global_batch: 496", "global_batch: 512")
-    full = report(study_text(text, SETTINGS), "procurement")
+    full = report(study_text(text, SETTINGS), "procurement", live=False)
     found = full.choices
     assert found is not None and found.unit == "s"
     by_nodes = {row.name: row for row in found.rows}
@@ -381,7 +383,7 @@ procurement: {currency: EUR, prices: {node: 100000}}
 )
 def test_sizes_of_a_serving_machine_hold_the_load_that_their_engines_serve(rate: int, held: set[str]) -> None:
     """Engines serve in proportion to their number; where fewer hold the load, none is recommended."""
-    found = report(study_text(SERVES.replace("RATE", f"{rate}"), SETTINGS), "procurement").choices
+    found = report(study_text(SERVES.replace("RATE", f"{rate}"), SETTINGS), "procurement", live=False).choices
     assert found is not None and found.of_targets and found.load == rate * 200
     sizes = {row.name: row for row in found.rows if row.kind == "size"}
     assert {name for name, row in sizes.items() if row.holds_load} == held
@@ -421,7 +423,7 @@ def test_a_machine_that_is_no_longer_sold_leaves_its_delivery_open() -> None:
 def test_an_open_load_without_targets_recommends_no_machine_larger_than_it_takes() -> None:
     """Half of the engines hold the load: nothing is said of targets that nobody stated."""
     text = SERVES.replace("RATE", "4").replace(", targets: {ttft: 2 s, tpot: 40 ms}", "")
-    full = report(study_text(text, SETTINGS), "procurement")
+    full = report(study_text(text, SETTINGS), "procurement", live=False)
     found, bought = full.choices, full.purchase
     assert found is not None and not found.of_targets and found.load == 800
     assert any(row.holds_load and row.nodes < 4 for row in found.rows)
@@ -480,7 +482,7 @@ procurement: {currency: EUR, prices: {node: 310000}}
 
 def test_a_machine_that_does_not_hold_its_job_is_compared_with_the_smallest_multiple_that_does() -> None:
     """Weights, gradients and optimizer states of 405B take 16 B each, 6.5 TB: 64 H100 have 5.5 TB, 128 have 10.9 TB."""
-    found = report(study_text(LARGE, SETTINGS), "procurement").choices
+    found = report(study_text(LARGE, SETTINGS), "procurement", live=False).choices
     assert found is not None and found.recommended is not None
     best = found.rows[found.recommended]
     assert (best.kind, best.nodes, best.amount.low) == ("plan", 16, 16 * 310_000)
@@ -489,7 +491,7 @@ def test_a_machine_that_does_not_hold_its_job_is_compared_with_the_smallest_mult
     other = LARGE.replace("nodes: 8}", "nodes: 16}").replace(", tp: 8, pp: 2, micro_batch: 2", keys)
     plan = study_text(other, SETTINGS).plan
     assert plan.surely_fits and "16 nodes of this machine with the layout tp 8, pp 16" in recommendation_text(found)
-    held = report(study_text(other, SETTINGS), "procurement").choices
+    held = report(study_text(other, SETTINGS), "procurement", live=False).choices
     assert held is not None and not any(row.settings for row in held.rows), "the job fits"
 
 
@@ -504,12 +506,12 @@ procurement: {currency: USD, term: 1 year, prices: {node_hour: 8.4}}
 
 def test_a_slice_of_a_pod_is_compared_with_slices_of_other_sizes() -> None:
     """256 chips of the 8,960 of a pod are 64 hosts; a slice whose shape is stated has that size alone."""
-    found = report(study_text(SLICE.replace("STATED", ""), SETTINGS), "procurement").choices
+    found = report(study_text(SLICE.replace("STATED", ""), SETTINGS), "procurement", live=False).choices
     assert found is not None
     sizes = {row.nodes: row.work for row in found.rows if row.kind == "size" and not row.errors}
     assert {32, 128} <= sizes.keys() and sizes[32] > found.rows[0].work > sizes[128]
     fixed = study_text(SLICE.replace("STATED", ", scale_up: {shape: [4, 8, 8]}"), SETTINGS)
-    stated = report(fixed, "procurement").choices
+    stated = report(fixed, "procurement", live=False).choices
     assert stated is None or not {row.nodes for row in stated.rows} & {32, 16, 48}
 
 

@@ -81,6 +81,17 @@ def test_an_estimate_as_json_loads_no_writer_of_texts() -> None:
     assert not names & {"clusterspec.report.estimate_text", "clusterspec.report.assumption_rows"}
 
 
+SERVING = ("examples/trn2-serving.yaml", "examples/deepseek-v3-serving.yaml", "examples/gallery/kimi-k2-h200.yaml")
+
+
+def test_a_serving_plan_loads_no_slow_module_of_the_standard_library() -> None:
+    """`typing` takes a twentieth of a check, `statistics` with fractions and decimal numbers a tenth."""
+    names = loaded(" ; ".join(f"{command} {spec}" for command in ("check", "estimate") for spec in SERVING))
+    assert "clusterspec.cost" in names
+    slow = {"typing", "statistics", "dataclasses", "inspect", "ast", "hashlib", "html", "subprocess"}
+    assert not names & slow
+
+
 def test_the_estimate_of_a_training_plan_loads_nothing_of_serving_money_or_logs() -> None:
     names = loaded("estimate", "examples/dgx-h100-pod.yaml", parts=3)
     assert not names & {"inspect", "ast", "dataclasses", "typing"}

@@ -87,10 +87,12 @@ def test_switches_take_as_many_racks_as_their_height_and_the_limit_of_a_rack_ask
     """64 nodes have 512 NICs: 16 leaves and 8 spines, 24 units of 2 kW; in racks of 12 kW six switches each."""
     larger = HALL.replace("nodes: 4", "nodes: 64")
     for text, racks in ((larger, 1), (larger.replace("nodes_per_rack: 2", "nodes_per_rack: 1, rack_limit: 12 kW"), 4)):
-        hall = report(study_text(text, SETTINGS), "design").facility
+        hall = report(study_text(text, SETTINGS), "design", live=False).facility
         assert hall is not None and (hall.switches, hall.switch_units, hall.switch_watts) == (24, 24, 48e3)
         assert hall.switch_racks == racks
-    unknown = report(study_text(larger.replace("switch: quantum-2-qm9700", "switch_ports: 64"), SETTINGS), "design")
+    unknown = report(
+        study_text(larger.replace("switch: quantum-2-qm9700", "switch_ports: 64"), SETTINGS), "design", live=False
+    )
     assert unknown.facility is not None and unknown.facility.switches == 24
     assert unknown.facility.switch_units is unknown.facility.switch_racks is unknown.facility.all_meters is None
 
@@ -116,7 +118,7 @@ def test_the_carbon_of_a_year_is_its_energy_times_the_stated_intensity() -> None
 
 
 def test_a_tender_says_nothing_about_what_its_buyer_left_out() -> None:
-    section = facility_section(report(study_text(HALL, SETTINGS), "procurement", "tender"))
+    section = facility_section(report(study_text(HALL, SETTINGS), "procurement", "tender", live=False))
     assert section is not None
     told = [text for block in section.blocks if isinstance(block, Bullets) for text, _ in block.items]
     assert told == ["weight of a rack and load of the floor: to be stated in the offer"]

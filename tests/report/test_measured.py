@@ -30,7 +30,7 @@ def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
     assert "180 GB/s of all-reduce on 16 ranks, 8 GiB (measured[0])" in text
     (told,) = report.to_json()["measured"]
     assert (told["collective"], told["part"], told["ranks"]) == ("all-reduce", "network", 16)
-    section = appendix.measurements_section(analysis.report(study(SPEC + MEASURED), "procurement"))
+    section = appendix.measurements_section(analysis.report(study(SPEC + MEASURED), "procurement", live=False))
     assert section is not None and section.title == "Measurements"
 
 
@@ -49,7 +49,7 @@ def test_nothing_is_printed_without_measurements() -> None:
     report = analysis.estimate(study(SPEC))
     assert "Measured" not in estimate_text.estimate_as_text(report)
     assert report.to_json()["measured"] == []
-    assert appendix.measurements_section(analysis.report(study(SPEC), "procurement")) is None
+    assert appendix.measurements_section(analysis.report(study(SPEC), "procurement", live=False)) is None
 
 
 def test_a_slow_network_lengthens_the_step() -> None:

@@ -212,6 +212,12 @@ def test_a_revision_that_looks_like_a_number_keeps_its_zeros() -> None:
     assert spec.document.revision == "1.10"
 
 
+def test_a_range_of_prices_may_have_equal_ends() -> None:
+    spec, problems = spec_of("cluster: {}\nprocurement: {prices: {node: [3, 3]}}\n")
+    assert not problems
+    assert spec.procurement is not None and spec.procurement.prices == {"node": (3, 3)}
+
+
 def test_zero_is_fine_where_nothing_is_a_sensible_amount() -> None:
     text = "cluster: {power: {rack_overhead: 0 kW}}\nworkload: {data_loading: 0 s}\noperations: {checkpoint_time: 0 s}"
     assert said(text) == []

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.serving import constants
 from clusterspec.quantity import precision_width
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 

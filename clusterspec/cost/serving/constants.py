@@ -391,15 +391,23 @@ class RankLinks(NamedTuple):
 def rank_links(cluster: Cluster, ranks: int) -> RankLinks | None:
     """The links of the first ``ranks`` ranks; None if no fabric connects their domains."""
     paths = group_paths(cluster, contiguous_placement(cluster, ranks))
-    if paths is None:
-        return None
+    return None if paths is None else _links_of_paths(MeasuredLinks.of(cluster, paths), crosses_host_memory(cluster))
+
+
+@recent(16)
+def _links_of_paths(links: MeasuredLinks, through_host: bool) -> RankLinks | None:
+    """The links of a group by its paths, which may go ``through_host`` memory; None if no algorithm sums over them.
+
+    Machines that differ in a fabric that the group does not use have equal paths.
+    """
+    paths = links.paths
     try:
-        library = paths_timing(MeasuredLinks.of(cluster, paths), "all-reduce")
+        library = paths_timing(links, "all-reduce")
     except CollectiveUnavailableError:
         return None
     inside = paths.inside.line.value if paths.inside.ranks > 1 else float("inf")
     if paths.between is None:
-        peers = ranks <= PEERS_OVER_HOST and not crosses_host_memory(cluster)
+        peers = paths.ranks <= PEERS_OVER_HOST and not through_host
         direct = peers or paths.inside.topology in DIRECT
         return RankLinks(inside, float("inf"), 1, direct, library)
     return RankLinks(inside, busbw_ceiling("all-to-all", paths, reduces=False), paths.between.islands, False, library)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Day, Hours
@@ -17,6 +16,7 @@ from clusterspec.cost.serving.times import times_with_engines
 from clusterspec.records import NamedTuple, replace
 from clusterspec.standard import sum_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.serving.pools import Pools
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clusterspec.cost.formulas.kernels import depth_time
 from clusterspec.cost.formulas.serving import roofline_time
 from clusterspec.cost.serving.constants import Part, table_origins
@@ -12,6 +10,7 @@ from clusterspec.cost.serving.rates import converts_weights, dense_rate_share
 from clusterspec.quantity import precision_width, table_width
 from clusterspec.standard import sum_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 

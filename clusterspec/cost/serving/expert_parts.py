@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clusterspec.cost.formulas.compute import larger, power, smaller
 from clusterspec.cost.formulas.experts import (
     distinct_ranks,
@@ -19,6 +17,7 @@ from clusterspec.cost.serving.gemm_sizes import has_scaled_blocks
 from clusterspec.cost.serving.rates import converts_weights, remaining_rate_share
 from clusterspec.quantity import precision_width
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.serving.balance import Placed
     from clusterspec.cost.serving.engine import Engine

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil, inf
-from typing import TYPE_CHECKING
 
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
@@ -16,6 +15,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.records import NamedTuple
 from clusterspec.standard import recent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink
 

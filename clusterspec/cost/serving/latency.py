@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import floor, sqrt
-from typing import TYPE_CHECKING
 
 from clusterspec.cost.serving.constants import LOSSES, MOST_LOAD, RANGES, StepTime
 from clusterspec.cost.serving.handoff import Handoff
@@ -11,6 +10,7 @@ from clusterspec.cost.serving.loads import PlaceWait, serves_rate
 from clusterspec.quantity import Figure
 from clusterspec.records import dataclass, field
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
 from clusterspec.cost.formulas.experts import requests_on_fullest
 from clusterspec.cost.formulas.memory import share_of_heads
@@ -26,6 +25,7 @@ from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, 
 from clusterspec.cost.serving.rates import DECODE
 from clusterspec.standard import sum_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 

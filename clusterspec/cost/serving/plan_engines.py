@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil, floor, inf, sqrt
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.cluster.requests import Engines, Serving
@@ -23,6 +22,7 @@ from clusterspec.cost.serving.quantiles import decoded_tokens
 from clusterspec.records import replace
 from clusterspec.standard import Recent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink
 

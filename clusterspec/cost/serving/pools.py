@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import floor, inf
-from typing import TYPE_CHECKING
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import share_finding_others
@@ -14,6 +13,7 @@ from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
 from clusterspec.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil, exp, expm1, inf, log, sqrt
-from typing import TYPE_CHECKING
 
 from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
@@ -17,6 +16,7 @@ from clusterspec.cost.serving.waits import LEAST_SHARE, SHARED_ROUNDS, variation
 from clusterspec.records import dataclass
 from clusterspec.standard import cached_property
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.serving.steady import Steady
 

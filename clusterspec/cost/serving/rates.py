@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from math import exp, inf, log
-from typing import TYPE_CHECKING
 
 from clusterspec.catalog.entries import Accelerator, Kernels
 from clusterspec.cost.formulas.compute import larger
@@ -14,10 +13,6 @@ from clusterspec.cost.serving import constants
 from clusterspec.quantity import NARROW, precision_width
 from clusterspec.records import dataclass
 from clusterspec.standard import cached_property
-
-if TYPE_CHECKING:
-    pass
-
 
 Curve = tuple[tuple[float, ...], tuple[float, ...]]
 """Logarithms of sizes in order, and of the values at them."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from math import asinh, ceil, exp, floor, hypot, inf, log, sqrt
-from typing import TYPE_CHECKING
 
 from clusterspec.cost.serving.quantiles import smallest_reaching
 from clusterspec.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.serving.mixed_waits import WaitTail
 

@@ -9,8 +9,6 @@ measured modules of vLLM 0.24.0 and SGLang 0.5.14 (ai-dynamo/aiconfigurator, com
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.formulas.serving import compute_time, index_time, latent_time, stream_time
 from clusterspec.cost.mixers import INDEX, sequence_cache
@@ -18,6 +16,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, table_origins
 from clusterspec.cost.serving.rates import DECODE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cost.serving.engine import Engine
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any
 
 from clusterspec.cluster.model import Design
 from clusterspec.cost.formulas.queues import median_wait, queue_wait
@@ -52,7 +51,10 @@ from clusterspec.cost.serving.varied_prompts import VariedPrompts, prompts_of_le
 from clusterspec.cost.serving.waits import computed_seconds
 from clusterspec.records import replace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from clusterspec.cost.serving.balance import ExpertUse
     from clusterspec.cost.serving.caches import TierUse
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import log
-from typing import NamedTuple
 
+from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.knowledge.text_tokens import numbers_of
 from clusterspec.rules.knowledge.written_numbers import amount_in_text

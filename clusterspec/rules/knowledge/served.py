@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from math import ceil, inf, prod
-from typing import Any
 
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Serving
@@ -20,6 +19,10 @@ from clusterspec.quantity import precision_width
 from clusterspec.records import dataclass, field
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import display, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Redone = Callable[[Changes], Plan | None]
 """Estimates the design with changed keys of its spec."""

@@ -85,7 +85,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from statistics import median
 
 from clusterspec.finding import Problem
 from clusterspec.procurement.amounts import line_price
@@ -97,7 +96,7 @@ from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
-from clusterspec.standard import pattern
+from clusterspec.standard import median, pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 SAME = 0.005

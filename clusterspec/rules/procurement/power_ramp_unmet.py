@@ -62,12 +62,12 @@ procurement:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.nameplates import it_power, power_draw
 from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import plain_part
+from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.purchases import months_in
 from clusterspec.rules.knowledge.written_numbers import total_watts_in
