@@ -54,3 +54,30 @@ def test_a_request_of_a_light_load_finds_one_of_eight_engines_idle(framework: st
     waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
     assert expected.ttft_mean == pytest.approx(waited, rel=0.06)
     assert expected.state.wait < 0.2 * expected.state.decode.total
+
+
+SEPARATE: dict[str, object] = REPLICAS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"}
+
+
+@pytest.mark.parametrize("prompt", sampled([300, 700, 2500], 2))
+@pytest.mark.parametrize("rate", sampled([4, 12, 25], 1))
+def test_replicas_that_run_prompts_or_decode_take_what_their_simulation_says(prompt: int, rate: int) -> None:
+    """A prompt starts with the next step, however long its replica has not decoded; the median of few steps is above
+    the mean.
+    """
+    study = plan(f"request_rate: {rate}", **SEPARATE | {"input": prompt, "output": 100})
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=900)
+    waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
+    assert expected.ttft_mean == pytest.approx(waited, rel=0.07)
+    assert expected.tpot == pytest.approx(found.latencies["tpot"].p50, rel=0.09)
+
+
+def test_prompts_of_more_load_never_wait_less_on_replicas() -> None:
+    """Prompts of one part of a step, of a whole one and of several, up to the rate at which the places are taken."""
+    for prompt in (95, 1000, 5217):
+        waits = []
+        for rate in range(1, 40, 6):
+            found = parts(plan(f"request_rate: {rate}", **SEPARATE | {"input": prompt, "output": 52}))[1]
+            if not found.queue_grows:
+                waits.append(found.ttft_mean)
+        assert len(waits) > 3 and waits == sorted(waits)

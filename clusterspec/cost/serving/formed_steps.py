@@ -9,6 +9,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.held import steps_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step
+from clusterspec.cost.serving.replica_waits import lead_of_replicas, starts_prompts_at_any_time
 from clusterspec.cost.serving.replicas import runs_in_cycles
 from clusterspec.cost.serving.running_steps import lead_of_launch
 from clusterspec.cost.serving.waits import steps_of_prompts
@@ -33,6 +34,9 @@ def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, 
         taken, each = steps_of_prompts(pools, prompts, 0.0 if looped else decode.total, decode.total)
         many = _launched_with_others(pools, prompts / taken, 0.0, prefill)._replace(total=each)
         return present * _wait_for_formed_step(pools, (decode, many), taken / (1 + taken))
+    if starts_prompts_at_any_time(pools):
+        prompts *= load.tokens_per_step
+        return present * lead_of_replicas(pools, prompts / (decode.total + prompts * carried), steps)
     every, ranks = steps_until_release(pools, prompts), unevenly_loaded_ranks(engine)
     mixed = -expm1(-prompts * prefill.steps * every * ranks) / every
     if prefill.steps == 1 and prompts >= LEAST_PROMPTS:

@@ -7,7 +7,7 @@ from math import expm1
 from clusterspec.cost.formulas.experts import prompts_on_fullest, steps_of_fullest
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.pools import Pools, prompts_per_step
-from clusterspec.cost.serving.replicas import seconds_of_step
+from clusterspec.cost.serving.replica_steps import seconds_of_step
 from clusterspec.cost.serving.waits import step_ahead
 
 ROUNDS = 12
