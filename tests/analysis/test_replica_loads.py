@@ -93,3 +93,17 @@ def test_prompts_of_more_load_never_wait_less_on_replicas() -> None:
             if not found.queue_grows:
                 waits.append(found.ttft_mean)
         assert len(waits) > 3 and waits == sorted(waits)
+
+
+@pytest.mark.parametrize("interval", sampled([10, 30], 1))
+@pytest.mark.parametrize("rate", sampled([40, 15, 5], 1))
+def test_replicas_that_receive_at_intervals_take_what_their_simulation_says(interval: int, rate: int) -> None:
+    """Most prompts come during steps with prompts, after each of which the engine receives again; the mean wait of
+    those that come while all replicas decode is longer than the median.
+    """
+    changes = SEPARATE | {"input": 400, "output": 100}
+    study = plan(f"request_rate: {rate}, receive_interval: {interval}", **changes)
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=2500)
+    waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
+    assert expected.ttft_mean == pytest.approx(waited, rel=0.3)
+    assert expected.tpot == pytest.approx(found.latencies["tpot"].p50, rel=0.12)

@@ -27,6 +27,21 @@ LEAST = 1e-9
 """The least prompts of a step."""
 
 
+def row_of_steps(chunks: float, arrivals: float) -> float:
+    """Mean number of steps with prompts in a row. It ends after as many steps without arrivals as a prompt takes
+    (``chunks``, c): (1 - q^c) / ((1 - q) q^c), where q = e^-a is the probability that none of ``arrivals`` (a) prompts
+    per step comes in one.
+
+    Source: the mean wait for c successes in succession (Feller, An Introduction to Probability Theory, volume 1,
+    XIII.7).
+
+    >>> half = 0.69314718056  # q = 1/2: two heads in succession take six throws
+    >>> round(row_of_steps(2, half), 6), round(row_of_steps(1, half), 6)
+    (6.0, 2.0)
+    """
+    return expm1(min(MOST_EXPONENT, chunks * arrivals)) / -expm1(-arrivals) if arrivals else chunks
+
+
 class ReplicaSteps(NamedTuple):
     """The steps of ``ranks`` replicas, each with prompts arriving at any time at ``rate`` per second.
 
@@ -48,18 +63,8 @@ class ReplicaSteps(NamedTuple):
 
     @property
     def row(self) -> float:
-        """Mean number of steps with prompts in a row. It ends after as many steps without arrivals as a prompt takes:
-        (1 - q^c) / ((1 - q) q^c), where q is the probability that no replica has an arrival in such a step.
-
-        Source: the mean wait for c successes in succession (Feller, An Introduction to Probability Theory, volume 1,
-        XIII.7).
-
-        >>> half = 0.69314718056  # q = 1/2: two heads in succession take six throws
-        >>> round(ReplicaSteps(1, 1.0, 0.01, half, 1, 2).row, 6), round(ReplicaSteps(1, 1.0, 0.01, half, 1).row, 6)
-        (6.0, 2.0)
-        """
-        arrivals = self.ranks * self.rate * self.longer
-        return expm1(min(MOST_EXPONENT, self.chunks * arrivals)) / -expm1(-arrivals) if arrivals else self.chunks
+        """Mean number of steps with prompts in a row."""
+        return row_of_steps(self.chunks, self.ranks * self.rate * self.longer)
 
     @property
     def decode_row(self) -> float:

@@ -7,6 +7,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.receptions import reception_at
 from clusterspec.cost.serving.replica_steps import ReplicaSteps, steps_at_rate
 from clusterspec.cost.serving.waits import variation_seconds
 
@@ -19,9 +20,14 @@ def starts_prompts_at_any_time(pools: Pools) -> bool:
     each replica by itself; scheduler_dp_attn_mixin.py (prepare_mlp_sync_batch_raw): the batches of all replicas then
     form one step, with empty ones for those that have no work.
     """
+    return pools.load.receive_interval == 1 and starts_prompts_once_received(pools)
+
+
+def starts_prompts_once_received(pools: Pools) -> bool:
+    """`starts_prompts_at_any_time`, of the requests that such an engine has received, whatever its interval."""
     load, engine = pools.load, pools.decode
-    at_once = load.receive_interval == load.hold_steps == 1 and not load.draft_tokens
     replicas = engine.has_prompt_only_replicas and unevenly_loaded_ranks(engine) > 1
+    at_once = load.hold_steps == 1 and not load.draft_tokens and load.output_tokens > 1
     return at_once and replicas and load.load == "open" and not pools.has_prefill_engines
 
 
@@ -55,6 +61,15 @@ def wait_of_replicas(
     own = max(found.device, launching - lead) + (found.chunks - 1) * found.longer
     others = max(0.0, own - prompt)
     return rest_of_step(found) + earlier + others + variation_seconds(pools, used, found.longer / found.most)
+
+
+def wait_for_reception(pools: Pools, rate: float, steps: tuple[StepTime, StepTime], prompt: float) -> float:
+    """`wait_of_replicas` of an engine that receives requests at intervals, at ``rate`` prompts per second and replica:
+    all that came in an interval start together, a step after the last one in which they may come.
+    """
+    found, ahead = reception_at(pools, rate, steps), steps[0].total if pools.decode.runs_ahead else 0.0
+    own = found.longer * (steps[1].steps if steps[1].steps > 1 else (found.number + 1) / 2)
+    return ahead + found.wait + max(0.0, own - prompt) + variation_seconds(pools, rate * found.longer, found.longer)
 
 
 def rest_of_step(found: ReplicaSteps) -> float:

@@ -12,7 +12,8 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import longest_over_mean
-from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row
+from clusterspec.cost.serving.receptions import Reception
+from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row, row_of_steps
 from clusterspec.cost.serving.replicas import PromptCycle, carried_by_replicas, prompt_cycle
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
@@ -81,6 +82,17 @@ def test_the_lead_of_launches_in_a_row_is_as_drawn() -> None:
         found = lead_in_row(0.06, 0.1, launching, 6.0)
         assert found[0] == pytest.approx(sum(leads) / len(leads), rel=0.04)
         assert found[1] == pytest.approx(sum(seconds) / len(seconds), rel=0.01)
+
+
+def test_a_request_waits_for_half_of_an_interval_without_prompts_and_of_a_step_between_many() -> None:
+    """Ten decode steps of 0.01 s to a reception; of 16 replicas with 50 prompts per second and replica each step of 0.1
+    s has some, so that the next one receives again.
+    """
+    rare = Reception(waiting=0.1, some=1e-9, number=1.0, longer=0.1, after=0.0, later=0.1, decoded=10.0)
+    assert rare.wait == pytest.approx(0.05) and rare.between == pytest.approx(0.01)
+    many = rare._replace(some=1.0, after=1e9, decoded=1e9)
+    assert many.wait == pytest.approx(0.05) and many.between == pytest.approx(0.1)
+    assert row_of_steps(1.0, 16 * 50 * 0.1) > 1e20
 
 
 def test_replicas_are_never_faster_than_one_of_them_alone_with_its_share() -> None:
