@@ -347,7 +347,7 @@ replicas) 1,140 comparisons in light load and in loops of one and four requests 
 15 % off: three first tokens by 16 to 26 %, and one of replicas whose caches hold three requests. More memory never
 lowered the cache or the highest concurrency. Concurrency lowered the throughput by 2 to 4 % in three plans whose caches
 are full. First tokens of loops fell by 1 to 15 % in 18 steps from one concurrency to its double, as `simulate` has it
-in two of three that were asked: successors reach the engine 10 ms after an end, and a longer step leaves less of the wait.
+in two of three that were asked: successors come 10 ms after an end, so that a longer step leaves less to wait for.
 In open loads more requests shortened the first token in five plans without replicas, by 2 to 26 %, where steps outgrow
 the captured graphs or all places are taken. In a sixth, of replicas that mix prompts with decoding (vLLM), steps with
 more tokens than the graphs had the launch of a single prompt, so that a prompt seemed to wait for a step formed ahead
