@@ -44,6 +44,18 @@ def test_replicas_that_mix_prompts_with_decoding_take_what_their_simulation_says
     assert expected.tpot == pytest.approx(found["tpot"].p50, rel=0.08)
 
 
+def test_prompts_wait_for_no_step_formed_ahead_where_their_steps_outgrow_the_graphs() -> None:
+    """42 prompts of 54 tokens share each step of two replicas with 500 sequences, more than the 512 tokens of graphs:
+    the host launches these steps one after the other.
+    """
+    study = plan(
+        "request_rate: 1160", **REPLICAS | {"tp": 4, "framework": "vllm, attention_dp: 2", "input": 54, "output": 26}
+    )
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=5000).latencies
+    assert expected.state.ahead == 0.0
+    assert expected.ttft == pytest.approx(found["ttft"].p50, rel=0.05)
+
+
 @pytest.mark.parametrize("framework", ["vllm", "sglang"])
 def test_a_request_of_a_light_load_finds_one_of_eight_engines_idle(framework: str) -> None:
     """Each of four requests in flight on eight engines went to the engine with the fewest: hardly any waits for a step,
@@ -54,3 +66,44 @@ def test_a_request_of_a_light_load_finds_one_of_eight_engines_idle(framework: st
     waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
     assert expected.ttft_mean == pytest.approx(waited, rel=0.06)
     assert expected.state.wait < 0.2 * expected.state.decode.total
+
+
+SEPARATE: dict[str, object] = REPLICAS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"}
+
+
+@pytest.mark.parametrize("prompt", sampled([300, 700, 2500], 2))
+@pytest.mark.parametrize("rate", sampled([25, 12, 4], 1))
+def test_replicas_that_run_prompts_or_decode_take_what_their_simulation_says(prompt: int, rate: int) -> None:
+    """A prompt starts with the next step, however long its replica has not decoded; the median of few steps is above
+    the mean.
+    """
+    study = plan(f"request_rate: {rate}", **SEPARATE | {"input": prompt, "output": 100})
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=1800)
+    waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
+    assert expected.ttft_mean == pytest.approx(waited, rel=0.07)
+    assert expected.tpot == pytest.approx(found.latencies["tpot"].p50, rel=0.09)
+
+
+def test_prompts_of_more_load_never_wait_less_on_replicas() -> None:
+    """Prompts of one part of a step, of a whole one and of several, up to the rate at which the places are taken."""
+    for prompt in (95, 1000, 5217):
+        waits = []
+        for rate in range(1, 40, 6):
+            found = parts(plan(f"request_rate: {rate}", **SEPARATE | {"input": prompt, "output": 52}))[1]
+            if not found.queue_grows:
+                waits.append(found.ttft_mean)
+        assert len(waits) > 3 and waits == sorted(waits)
+
+
+@pytest.mark.parametrize("interval", sampled([10, 30], 1))
+@pytest.mark.parametrize("rate", sampled([40, 15, 5], 1))
+def test_replicas_that_receive_at_intervals_take_what_their_simulation_says(interval: int, rate: int) -> None:
+    """Most prompts come during steps with prompts, after each of which the engine receives again; the mean wait of
+    those that come while all replicas decode is longer than the median.
+    """
+    changes = SEPARATE | {"input": 400, "output": 100}
+    study = plan(f"request_rate: {rate}, receive_interval: {interval}", **changes)
+    expected, found = parts(study)[1], simulated_load(study, seed=1, requests=2500)
+    waited = sum(each.first - each.arrival for each in found.counted) / len(found.counted)
+    assert expected.ttft_mean == pytest.approx(waited, rel=0.3)
+    assert expected.tpot == pytest.approx(found.latencies["tpot"].p50, rel=0.12)

@@ -131,11 +131,11 @@ def prompts_on_fullest(mean: float, ranks: int) -> float:
     return mean if ranks == 1 else steps_of_fullest(mean, ranks, 1)
 
 
-def steps_of_fullest(mean: float, ranks: int, most: int) -> float:
-    """The number of steps for all prompts of the rank that has the most, with up to ``most`` prompts per step and
-    ``mean`` prompts per rank on average.
+def steps_of_fullest(mean: float, ranks: int, most: float) -> float:
+    """The number of steps for all prompts of the rank that has the most, with up to ``most`` prompts per step, the last
+    of them in part, and ``mean`` prompts per rank on average.
 
-    They are Σ (1 − F(k m)^r) over k = 0, 1, …, of m prompts in a step on r ranks; F is the cumulative Poisson
+    They are Σ (1 − F(⌊k m⌋)^r) over k = 0, 1, …, of m prompts in a step on r ranks; F is the cumulative Poisson
     distribution.
 
     Range: ranks >= 1, most >= 1.
@@ -144,16 +144,19 @@ def steps_of_fullest(mean: float, ranks: int, most: int) -> float:
     (True, 0.865)
     >>> round(steps_of_fullest(4.0, 8, 2), 3), round(steps_of_fullest(80.0, 1, 8), 3)
     (3.768, 10.0)
+    >>> round(steps_of_fullest(1.0, 1, 1.5), 6)  # P(n > 0) + P(n > 1) + P(n > 3) + P(n > 4) + …
+    0.919103
     """
     if mean > MOST_COUNTED:
         return larger(1.0, requests_on_fullest(mean, ranks) / most)
     each = below = exp(-mean)
-    count, found = 0, 1 - below**ranks
+    count, steps, found = 0, 1, 1 - below**ranks
     while 1 - below**ranks > LEAST and count < 10 * MOST_COUNTED:
         count += 1
         each *= mean / count
         below = min(1.0, below + each)
-        found += 1 - below**ranks if count % most == 0 else 0.0
+        if count == int(steps * most):
+            found, steps = found + 1 - below**ranks, steps + 1
     return found
 
 

@@ -9,6 +9,7 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.held import steps_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step
+from clusterspec.cost.serving.replica_waits import lead_of_replicas, starts_prompts_at_any_time
 from clusterspec.cost.serving.replicas import runs_in_cycles
 from clusterspec.cost.serving.running_steps import lead_of_launch
 from clusterspec.cost.serving.waits import steps_of_prompts
@@ -33,12 +34,18 @@ def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, 
         taken, each = steps_of_prompts(pools, prompts, 0.0 if looped else decode.total, decode.total)
         many = _launched_with_others(pools, prompts / taken, 0.0, prefill)._replace(total=each)
         return present * _wait_for_formed_step(pools, (decode, many), taken / (1 + taken))
+    if starts_prompts_at_any_time(pools):
+        prompts *= load.tokens_per_step
+        return present * lead_of_replicas(pools, prompts / (decode.total + prompts * carried), steps)
     every, ranks = steps_until_release(pools, prompts), unevenly_loaded_ranks(engine)
     mixed = -expm1(-prompts * prefill.steps * every * ranks) / every
     if prefill.steps == 1 and prompts >= LEAST_PROMPTS:
+        several = min(prompts / mixed, prompts_of_step(pools, sequences))
         if ranks == 1:
-            several = min(prompts / mixed, prompts_of_step(pools, sequences))
             prefill = _launched_with_others(pools, several, sequences, prefill)
+        else:
+            larger = share_beyond_graphs(pools, prompts, sequences, ranks)
+            prefill = _launched_in_part_by_graphs(pools, larger, sequences + max(1.0, several), prefill)
         prefill = prefill._replace(total=decode.total + prompts * carried / engine.layout.pp / mixed)
     return present * _wait_for_formed_step(pools, (decode, prefill), mixed)
 
@@ -63,7 +70,15 @@ def _launched_with_others(pools: Pools, several: float, decoded: float, prefill:
     A Poisson number that is not 0 has the mean ``several``; without that condition it is twice as much above 1, or
     nearly ``several`` where that is large.
     """
-    engine, drawn = pools.decode, max(LEAST_PROMPTS, min(several, 2 * (several - 1)))
+    drawn = max(LEAST_PROMPTS, min(several, 2 * (several - 1)))
     larger = share_beyond_graphs(pools, drawn, decoded)
-    small, large = (engine.host_floor(tokens, decoded + several) for tokens in (engine.most_in_graphs, inf))
+    return _launched_in_part_by_graphs(pools, larger, decoded + several, prefill)
+
+
+def _launched_in_part_by_graphs(pools: Pools, larger: float, ending: float, prefill: StepTime) -> StepTime:
+    """The steps of one prompt, ``prefill``, with the time that the host needs if the share ``larger`` of them exceeds
+    the captured graphs and ``ending`` sequences of each produce a token.
+    """
+    engine = pools.decode
+    small, large = (engine.host_floor(tokens, ending) for tokens in (engine.most_in_graphs, inf))
     return prefill._replace(floor=prefill.steps * ((1 - larger) * small + larger * large))

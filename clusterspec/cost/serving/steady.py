@@ -28,6 +28,11 @@ from clusterspec.cost.serving.pools import (
 )
 from clusterspec.cost.serving.prefill_waits import separate_prompt_tail, separate_prompt_wait, wait_for_received_prompts
 from clusterspec.cost.serving.quantiles import bisected_interval
+from clusterspec.cost.serving.replica_waits import (
+    starts_prompts_once_received,
+    wait_for_reception,
+    wait_of_replicas,
+)
 from clusterspec.cost.serving.replicas import runs_in_cycles, wait_in_cycle
 from clusterspec.cost.serving.waits import (
     mixed_prompt_wait,
@@ -190,9 +195,24 @@ def _with_prefill_wait(pools: Pools, now: Steady) -> Steady:
     return now._replace(wait=tail.of_all, tail=tail)
 
 
+def _with_wait_of_replicas(pools: Pools, now: Steady) -> Steady:
+    """A state of an open load on attention replicas that run either prompts or decode, with the wait of a prompt."""
+    steps, ranks, load = (now.decode, now.prefill), pools.decode.attention_ranks, pools.load
+    rate = max(now.rate, load.request_rate or 0.0) if is_open_run(load) else now.rate
+    ahead = seconds_formed_ahead(pools, now.sequences, steps, now.carried)
+    others = pools.share_of_arrivals_at_busy(now.sequences)
+    if load.receive_interval > 1:
+        wait = wait_for_reception(pools, rate / ranks, steps, now.prompt)
+        return now._replace(ahead=0.0, wait=others * wait)
+    arriving = rate / ranks, now.sequences * now.tokens_per_step / load.gaps
+    return now._replace(ahead=ahead, wait=ahead + others * wait_of_replicas(pools, arriving, steps, now.prompt))
+
+
 def _with_wait_in_steps(pools: Pools, now: Steady, prompts: float, load_of_rank: tuple[float, float]) -> Steady:
     """A state with the wait of `mixed_prompt_wait`, and with its distribution in a closed loop."""
     engine = pools.decode
+    if starts_prompts_once_received(pools):
+        return _with_wait_of_replicas(pools, now)
     ahead = seconds_formed_ahead(pools, now.sequences, (now.decode, now.prefill), now.carried)
     wait = ahead + mixed_prompt_wait(pools, (now.decode, now.prefill), prompts, now.carried, load_of_rank)
     now = now._replace(ahead=ahead, wait=wait)

@@ -12,7 +12,9 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import longest_over_mean
-from clusterspec.cost.serving.replicas import PromptCycle, ReplicaSteps, carried_by_replicas, prompt_cycle
+from clusterspec.cost.serving.receptions import Reception
+from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row, row_of_steps
+from clusterspec.cost.serving.replicas import PromptCycle, carried_by_replicas, prompt_cycle
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.effort import sampled
@@ -43,6 +45,61 @@ def test_steps_with_prompts_follow_long_ones_more_often_as_drawn() -> None:
     assert STEPS.mixed == pytest.approx(mixed / 30_000, rel=0.05)
     assert STEPS.prompt_share == pytest.approx(own / 30_000, rel=0.08)
     assert STEPS.mean == pytest.approx(seconds / 30_000, rel=0.05)
+
+
+def test_prompts_of_several_steps_hold_rows_together_as_drawn() -> None:
+    """100,000 steps, with prompts of three steps at 0.5 a second on each of 16 replicas, none of which queues."""
+    random, mixed, last, seconds, each = Random(5), 0, -9, 0.0, STEPS.plain
+    for place in range(100_000):
+        if random.random() < 1 - exp(-16 * 0.5 * each):
+            last = place
+        each = STEPS.longer if place < last + 3 else STEPS.plain
+        mixed, seconds = mixed + (each == STEPS.longer), seconds + each
+    found = STEPS._replace(rate=0.5, chunks=3.0, most=1 / 3)
+    assert found.mixed == pytest.approx(mixed / 100_000, rel=0.05)
+    assert found.mean == pytest.approx(seconds / 100_000, rel=0.05)
+
+
+def test_steps_formed_ahead_have_one_more_in_which_all_replicas_decode() -> None:
+    """At most: none more where prompts come in the time between the forming of a step and its start."""
+    late, early = STEPS._replace(lead=0.0), STEPS._replace(lead=100.0)
+    assert late.decode_row == pytest.approx(STEPS.decode_row + 1)
+    assert early.decode_row == pytest.approx(1.0)
+    assert late.mixed < STEPS.mixed < early.mixed
+
+
+def test_the_lead_of_launches_in_a_row_is_as_drawn() -> None:
+    """6,000 rows that end after each step with a probability of 1/6; the launch takes less or more than the device."""
+    for launching in (0.09, 0.1, 0.11, 0.13, 0.2):
+        random, leads, seconds = Random(11), [], []
+        for _ in range(6_000):
+            lead, goes_on = 0.06, True
+            while goes_on:
+                took = max(0.1, launching - lead)
+                leads.append(lead)
+                seconds.append(took)
+                lead, goes_on = min(0.1, max(0.0, lead + took - launching)), random.random() > 1 / 6
+        found = lead_in_row(0.06, 0.1, launching, 6.0)
+        assert found[0] == pytest.approx(sum(leads) / len(leads), rel=0.04)
+        assert found[1] == pytest.approx(sum(seconds) / len(seconds), rel=0.01)
+
+
+def test_a_request_waits_for_half_of_an_interval_without_prompts_and_of_a_step_between_many() -> None:
+    """Ten decode steps of 0.01 s to a reception; of 16 replicas with 50 prompts per second and replica each step of 0.1
+    s has some, so that the next one receives again.
+    """
+    rare = Reception(waiting=0.1, some=1e-9, number=1.0, longer=0.1, after=0.0, later=0.1, decoded=10.0)
+    assert rare.wait == pytest.approx(0.05) and rare.between == pytest.approx(0.01)
+    many = rare._replace(some=1.0, after=1e9, decoded=1e9)
+    assert many.wait == pytest.approx(0.05) and many.between == pytest.approx(0.1)
+    assert row_of_steps(1.0, 16 * 50 * 0.1) > 1e20
+
+
+def test_replicas_are_never_faster_than_one_of_them_alone_with_its_share() -> None:
+    for steps in (STEPS, STEPS._replace(chunks=3.0, most=1 / 3), STEPS._replace(lead=0.02)):
+        for rate in (0.01, 0.3, 2.0):
+            several = steps._replace(rate=rate)
+            assert several.decode_interval >= several._replace(ranks=1.0).decode_interval
 
 
 @pytest.mark.parametrize("name", ["mixed", "mean", "prompt_share", "fullest", "decode_interval"])

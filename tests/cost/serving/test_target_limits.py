@@ -14,6 +14,7 @@ from clusterspec.cost.serving.latency import exceeds_capacity
 from clusterspec.cost.serving.percentiles import single_gap
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.replica_steps import seconds_of_step
 from clusterspec.cost.serving.replicas import PromptCycle
 from clusterspec.cost.serving.targets import (
     TargetResult,
@@ -136,11 +137,11 @@ def test_a_step_lasts_as_long_as_its_fullest_replica_computes() -> None:
     """6 prompts of 1,000 tokens, at most 2 on one replica: as many tokens, on three busy replicas."""
     pools = wide()
     step = pools.decode.prefill(2000.0, 1000.0, 3.0).lasting_after(0.01)
-    assert replicas.seconds_of_step(pools, 2.0, 6.0, 0.01) == pytest.approx(step)
+    assert seconds_of_step(pools, 2.0, 6.0, 0.01) == pytest.approx(step)
     alone = pools.decode.prefill(2000.0, 1000.0, 1.0).lasting_after(0.0)
-    assert replicas.seconds_of_step(pools, 2.0, 1.0, 0.0) == pytest.approx(alone)
+    assert seconds_of_step(pools, 2.0, 1.0, 0.0) == pytest.approx(alone)
     every = pools.decode.prefill(1000.0, 1000.0, 8.0).lasting_after(0.0)
-    assert replicas.seconds_of_step(pools, 1.0, 80.0, 0.0) == pytest.approx(every)
+    assert seconds_of_step(pools, 1.0, 80.0, 0.0) == pytest.approx(every)
 
 
 def test_the_steps_of_a_row_have_more_and_fewer_prompts_than_the_mean() -> None:
@@ -153,7 +154,7 @@ def test_the_steps_of_a_row_have_more_and_fewer_prompts_than_the_mean() -> None:
     few, many = prompts - deviation, prompts + deviation
     assert few > 1
     seconds = [
-        replicas.seconds_of_step(pools, max(1.0, min(prompts_on_fullest(count / 8, 8), 4.0)), count, 0.02 / cycle.mixed)
+        seconds_of_step(pools, max(1.0, min(prompts_on_fullest(count / 8, 8), 4.0)), count, 0.02 / cycle.mixed)
         for count in (few, many)
     ]
     mean, met = replicas._seconds_in_row(pools, cycle)
