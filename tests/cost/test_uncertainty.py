@@ -12,7 +12,9 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost.estimate import (
+    COMMON_TO_LAYOUTS,
     HIGHEST_MFU,
+    OTHER_LAYOUT,
     PART_SPREAD,
     RUN_TO_RUN,
     UNSEEN_KIND,
@@ -20,6 +22,7 @@ from clusterspec.cost.estimate import (
     evidence_figures,
     highest_mfu,
     mfu_figure_name,
+    step_range,
     unseen_spread,
 )
 from clusterspec.cost.plan import Plan, transfer_rows
@@ -332,3 +335,23 @@ def test_unknown_overlap_lowers_the_low_end_by_what_computation_covers(rate: str
     covered = {"exchange": exchange, "computation": found.step.computing}
     assert covered[hidden] == min(covered.values())
     assert low == pytest.approx((found.step_seconds - covered[hidden]) / width)
+
+
+def test_another_layout_is_known_better_than_the_step() -> None:
+    """Three tenths of the width of software are common to two layouts; the rest remains beside the same other parts."""
+    found = of_part("h100-sxm-80gb")
+    assert found.step and found.step_seconds and found.step_time_range and found.difference_bounds
+    spread_ = found.step.software.stack.achievable["spread"].value
+    known = found.step_time_range[1] / found.step_seconds - 1
+    other = found.difference_bounds[1] - 1
+    assert known**2 - other**2 == pytest.approx(spread_**2 * (1 - (1 - COMMON_TO_LAYOUTS.value) ** 2))
+
+
+def test_a_measured_step_of_another_layout_bounds_the_errors_of_software() -> None:
+    """With experts, software adds no more to a step of this machine than another layout does."""
+    found = of_part("h100-sxm-80gb")
+    assert found.step
+    wide = step_range(found.step, experts=True)[1] / found.step.seconds - 1
+    measured = step_range(found.step, experts=True, measured=True)[1] / found.step.seconds - 1
+    spread_ = found.step.software.stack.achievable["spread.experts"].value
+    assert wide**2 - measured**2 == pytest.approx(spread_**2 - OTHER_LAYOUT.value**2)

@@ -8,6 +8,7 @@ from tools.fit import first_widths
 from tools.fit.spread import Need, share_inside, share_inside_unseen, spreads
 
 ALL = "all"
+UNSEEN = "no earlier source on the chip"
 GROUPS: Mapping[str, Callable[[Need], bool]] = {
     ALL: lambda one: True,
     "trainers with layers of their own": lambda one: not one.is_program,
@@ -17,7 +18,7 @@ GROUPS: Mapping[str, Callable[[Need], bool]] = {
     "programs that nothing was fitted to": lambda one: one.stack.startswith(("custom", "llm", "nanotron")),
     "dense": lambda one: not one.experts,
     "with experts": lambda one: one.experts,
-    "no earlier source on the chip": lambda one: one.evidence == 0,
+    UNSEEN: lambda one: one.evidence == 0,
     "up to two earlier sources": lambda one: 0 < one.evidence <= 2,
     "more earlier sources": lambda one: one.evidence > 2,
 }
