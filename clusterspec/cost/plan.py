@@ -228,6 +228,18 @@ class Plan:
         """The range in seconds that should contain four in five measured steps; for a measured job, the range of its
         measurements.
         """
+        return self._step_range()
+
+    @cached_property
+    def difference_bounds(self) -> tuple[float, float] | None:
+        """The range of what another layout of the job takes, as the low and high end over the prediction: the errors of
+        software are in part common to both.
+        """
+        found = self._step_range(between_layouts=True)
+        return (found[0] / self.step.seconds, found[1] / self.step.seconds) if found and self.step else None
+
+    def _step_range(self, between_layouts: bool = False) -> tuple[float, float] | None:
+        """The range of the step in seconds, or of what another layout of the job takes."""
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
@@ -242,7 +254,9 @@ class Plan:
             bool(workload.model.experts),
             layout.software is not None,
             hypot(*(figure.value for _, figure in gained)),
-            self.mfu / highest if self.mfu and highest else 0.0,
+            ahead=self.mfu / highest if self.mfu and highest else 0.0,
+            measured=measured is not None,
+            between_layouts=between_layouts,
         )
 
     @property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 
 from clusterspec.catalog.entries import Accelerator
 from clusterspec.catalog.stacks import Stack
 from tools.accuracy.cases import settings
-from tools.fit import result, spread
+from tools.fit import first_widths, result, spread
 from tools.fit.constants import Constant, constants
 from tools.fit.evidence import Evidence
 from tools.fit.held_out import Errors, errors, families, folds, kinds, sources
@@ -28,10 +29,10 @@ def main() -> None:
     if chosen.only:
         fit_groups(chosen.only, everything, chosen.write)
         return
-    fit = fitted(constants(), everything)
     if chosen.bands:
-        write_ranges(sources(fit))
+        write_ranges(everything)
         return
+    fit = fitted(constants(), everything)
     by_fold, by_source, by_family, by_kind = folds(fit), sources(fit), families(fit), kinds(fit)
     print_errors("fitted", errors(fit.values, (run for run in everything if run.fitted)))
     print_errors("checked", errors(fit.values, (run for run in everything if not run.fitted)))
@@ -44,7 +45,7 @@ def main() -> None:
     if chosen.write:
         for file in write(fit.values, {constant: sensitive_runs(constant, fit) for constant in fit.values}):
             print(f"wrote {file}")
-        write_ranges(by_source)
+        write_ranges(everything)
         spread.write_reached(everything)
         result.write(fit, by_fold, by_source, by_family, by_kind)
     elif chosen.held_out:
@@ -73,10 +74,12 @@ def kept_constant(constant: Constant) -> Constant:
     return replace(constant, prior=entry.achievable[constant.fact].value, spread=0)
 
 
-def write_ranges(by_source: Errors) -> None:
+def write_ranges(everything: Sequence[Run]) -> None:
     """Put the half-widths of software and of accelerators into the catalog."""
-    spread.write(spread.spreads(by_source))
-    Evidence.of(run for run, _ in by_source).write()
+    first_widths.write(first_widths.counted())
+    first_widths.read.cache_clear()
+    spread.write(spread.spreads(first_widths.of_side(held_out=False)))
+    Evidence.of(everything).write()
 
 
 def print_errors(name: str, found: Errors) -> None:

@@ -6,11 +6,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from math import hypot, sqrt
 
 from clusterspec import resources
 from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.estimate import PART_SPREAD, UNSEEN_KIND, UNSEEN_PART
+from tools.accuracy.cases import published_runs
+from tools.accuracy.split import BEFORE, training_source
 from tools.fit.constants import left_out, rated_family
 from tools.fit.runs import Run
 
@@ -26,6 +29,16 @@ def effective_sources(counts: Collection[int]) -> float:
     (3.0, 1.41, 0.0)
     """
     return sum(counts) ** 2 / sum(count**2 for count in counts) if counts else 0.0
+
+
+def entered_before(source: str) -> frozenset[str]:
+    """The sources that were entered before this one; those that were read before the split come first.
+
+    >>> "bloom" in entered_before("nemo"), "modalities" in entered_before("nemo"), "nemo" in entered_before("nemo")
+    (True, True, False)
+    """
+    entered = list(dict.fromkeys(training_source(run["id"]) for run in published_runs("new_runs")))
+    return BEFORE | {*takewhile(lambda other: other != source, entered)}
 
 
 def part_spread(sources: float) -> float:
@@ -65,6 +78,15 @@ class Evidence:
             chips,
             {name: frozenset(found) for name, found in kinds.items()},
         )
+
+    def before(self, source: str) -> Evidence:
+        """The evidence of the sources that were entered before this one: what a first prediction for it rested on."""
+        earlier = entered_before(source)
+        chips = {
+            name: {other: count for other, count in counts.items() if other in earlier}
+            for name, counts in self.chips.items()
+        }
+        return Evidence(chips, {kind: found & earlier for kind, found in self.kinds.items()})
 
     def half_width_without_source(self, run: Run) -> float:
         """The relative half-width of a run's range without the uncertainty of its software, if its source had not been

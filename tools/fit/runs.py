@@ -18,7 +18,7 @@ from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.quantity import Figure
 from clusterspec.source import Assumed
 from tools.accuracy.cases import FILES, published_runs, study_of
-from tools.accuracy.split import fitted_runs, training_source
+from tools.accuracy.split import BEFORE, fitted_runs, is_held_out, training_source
 from tools.fit.constants import Constant, Owner, family, rated_family
 
 Values = Mapping[Constant, float]
@@ -113,6 +113,14 @@ def runs() -> tuple[Run, ...]:
     """All runs, by source and name; read and resolved once, which takes a second."""
     rows = {row["id"]: row for name in FILES for row in published_runs(name)}
     return tuple(_run(rows[name], training_source(name), fitted) for name, fitted in fitted_runs().items())
+
+
+@cache
+def unfitted_runs() -> tuple[Run, ...]:
+    """The runs of the sources that are held out since the split, to which nothing may be fitted."""
+    rows = {row["id"]: training_source(row["id"]) for row in published_runs("new_runs")}
+    held = {name: source for name, source in rows.items() if is_held_out(source) and source not in BEFORE}
+    return tuple(_run(row, held[row["id"]], False) for row in published_runs("new_runs") if row["id"] in held)
 
 
 def _run(row: dict[str, Any], source: str, fitted: bool) -> Run:

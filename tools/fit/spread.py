@@ -1,26 +1,32 @@
-"""How far predictions of runs that were not fitted to lie off: the bands of the catalog's stacks."""
+"""How far first predictions of runs lie off: the bands of the catalog's stacks."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, expm1, hypot, log1p, sqrt
+from statistics import mean
 
 from clusterspec import resources
 from clusterspec.cost import parameters
 from clusterspec.cost.estimate import RUN_TO_RUN
+from tools.accuracy.cases import published_runs
 from tools.accuracy.split import BEFORE
-from tools.fit.constants import left_out, table
-from tools.fit.evidence import Evidence
+from tools.fit.constants import left_out
+from tools.fit.evidence import Evidence, effective_sources
 from tools.fit.held_out import Errors
 from tools.fit.runs import Run
 
 HELD = 0.8
-"""The share of left-out sources' runs that must lie within the whole range, including its allowances for exposed
+"""The share of first predictions that must lie within the whole range, including its allowances for exposed
 communication, stragglers, the host and few sources on the accelerator. Each source counts alike, because a user's run
 resembles a source, not one of many rows of a table.
+
+First predictions are those made when the rows of a source were entered, before anything was changed for them. Errors of
+a source that is left out of a fit are smaller: its rows were described, and what the model counts was chosen, with them
+in sight. The allowances are those of the evidence at that time.
 
 The range with experts is at least as wide as the range without, because all its uncertainties apply too. No range of
 software is narrower than two runs of one description differ (`RUN_TO_RUN`), also where the other allowances hold this
@@ -31,24 +37,10 @@ FAMILIES_HELD = 0.9
 different.
 """
 FACTS = {False: "spread", True: "spread.experts"}
-KNOWN = 4
-"""Number of sources of a generation at which its own spread counts as much as that of all generations."""
-LIBRARIES = ("fsdp", "deepspeed")
-"""Frameworks that are libraries: each program around them brings layers of its own. Their generations have one spread,
-of runs of sources that were entered since the split. The spread of all generations says nothing of theirs. Runs count,
-too, that are not fitted to because no spec can state what they do: the program of a user may do the same.
-"""
-FORKED = ("torchtitan",)
-"""A program that its users change: its generations have one spread, as those of the libraries. Their few sources are
-corrected for by rank, since the spread of all generations says nothing of theirs.
-"""
-UNKNOWN = ("custom-2021", "llm-c-2024", "llmq-2025", "nanotron-2024")
-"""Entries of programs to which nothing was fitted, the entry of an unknown framework among them. They have one spread,
-by the rule of torchtitan.
-"""
-WITHOUT_EXPERTS = ("fsdp", *UNKNOWN)
-"""The library without a layer of experts, and unknown programs: each brings its own, and fewer than five sources of the
-fitted side ran one. Their entries state one spread with experts, which no rule draws.
+PROGRAMS = ("torchtitan", "fsdp", "deepspeed", "custom", "llm-c", "llmq", "nanotron")
+"""What the names of stacks begin with whose users bring or change the layers: torchtitan, the libraries PyTorch FSDP
+and DeepSpeed, and programs to which nothing was fitted. All other stacks are trainers with layers of their own. Each of
+the two kinds has one range: a generation has few sources, and the years of software do not tell its errors apart.
 """
 ROUNDING = 1e-9
 """Rounding error of a sum of weights."""
@@ -63,115 +55,81 @@ class Spread:
     width: float
     runs: int
     sources: int
-    before: str = ""
-    """The generation before it, where the width is that one's."""
 
 
 @dataclass(frozen=True)
-class _Need:
-    """A run whose source was left out, and the half-width of its software that its range needs to hold it."""
+class Need:
+    """A first prediction, by the id of its run, and the half-width of software that its range needs to hold the run.
 
-    run: Run
+    ``stack`` is its software in the catalog. ``evidence`` is the number of sources of equally many runs on its chip
+    that were entered before it.
+    """
+
+    id: str
+    source: str
+    stack: str
+    experts: bool
+    evidence: float
     width: float
 
-
-def spreads(sources: Errors) -> dict[str, dict[bool, Spread]]:
-    """For each stack, the spread without and with experts.
-
-    ``sources`` are errors of runs whose source was left out of the fit, as a user's run is; the rest of their range is
-    that of an accelerator without this source, too.
-    """
-    evidence = Evidence.of(run for run, _ in sources)
-    needs = [
-        _Need(run, additional_half_width(error, hypot(evidence.half_width_without_source(run), run.host_spread(error))))
-        for run, error in sources
-    ]
-    found = {}
-    for stack in (*table()["stacks"], *UNKNOWN):
-        dense, experts = (
-            _shrunk_spread(stack, experts, [one for one in needs if one.run.experts is experts])
-            for experts in (False, True)
-        )
-        found[stack] = {
-            False: dense,
-            True: experts if experts.width > dense.width else replace(experts, width=dense.width),
-        }
-    return with_generations_before(found)
+    @property
+    def is_program(self) -> bool:
+        """Whether the users of its software bring or change the layers."""
+        return self.stack.startswith(PROGRAMS)
 
 
-def with_generations_before(found: dict[str, dict[bool, Spread]]) -> dict[str, dict[bool, Spread]]:
-    """The spreads of stacks, where a generation with one source or none is at least as wide as the generation of the
-    same framework before it: a new release is not known better than the one that more people ran.
-
-    >>> old, new = Spread(0.2, 20, 4), Spread(0.1, 2, 1)
-    >>> with_generations_before({"a-2024": {False: old}, "a-2026": {False: new}, "b-2026": {False: new}})["a-2026"]
-    {False: Spread(width=0.2, runs=2, sources=1, before='a-2024')}
-    """
-    widened: dict[str, dict[bool, Spread]] = {}
-    for stack in sorted(found):
-        name = stack.rpartition("-")[0]
-        before = max((each for each in widened if each.rpartition("-")[0] == name), default=None)
-        widened[stack] = {
-            experts: replace(one, width=widened[before][experts].width, before=before)
-            if before is not None and one.sources <= 1 and one.width < widened[before][experts].width
-            else one
-            for experts, one in found[stack].items()
-        }
-    return widened
+def first_errors(everything: Iterable[Run]) -> Errors:
+    """The errors of the first predictions of some runs, of sources that were entered since the split."""
+    first = {row["id"]: row["first"] for row in published_runs("new_runs")}
+    new = [run for run in everything if run.id in first and run.source not in BEFORE]
+    return [(run, first[run.id] / run.seconds - 1) for run in new]
 
 
-def _shrunk_spread(stack: str, experts: bool, needs: Sequence[_Need]) -> Spread:
-    alike = () if experts else _pooled_stacks(stack)
-    needs = [one for one in needs if counts_in_spread(one.run.id, alike)]
-    if alike:
-        return _pooled_spread(alike, needs)
-    own = [one for one in needs if ("stack", stack) in one.run.owners]
-    sources = len({one.run.source for one in own})
-    weight = sources / (sources + KNOWN)
-    everything = _quantile(needs, corrected_share(len({one.run.source for one in needs})))
-    return Spread(_at_least(weight * _quantile(own) + (1 - weight) * everything), len(own), sources)
+def needs(first: Errors, evidence: Evidence) -> list[Need]:
+    """What the range of each first prediction needs, with the evidence of the sources that were entered earlier."""
+    earlier = {source: evidence.before(source) for source in {run.source for run, _ in first}}
+    return [need(run, error, earlier[run.source]) for run, error in first]
 
 
-def counts_in_spread(run: str, pooled: tuple[str, ...]) -> bool:
-    """Whether a run counts in the spread of its stack, of which those named ``pooled`` have one together.
-
-    >>> counts_in_spread("composerolmo-001", LIBRARIES), counts_in_spread("torchao-001", FORKED)
-    (True, False)
-    """
-    return pooled == LIBRARIES or run not in left_out()
-
-
-def _at_least(size: float) -> float:
-    """The half-width of this logarithm, but no less than the difference of two runs of one description."""
-    return max(expm1(size), RUN_TO_RUN.value)
+def need(run: Run, error: float, evidence: Evidence) -> Need:
+    """What the range of a run needs for a prediction with this error."""
+    assert run.design.layout and run.design.layout.stack
+    known = hypot(evidence.half_width_without_source(run), run.host_spread(error))
+    alike = effective_sources(evidence.chips.get(run.rated_family, {}).values())
+    width = additional_half_width(error, known)
+    return Need(run.id, run.source, run.design.layout.stack.id, run.experts, alike, width)
 
 
-def _pooled_stacks(stack: str) -> tuple[str, ...]:
-    """What the names of all stacks begin with that have one spread without experts with this one; empty if none."""
-    return next((group for group in (LIBRARIES, FORKED, UNKNOWN) if stack.startswith(group)), ())
+def spreads(found: Sequence[Need]) -> dict[bool, dict[bool, Spread]]:
+    """For trainers (False) and programs (True), the spread without and with experts."""
+    return {program: _spreads_of_kind([one for one in found if one.is_program is program]) for program in FACTS}
 
 
-def _pooled_spread(stacks: tuple[str, ...], needs: Sequence[_Need]) -> Spread:
-    """The spread of some stacks together, by dense runs of sources entered since the split."""
-    new = [
-        one
-        for one in needs
-        if one.run.source not in BEFORE
-        and any(kind == "stack" and name.startswith(stacks) for kind, name in one.run.owners)
-    ]
-    sources = len({one.run.source for one in new})
-    share = HELD if stacks == LIBRARIES else corrected_share(sources)
-    return Spread(_at_least(_quantile(new, share=share)), len(new), sources)
+def _spreads_of_kind(found: Sequence[Need]) -> dict[bool, Spread]:
+    dense, experts = (_spread([one for one in found if one.experts is kind]) for kind in FACTS)
+    return {False: dense, True: experts if experts.width > dense.width else replace(experts, width=dense.width)}
 
 
-def corrected_share(sources: int) -> float:
-    """The share of this many sources that a width must hold, to hold `HELD` of the runs of a further one: by exchange
-    of the further one with any of them (Vovk et al., Algorithmic Learning in a Random World, 2005).
+def _spread(found: Sequence[Need]) -> Spread:
+    sources = len({one.source for one in found})
+    return Spread(max(_quantile(found), RUN_TO_RUN.value), len(found), sources)
 
-    >>> [round(corrected_share(sources), 2) for sources in (1, 4, 5, 40)]
-    [1.0, 1.0, 0.96, 0.82]
-    """
-    return min(1.0, HELD * (sources + 1) / sources) if sources else HELD
+
+def share_inside(found: Iterable[Need], widths: Mapping[bool, Mapping[bool, Spread]]) -> float:
+    """The share of first predictions whose ranges with these widths hold the run, each source with one weight."""
+    inside: defaultdict[str, list[bool]] = defaultdict(list)
+    for one in found:
+        inside[one.source].append(one.width <= widths[one.is_program][one.experts].width)
+    return mean(mean(each) for each in inside.values())
+
+
+def share_inside_unseen(chosen: Collection[Need], found: Sequence[Need]) -> float:
+    """The share of chosen first predictions inside ranges that were drawn without their source, as for a next one."""
+    shares = []
+    for source in {one.source for one in chosen}:
+        widths = spreads([one for one in found if one.source != source])
+        shares.append(share_inside([one for one in chosen if one.source == source], widths))
+    return mean(shares)
 
 
 def unmeasured_group_width(left_out_errors: Errors, folds: Errors, group: Callable[[Run], object]) -> float:
@@ -197,16 +155,16 @@ def _quantile_of_groups(errors: Errors, group: Callable[[Run], object]) -> float
     return 0.0
 
 
-def _quantile(needs: Sequence[_Need], share: float = HELD) -> float:
-    """The logarithm of the factor that the spread of software has to be, for the ranges to hold this share of the
-    sources; a source counts for the part of its runs that they contain.
+def _quantile(found: Sequence[Need]) -> float:
+    """The least spread of software with which the ranges hold their share of the sources; a source counts for the part
+    of its runs that they contain.
     """
-    members = Counter(one.run.source for one in needs)
+    members = Counter(one.source for one in found)
     reached = 0.0
-    for one in sorted(needs, key=lambda each: each.width):
-        reached += 1 / members[one.run.source]
-        if reached >= share * len(members) - ROUNDING:
-            return log1p(one.width)
+    for one in sorted(found, key=lambda each: each.width):
+        reached += 1 / members[one.source]
+        if reached >= HELD * len(members) - ROUNDING:
+            return one.width
     return 0.0
 
 
@@ -219,16 +177,13 @@ def additional_half_width(error: float, known: float) -> float:
     return sqrt(max(0.0, expm1(abs(log1p(error))) ** 2 - known**2))
 
 
-def write(found: dict[str, dict[bool, Spread]]) -> None:
-    """Puts the spreads into the catalog."""
-    for stack, kinds in found.items():
-        file = resources.catalog() / "stacks" / f"{stack}.yaml"
-        text = file.read_text("utf-8")
-        for experts, one in kinds.items():
-            if experts and stack.startswith(WITHOUT_EXPERTS):
-                continue
+def write(found: Mapping[bool, Mapping[bool, Spread]]) -> None:
+    """Puts the spreads into the stacks of the catalog that have one."""
+    for file in sorted((resources.catalog() / "stacks").glob("*.yaml")):
+        text, program = file.read_text("utf-8"), file.stem.startswith(PROGRAMS)
+        for experts, one in found[program].items():
             line = re.compile(rf"^  {re.escape(FACTS[experts])}: .*$", re.MULTILINE)
-            text = line.sub(_line(stack, experts, one), text)
+            text = line.sub(_line(program, experts, one), text)
         file.write_text(text, "utf-8")
 
 
@@ -274,35 +229,11 @@ def _highest_mfu_line(name: str, runs: Sequence[Run]) -> str:
     return f'  {name}: {{is: {best.mfu:.3f}, of: peak.{name.split(".")[1]}, assumed: "{why}"}}\n'
 
 
-def _line(stack: str, experts: bool, one: Spread) -> str:
-    held = f"four in five published {'runs with experts' if experts else 'dense runs'}"
-    runs = "1 run" if one.runs == 1 else f"{one.runs} runs"
-    sources = "1 source" if one.sources == 1 else f"{one.sources} sources"
-    if one.before:
-        why = (
-            f"as {one.before}, the generation before, which more sources ran: its range contains {held} when the "
-            f"prediction is fitted to the other sources, with equal weight per source; {runs} of {sources} "
-            f"{'is' if one.runs == 1 else 'are'} of this generation"
-        )
-        return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
-    scope = f"{runs} of {sources} {_scope(stack, experts)}"
+def _line(program: bool, experts: bool, one: Spread) -> str:
+    software = "programs whose users bring or change the layers" if program else "trainers with layers of their own"
+    model = "runs with experts" if experts else "dense runs"
     why = (
-        f"{held} lie within it when the prediction is fitted to the other sources, "
-        f"with equal weight per source: {scope}"
+        f"four in five first predictions of {model} by {software} lie within it, with equal weight per source: "
+        f"{one.runs} runs of {one.sources} sources, predicted before anything was changed for them"
     )
-    if one.width == RUN_TO_RUN.value:
-        why = (
-            f"{held} lie within the range of the other terms; this term adds only the difference between two runs of "
-            f"one description: {scope}"
-        )
     return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
-
-
-def _scope(stack: str, experts: bool) -> str:
-    """What the runs behind a spread have in common."""
-    alike = () if experts else _pooled_stacks(stack)
-    return {
-        LIBRARIES: "with PyTorch FSDP and DeepSpeed of all years, libraries under programs of many authors",
-        FORKED: "with torchtitan of all years, which its users change",
-        UNKNOWN: "with programs that no constant was fitted to",
-    }.get(alike, "of this generation, with the spread of all generations as the prior")

@@ -7,8 +7,8 @@ slowly than the predicted steps read it. The steps read tokens times bytes per t
 2, or 4 for vocabularies from 65,500 words on). The storage system delivers what its `read` (else its `bandwidth`),
 `per_client`, `slots` and the NICs on the path allow. Files are compared in the same way: with `dataset_files`, the
 steps open the files that contain their tokens, and the storage system opens at most `metadata_rate` files a second.
-Severity follows the share of the step that the job waits for data: a note below the half-width of the prediction's
-range, a warning above it, and an error if at least a quarter of the step is lost even at the low end of the range.
+Severity follows the share of the step that the job waits for data: a note below the half-width of the range of that
+difference, a warning above it, and an error if at least a quarter of the step is lost even at the low end of the range.
 
 ## Why it matters
 

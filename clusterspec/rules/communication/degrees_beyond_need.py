@@ -8,8 +8,8 @@ and pp 4 for 8 billion parameters, tp 8 for one billion, and cp 8 for sequences 
 degree above 1 other than dp, the rule requires that a quarter of it or less halves the step, since published runs use
 twice the tp that is predicted to be fastest. Where context parallelism leaves a rank 2,048 tokens or fewer, the rule
 applies at any MFU, from a saving of 10 % on. Severity follows the predicted saving: a note below the half-width of the
-prediction's range, a warning above it, and an error if it is at least a quarter of the step even at the low end of the
-range.
+range of that difference, a warning above it, and an error if it is at least a quarter of the step even at the low end
+of the range.
 
 ## Why it matters
 

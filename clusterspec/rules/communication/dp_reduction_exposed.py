@@ -6,9 +6,9 @@ More than 5 % of the predicted step in exposed gradient reduction. The rule is s
 `dp-overlap-off`) and with fsdp (see `fsdp-gather-exposed`).
 
 Below two fifths of the step, severity follows the time that gradients in bf16 would save, since the batch allows no
-more accumulation: a note where it is below the half-width of the prediction's range, and a warning above it. From two
-fifths on, severity follows the exposed share itself: an error if even the low end of the range loses a quarter of the
-step. Published runs of small models on many accelerators expose up to a quarter.
+more accumulation: a note where it is below the half-width of the range of that difference, and a warning above it. From
+two fifths on, severity follows the exposed share itself: an error if even the low end of the range loses a quarter of
+the step. Published runs of small models on many accelerators expose up to a quarter.
 
 ## Why it matters
 

@@ -5,8 +5,8 @@
 A model with experts, where dispatch and combine take longer than the GEMMs of the experts, and `overlap.ep` is not
 true.
 
-Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
-and an error if even the low end of the range loses a quarter of the step.
+Severity follows the lost share of the step: a note below the half-width of the range of that difference, a warning
+above it, and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 

@@ -5,8 +5,8 @@
 A collective between nodes with messages below 64 MiB, whose predicted time is mostly latency and whose exposed time is
 more than 2 % of the step.
 
-Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
-and an error if even the low end of the range loses a quarter of the step.
+Severity follows the lost share of the step: a note below the half-width of the range of that difference, a warning
+above it, and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 

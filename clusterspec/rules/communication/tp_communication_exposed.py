@@ -4,10 +4,10 @@
 
 Tensor-parallel traffic that adds more than 25 % to the predicted compute, with groups inside the domain and
 `overlap.tp` not true. The finding is a note unless half the tp, with the freed ranks as stages or replicas, is
-predicted to save more of the step than the half-width of the prediction's range. It is then a warning if a quarter of
-the tp fits as well and leaves each replica at least four sequences per step, and an error if at least a quarter of the
-step is lost even at the low end of the range. Published runs use twice the tp that is predicted to be fastest, and more
-where the batch allows no more replicas.
+predicted to save more of the step than the half-width of the range of that difference. It is then a warning if a
+quarter of the tp fits as well and leaves each replica at least four sequences per step, and an error if at least a
+quarter of the step is lost even at the low end of the range. Published runs use twice the tp that is predicted to be
+fastest, and more where the batch allows no more replicas.
 
 ## Why it matters
 

@@ -4,7 +4,7 @@
 
 `load_balancing: ecmp` with RoCE on more than a single switch, or with any technology on a `dragonfly` or `dragonfly+`,
 whose groups have few direct links. Where the step is predicted, the rule predicts it again with NICs at half their
-rate: a note where the step grows by less than the half-width of the prediction's range, and for a service whose engines
+rate: a note where the step grows by less than the half-width of the range of that difference, and for a service whose engines
 each fit on a node; else a warning. It is never an error, since collisions vary from run to run.
 
 ## Why it matters

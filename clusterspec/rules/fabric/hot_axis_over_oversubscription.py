@@ -4,8 +4,8 @@
 
 A total oversubscription of 2:1 or more, with tensor-parallel groups, expert-parallel groups or fsdp shard groups that
 cross the oversubscribed level. The finding is a note where a 1:1 fabric would save less of the step than the half-width
-of the prediction's range, a warning above it and where the time is not known, and an error if at least a quarter of the
-step is lost even at the low end of the range.
+of the range of that difference, a warning above it and where the time is not known, and an error if at least a quarter
+of the step is lost even at the low end of the range.
 
 ## Why it matters
 

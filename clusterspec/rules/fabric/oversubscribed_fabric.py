@@ -12,8 +12,8 @@ Where all accelerators send across the level at once, each gets 1/ratio of the b
 GB/s of its NIC. Each rank of an all-to-all of n ranks sends n − b of n parts out of its block of b ranks. A ring in the
 order of the nodes leaves each block once: with k nodes in a block, a ratio up to k does not slow it. The message gives
 the predicted step time at this ratio and at 1:1, for ranks placed in this order. The finding is a note where the
-oversubscription costs less of the step than the half-width of the prediction's range, a warning above it and where the
-time is not known, and an error if at least a quarter of the step is lost even at the low end of the range.
+oversubscription costs less of the step than the half-width of the range of that difference, a warning above it and
+where the time is not known, and an error if at least a quarter of the step is lost even at the low end of the range.
 
 ## What to do
 

@@ -3,8 +3,8 @@
 ## What it finds
 
 Training over several nodes on a technology without RDMA (`ethernet`), except in clouds with their own protocol: a
-warning, and a note where all exposed traffic between nodes takes less of the step than the half-width of the
-prediction's range.
+warning, and a note where all exposed traffic between nodes takes less of the step than the half-width of the range of
+that difference.
 
 ## Why it matters
 

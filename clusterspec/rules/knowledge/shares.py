@@ -86,19 +86,18 @@ def cost_severity(loss: float | None, bounds: Bounds, unknown: str = "error", mo
 
 
 def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error", most: str = "error") -> str:
-    """The severity of a flaw that costs a share of the predicted step.
+    """The severity of a flaw that costs a share of the predicted step, by the range of a difference of two layouts.
 
     In reinforcement learning the plan is one update of the trainer, and the share is that of the whole step.
     """
-    if plan is None or plan.step_seconds is None or plan.step_time_range is None:
+    if plan is None or plan.difference_bounds is None:
         return cost_severity(loss, EXACT, unknown, most)
     if loss is not None and plan.rl is not None:
         low, high = plan.rl.band
         return cost_severity(
             _share_of_whole_step(loss, plan.rl), (low / plan.rl.step, high / plan.rl.step), unknown, most
         )
-    low, high = plan.step_time_range
-    return cost_severity(loss, (low / plan.step_seconds, high / plan.step_seconds), unknown, most)
+    return cost_severity(loss, plan.difference_bounds, unknown, most)
 
 
 def _share_of_whole_step(loss: float, times: RlTimes) -> float:

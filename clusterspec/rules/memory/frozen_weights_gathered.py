@@ -5,8 +5,8 @@
 Low-rank adapters (`trainable` with lora or qlora) with sharding fsdp or hsdp, where the same layout with `sharding:
 zero1` uses at most 95 % of the memory and is faster by 2 % or more.
 
-Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
-and an error if even the low end of the range loses a quarter of the step.
+Severity follows the lost share of the step: a note below the half-width of the range of that difference, a warning
+above it, and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 

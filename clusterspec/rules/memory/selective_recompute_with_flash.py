@@ -6,8 +6,8 @@
 that is at least 2 % longer. This is the case with flash attention in releases of Megatron Core whose selective
 recomputation runs the attention core again.
 
-Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
-and an error if even the low end of the range loses a quarter of the step.
+Severity follows the lost share of the step: a note below the half-width of the range of that difference, a warning
+above it, and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 

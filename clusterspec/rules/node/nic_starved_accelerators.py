@@ -5,9 +5,9 @@
 Training on more than one node, where the NIC rate per accelerator is below half of the usual rate. The usual rate is
 the one in the accelerator's entry (400 Gb/s for Hopper, Blackwell and MI300X), limited to the rate per dense bf16 FLOP
 of a DGX H100 (126 Gb/s for an A100, 60 Gb/s for an H20). The severity follows the share of the step that the usual rate
-would save: a note below the half-width of the prediction's range, a warning above it and where the time is not known,
-and an error if at least a quarter of the step is lost even at the low end of the range. A warning becomes a note where
-a cloud sells the instance only with these NICs, since no key of the fabric can change them.
+would save: a note below the half-width of the range of that difference, a warning above it and where the time is not
+known, and an error if at least a quarter of the step is lost even at the low end of the range. A warning becomes a note
+where a cloud sells the instance only with these NICs, since no key of the fabric can change them.
 
 ## Why it matters
 

@@ -4,9 +4,9 @@
 
 pp above 1 and fewer micro-batches (global batch / (dp × micro-batch)) than stages, or, with the dualpipe schedule, than
 twice as many, or an odd number. The finding is an error with dualpipe, which asserts the number, and in torchtitan,
-which rejects fewer. Otherwise it is a note where the idle share is below the half-width of the prediction's range, and
-a warning above it. It is also an error where interleaved stages are predicted to save a quarter of the step even at the
-low end of the range, or where more than 60 % of the step is idle.
+which rejects fewer. Otherwise it is a note where the idle share is below the half-width of the range of that
+difference, and a warning above it. It is also an error where interleaved stages are predicted to save a quarter of the
+step even at the low end of the range, or where more than 60 % of the step is idle.
 
 ## Why it matters
 

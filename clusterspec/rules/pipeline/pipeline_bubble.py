@@ -7,11 +7,11 @@ micro-batches with 1f1b, gpipe and interleaved schedules, predicted for the othe
 fewer micro-batches than stages.
 
 The finding is a note where the bubble is below a fifth of the step, which four micro-batches per stage achieve, or
-below the half-width of the prediction's range; else a warning. It is an error where interleaved stages are predicted to
-save a quarter of the step even at the low end of the range, or where more than 60 % of the step is idle. It is a note
-where the stated batch allows nothing better: at least two micro-batches per stage, of one sequence each, and no faster
-interleaved stages in the framework. Published runs of this kind idle up to 32 %. It is also a warning where a smaller
-pp uses at most 80 % of the memory and makes the step shorter by a quarter.
+below the half-width of the range of that difference; else a warning. It is an error where interleaved stages are
+predicted to save a quarter of the step even at the low end of the range, or where more than 60 % of the step is idle.
+It is a note where the stated batch allows nothing better: at least two micro-batches per stage, of one sequence each,
+and no faster interleaved stages in the framework. Published runs of this kind idle up to 32 %. It is also a warning
+where a smaller pp uses at most 80 % of the memory and makes the step shorter by a quarter.
 
 ## Why it matters
 

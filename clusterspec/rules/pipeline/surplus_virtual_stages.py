@@ -3,8 +3,8 @@
 ## What it finds
 
 In training, `virtual_stages` above one where one or two virtual stages at the same pp fit and are predicted to make the
-step at least 5 % shorter. Severity follows the lost share of the step: a note below the half-width of the prediction's
-range, a warning above it, and an error if even the low end of the range loses a quarter of the step.
+step at least 5 % shorter. Severity follows the lost share of the step: a note below the half-width of the range of that
+difference, a warning above it, and an error if even the low end of the range loses a quarter of the step.
 
 ## Why it matters
 

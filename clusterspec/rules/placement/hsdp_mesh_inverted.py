@@ -4,7 +4,7 @@
 
 `sharding: hsdp` with `dp_replicate` before `dp_shard` in the order of ranks, where shard groups then leave the domain
 and replicas do not. The severity follows the share of the step that the exchanged order would save: a note below the
-half-width of the prediction's range, a warning above it, and an error if at least a quarter of the step is lost even at
+half-width of the range of that difference, a warning above it, and an error if at least a quarter of the step is lost even at
 the low end of the range, or where no time is known.
 
 ## Why it matters

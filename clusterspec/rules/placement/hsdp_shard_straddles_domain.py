@@ -6,8 +6,8 @@
 several domains although the states would fit in one.
 
 The second case is a note where groups of one domain are predicted to save less of the step than the half-width of the
-prediction's range, a warning above it, and an error if at least a quarter of the step is lost even at the low end of
-the range.
+range of that difference, a warning above it, and an error if at least a quarter of the step is lost even at the low end
+of the range.
 
 ## Why it matters
 

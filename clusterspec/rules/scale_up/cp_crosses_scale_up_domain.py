@@ -4,8 +4,9 @@
 
 cp above 1, and a context-parallel group, enumerated from `layout.order`, with members in two domains.
 
-Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
-and an error if even the low end of the range loses a quarter of the step. It is a note where the time is not known.
+Severity follows the lost share of the step: a note below the half-width of the range of that difference, a warning
+above it, and an error if even the low end of the range loses a quarter of the step. It is a note where the time is not
+known.
 
 ## Why it matters
 

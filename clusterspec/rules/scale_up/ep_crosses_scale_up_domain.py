@@ -6,12 +6,13 @@ A model with experts, ep above 1, and an expert group, enumerated from `layout.o
 rule is silent where the spec states that the all-to-all overlaps (`overlap: {ep: true}`, or a share above 0) and a group
 fits into no domain.
 
-Severity follows the share of the step that the exposed all-to-all takes: a note below the half-width of the
-prediction's range, a warning above it, and an error if even the low end of the range loses a quarter of the step and
+Severity follows the share of the step that the exposed all-to-all takes: a note below the half-width of the range of
+that difference, a warning above it, and an error if even the low end of the range loses a quarter of the step and
 groups inside a domain, or another dispatcher, are faster. It is a warning where the time is not known, and a note for
-serving, where `expert-exchange-exposed` reports the cost of the exchange. It is at least a warning where a group would fit into one domain and crosses only because of its alignment.
-With a dispatcher that sends each token once per node (`deepep`, `hybrid`), the severity follows the saving of the
-fastest layout with groups inside a domain; it is a note where no such layout fits and is faster.
+serving, where `expert-exchange-exposed` reports the cost of the exchange. It is at least a warning where a group would
+fit into one domain and crosses only because of its alignment. With a dispatcher that sends each token once per node
+(`deepep`, `hybrid`), the severity follows the saving of the fastest layout with groups inside a domain; it is a note
+where no such layout fits and is faster.
 
 ## Why it matters
 

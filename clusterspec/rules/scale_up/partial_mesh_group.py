@@ -6,10 +6,10 @@
 accelerators of the domain.
 
 In training, the severity depends on the share of the predicted step that the idle links would save: a note below the
-half-width of the prediction's range and where the time is not known, a warning above it. In serving, where every token
-waits for the group, the finding is a warning where more than three quarters of the links are idle (two of eight) and
-one accelerator, or all of them, are predicted to give at least a fifth more throughput, unless the plan meets the targets
-that are stated.
+half-width of the range of that difference and where the time is not known, a warning above it. In serving, where every
+token waits for the group, the finding is a warning where more than three quarters of the links are idle (two of eight)
+and one accelerator, or all of them, are predicted to give at least a fifth more throughput, unless the plan meets the
+targets that are stated.
 
 ## Why it matters
 

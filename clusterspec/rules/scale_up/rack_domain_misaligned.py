@@ -4,8 +4,8 @@
 
 A job of more than one domain of several nodes, where tp divides the domain but the product of the innermost axes, taken
 in rank order while it fits into the domain, does not. The finding is a warning where the axis whose groups span two
-domains exposes communication for more of the step than the half-width of the prediction's range, or where the time is
-not known; else a note.
+domains exposes communication for more of the step than the half-width of the range of that difference, or where the
+time is not known; else a note.
 
 ## Why it matters
 

@@ -6,10 +6,10 @@ A tp that needs more accelerators than one domain has, where the fabric has no i
 with only PCIe, `tp-over-pcie` reports it instead. In training the finding is an error where exposed tensor-parallel
 communication is predicted to take a quarter of the step, where a layout within domains is predicted to save a quarter
 even at the low end of the range, or where the time is not known. It is a warning where such a layout saves more than
-the half-width of the prediction's range; else a note. In serving, the same limits apply to the predicted throughput,
-and a gain of 20 % is at least a warning. Without a target for the time between tokens the finding is at most a warning;
-where no throughput is predicted, it is a note. For rollout engines it is a note, since published recipes of
-reinforcement learning generate with tp 16 and 32 over nodes of eight.
+the half-width of the range of that difference; else a note. In serving, the same limits apply to the predicted
+throughput, and a gain of 20 % is at least a warning. Without a target for the time between tokens the finding is at
+most a warning; where no throughput is predicted, it is a note. For rollout engines it is a note, since published
+recipes of reinforcement learning generate with tp 16 and 32 over nodes of eight.
 
 ## Why it matters
 

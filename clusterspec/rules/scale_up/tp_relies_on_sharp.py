@@ -4,8 +4,9 @@
 
 A tp beyond the scale-up domain on an InfiniBand fabric with `in_network_reduction: true`.
 
-Severity follows the lost share of the step: a note below the half-width of the prediction's range, a warning above it,
-and an error if even the low end of the range loses a quarter of the step. It is a warning where the time is not known.
+Severity follows the lost share of the step: a note below the half-width of the range of that difference, a warning
+above it, and an error if even the low end of the range loses a quarter of the step. It is a warning where the time is
+not known.
 
 ## Why it matters
 
