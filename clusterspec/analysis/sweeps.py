@@ -193,7 +193,7 @@ def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
     assert one.document is not None
     changes = _changes_of_point(one, row.axes)
     studied, varied = Studied(one), variation.rewritten_study(one, changes)
-    found = _figures_of_point(studied, varied, axes, row, changes)
+    found = _row_with_figures(studied, varied, axes, row, changes)
     return found if _prices_machine(varied) or not _prices_machine(one) else replace(found, cost=None)
 
 
@@ -203,7 +203,7 @@ def _prices_machine(study: Study) -> bool:
     return isinstance(prices, dict) and any(prices.get(key) is not None for key in ("node", "node_hour"))
 
 
-def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow, changes: Changes) -> SweepRow:
+def _row_with_figures(studied: Studied, varied: Study, axes: Axes, row: SweepRow, changes: Changes) -> SweepRow:
     if axes.best_layout:
         return _row_of_best_layout(studied, varied, row, changes)
     refused = studied.refusing_rules(varied)

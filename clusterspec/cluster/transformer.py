@@ -56,7 +56,7 @@ def written_parts(written: ModelSpec, base: Model | None, layers: int, log: Reso
         _SPARSE: _model_part(_SPARSE, written.sparse_attention, base, {"layers": layers}, log),
         _COMPRESSED: _model_part(_COMPRESSED, written.compressed_attention, base, {}, log),
         _PREDICTION: _model_part(
-            _PREDICTION, written.multi_token_prediction, base, _prediction_defaults(written, base), log
+            _PREDICTION, written.multi_token_prediction, base, _token_prediction_defaults(written, base), log
         ),
     }
     return {key.field: part for key, part in parts.items() if part is not None}
@@ -67,7 +67,7 @@ def _linear_defaults(written: ModelSpec) -> dict[str, Any]:
     return {"convolution": CONVOLUTION, "gate_rank": key_dim or 0, "output_gate_rank": 0}
 
 
-def _prediction_defaults(written: ModelSpec, base: Model | None) -> dict[str, Any]:
+def _token_prediction_defaults(written: ModelSpec, base: Model | None) -> dict[str, Any]:
     experts = written.experts if written.experts is not None else base.experts if base else 0
     return {"ffn": "experts" if experts else "dense"}
 

@@ -37,7 +37,7 @@ def table() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text("utf-8"))
 
 
-def left_out() -> dict[str, str]:
+def unfitted_runs() -> dict[str, str]:
     """Runs that are not fitted to, each with the reason; they are predicted and scored like all others."""
     return dict(table()["left_out"])
 

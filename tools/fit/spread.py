@@ -12,7 +12,7 @@ from clusterspec import resources
 from clusterspec.cost import parameters
 from clusterspec.cost.estimate import RUN_TO_RUN
 from tools.accuracy.split import BEFORE
-from tools.fit.constants import left_out, table
+from tools.fit.constants import table, unfitted_runs
 from tools.fit.evidence import Evidence
 from tools.fit.held_out import Errors
 from tools.fit.runs import Run
@@ -138,7 +138,7 @@ def counts_in_spread(run: str, pooled: tuple[str, ...]) -> bool:
     >>> counts_in_spread("composerolmo-001", LIBRARIES), counts_in_spread("torchao-001", FORKED)
     (True, False)
     """
-    return pooled == LIBRARIES or run not in left_out()
+    return pooled == LIBRARIES or run not in unfitted_runs()
 
 
 def _at_least(size: float) -> float:
@@ -187,7 +187,7 @@ def unmeasured_group_width(left_out_errors: Errors, folds: Errors, group: Callab
 
 def _quantile_of_groups(errors: Errors, group: Callable[[Run], object]) -> float:
     """The size of an error that holds nine in ten runs, where each group counts alike."""
-    kept = [(run, abs(log1p(error))) for run, error in errors if run.id not in left_out()]
+    kept = [(run, abs(log1p(error))) for run, error in errors if run.id not in unfitted_runs()]
     members = Counter(group(run) for run, _ in kept)
     reached = 0.0
     for run, size in sorted(kept, key=lambda each: each[1]):
