@@ -113,7 +113,7 @@ def follows_with_another(claim: Claim, text: str, counts: Collection[float]) -> 
 
 
 def _alike(stated: Figure, words: str) -> list[float]:
-    """The values of the figures of some words in the unit of a result, in SI; not of the result itself."""
+    """SI values of the figures in some words that have the unit of a result, the result itself excluded."""
     return [
         each.value
         for each in _measured_figures(words)

@@ -8,7 +8,7 @@ In the description or a comment:
 - requests or tokens for each day, hour or month that the stated rate, or the highest `request_rate` of the keys,
   cannot reach; and a daily number derived from a constant rate that is not 86,400 times this rate;
 - bytes of a cache that are not the tokens times the bytes of each;
-- a number of accelerators in each engine other than that of the layout, and a total of engines or accelerators that is
+- a number of accelerators in each engine other than the layout's, and a total of engines or accelerators that is
   not the product of the stated numbers;
 - tokens per second that are not the requests per second times the tokens of each;
 - the share of one engine in traffic that is spread evenly;
