@@ -43,13 +43,17 @@ def fits_half(table: PaperTable) -> bool:
 
 def divided_width(least: Sequence[float], most: Sequence[float], width: float) -> list[float]:
     """The column widths of a table, given for each column its minimum (``least``) and its width without line breaks
-    (``most``).
+    (``most``). A line longer than the table counts as long as the table: it is broken in any case, and takes no width
+    from columns whose lines fit.
 
     >>> divided_width([1.0, 1.0], [2.0, 4.0], 12.0), divided_width([1.0, 1.0], [2.0, 4.0], 4.0)
     ([4.0, 8.0], [1.5, 2.5])
     >>> divided_width([1.0, 3.0], [2.0, 4.0], 2.0)
     [0.5, 1.5]
+    >>> divided_width([1.0, 1.0], [2.0, 100.0], 4.0)
+    [1.5, 2.5]
     """
+    most = [min(line, width) for line in most]
     words, lines = sum_of(least), sum_of(most)
     if lines <= width:
         return [one * width / lines for one in most]
