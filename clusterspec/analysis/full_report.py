@@ -91,8 +91,9 @@ def _without_folders(study: Study) -> Provenance:
 
 def comparison_report(study: Study, kind: str, audience: str) -> FullReport:
     """The parts of a report that need no other design: its estimate, bill, cost, machine and goodput."""
+    from clusterspec.analysis.areas import areas
     from clusterspec.analysis.machine import machine
-    from clusterspec.analysis.verdict import areas, verdict
+    from clusterspec.analysis.verdict import verdict
     from clusterspec.results.full import FullReport
 
     cluster, counted = study.design.cluster, bill(study)

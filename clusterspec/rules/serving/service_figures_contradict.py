@@ -83,12 +83,10 @@ from clusterspec.rules.knowledge.service_relations import (
     Derived,
     amplified_attempts,
     counts_of_period,
-    engines_of_accelerators,
     requests_in_flight,
-    shares_of_traffic,
     token_rates,
-    totals_of_units,
 )
+from clusterspec.rules.knowledge.service_shares import engines_of_accelerators, shares_of_traffic, totals_of_units
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
