@@ -80,7 +80,7 @@ def worded_causes(text: str) -> list[Worded]:
     for each in terms_in(text):
         found.setdefault(each.term.cause, []).append(each)
     scored = sorted(
-        (_scored(cause, terms) for cause, terms in found.items()), key=lambda each: (-each.score, each.cause)
+        (_scored_cause(cause, terms) for cause, terms in found.items()), key=lambda each: (-each.score, each.cause)
     )
     named = [each for each in scored if each.score >= LEAST and any(_is_specific(term.term) for term in each.terms)]
     best = named[0].score if named else 0.0
@@ -93,7 +93,7 @@ def _is_specific(term: Term) -> bool:
     return term.role not in _ALIKE and (term.role != "symptom" or len(term.words) >= SPECIFIC)
 
 
-def _scored(cause: str, found: Iterable[Found]) -> Worded:
+def _scored_cause(cause: str, found: Iterable[Found]) -> Worded:
     """A cause with the score of its terms in a text."""
     order = sorted(found, key=lambda each: (-_weight(each), each.line, each.term.text))
     denied = [each for each in order if each.denied and each.term.role != "symptom"]
