@@ -92,7 +92,7 @@ def _stated_value(name: str, written: object, original: object, defaults: Mappin
     return defaults.get(name)
 
 
-def scaled_parts(base: Model, layers: int, log: ResolutionLog) -> dict[str, Any]:
+def parts_scaled_to_layers(base: Model, layers: int, log: ResolutionLog) -> dict[str, Any]:
     """The parts of ``base`` with their numbers of layers scaled to ``layers``, each as an assumption."""
     found: dict[str, Any] = {}
     if base.window:
@@ -130,7 +130,7 @@ def changed_model(base: Model, written: ModelSpec, log: ResolutionLog) -> Model:
         hidden, heads = changes.get("hidden", base.hidden), changes.get("heads", base.heads)
         changes["head_dim"] = max(1, hidden // max(1, heads)) if natural else base.head_dim
     if layers != base.layers:
-        changes = {**scaled_parts(base, layers, log), **_scaled_layer_counts(base, layers), **changes}
+        changes = {**parts_scaled_to_layers(base, layers, log), **_scaled_layer_counts(base, layers), **changes}
     return replace(base, name=f"{base.name}, changed", parameters=None, active_parameters=None, **changes)
 
 
