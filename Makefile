@@ -56,7 +56,7 @@ first-check: site ## how long the playground of the built site takes to the firs
 docs: $(VENV)/developed ## write every generated page
 	$(BIN)/python -m tools.generate write
 
-accuracy: $(VENV)/developed ## score every published case and write docs/accuracy.md
+accuracy: $(VENV)/developed ## score every published case; write docs/accuracy.md and docs/constants.md
 	$(BIN)/python -m tools.accuracy
 
 board: $(VENV)/developed ## predict every published case with this release and its peers, and write docs/board.md

@@ -13,7 +13,23 @@ from tests.source_code import PACKAGE, texts
 NOT_IN_NAMES = frozenset({"apart", "around", "asked", "beside", "besides", "given", "lying", "seen", "together"})
 """Words that do not say what a function returns: state what a value is relative to, or what is done to it."""
 NOT_ALONE = frozenset(
-    {"amid", "both", "each", "either", "further", "made", "many", "one", "quiet", "within", "without"}
+    {
+        "alike",
+        "amid",
+        "both",
+        "each",
+        "either",
+        "further",
+        "made",
+        "many",
+        "one",
+        "only",
+        "quiet",
+        "slip",
+        "within",
+        "without",
+        "wrong",
+    }
 )
 """Words that are no name of a function by themselves: a caller does not see what comes back."""
 FUNCTION = re.compile(r"^ *(?:async )?def (\w+)", re.MULTILINE)

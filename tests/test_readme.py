@@ -11,7 +11,7 @@ import pytest
 from clusterspec import analysis
 from clusterspec.cli.commands import parser
 from tests.settings import SETTINGS
-from tools.generate.figures import corrected, outputs
+from tools.generate.figures import outputs, study_of_corrected_spec
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -23,7 +23,7 @@ def test_a_command_prints_what_is_shown(command: str) -> None:
 
 
 def test_the_corrected_spec_has_no_findings() -> None:
-    assert analysis.check([corrected()], SETTINGS).findings == ()
+    assert analysis.check([study_of_corrected_spec()], SETTINGS).findings == ()
 
 
 def test_every_page_it_names_is_there() -> None:

@@ -51,7 +51,7 @@ def executed_lines(data: bytes) -> tuple[set[Line], bool]:
     return lines, failed
 
 
-def keep(data: bytes, why: str) -> None:
+def add_to_corpus(data: bytes, why: str) -> None:
     """Adds an input to the corpus."""
     name = f"{why}-{hashlib.sha256(data).hexdigest()[:12]}.yaml"
     (CORPUS / name).write_bytes(data)
@@ -77,9 +77,9 @@ def fuzz(number: int) -> Iterator[str]:
         lines, failed = executed_lines(data)
         if failed:
             failures.append(hashlib.sha256(data).hexdigest())
-            keep(data, "failed")
+            add_to_corpus(data, "failed")
         elif lines - known:
-            keep(data, "reached")
+            add_to_corpus(data, "reached")
         known.update(lines)
 
     one()

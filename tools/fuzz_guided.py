@@ -104,12 +104,12 @@ def targets() -> tuple[Callable[[bytes], Any], ...]:
         called(COMMANDS[data[0] % len(COMMANDS)])
 
     def file(name: str, *words: str) -> Callable[[bytes], None]:
-        def one(data: bytes) -> None:
+        def run_target(data: bytes) -> None:
             Path("spec.yaml").write_bytes(sound)
             Path(name).write_bytes(data)
             called(words)
 
-        return one
+        return run_target
 
     Path("policy").mkdir()
     Path("other.yaml").write_bytes(sound)
@@ -156,14 +156,14 @@ def main(seconds: int) -> None:
     os.chdir(tempfile.mkdtemp())
     kinds = targets()
 
-    def one(data: bytes) -> None:
+    def run_target(data: bytes) -> None:
         if len(data) > 2:
             kinds[data[0] % len(kinds)](data[1:])
 
     write_first_inputs()
     limits = (f"-max_len={LARGEST}", "-len_control=0", "-timeout=30")
     options_ = [f"-max_total_time={seconds}", *limits, f"-artifact_prefix={FAILED}/"]
-    atheris.Setup([sys.argv[0], *options_, str(KEPT)], one)
+    atheris.Setup([sys.argv[0], *options_, str(KEPT)], run_target)
     atheris.Fuzz()
 
 

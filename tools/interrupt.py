@@ -30,7 +30,7 @@ COMMANDS = {
 FLAW = "    bandwidth: 900 GB/s unidirectional\n"
 
 
-def flawed() -> str:
+def spec_with_flaw() -> str:
     """A spec with a flaw that has a certain fix."""
     text = (resources.templates() / "starter.yaml").read_text("utf-8")
     head, _, tail = text.partition("\ncluster:\n")
@@ -39,7 +39,7 @@ def flawed() -> str:
 
 def prepare(target: str) -> None:
     """The files before a run: a spec, and an older target."""
-    Path("spec.yaml").write_text(flawed())
+    Path("spec.yaml").write_text(spec_with_flaw())
     if target != "spec.yaml":
         Path(target).write_text("the old file\n")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from clusterspec.analysis.comparison import diff
     from clusterspec.analysis.diagnosis import diagnose
     from clusterspec.analysis.failures_of_parts import faults
-    from clusterspec.analysis.full_report import report, tender
+    from clusterspec.analysis.full_report import redacted_study, report
     from clusterspec.analysis.layout_search import search
     from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.outputs import bill, collective, cost, estimate, influences
@@ -42,13 +42,13 @@ HOMES = {
     "faults": "failures_of_parts",
     "influences": "outputs",
     "planned_tests": "acceptance_tests",
+    "redacted_study": "full_report",
     "report": "full_report",
     "search": "layout_search",
     "sensitivity": "lever_effects",
     "simulate": "simulation.run",
     "solve": "boundaries",
     "sweep": "sweeps",
-    "tender": "full_report",
 }
 """The module of each function that is not defined here. No module has the same name as a function, since importing the
 module would replace the function.
@@ -67,13 +67,13 @@ __all__ = [
     "faults",
     "influences",
     "planned_tests",
+    "redacted_study",
     "report",
     "search",
     "sensitivity",
     "simulate",
     "solve",
     "sweep",
-    "tender",
 ]
 
 

@@ -66,7 +66,7 @@ def diagnosis_of(
     catalog: Catalog | None = None,
 ) -> Diagnosis:
     """The diagnosis of named logs on a cluster; ``published`` are the faults of releases of its collective library.
-    With a ``catalog``, the devices that a log prints are compared with those of the cluster.
+    With a ``catalog``, the devices that a log prints are compared with the cluster's.
     """
     runs: list[PlacedRun] = []
     unread: list[tuple[str, str]] = []

@@ -11,7 +11,7 @@ from math import inf
 
 from clusterspec.analysis.fleet_costs import drawn_energy
 from clusterspec.analysis.layout_search import Evaluations, SearchOptions, search, searches_of_studies
-from clusterspec.analysis.pool_sizes import sizes
+from clusterspec.analysis.pool_sizes import pool_sizes_to_try
 from clusterspec.analysis.rl_splits import COLOCATED, Rollouts, keys_of_split, placement_json, rl_splits
 from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
@@ -124,7 +124,7 @@ def _sizes_for(parts: FleetStudy, nodes: NodeSet, pool: Pool, goal: Goal) -> Seq
     if goal.nodes:
         return [size for size in goal.nodes if size <= pool.nodes]
     stated = [each.nodes for other in parts.fleet.pools.values() for each in other.sets if each.nodes]
-    return sizes(pool.nodes, nodes_of_domain(pool.cluster), stated)
+    return pool_sizes_to_try(pool.nodes, nodes_of_domain(pool.cluster), stated)
 
 
 def _is_serving(study: Study | None) -> bool:
@@ -356,7 +356,7 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
         surely_fits=plan.surely_fits,
         cost=run_cost if plan.serving is None else _billed_cost(found, placed, nodes * share),
         energy=drawn_energy(
-            placed, found, plan.time_to_train if plan.serving is None else _counted_seconds(placed) * share, nodes
+            placed, found, plan.time_to_train if plan.serving is None else _accounting_period(placed) * share, nodes
         ),
         missed=tuple(_missed_targets(option.job, placed, elapsed, goal)),
     )
@@ -380,7 +380,7 @@ def _billed_cost(found: Cost | None, placed: Study, nodes: float) -> float | Non
     return found.of_nodes.value * nodes / charged_nodes(design, design.cluster)
 
 
-def _counted_seconds(study: Study) -> float:
+def _accounting_period(study: Study) -> float:
     """The seconds for which cost and energy of a serving plan are counted: the procurement term, else a year."""
     procurement = study.spec.procurement
     return procurement.term.value if procurement and procurement.term else YEAR

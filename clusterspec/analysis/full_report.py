@@ -41,7 +41,7 @@ TENDER = "tender.yaml"
 """The name of a redacted spec, whatever file it was made from."""
 
 
-def tender(study: Study) -> Study:
+def redacted_study(study: Study) -> Study:
     """The study of the redacted spec, from which no confidential value of a tender can be computed."""
     value = redact(study.document.value if study.document else None, study.spec.broken)
     return study_text(documents.dump(value), study.settings, TENDER, study.folder)
@@ -62,8 +62,8 @@ def report(
     """
     written = study.design.spec.document.audience if study.design.spec.document else None
     readers = audience or written or "internal"
-    shown = tender(study) if readers == "tender" else study
-    others = [tender(other) if readers == "tender" else other for other in against]
+    shown = redacted_study(study) if readers == "tender" else study
+    others = [redacted_study(other) if readers == "tender" else other for other in against]
     whole = replace(
         _report_of_design(shown, kind, readers, live=live),
         against=tuple(
@@ -91,8 +91,9 @@ def _without_folders(study: Study) -> Provenance:
 
 def comparison_report(study: Study, kind: str, audience: str) -> FullReport:
     """The parts of a report that need no other design: its estimate, bill, cost, machine and goodput."""
+    from clusterspec.analysis.areas import areas
     from clusterspec.analysis.machine import machine
-    from clusterspec.analysis.verdict import areas, verdict
+    from clusterspec.analysis.verdict import verdict
     from clusterspec.results.full import FullReport
 
     cluster, counted = study.design.cluster, bill(study)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from clusterspec.analysis.areas import ALL_EQUIPMENT
 from clusterspec.analysis.gates_of_quote import budget_gate, quote_gate
 from clusterspec.analysis.purchase_dates import (
     delivery_gate,
@@ -20,7 +21,7 @@ from clusterspec.analysis.risks import (
     lightly_loaded,
     risks_of_purchase,
 )
-from clusterspec.analysis.verdict import ALL_EQUIPMENT, verdict
+from clusterspec.analysis.verdict import verdict
 from clusterspec.cluster.model import Cluster, Workload
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.finding import Finding, Severity

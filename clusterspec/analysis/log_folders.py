@@ -88,7 +88,7 @@ def _files_in_tree(folder: str) -> list[str]:
     left = [(folder, 0)]
     while left:
         where, depth = left.pop()
-        for entry in _entries(where):
+        for entry in _folder_entries(where):
             entries += 1
             if entries > MOST_ENTRIES or len(files) == MOST_FILES:
                 raise FormatError(f"{folder}: it has more than {MOST_FILES:,} files: name the logs to read")
@@ -103,7 +103,7 @@ def _files_in_tree(folder: str) -> list[str]:
     return sorted(files)
 
 
-def _entries(where: str) -> Iterator[os.DirEntry[str]]:
+def _folder_entries(where: str) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(where) as entries:
             yield from entries

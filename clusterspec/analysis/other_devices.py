@@ -46,7 +46,7 @@ def _devices_of_others(cluster: Cluster, benchmark: Benchmark, catalog: Catalog 
 
 
 def other_devices(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> str:
-    """Evidence that the log's devices are not those of the spec, with lines and bandwidths. Empty if they match, or if
+    """Evidence that the log's devices are not the spec's, with lines and bandwidths. Empty if they match, or if
     the catalog lacks a device.
     """
     own, parts = cluster.accelerator, []
@@ -59,7 +59,7 @@ def other_devices(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | Non
 
 
 def have_other_links(cluster: Cluster, benchmark: Benchmark, catalog: Catalog | None) -> bool:
-    """Whether a log prints devices of other entries whose links have another bandwidth than those of the spec."""
+    """Whether a log prints devices of other entries whose links have another bandwidth than the spec's."""
     own = _link_text(cluster.accelerator)
     named = _devices_of_others(cluster, benchmark, catalog)
     return catalog is not None and any(_link_text(catalog.accelerator(each.entry)) != own for each in named)
@@ -76,7 +76,7 @@ def _link_text(accelerator: Accelerator) -> str:
 
 
 def other_device_causes(run: PlacedRun) -> Iterator[Cause]:
-    """The cause of a run that is slower than expected, where its devices have other links than those of the spec."""
+    """The cause of a run that is slower than expected, where its devices have other links than the spec's."""
     told = run.other_devices
     if told and run.other_links:
         following = "name that accelerator in a spec of its own, or run the benchmark on the machine of the spec"

@@ -54,9 +54,9 @@ class PlacedRun:
     assumed_ranks: bool = False
     """Whether neither the log nor the caller states the ranks; the run then counts with all ranks of the design."""
     other_devices: str = ""
-    """The evidence that the devices in the log are not those of the spec; else empty."""
+    """The evidence that the devices in the log are not the spec's; else empty."""
     other_links: bool = False
-    """Whether these devices have a different link bandwidth than those of the spec."""
+    """Whether these devices have a different link bandwidth than the spec's."""
 
     @property
     def has_result(self) -> bool:

@@ -8,13 +8,13 @@ FEW = 16
 """Sizes, in whole domains, up to which every size of a pool is tried."""
 
 
-def sizes(nodes: int, domain: int, stated: Iterable[int] = ()) -> list[int]:
+def pool_sizes_to_try(nodes: int, domain: int, stated: Iterable[int] = ()) -> list[int]:
     """The sizes to try on a pool, in whole domains. A small pool is tried at all sizes. For larger pools, the sizes are
     powers of two, three times powers of two, and the pool's size minus each of these.
 
-    >>> sizes(4, 1), sizes(54, 18)
+    >>> pool_sizes_to_try(4, 1), pool_sizes_to_try(54, 18)
     ([1, 2, 3, 4], [18, 36, 54])
-    >>> sizes(64, 1)
+    >>> pool_sizes_to_try(64, 1)
     [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 48, 52, 56, 58, 60, 61, 62, 63, 64]
     """
     unit = max(1, min(domain, nodes))

@@ -184,7 +184,7 @@ UNFINISHED_STOPS = {
     "checkpoint-mismatch": (
         "checkpoint",
         (
-            "compare the configuration stored with the checkpoint with that of the run: layers, hidden size, heads, "
+            "compare the configuration stored with the checkpoint with the run's: layers, hidden size, heads, "
             "vocabulary and its padding, then the parallel degrees; look for an old checkpoint in the directory to "
             "which the run saves"
         ),

@@ -193,7 +193,7 @@ def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
     assert one.document is not None
     changes = _changes_of_point(one, row.axes)
     studied, varied = Studied(one), variation.rewritten_study(one, changes)
-    found = _figures_of_point(studied, varied, axes, row, changes)
+    found = _row_with_figures(studied, varied, axes, row, changes)
     return found if _prices_machine(varied) or not _prices_machine(one) else replace(found, cost=None)
 
 
@@ -203,7 +203,7 @@ def _prices_machine(study: Study) -> bool:
     return isinstance(prices, dict) and any(prices.get(key) is not None for key in ("node", "node_hour"))
 
 
-def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow, changes: Changes) -> SweepRow:
+def _row_with_figures(studied: Studied, varied: Study, axes: Axes, row: SweepRow, changes: Changes) -> SweepRow:
     if axes.best_layout:
         return _row_of_best_layout(studied, varied, row, changes)
     refused = studied.refusing_rules(varied)
@@ -212,7 +212,7 @@ def _figures_of_point(studied: Studied, varied: Study, axes: Axes, row: SweepRow
         exceeds = varied.has_figures and varied.plan.fits is False
         held = varied.plan.memory_bytes if exceeds else None
         return row.refused_row(held, False if exceeds else None, refused, _refusal_reason(varied, refused, changes))
-    return replace(row.of(_row_as_written(varied, studied)), errors=tuple(sorted(errors_of(varied))))
+    return replace(row.row_of_layout(_row_as_written(varied, studied)), errors=tuple(sorted(errors_of(varied))))
 
 
 def _changes_of_point(base: Study, axes: Mapping[str, object]) -> Changes:
@@ -239,7 +239,7 @@ def _row_of_best_layout(studied: Studied, varied: Study, row: SweepRow, changes:
     if refused:
         return row.refused_row(None, None, refused, _refusal_reason(varied, refused, changes))
     report, found = best_layout(varied)
-    return row.of(found) if found is not None else row.without_layout(report.why)
+    return row.row_of_layout(found) if found is not None else row.without_layout(report.why)
 
 
 def _unreadable_rules(study: Study) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def _with_words(groups: str, lists: dict[str, str]) -> str:
     return groups
 
 
-def fact_of_occurring_words(fact: DocumentedFact, folded: str) -> DocumentedFact | None:
+def fact_reduced_to_text(fact: DocumentedFact, folded: str) -> DocumentedFact | None:
     """A fact reduced to the words whose letters occur in a lower-case text; None if a group has no such word.
 
     A pattern of a few words compiles in a tenth of the time of a pattern of all words of a group.

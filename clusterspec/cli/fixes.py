@@ -309,7 +309,7 @@ def _baseline_bytes(path: FilePath, trust: str) -> bytes:
 
         found = bytes_at_base(path)
         if found is None:
-            raise UsageFault(f"--baseline {path}: does not exist in the base revision")
+            raise UsageFault(f"--baseline {path} does not exist in the base revision")
         data = found
     elif not path.is_file():
         what = "is not a file" if path.exists() else "does not exist"

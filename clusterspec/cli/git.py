@@ -53,7 +53,7 @@ def git_output(folder: Path, *words: str) -> bytes | None:
             env=environment,
         )
     except FileNotFoundError:
-        raise UsageFault("git is not installed, and revisions are read with it") from None
+        raise UsageFault("Git is not installed, and reading a revision needs it") from None
     except (subprocess.TimeoutExpired, OSError, ValueError) as fault:
         raise UsageFault(f"git cannot be run: {type(fault).__name__}") from None
     return done.stdout if done.returncode == 0 else None

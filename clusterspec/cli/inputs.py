@@ -202,7 +202,7 @@ def _refuse_link_out(name: str) -> None:
     from clusterspec.cli.output import leads_out_of_project  # few files are behind a link
 
     if leads_out_of_project(Path(name), Path(place)):
-        raise UsageFault(f"{name}: is a symbolic link that leads out of the project; name the file itself")
+        raise UsageFault(f"{name} is a symbolic link that leads out of the project; name the file itself")
 
 
 def study_of(args: argparse.Namespace, name: str) -> Study:

@@ -49,12 +49,12 @@ def writable_place(target: Path) -> Path:
     """
     try:
         if target.is_dir():
-            raise UsageFault(f"{target}: is a folder; name a file in it")
+            raise UsageFault(f"{target} is a folder; name a file in it")
         if not target.parent.is_dir():
             raise UsageFault(f"{target}: the folder {target.parent} does not exist")
         place = target.resolve()
         if leads_out_of_project(target, place):
-            raise UsageFault(f"{target}: is a symbolic link to {place}, outside the project; name that file itself")
+            raise UsageFault(f"{target} is a symbolic link to {place}, outside the project; name that file itself")
         if place.exists() and not os.access(place, os.W_OK):
             raise UsageFault(f"{target}: may not be written")
     except (OSError, RuntimeError) as fault:  # RuntimeError: a cycle of symlinks before Python 3.13
@@ -99,7 +99,7 @@ def _write_into(place: Path, data: bytes) -> None:
         descriptor = os.open(place, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError as fault:
         if fault.errno == errno.ENXIO:
-            raise UsageFault(f"{place}: is a pipe without a reader") from None
+            raise UsageFault(f"{place} is a pipe without a reader") from None
         raise
     if hasattr(os, "set_blocking"):
         os.set_blocking(descriptor, True)
@@ -163,7 +163,7 @@ def refuse_listed_as_output(option: str, target: str, names: Iterable[str | os.P
     for name in names:
         with contextlib.suppress(OSError, ValueError):
             if Path(name).samefile(target):
-                raise UsageFault(f"{option} {target}: is an input file; name another one")
+                raise UsageFault(f"{option} {target} is an input file; name another one")
 
 
 def refuse_output_in_folders(option: str, target: str, folders: Iterable[Path]) -> None:
@@ -171,4 +171,4 @@ def refuse_output_in_folders(option: str, target: str, folders: Iterable[Path]) 
     for folder in folders:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             if Path(target).resolve().is_relative_to(folder.resolve()):
-                raise UsageFault(f"{option} {target}: is in the folder {folder}, an input; name another file")
+                raise UsageFault(f"{option} {target} is in the folder {folder}, an input; name another file")

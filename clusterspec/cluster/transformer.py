@@ -59,7 +59,7 @@ def written_parts(written: ModelSpec, base: Model | None, layers: int, log: Reso
         _SPARSE: _model_part(_SPARSE, written.sparse_attention, base, {"layers": layers}, log),
         _COMPRESSED: _model_part(_COMPRESSED, written.compressed_attention, base, {}, log),
         _PREDICTION: _model_part(
-            _PREDICTION, written.multi_token_prediction, base, _prediction_defaults(written, base), log
+            _PREDICTION, written.multi_token_prediction, base, _token_prediction_defaults(written, base), log
         ),
     }
     return {key.field: part for key, part in parts.items() if part is not None}
@@ -70,7 +70,7 @@ def _linear_defaults(written: ModelSpec) -> dict[str, Any]:
     return {"convolution": CONVOLUTION, "gate_rank": key_dim or 0, "output_gate_rank": 0}
 
 
-def _prediction_defaults(written: ModelSpec, base: Model | None) -> dict[str, Any]:
+def _token_prediction_defaults(written: ModelSpec, base: Model | None) -> dict[str, Any]:
     experts = written.experts if written.experts is not None else base.experts if base else 0
     return {"ffn": "experts" if experts else "dense"}
 
@@ -95,7 +95,7 @@ def _stated_value(name: str, written: object, original: object, defaults: Mappin
     return defaults.get(name)
 
 
-def scaled_parts(base: Model, layers: int, log: ResolutionLog) -> dict[str, Any]:
+def parts_scaled_to_layers(base: Model, layers: int, log: ResolutionLog) -> dict[str, Any]:
     """The parts of ``base`` with their numbers of layers scaled to ``layers``, each as an assumption."""
     found: dict[str, Any] = {}
     if base.window:
@@ -133,7 +133,7 @@ def changed_model(base: Model, written: ModelSpec, log: ResolutionLog) -> Model:
         hidden, heads = changes.get("hidden", base.hidden), changes.get("heads", base.heads)
         changes["head_dim"] = max(1, hidden // max(1, heads)) if natural else base.head_dim
     if layers != base.layers:
-        changes = {**scaled_parts(base, layers, log), **_scaled_layer_counts(base, layers), **changes}
+        changes = {**parts_scaled_to_layers(base, layers, log), **_scaled_layer_counts(base, layers), **changes}
     return replace(base, name=f"{base.name}, changed", parameters=None, active_parameters=None, **changes)
 
 

@@ -1,7 +1,7 @@
 """The cost model: time and memory of a design, in numbers and explained term by term.
 
 Numeric constants that no catalog entry holds have a reason or a source: a module declares them by `assumed_figure` or
-`cited_figure` of this one, and docs/accuracy.md lists all of them.
+`cited_figure` of this one, and docs/constants.md lists all of them.
 """
 
 from __future__ import annotations

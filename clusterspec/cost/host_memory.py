@@ -88,12 +88,12 @@ def host_memory_figure(cluster: Cluster) -> Figure:
     if accelerator.unified_memory and accelerator.memory_bandwidth is not None:
         return Figure(accelerator.memory_bandwidth.value * each, "B/s", Computed("memory of the accelerators"))
     if accelerator.processor_memory is not None:
-        return _assumed(LPDDR_RATE.value * accelerator.processor_memory.value * each, LPDDR_RATE)
+        return _assumed_bandwidth(LPDDR_RATE.value * accelerator.processor_memory.value * each, LPDDR_RATE)
     found = SOCKETS[min(max(cluster.pcie_host or USUAL_SLOT, min(SOCKETS)), max(SOCKETS))]
-    return _assumed(found.value, found)
+    return _assumed_bandwidth(found.value, found)
 
 
-def _assumed(value: float, figure: Figure) -> Figure:
+def _assumed_bandwidth(value: float, figure: Figure) -> Figure:
     """An assumed host memory bandwidth in B/s, listed under the key `cluster.host.memory_bandwidth`."""
     assert isinstance(figure.origin, Assumed)
     return Figure(value, "B/s", Assumed("cluster.host.memory_bandwidth", figure.origin.why))

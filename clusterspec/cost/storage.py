@@ -324,7 +324,7 @@ def data_reads(plan: Plan) -> DataReads | None:
     design, work, seconds = plan.design, plan.design.workload, plan.step_seconds
     networks = design.spec.cluster.networks if design.spec.cluster else None
     layout = design.layout
-    if work is None or work.kind != "train" or layout is None or not seconds or not _reads(networks):
+    if work is None or work.kind != "train" or layout is None or not seconds or not _has_read_rate(networks):
         return None
     assert networks is not None
     written = design.spec.workload
@@ -358,7 +358,7 @@ def stored_token_rate(design: Design) -> float | None:
     return store.metadata_rate * held / written.dataset_files.value if held else None
 
 
-def _reads(networks: NetworksSpec | None) -> bool:
+def _has_read_rate(networks: NetworksSpec | None) -> bool:
     """Whether the read rate of the storage system is known and not zero."""
     store = networks.storage if networks is not None else None
     rate = (store.read or store.bandwidth) if store is not None else None

@@ -75,11 +75,11 @@ def mappings_with_key(root: Schema, key: str) -> list[Path]:
 def mappings_by_key(root: Schema) -> dict[str, list[Path]]:
     """The paths of the mappings that have a key, outermost first, for each key of a schema."""
     if id(root) not in _mappings_with_key:
-        _mappings_with_key[id(root)] = root, _index(root)
+        _mappings_with_key[id(root)] = root, _paths_by_key(root)
     return _mappings_with_key[id(root)][1]
 
 
-def _index(root: Schema) -> dict[str, list[Path]]:
+def _paths_by_key(root: Schema) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     waiting: list[tuple[Path, Schema]] = [((), root)]
     for path, node in waiting:

@@ -70,7 +70,7 @@ def _options(text: str, prefix: str) -> Iterator[tuple[str, int]]:
             yield match["rest"].split(" #", 1)[0], number
 
 
-def _last(text: str, prefix: str, pattern: str) -> tuple[re.Match[str], int] | None:
+def _last_match(text: str, prefix: str, pattern: str) -> tuple[re.Match[str], int] | None:
     """The last match of a pattern among the options of a scheduler, with its line; the last of two options applies."""
     found = [(match, line) for rest, line in _options(text, prefix) for match in re.finditer(pattern, rest)]
     return found[-1] if found else None
@@ -85,9 +85,9 @@ def _lsf_request(text: str) -> JobRequest:
     ('num=2:mode=exclusive_process',)
     """
     nodes = _lsf_nodes(text)
-    if reserved := _last(text, "BSUB", _RESERVED):
+    if reserved := _last_match(text, "BSUB", _RESERVED):
         return _with_reserved(text, nodes, *reserved)
-    asked = _last(text, "BSUB", r"(?<=[ \t])-gpu[ \t]{1,4}[\"']?(?P<words>[^\"'\s]{1,200})")
+    asked = _last_match(text, "BSUB", r"(?<=[ \t])-gpu[ \t]{1,4}[\"']?(?P<words>[^\"'\s]{1,200})")
     if asked is None or not (
         number := re.search(r"(?:^|:)num=(?P<count>[0-9]{1,4})(?P<task>/task)?", asked[0]["words"])
     ):
@@ -129,7 +129,7 @@ def _lsf_nodes(text: str) -> Counted | None:
     if stated := _stated_number(text, r"(?<=[ \t])-nnodes[ \t]{1,4}(?P<count>[0-9]{1,6})(?!\d)"):
         return stated
     tasks = _stated_number(text, r"(?<=[ \t])-n[ \t]{0,4}(?P<count>[0-9]{1,6})(?![\d,])")
-    if alone := _last(text, "BSUB", r"span\[[^\]]{0,60}\bhosts=1\b"):
+    if alone := _last_match(text, "BSUB", r"span\[[^\]]{0,60}\bhosts=1\b"):
         return Counted(1, alone[1])
     tile = _stated_number(text, r"span\[[^\]]{0,60}\bptile=(?P<count>[0-9]{1,4})\b")
     if tasks and tile and tile.number:
@@ -139,7 +139,7 @@ def _lsf_nodes(text: str) -> Counted | None:
 
 def _stated_number(text: str, pattern: str, prefix: str = "BSUB") -> Counted | None:
     """The last number that an option states, with its line."""
-    found = _last(text, prefix, pattern)
+    found = _last_match(text, prefix, pattern)
     return Counted(int(found[0]["count"]), found[1]) if found and int(found[0]["count"]) else None
 
 
@@ -179,7 +179,7 @@ def _oar_request(text: str) -> JobRequest:
     >>> request_of("#OAR -l /nodes=2/gpu=4,walltime=1:00:00")[:2]
     (Counted(number=2, line=1), Counted(number=4, line=1))
     """
-    found = _last(
+    found = _last_match(
         text, "OAR", r"(?<=[ \t])-l[ \t]{1,4}[\"']?(?:\{[^}\n]{0,200}\})?(?P<words>[^\s\"'+]{1,200})(?!\S*\+)"
     )
     if found is None:
@@ -200,16 +200,16 @@ def _fujitsu_request(text: str) -> JobRequest:
     >>> request_of('#PJM -L "node=4x6x16"').nodes
     Counted(number=384, line=1)
     """
-    found = _last(text, "PJM", r"\bnode=(?P<sides>[0-9]{1,5}(?:x[0-9]{1,5}){0,2})(?![\w(])")
+    found = _last_match(text, "PJM", r"\bnode=(?P<sides>[0-9]{1,5}(?:x[0-9]{1,5}){0,2})(?![\w(])")
     nodes = Counted(prod(map(int, found[0]["sides"].split("x"))), found[1]) if found else None
-    shared = _last(text, "PJM", r"\bgpu=[0-9]{1,4}\b")
+    shared = _last_match(text, "PJM", r"\bgpu=[0-9]{1,4}\b")
     why = "a share of a node, or of each node: the directives do not say"
     return JobRequest(nodes, open=((shared[0][0], why, shared[1]),) if shared else ())
 
 
 def _cobalt_request(text: str) -> JobRequest:
     """What a job of Cobalt requests; in a queue of single accelerators, ``-n`` counts these."""
-    if shared := _last(text, "COBALT", r"-q[ \t]{1,4}(?P<queue>\S{0,40}single-gpu\S{0,40})"):
+    if shared := _last_match(text, "COBALT", r"-q[ \t]{1,4}(?P<queue>\S{0,40}single-gpu\S{0,40})"):
         why = "a queue whose nodes are accelerators"
         return JobRequest(open=((shared[0]["queue"], why, shared[1]),))
     return JobRequest(_stated_number(text, r"(?<=[ \t])-n[ \t]{1,4}(?P<count>[0-9]{1,6})(?!\d)", "COBALT"))

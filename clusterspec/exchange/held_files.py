@@ -138,7 +138,7 @@ _STARTS = re.compile(
 def with_launch_listed(file: InputFile, found: ImportResult, kinds: Iterable[ImportFormat]) -> ImportResult:
     """The result of a tool's output, with a note that the text also has a launch, which can be imported separately."""
     started = _STARTS.search(file.text)
-    kind = next((each for each in kinds if each.matches(file) and _reads(each, file)), None) if started else None
+    kind = next((each for each in kinds if each.matches(file) and _has_launch(each, file)), None) if started else None
     if started is None or kind is None:
         return found
     why = f"the text starts it: import it with the KIND {kind.name}"
@@ -146,7 +146,7 @@ def with_launch_listed(file: InputFile, found: ImportResult, kinds: Iterable[Imp
     return replace(found, unknown=(*found.unknown, SkippedPart(started[0], why, at)))
 
 
-def _reads(kind: ImportFormat, file: InputFile) -> bool:
+def _has_launch(kind: ImportFormat, file: InputFile) -> bool:
     """Whether a format can read a launch, or several to choose from, in a text."""
     try:
         return bool(kind.read_as_one_format(file).given)

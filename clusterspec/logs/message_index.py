@@ -119,7 +119,7 @@ def _messages_with() -> Counter[str]:
 
 
 def entries_of_line(line: str, by_word: dict[str, tuple[int, ...]]) -> list[int]:
-    """The places of the entries whose word is in a line."""
+    """The indices of the entries that have a word of a line."""
     return [place for word in set(_WORD.findall(line)) for place in by_word.get(word, ())]
 
 

@@ -232,10 +232,10 @@ def _statements_of_lines(text: str, search: Search) -> Iterator[Stated]:
         if len(seen) < MOST_FORMS:
             seen.add(form)
         yield from _statements_of_line(line, number, places)
-        _count(present, words, tried)
+        _count_words(present, words, tried)
 
 
-def _count(present: list[str], words: Words, tried: dict[str, int]) -> None:
+def _count_words(present: list[str], words: Words, tried: dict[str, int]) -> None:
     """Counts a line for each of its words, and takes those out that enough lines had."""
     for word in present:
         tried[word] += 1

@@ -39,7 +39,7 @@ def unseen_device(text: str) -> tuple[str, int] | None:
     ('>>> torch.cuda.is_available()', 1)
     >>> unseen_device("if not torch.cuda.is_available(): raise RuntimeError")
     """
-    return None if _SEEN.search(text) else _denied(text)
+    return None if _SEEN.search(text) else _line_of_denied_device(text)
 
 
 def unseen_by_program(text: str) -> tuple[str, int] | None:
@@ -49,10 +49,10 @@ def unseen_by_program(text: str) -> tuple[str, int] | None:
     >>> unseen_by_program("nvidia-smi works, but torch.cuda.is_available() returns False")
     ('nvidia-smi works, but torch.cuda.is_available() returns False', 1)
     """
-    return _denied(text) if _SEEN.search(text) else None
+    return _line_of_denied_device(text) if _SEEN.search(text) else None
 
 
-def _denied(text: str) -> tuple[str, int] | None:
+def _line_of_denied_device(text: str) -> tuple[str, int] | None:
     if "available" not in text and "device_count" not in text:
         return None
     lines = list(lines_of(text))

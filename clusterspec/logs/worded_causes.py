@@ -92,7 +92,9 @@ def _scored_causes(text: str) -> list[Worded]:
     found: dict[str, list[Found]] = {}
     for each in terms_in(text):
         found.setdefault(each.term.cause, []).append(each)
-    return sorted((_scored(cause, terms) for cause, terms in found.items()), key=lambda each: (-each.score, each.cause))
+    return sorted(
+        (_scored_cause(cause, terms) for cause, terms in found.items()), key=lambda each: (-each.score, each.cause)
+    )
 
 
 def _is_specific(term: Term) -> bool:
@@ -100,7 +102,7 @@ def _is_specific(term: Term) -> bool:
     return term.role not in _ALIKE and (term.role != "symptom" or len(term.words) >= SPECIFIC)
 
 
-def _scored(cause: str, found: Iterable[Found]) -> Worded:
+def _scored_cause(cause: str, found: Iterable[Found]) -> Worded:
     """A cause with the score of its terms in a text."""
     order = sorted(found, key=lambda each: (-_weight(each), each.line, each.term.text))
     denied = [each for each in order if each.denied and each.term.role != "symptom"]

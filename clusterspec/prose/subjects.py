@@ -249,8 +249,8 @@ class NameIndex:
 
 
 def is_only_compared(words: Sequence[Token], start: int, end: int) -> bool:
-    """Whether a sentence ends with a part, named at some tokens, with which its figure is compared: `50 GB/s, a ninth of
-    its NVLink rate`.
+    """Whether a sentence names a part at these tokens only to compare its figure with it: `50 GB/s, a ninth of its NVLink
+    rate`.
     """
     before = [token.text.lower() for token in words[max(0, start - 4) : start]]
     while before and before[-1] in _ARTICLES:

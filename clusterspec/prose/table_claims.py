@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 
-from clusterspec.prose.arithmetic import DOES_NOT_CLOSE, rule_of_ratio, text_in_unit_of
 from clusterspec.prose.claims import BY_UNIT, Claim
 from clusterspec.prose.document import Header, ProseTable, ProseText, TableCell, sole_meaning
+from clusterspec.prose.factors import DOES_NOT_CLOSE, rule_of_ratio, text_in_unit_of
 from clusterspec.prose.lexicon import Channel, FigureScope, Hint, PrecisionName
 from clusterspec.prose.subjects import Subject
 from clusterspec.prose.tier_comparison import DirectionCount, direction_count, mixed_pair_problems

@@ -294,6 +294,10 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache
     return f"{table.rstrip()}\n" + "".join(ink.paint("dim", line) + "\n" for line in lines)
 
 
+WHOLE = 1 - 1e-6
+"""Share of the memory from which an engine may use all of it, but for rounding."""
+
+
 def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:
     """The memory of a device: as the driver reports it, as the vendor states it, and the part held by the framework's
     allocator.
@@ -306,7 +310,9 @@ def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:
         sold = f", sold as {printed}" if printed and printed != display(whole.value, "B") else ""
         usable = use.capacity.value - (use.total.value - use.allocator)
         device = f"{display(whole.value, 'B')} on the device{sold}"
-        lines.append(f"({device}; a framework can use {display(max(usable, 0.0), 'B')} of it)")
+        own, share = display(max(usable, 0.0), "B"), use.capacity.value / whole.value
+        of_engine = f"the engine may use {percent(share)} of it, its framework {own}"
+        lines.append(f"({device}; {of_engine if share < WHOLE else f'a framework can use {own} of it'})")
     return lines
 
 

@@ -93,7 +93,7 @@ def _time_text(option: JobOption) -> str:
 
 
 EQUAL = 5e-4
-"""Share saved below which an assignment is as good as that of the spec."""
+"""Share saved below which an assignment is as good as the spec's."""
 
 
 def _present_text(report: FleetSearchReport, present: Assignment) -> str:

@@ -135,7 +135,7 @@ def _first_names(logs: Sequence[str]) -> str:
 
 
 def _notes_text(compared: Compared, ink: Ink) -> str:
-    """Notes that the log's devices are not those of the spec and that some lines were not searched; else empty."""
+    """Notes that the log's devices are not the spec's and that some lines were not searched; else empty."""
     other = ""
     if compared.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in compared.causes):
         warned = (

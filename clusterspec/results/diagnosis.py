@@ -35,7 +35,7 @@ LIKELY = 0.5
 ABOVE_LINKS = "above-links"
 """The cause of a figure that is above what the links of the spec carry."""
 OTHER_ACCELERATORS = "other-accelerators"
-"""The cause that a log comes from accelerators other than those of the spec."""
+"""The cause that a log comes from accelerators other than the spec's."""
 SYMPTOMS_OF_OTHERS = frozenset({"peer-ended"})
 """Causes that only report the end of another rank."""
 
@@ -89,7 +89,7 @@ class Compared:
     cause.
     """
     other_devices: str = ""
-    """Evidence that the log's devices are not those of the spec; else empty."""
+    """Evidence that the log's devices are not the spec's; else empty."""
 
     @property
     def largest(self) -> ComparedRow:

@@ -220,7 +220,7 @@ class SweepRow:
     failed: bool = False
     """Whether an internal error prevented a part of the result."""
 
-    def of(self, found: LayoutRow) -> SweepRow:
+    def row_of_layout(self, found: LayoutRow) -> SweepRow:
         """The row of a point with its results."""
         return replace(
             self,

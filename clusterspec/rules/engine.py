@@ -70,7 +70,7 @@ class PartCache(dict[str, "Any"]):
         self[need] = part
         return part
 
-    def of(self, needs: tuple[str, ...]) -> list[Any] | None:
+    def arguments_of_check(self, needs: tuple[str, ...]) -> list[Any] | None:
         """The parts that a check takes, in order; None if a required one is absent."""
         try:
             return [*map(self.__getitem__, needs)]
@@ -92,7 +92,7 @@ def run_rules(facts: Facts, names: Collection[str] = RULES) -> list[Problem]:
         if not needs or name not in names or not parts.absent.isdisjoint(needs):
             continue
         try:
-            known = parts.of(needs)
+            known = parts.arguments_of_check(needs)
             if known is not None and not (name in _SILENT and _SILENT[name](*known)):
                 problems += _judgeable_problems(facts.spec, module(name).check(*known))
         except Exception as fault:
@@ -139,7 +139,7 @@ def unchecked_rules(facts: Facts) -> frozenset[str]:
     the plan has none, for example since the replicas do not divide the batch.
     """
     parts = PartCache(facts)
-    absent = {name for name, (_, needs) in RULES.items() if needs and parts.of(needs) is None}
+    absent = {name for name, (_, needs) in RULES.items() if needs and parts.arguments_of_check(needs) is None}
     plan = facts.plan
     if plan is not None and plan.step is None and plan.serving is None:
         absent |= {name for name, (group, needs) in RULES.items() if _judges_time(group, needs)}

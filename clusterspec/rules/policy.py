@@ -126,7 +126,7 @@ def _company_rules(file: Path) -> Iterator[CompanyRule]:
 
 def _company_rule(one: Any, file: str) -> CompanyRule:
     if not isinstance(one, dict) or not all(isinstance(text, str) for text in one.values()):
-        raise PolicyFault("is a mapping of texts")
+        raise PolicyFault("it must be a mapping of texts")
     unknown = one.keys() - _KEYS
     missing = {"name", "assert", "message"} - one.keys()
     if unknown or missing:
@@ -136,9 +136,9 @@ def _company_rule(one: Any, file: str) -> CompanyRule:
         )
     name = one["name"]
     if not name.replace("-", "").isalnum() or len(name) > 60:
-        raise PolicyFault("its name is lower-case words joined by `-`")
+        raise PolicyFault("its name must be lower-case words joined by `-`")
     if one.get("severity", "warning") not in list(Severity):
-        raise PolicyFault(f"severity is error, warning or note, not {one['severity'][:60]!r}")
+        raise PolicyFault(f"severity must be error, warning or note, not {one['severity'][:60]!r}")
     when = condition_tree(one["when"]) if "when" in one else None
     _refuse_unknown_key(one.get("at", ""))
     severity = Severity(one.get("severity", "warning"))

@@ -38,7 +38,7 @@ def test_lines_of_the_board_show_what_peers_predicted() -> None:
 def test_no_constant_gains_on_the_side_that_it_was_fitted_to_alone() -> None:
     found = fit_split.read()
     assert found["of"] == fit_split.digest(), "run `python -m tools.fit.split`"
-    assert fit_split.offenders(found["constants"]) == []
+    assert fit_split.one_sided_constants(found["constants"]) == []
     fitted = {(one["group"], one["fact"]) for one in result.read()["constants"]}
     assert fitted <= {(one["group"], one["fact"]) for one in found["constants"]}, "run `python -m tools.fit.split`"
     sources = {split.training_source(name) for name in split.fitted_runs()}
@@ -49,9 +49,9 @@ def test_no_constant_gains_on_the_side_that_it_was_fitted_to_alone() -> None:
 def test_a_constant_that_helps_its_own_side_and_harms_the_other_is_an_offender() -> None:
     helps, harms = {"runs": 9, "gain": 0.02}, {"runs": 9, "gain": -0.01}
     constant = {"group": "chip", "fact": "share", "fitted": helps, "held out": harms}
-    assert fit_split.offenders([constant]) == ["chip share"]
-    assert fit_split.offenders([constant | {"held out": {"runs": 2, "gain": -0.01}}]) == []
-    assert fit_split.offenders([constant | {"held out": helps}]) == []
+    assert fit_split.one_sided_constants([constant]) == ["chip share"]
+    assert fit_split.one_sided_constants([constant | {"held out": {"runs": 2, "gain": -0.01}}]) == []
+    assert fit_split.one_sided_constants([constant | {"held out": helps}]) == []
 
 
 def test_the_error_on_sources_never_fitted_to_is_near_that_of_fitted_ones() -> None:

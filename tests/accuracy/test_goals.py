@@ -374,7 +374,7 @@ def test_reference_fabrics_are_counted_exactly() -> None:
 
 def test_published_runs_raise_no_error_but_real_flaws() -> None:
     runs = reality.checked_runs()
-    errors = {(run.id, finding.rule) for run in runs for finding in run.of(Severity.ERROR)}
+    errors = {(run.id, finding.rule) for run in runs for finding in run.findings_of_severity(Severity.ERROR)}
     reasons = {(run, rule): reason(f"{run} {rule}") for run, rule in errors}
     assert len(runs) > 300
     assert [error for error, why in reasons.items() if why == "not known"] == []
@@ -386,5 +386,5 @@ def test_published_runs_raise_no_error_but_real_flaws() -> None:
 def test_warnings_are_few_in_every_source() -> None:
     numbers: dict[str, list[int]] = {}
     for run in reality.checked_runs():
-        numbers.setdefault(run.source, []).append(len(run.of(Severity.WARNING)))
+        numbers.setdefault(run.source, []).append(len(run.findings_of_severity(Severity.WARNING)))
     assert all(statistics.median(found) <= 2 for found in numbers.values())

@@ -29,7 +29,7 @@ def test_a_side_counts_the_runs_of_its_sources_alone() -> None:
         "held out": (2, 0.5),
         "fitted side": (1, 0.1),
     }
-    page = new_sources.section(cases, cases)
+    page = new_sources.scores_section(cases, cases)
     assert f"| {held} | held out | " in page and " | 2 | 50.0 % | " in page
 
 

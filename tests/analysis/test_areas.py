@@ -7,7 +7,8 @@ import json
 import pytest
 
 from clusterspec.analysis import outputs
-from clusterspec.analysis.verdict import areas, fit_text
+from clusterspec.analysis.areas import areas
+from clusterspec.analysis.verdict import fit_text
 from clusterspec.cost.serving.targets import target_results
 from clusterspec.procurement.bill import Bill
 from clusterspec.records import replace

@@ -18,7 +18,7 @@ from clusterspec.analysis.choices import (
     recommended_row,
 )
 from clusterspec.analysis.failures_of_pairs import _stops_same_engines
-from clusterspec.analysis.fleet_options import Goal, _counted_seconds, _missed_targets
+from clusterspec.analysis.fleet_options import Goal, _accounting_period, _missed_targets
 from clusterspec.analysis.fleet_search import _optimality_gap
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.machine_search import _least_row, _missed_limits, _or_worst, _ranking_key, _with_money
@@ -165,8 +165,8 @@ def test_a_run_misses_its_limit_and_a_plan_is_counted_for_its_term_or_a_year() -
     assert list(_missed_targets("a", one, 9.0, Goal(within={"b": 1.0}))) == []
     assert list(_missed_targets("a", one, 9.0, Goal(within={"": 8.0}))) == ["run 9 s > 8 s"]
     assert list(_missed_targets("a", one, None, Goal(within={"a": 8.0}))) == ["run of unknown time > 8 s"]
-    assert _counted_seconds(one) == 4 * YEAR
-    assert _counted_seconds(study_of(JOB.replace(", term: 4 years", ""))) == YEAR
+    assert _accounting_period(one) == 4 * YEAR
+    assert _accounting_period(study_of(JOB.replace(", term: 4 years", ""))) == YEAR
 
 
 @each(

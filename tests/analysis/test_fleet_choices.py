@@ -15,7 +15,7 @@ from clusterspec.analysis.fleet_options import (
     without_search,
 )
 from clusterspec.analysis.fleet_search import Goal, Place, fleet_search, objective_of, places_of_jobs
-from clusterspec.analysis.pool_sizes import sizes
+from clusterspec.analysis.pool_sizes import pool_sizes_to_try
 from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.power import drawn_power
 from clusterspec.records import replace
@@ -58,7 +58,7 @@ def test_an_assignment_is_worth_the_sum_of_its_jobs(
     ],
 )
 def test_sizes_of_a_pool_are_whole_domains(nodes: int, domain: int, stated: tuple[int, ...], tried: list[int]) -> None:
-    assert sizes(nodes, domain, stated) == tried
+    assert pool_sizes_to_try(nodes, domain, stated) == tried
 
 
 def places(text: str = FLEET, **goal: Any) -> set[tuple[str, str, int]]:

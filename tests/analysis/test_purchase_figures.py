@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost, rate_variance
-from clusterspec.analysis.pool_sizes import sizes
+from clusterspec.analysis.pool_sizes import pool_sizes_to_try
 from clusterspec.analysis.purchase_dates import delivery_gate, order_day, sold_gate
 from clusterspec.analysis.risks import MOST_RISKS, idle_value, largest_risks, whole_units
 from clusterspec.analysis.serving_choices import engines_of, scaled_plan
@@ -127,10 +127,11 @@ def test_plans_are_scaled_to_whole_engines() -> None:
 
 
 def test_sizes_of_a_pool_are_whole_domains_and_those_that_are_stated() -> None:
-    assert sizes(16, 1) == [*range(1, 17)] and sizes(17, 1) == [1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 13, 14, 15, 16, 17]
-    assert sizes(6, 9) == [6]  # fewer nodes than a domain
-    assert sizes(40, 18, (36, 19, 54)) == [18, 36]
-    assert sizes(64, 1, (7, 64, 65)) == sorted({*sizes(64, 1), 7})
+    assert pool_sizes_to_try(16, 1) == [*range(1, 17)]
+    assert pool_sizes_to_try(17, 1) == [1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 13, 14, 15, 16, 17]
+    assert pool_sizes_to_try(6, 9) == [6]  # fewer nodes than a domain
+    assert pool_sizes_to_try(40, 18, (36, 19, 54)) == [18, 36]
+    assert pool_sizes_to_try(64, 1, (7, 64, 65)) == sorted({*pool_sizes_to_try(64, 1), 7})
 
 
 def test_hours_of_few_failures_are_quantiles_of_their_number() -> None:

@@ -12,8 +12,8 @@ from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.rewrite import text_with_row
 from clusterspec.analysis.serving_plans.separation import value_at_load
 from clusterspec.analysis.serving_plans.space import (
-    counts,
     design_of_plan,
+    engine_counts,
     engines,
     own_plan,
     ranked_plans,
@@ -237,7 +237,7 @@ def test_tensor_parallelism_without_a_scale_up_interconnect_stays_inside_a_node(
 
 
 def test_all_engines_that_fit_are_tried_up_to_sixteen() -> None:
-    assert counts(0) == [] and counts(16) == list(range(1, 17)) and counts(40)[-1] == 40
+    assert engine_counts(0) == [] and engine_counts(16) == list(range(1, 17)) and engine_counts(40)[-1] == 40
 
 
 @thorough

@@ -110,7 +110,7 @@ def test_outside_a_repository_and_without_git_the_reason_is_told(
     with pytest.raises(UsageFault, match="not inside a Git repository"):
         git.root_of(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UsageFault, match="git is not installed"):
+    with pytest.raises(UsageFault, match="Git is not installed"):
         git.root_of(repository[0])
 
 

@@ -14,7 +14,7 @@ from clusterspec.cost.reinforcement.rollout import RATIO, _EngineRun, _StepLine
 from clusterspec.cost.serving.loads import steady_load
 from clusterspec.cost.serving.plan_engines import bare_pools, cache_capacity
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.storage import _reads
+from clusterspec.cost.storage import _has_read_rate
 from clusterspec.quantity import Direction, Figure, Quantity
 from clusterspec.records import replace
 from clusterspec.source import Written
@@ -88,9 +88,9 @@ def test_a_store_is_read_at_its_own_rate_else_at_that_of_writing(
         return None if value is None else Quantity(value, "B/s", f"{value} B/s", direction=Direction.ONE_WAY)
 
     store = NetworkSpec(read=rate(read), bandwidth=rate(written))
-    assert _reads(NetworksSpec(storage=store)) == known
-    assert _reads(NetworksSpec(storage=replace(store, bandwidth=rate(1.0)))) == (known or read is None)
-    assert not _reads(NetworksSpec()) and not _reads(None)
+    assert _has_read_rate(NetworksSpec(storage=store)) == known
+    assert _has_read_rate(NetworksSpec(storage=replace(store, bandwidth=rate(1.0)))) == (known or read is None)
+    assert not _has_read_rate(NetworksSpec()) and not _has_read_rate(None)
 
 
 SERVED = """

@@ -15,7 +15,7 @@ from clusterspec.source import Assumed
 from tests.effort import thorough
 from tools.accuracy.cases import FILES, published_runs
 from tools.accuracy.split import BEFORE
-from tools.fit.constants import constants, copies, left_out, table
+from tools.fit.constants import accelerators_of_same_chip, constants, table, unfitted_runs
 from tools.fit.runs import runs
 from tools.fit.search import fitted, loss, pull, refitted
 from tools.fit.write import STORY
@@ -46,7 +46,7 @@ def test_every_stack_of_the_catalog_is_fitted_or_a_guess_that_says_so() -> None:
     # between the figures of the others; nanotron has those of the first; llm.c is counted from its source
     stands_in = {f"{OWN}-2021", "nanotron-2024", "llm-c-2024", "llmq-2025"}
     assert {name for name in CATALOG.ids("stack") if not serves(name)} == set(table()["stacks"]) | stands_in
-    assert set(copies()) <= set(CATALOG.ids("accelerator"))
+    assert set(accelerators_of_same_chip()) <= set(CATALOG.ids("accelerator"))
 
 
 def test_a_fourth_of_the_runs_of_older_sources_is_kept_to_check() -> None:
@@ -58,9 +58,9 @@ def test_a_fourth_of_the_runs_of_older_sources_is_kept_to_check() -> None:
 
 def test_what_is_left_out_is_a_published_run_and_has_a_reason() -> None:
     published = {run["id"] for name in FILES for run in published_runs(name)}
-    assert set(left_out()) <= published
-    assert all(left_out().values())
-    assert len(left_out()) < 0.05 * len(published)
+    assert set(unfitted_runs()) <= published
+    assert all(unfitted_runs().values())
+    assert len(unfitted_runs()) < 0.05 * len(published)
 
 
 def test_the_search_comes_nearer_and_stays_near_what_was_known() -> None:

@@ -35,7 +35,7 @@ sys.modules |= dict.fromkeys([*UNUSED, "numpy", "weasyprint"])
 sys.modules |= dict.fromkeys(".".join(path.parts).removesuffix(".__init__") for path in left)
 from clusterspec.cli.editor import browser
 os.chdir(sys.argv[1])
-session = browser.opened(Path(sys.argv[1]))
+session = browser.session_of_folder(Path(sys.argv[1]))
 for request in sys.stdin:
     print(browser.answer(session, request, lambda done, total: None))
 """
@@ -68,7 +68,7 @@ def test_the_engine_without_what_is_left_out_gives_the_same_answers(
     done = subprocess.run(call, input=asked, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     monkeypatch.chdir(tmp_path)
-    session = browser.opened(tmp_path)
+    session = browser.session_of_folder(tmp_path)
     for request, line in zip(requests, done.stdout.splitlines(), strict=True):
         assert json.loads(line) == session.answer(request), request
     found = [json.loads(json.loads(line)["out"])["findings"] for line in done.stdout.splitlines()[:2]]
@@ -150,7 +150,7 @@ def test_a_search_in_a_browser_ends_at_its_limits(tmp_path: Path, monkeypatch: p
     assert not limited(browser.MOST_LAYOUTS - 1, 9999) and limited(browser.MOST_LAYOUTS, 9999)
     assert told == [(browser.MOST_LAYOUTS, 9999)]
     monkeypatch.setattr(browser, "MOST_LAYOUTS", 1)
-    session = browser.opened(tmp_path)
+    session = browser.session_of_folder(tmp_path)
     request = {"verb": "search", "format": "json", "text": BASE}
     answer = json.loads(browser.answer(session, json.dumps(request), lambda done, total: None))
     assert 0 < answer["stopped"]["evaluated"] < answer["stopped"]["of"]
@@ -165,7 +165,7 @@ layout: {framework: vllm, tp: 1}
 
 def test_the_page_reads_whether_the_queue_of_a_plan_grows(tmp_path: Path) -> None:
     """Where the engine says so, the first token of the page is unbounded and its levers move the throughput."""
-    session = browser.opened(tmp_path)
+    session = browser.session_of_folder(tmp_path)
     asked = ({"verb": verb, "format": "json", "text": BEYOND} for verb in ("estimate", "sensitivity"))
     estimate, moved = (json.loads(str(session.answer(request)["out"])) for request in asked)
     assert estimate["serving"]["queue_grows"] and moved["queue_grows"]

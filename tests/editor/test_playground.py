@@ -13,7 +13,7 @@ from clusterspec.cli.editor.verbs import Session
 from tests.cli.conftest import BASE, ROOT
 from tests.editor.conftest import SLOW, Visited
 from tests.editor.test_edit_page import HOSTILE, HOSTILE_TEXTS, MARKUP
-from tools.site.playground import LARGEST, examples, transferred
+from tools.site.playground import LARGEST, examples, transferred_bytes
 
 WORKER = """async ([requests]) => {
   const code = `import "${location.origin}/worker.js";`;
@@ -134,7 +134,7 @@ def test_a_crash_keeps_the_text_and_says_how_to_report_it(
 
 
 def test_the_playground_is_small_and_the_examples_are_ours(folder: Path, opened: Visited) -> None:
-    assert transferred(folder) <= LARGEST
+    assert transferred_bytes(folder) <= LARGEST
     with tarfile.open(folder / "engine.tar.xz") as archive:
         names, listed = {*archive.getnames()}, archive.extractfile("later.json")
         later = json.load(listed) if listed else []

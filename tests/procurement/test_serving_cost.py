@@ -13,7 +13,7 @@ from clusterspec.analysis.serving_search import present_row, search_serving
 from clusterspec.analysis.studied import Studied
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.cost.term import Term
-from clusterspec.procurement.cost import _costs_by_kind
+from clusterspec.procurement.unit_costs import costs_by_kind
 from clusterspec.report import Ink
 from clusterspec.report.cost_text import cost_text
 from clusterspec.results.decision import CostReport
@@ -183,11 +183,11 @@ def test_cached_input_costs_the_attention_of_the_computed_tokens_to_it() -> None
         "cached": 6 * cached / 150 * 1e6,
         "generated": 6 * 0.6 / 100 * 1e6,
     }
-    found = {term.name: term.value for term in _costs_by_kind(second, given)}
+    found = {term.name: term.value for term in costs_by_kind(second, given)}
     assert found == pytest.approx({f"per_million_{kind}_tokens": value for kind, value in wanted.items()})
     apart = SimpleNamespace(replicas=1, ranks=8), SimpleNamespace(replicas=3, ranks=8)
     load.prefill, load.decode, times.prefix_hit = *apart, 0.0
-    split = {term.name: term.value for term in _costs_by_kind(second, given)}
+    split = {term.name: term.value for term in costs_by_kind(second, given)}
     assert split == pytest.approx(
         {"per_million_input_tokens": 6 * 0.25 / 300 * 1e6, "per_million_generated_tokens": 6 * 0.75 / 100 * 1e6}
     )

@@ -27,13 +27,13 @@ def catalog() -> Catalog:
 
 def test_recall_and_precision_on_labeled_claims(catalog: Catalog) -> None:
     score = measure(claims(), catalog)
-    assert len(score.of("wrong")) >= 40 and len(score.of("right")) >= 60
+    assert len(score.claims_of_verdict("wrong")) >= 40 and len(score.claims_of_verdict("right")) >= 60
     assert score.recall >= RECALL
     assert score.precision >= PRECISION
 
 
 def test_a_wrong_claim_is_reported_by_the_rule_of_its_error(catalog: Catalog) -> None:
-    found = [(claim, rules) for claim, rules in measure(claims(), catalog).of("wrong") if rules]
+    found = [(claim, rules) for claim, rules in measure(claims(), catalog).claims_of_verdict("wrong") if rules]
     assert [claim for claim, rules in found if claim.kind not in rules] == []
 
 

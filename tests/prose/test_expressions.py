@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.prose.arithmetic import multiple_text, text_in_unit_of
 from clusterspec.prose.blocks import ProseLine
 from clusterspec.prose.expressions import Equation, equations, evaluate
+from clusterspec.prose.factors import multiple_text, text_in_unit_of
 from clusterspec.prose.tokenize import Token, tokens
 from tests.effort import each
 

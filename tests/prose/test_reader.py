@@ -10,7 +10,7 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
 from clusterspec.prose import check_text
-from clusterspec.prose.arithmetic import BINARY, rule_of_ratio
+from clusterspec.prose.factors import BINARY, rule_of_ratio
 from clusterspec.source import Source
 from clusterspec.units.display import BITS, PREFIX
 from tests.effort import each

@@ -91,7 +91,7 @@ def own_parts(text: str, kind: str = "design", audience: str | None = None) -> F
 def made_parts(text: str, kind: str, audience: str | None) -> FullReport:
     one = studies.study_text(text, SETTINGS, "spec.yaml", EXAMPLES[0].parent)
     if audience == "tender":
-        one = full_report.tender(one)
+        one = full_report.redacted_study(one)
     return full_report.comparison_report(one, kind, audience or "internal")
 
 

@@ -17,7 +17,7 @@ from clusterspec.report.paper.cards import headline_cards
 from clusterspec.report.paper.choices import _own_row
 from clusterspec.report.paper.comparison import Compared, _cell_text
 from clusterspec.report.paper.compose import _longest_sequence_text, _stage_pictures, compose
-from clusterspec.report.paper.differences import leaves
+from clusterspec.report.paper.differences import single_key_changes
 from clusterspec.report.paper.drawings import _node_picture
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.report.paper.fleet import _bill_section
@@ -260,11 +260,11 @@ def test_a_section_that_one_design_alone_has_is_listed_key_by_key() -> None:
     fabric = {"technology": "roce-v2", "links": {"node_leaf": 8}}
     path = ("cluster", "scale_out")
     divided = [(("technology",), "roce-v2"), (("links", "node_leaf"), 8)]
-    assert list(leaves(path, None, fabric)) == [((*path, *rest), None, value) for rest, value in divided]
-    assert list(leaves(path, fabric, None)) == [((*path, *rest), value, None) for rest, value in divided]
-    assert list(leaves(path, "dgx-h100", fabric)) == [(path, "dgx-h100", fabric)]
-    assert list(leaves(path, None, [1])) == [(path, None, [1])]
-    assert list(leaves(path, 4, 8)) == [(path, 4, 8)]
+    assert list(single_key_changes(path, None, fabric)) == [((*path, *rest), None, value) for rest, value in divided]
+    assert list(single_key_changes(path, fabric, None)) == [((*path, *rest), value, None) for rest, value in divided]
+    assert list(single_key_changes(path, "dgx-h100", fabric)) == [(path, "dgx-h100", fabric)]
+    assert list(single_key_changes(path, None, [1])) == [(path, None, [1])]
+    assert list(single_key_changes(path, 4, 8)) == [(path, 4, 8)]
 
 
 FLEET = """\

@@ -23,7 +23,7 @@ def test_only_allowed_sections_remain() -> None:
 
 
 def test_the_redacted_text_holds_no_secret() -> None:
-    text = analysis.tender(studies.study_text(HOSTILE, SETTINGS, "/home/alice/secret-name.yaml")).source.text
+    text = analysis.redacted_study(studies.study_text(HOSTILE, SETTINGS, "/home/alice/secret-name.yaml")).source.text
     assert [secret for secret in SECRETS if secret in text] == []
     assert "secret-name" not in text
 
@@ -42,7 +42,7 @@ def test_a_tender_predicts_what_the_spec_predicts_without_measurements(path: Pat
     one = studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
     if one.spec.measured:
         pytest.skip("measurements are not for suppliers")
-    plan, shown = one.plan, analysis.tender(one).plan
+    plan, shown = one.plan, analysis.redacted_study(one).plan
     assert (plan.step_time is None) == (shown.step_time is None)
     if plan.step_time is not None and shown.step_time is not None:
         assert shown.step_time.value == pytest.approx(plan.step_time.value, rel=1e-12)

@@ -251,7 +251,7 @@ def test_a_probe_of_solve_names_the_rules_that_refuse_it() -> None:
 
 def test_a_point_of_a_sweep_takes_over_its_layout_or_why_there_is_none() -> None:
     point = SweepRow({"nodes": 4})
-    told = point.of(LayoutRow({"tp": 8}, 2.0, 1.8, 2.2, 0.4, 6e10, True, 7.5, errors=("b",))).to_json()
+    told = point.row_of_layout(LayoutRow({"tp": 8}, 2.0, 1.8, 2.2, 0.4, 6e10, True, 7.5, errors=("b",))).to_json()
     whole = {"step_time": 2.0, "mfu": 0.4, "memory": 6e10, "cost": 7.5, "layout": {"tp": 8}, "serving": None}
     assert told == {"nodes": 4} | whole | {"why": None, "fits": True, "errors": ["b"]}
     refused = point.refused_row(6e10, False, ("b",), "error").to_json()

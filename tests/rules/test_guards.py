@@ -26,7 +26,7 @@ def test_a_guard_holds_only_where_the_check_reports_nothing(text: str) -> None:
     facts = studies.study_text(text, SETTINGS, "spec.yaml", ROOT / "examples").facts()
     parts = PartCache(facts)
     for name in SILENT:
-        known = parts.of(RULES[name][1])
+        known = parts.arguments_of_check(RULES[name][1])
         if known is not None and SILENT[name](*known):
             assert list(module(name).check(*known)) == [], f"{name} has something to report on\n{text}"
 

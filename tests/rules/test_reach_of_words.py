@@ -11,7 +11,7 @@ from collections.abc import Callable
 from clusterspec.rules.knowledge.address_plans import subnets_in
 from clusterspec.rules.knowledge.capacity_texts import _counts_lost_units, _stated_load
 from clusterspec.rules.knowledge.quoted_links import slower_nics
-from clusterspec.rules.knowledge.request_limits import _buckets
+from clusterspec.rules.knowledge.request_limits import _limits_of_buckets
 from clusterspec.rules.knowledge.service_relations import requests_in_flight
 from clusterspec.rules.knowledge.test_figures import test_figures as figures_of_tests
 from clusterspec.rules.knowledge.text_loads import figures_in
@@ -67,8 +67,8 @@ REACHES: list[tuple[Callable[[str], bool], str, int, str]] = [
     # 12 behind the rate of NICs: that of two ports is not compared
     (lambda text: slower_nics(text, 8, 50e9) is None, "8x connectx-7 200g ", 4, " 2 port"),
     # 40 before the tokens of a bucket and 20 behind them
-    (lambda text: bool([*_buckets(text)]), "bucket ", 32, " 40,000 tokens"),
-    (lambda text: bool([*_buckets(text)]), "40,000 tokens ", 12, " bucket"),
+    (lambda text: bool([*_limits_of_buckets(text)]), "bucket ", 32, " 40,000 tokens"),
+    (lambda text: bool([*_limits_of_buckets(text)]), "40,000 tokens ", 12, " bucket"),
     # 28 before the time of a request and 20 behind it
     (lambda text: bool([*requests_in_flight(text)]), "20 requests/s, answer ", 20, " 12 s, 120 in flight."),
     (lambda text: bool([*requests_in_flight(text)]), "20 requests/s, 12 s ", 12, " answer, 120 in flight."),

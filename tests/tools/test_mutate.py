@@ -94,12 +94,12 @@ def test_notes_name_the_blocks_that_ran_and_change_nothing_else() -> None:
     notes = Notes()
     names: dict[str, object] = {"__mutate_notes__": notes.ran}
     exec(notes.code("module.py", MODULE, "module.py"), names)
-    assert (names["__doc__"], notes.taken()) == ("A module.", {"module.py": [1]})
+    assert (names["__doc__"], notes.newly_run_lines()) == ("A module.", {"module.py": [1]})
     least = names["least"]
     assert callable(least)
-    assert (least.__doc__, least([]), sorted(notes.taken()["module.py"])) == ("The least.", 3, [6, 8])
-    assert (least([2, 1]), sorted(notes.taken()["module.py"])) == (1, [6, 10, 13, 15])
-    assert not notes.taken()
+    assert (least.__doc__, least([]), sorted(notes.newly_run_lines()["module.py"])) == ("The least.", 3, [6, 8])
+    assert (least([2, 1]), sorted(notes.newly_run_lines()["module.py"])) == (1, [6, 10, 13, 15])
+    assert not notes.newly_run_lines()
 
 
 def recording(*tests: tuple[str, float, str, list[int]], before: list[int]) -> Recording:

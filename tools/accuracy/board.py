@@ -80,21 +80,12 @@ def lines(
         ("collective", "s", collectives),
         ("fabric", "count", published.fabrics()),
         ("serving", "", serving_cases.cases()),
-        ("reinforcement learning", "s", _steps()),
+        ("reinforcement learning", "s", rl_cases.steps(rl_cases.cases())),
         ("power of a node", "W", power_cases.cases()),
     ]
     for area, unit, found in sets:
         for case in found:
             yield _line(area, unit, case)
-
-
-def _steps() -> Iterator[Case]:
-    """Steps of reinforcement learning whose source states the mean length of outputs."""
-    for case in rl_cases.cases():
-        if case.error is not None and case.published is not None and case.times is not None:
-            yield Case(
-                case.row["id"], case.row["placement"], case.published, case.times.step, source=case.row["source"]
-            )
 
 
 def _line(area: str, unit: str, case: Case) -> Line:

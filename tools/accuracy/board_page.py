@@ -83,13 +83,13 @@ def _sides() -> Iterator[str]:
 
 def split_table() -> str:
     """Errors of both sides under constants fitted to one."""
-    rows = ["| side | sources | model | runs | median | mean | p90 |", "|---|---|---|---:|---:|---:|---:|"]
+    rows = ["| side | models | runs | median error | mean error | 90th percentile |", "|---|---|---:|---:|---:|---:|"]
     found = split.read()
     for side, kinds in found["sides"].items():
-        sources = " ".join(found["sources"][side])
         for kind, one in kinds.items():
             shares = (_share(one[name]) for name in ("median", "mean", "p90"))
-            rows.append(f"| {side} | {sources} | {kind} | {one['runs']} | {' | '.join(shares)} |")
+            rows.append(f"| {side} | {kind} | {one['runs']} | {' | '.join(shares)} |")
+    rows += ["", *(f"- {side}: {', '.join(found['sources'][side])}" for side in found["sides"])]
     return "\n".join(rows) + "\n"
 
 

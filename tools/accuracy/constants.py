@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import walk_packages
 
-import clusterspec.cost.estimate
-import clusterspec.cost.measured
-import clusterspec.cost.serving.constants  # noqa: F401  (modules declare their constants when they are imported)
+import clusterspec.cost
 from clusterspec.catalog.reader import Entry
 from clusterspec.catalog.stacks import Stack
 from clusterspec.cost import CONSTANTS
@@ -27,6 +27,8 @@ HEADS = ("| entry | constant | value | where from |", "|---|---|---|---|")
 def constants() -> str:
     """Tables of all ``achievable`` figures of the catalog, by kind of entry, and of those of the program."""
     tables = {f"Every constant of {name}": list(_rows_of_kind(kind)) for kind, name in KINDS.items()}
+    for module in walk_packages(clusterspec.cost.__path__, "clusterspec.cost."):
+        import_module(module.name)  # a module declares its constants when it is imported
     other: list[str] = []
     for group in sorted(CONSTANTS):
         other += [row(group, name, figure) for name, figure in CONSTANTS[group].items()]

@@ -11,19 +11,28 @@ from tools.accuracy.cases import DATA, Case
 from tools.accuracy.figures import Score, score, share
 from tools.accuracy.split import SIDES, side_of, training_source
 
-TABLE = """Training runs of sources that were entered since the split of sources was declared
-(`tests/accuracy/new_runs.jsonl`). A hash of the source's name puts it on one side before its rows are read, and
-constants are fitted to the fitted side only. *First* are the errors of the predictions made when the rows were entered,
-before anything was changed for them: they are what a user may expect of a source that nobody has looked at. Of long
-tables, every sixth to sixteenth row is entered.
+TABLE = """Training runs of sources that were entered after the split of sources was declared
+(`tests/accuracy/new_runs.jsonl`). The hash of a source's name puts it on one side before its rows are read, and
+constants are fitted to the fitted side only. *First* is the error of the prediction made when the rows were entered,
+before anything was changed for them: expect this error for a run that nobody has looked at. *Now* is the error of
+this release. Of long tables, every sixth to sixteenth row is entered.
 """
-KNOWN = "## Errors of sources never fitted to\n\nWhat is known of the errors of each source, in the order of entry:\n"
-NOT_ADOPTED = "\nTried and not adopted, with errors in the mean before and after:\n"
-NOT_ENTERED = "\nRead and not entered:\n"
+KNOWN = """
+## What is known of each later source
+
+Causes of the errors of training steps, in the order in which the sources were entered.
+"""
+NOT_ADOPTED = "\n### Tried and not adopted\n\nErrors are means, before and after the change.\n"
+NOT_ENTERED = "\n### Read and not entered\n"
 
 
-def section(now: Sequence[Case], first: Sequence[Case]) -> str:
-    """The table of all sources and the remarks on them, as Markdown."""
+def scores_section(now: Sequence[Case], first: Sequence[Case]) -> str:
+    """The table of all sources, as Markdown."""
+    return "\n".join((TABLE, _table(now, first)))
+
+
+def remarks_section() -> str:
+    """What is known of the errors of each source, what was not adopted and what was not entered, as Markdown."""
     notes = remarks()
     known = [f"- **{name}**: {' '.join(one['known'])}" for name, one in notes["source"].items() if "known" in one]
     lists = {
@@ -31,7 +40,7 @@ def section(now: Sequence[Case], first: Sequence[Case]) -> str:
         NOT_ADOPTED: [f"- {text}" for text in notes["not_adopted"]],
         NOT_ENTERED: [f"- {text}" for text in notes["not_entered"]],
     }
-    return "\n".join([TABLE, _table(now, first), *(line for head, rows in lists.items() for line in (head, *rows)), ""])
+    return "\n".join([*(line for head, rows in lists.items() for line in (head, *rows)), ""])
 
 
 @cache
@@ -51,9 +60,11 @@ def scores(cases: Sequence[Case]) -> list[Score]:
 
 
 def _table(now: Sequence[Case], first: Sequence[Case]) -> str:
-    heads = ("source", "side", "entered", "runs", "first median", "mean", "p90", "now median", "mean", "p90")
-    rows = [f"| {' | '.join((*heads, 'bias', 'inside'))} |", "|---" * (len(heads) + 2) + "|"]
-    for then, here in zip(scores(first), scores(now), strict=True):
+    first_heads = ("source", "side", "entered", "runs", "first: median error", "mean", "90th percentile")
+    heads = (*first_heads, "now: median error", "mean", "90th percentile", "bias", "inside range")
+    rows = [f"| {' | '.join(heads)} |", "|---" * 3 + "|---:" * (len(heads) - 3) + "|"]
+    pairs = zip(scores(first), scores(now), strict=True)
+    for then, here in sorted(pairs, key=lambda pair: (pair[1].name not in SIDES, -pair[0].median)):
         errors = map(share, (then.median, then.mean, then.p90, here.median, here.mean, here.p90))
         cells = (*_labels(here.name), str(here.cases), *errors, share(here.bias, sign=True), share(here.inside))
         rows.append(f"| {' | '.join(cells)} |")
@@ -63,6 +74,6 @@ def _table(now: Sequence[Case], first: Sequence[Case]) -> str:
 def _labels(name: str) -> Iterator[str]:
     """Source, side and day of entry of a row; a row of a whole side has no source and no day."""
     source, _, side = name.rpartition(", ")
-    yield source or "**all**"
+    yield source or f"**{side}**"
     yield side
     yield remarks()["source"][source]["entered"].isoformat() if source else ""

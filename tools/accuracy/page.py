@@ -1,9 +1,8 @@
-"""docs/accuracy.md: every set, every group, comparison with the null model, and the worst cases."""
+"""docs/accuracy.md, docs/constants.md, docs/board.md and docs/reality.md."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +11,8 @@ from tools.accuracy import (
     board_page,
     collective_folds,
     new_sources,
+    overview,
+    power_cases,
     ranges,
     reality,
     rl_cases,
@@ -21,90 +22,77 @@ from tools.accuracy import (
 from tools.accuracy import cases as published
 from tools.accuracy.cases import Case
 from tools.accuracy.constants import constants
-from tools.accuracy.figures import Regret, Score, grouped, null_model, ranking, score, share
+from tools.accuracy.figures import Score, grouped, null_model, ranking, score
 from tools.accuracy.held_out import constants_table, held_out_table
-from tools.accuracy.reasons import reason
+from tools.accuracy.overview import Evidence, is_of_held_out_source, worst_groups
 from tools.accuracy.scatter import scatter
 from tools.accuracy.serving_page import section
-from tools.accuracy.split import COLLECTIVES_BEFORE, fitted_runs, side_of
+from tools.accuracy.split import COLLECTIVES_BEFORE, fitted_runs, is_held_out, side_of
+from tools.accuracy.tables import fit_table, regret_table, score_table, worst_cases_table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-HEAD = """# Accuracy
+OLDER = """
+## Training steps: sources read before the split
 
-Written by `make accuracy` from the published cases in `tests/accuracy`. Errors are |predicted ÷ published − 1|;
-*bias* is the median of predicted ÷ published − 1; *inside* is the share of published values within the predicted
-band, *half-width* the median of half that band over the prediction.
+Runs of sources that were read before the split was declared (`tests/accuracy/runs.jsonl`). Constants are fitted to
+three of every four runs of a source and checked on the fourth. *Null model* is each run at the median MFU of its
+accelerator and precision: what a plan without this program would assume.
+
+![predicted against published step time](accuracy-runs.svg)
 """
-SPLIT = """The constants of time are fitted to three of every four runs of a source and checked on the fourth.
+SIDES = """
+### Fitted to one side of the sources
+
+Here the constants are fitted to the sources of one side alone, older ones included, and the other side is predicted
+unseen. A test refuses a constant that improves its own side alone; such a constant keeps the value known before.
 """
-SOURCES = """A hash of the source's name decides on which side its rows are, before they are read. Here the constants
-are fitted to one side alone, older sources included; the other side is predicted unseen. A constant whose gain is on
-its own side alone is refused by a test and keeps what was known of it beforehand.
-"""
-SMALL = """One node with models of 150 million to 1.4 billion parameters (vTrain, arXiv 2312.12391): every third of its
+SMALL = """
+### Small models
+
+One node with models of 150 million to 1.4 billion parameters (vTrain, arXiv 2312.12391): every third of its
 single-node runs. The host, which launches kernels one by one, bounds most of these steps.
 """
-UNSEEN = """Collectives of each source, predicted without it: the assumed constants are chosen by all other sources, and
-figures of the catalog that cite the source give way to the assumptions for links of their kind.
+REGRETS = """
+### Ranking of layouts
+
+Sets of three or more layouts that a source publishes for one model on one machine.
 """
-NEW = """Collectives of sources that were entered since the split of sources was declared. They were predicted before
-any constant was fitted to them; a hash of the name then puts each source on one side.
+UNSEEN = """
+### Collectives of sources left out
 
-| entered | rows | median at first | fitted to it since |
-|---|---|---|---|
-| CSCS | 21 | 20.1 % | two figures of Slingshot |
-| google/dranet, H200 and B200 | 82 | 26 and 28 %, 25 and 4 % | the rate of one rank alone on its node |
-| Supermicro in MLPerf | 6 | 2 % | nothing |
-| ten sources, from dgxc-benchmarking to AMD's validation of MI300X | 198 | 9.2 % | launches of one process on AMD |
-| HPE, two nodes of four GH200 on Slingshot | 14 | 3.5 % from 256 MiB | nothing |
-| Oracle, one and two nodes of B300 | 5 | 2 to 12 % too slow | nothing |
-
-The 198 rows were first predicted 2.5 % off in the median from 256 MiB, 8.1 % from 1 MiB and 32.7 % below; those held
-out 8.1 %, 13.8 % in the mean and 36.6 % for nine in ten. The launch of one process on each further accelerator of AMD
-is fitted to MI350X since; MI300X, held out, went from 25.4 to 10.9 %. Ten rows are left out whose times in place and
-out of place differ by more than a factor of 1.3, and a table of 16 B200 in which 32 MiB take less time than 2 MiB.
-
-What is known of the errors:
-
-- Sizes at which NCCL and RCCL change their protocol are the worst: 256 KiB to 8 MiB on one node, 4 to 256 MiB between
-  nodes with GPUDirect-TCPXO.
-- GH200 on Slingshot is predicted too slow from 1 to 4 MiB, by a third to a half on two nodes, by up to nine tenths on
-  4 to 64. From 4 KiB to 1 MiB the same machine takes 1.3 to 4 times as long by default as with a higher
-  `FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD` (boeschf/nccl-benchmark-on-alps-2025), which no spec states; these sizes of its
-  default runs are left out. All its sizes were predicted 39.5 % off in the median up to 256 KiB at first, 61.5 to
-  2 MiB, 24 to 64 MiB, 21 to 2 GiB and 4.9 above. Rings and trees of large messages have facts from it since: 3.2 and
-  1.3 % in the last two.
-- Of sources entered on 27 November 2026, H100 on InfiniBand (NVIDIA/nccl-tests issue 309, held out) was predicted 1.2
-  to 9.5 % off in the median of each series above 256 MiB, 2.7 to 13.7 % from 1 MiB and 6.7 to 8.2 % below; two nodes
-  of MI355X 4 and 2 % off above 256 MiB, 34 and 7 % from 1 MiB, 10 and 52 % below (all-reduce and all-to-all). Short
-  all-to-alls go by lines since (NCCL's LL), which were 52 % too slow.
-- All-to-all over two racks of GB300 takes four times as long as its NICs would need; no log says why.
-- Reductions in NVSwitch 5 of 8 GiB and more reach 835 to 840 GB/s on eight accelerators, smaller ones 740. NCCL's
-  chunk size (`nvlsChunkSize`) does not explain it. All-to-all reaches 0.75 of NVLink 5 on B300; 0.68 is assumed.
-- Two sites with the same machine often differ by 15 %.
-
-Tried for 1 to 256 MiB and not adopted:
-
-- One process with all accelerators: the larger of launch and device time, as a loop of calls would show. Two tables
-  of one node on the fitted side fall from 10 to 2 and 6 % in the mean; B200 and MI300X, held out, rise from 6 and 11
-  to 14 %.
-- NCCL's own correction of trees by size: it changes the fitted side by 0.3 %.
-- Latency that overlaps the sending in rings on all networks, as on Slingshot: two nodes of other networks become too
-fast.
+Collectives of each source, predicted without it: the assumed constants are chosen by all other sources, and catalog
+figures that cite the source give way to the assumptions for links of their kind.
 """
-NEW_MEMORY = """No constant of memory is fitted: each is counted from the code of a framework. A prediction leaves out
-what the published figure does not count (`memory_counts`). Memory that PyTorch's allocator has reserved excludes the
-context of the driver and the buffers of collectives; memory that it has allocated to tensors excludes fragmentation,
-too. Before these were told apart, and before a spec could state how the loss is computed (`loss`), the median of the
-sources entered until then was 11.8 %, without nanotron and LitGPT 15.4 %; they are 9.1 % and 13.1 % now.
+NEW = """
+### Collectives of later sources
 
-FlagPerf publishes the use of the whole device, which is 6 to 15 GB above the sum of what its flags imply, more where a
-rank holds more of the optimizer. Its code does not say how it reads the figure.
+Collectives of sources that were entered after the split was declared. They were predicted before any constant was
+fitted to them; the hash of the name then put each source on one side. The [notes](accuracy-notes.md#collectives) have
+the first errors and what is known of their causes.
 """
-PEERS = """## Peers on the same runs
+MEMORY = """
+## Peak memory
 
-[docs/board.md](board.md) has the predictions of Calculon, SimuMax, dlcalc, llm-analysis and AIConfigurator with
-these.
+No constant of memory is fitted: each is counted from the code of a framework. A prediction leaves out what the
+published figure does not count (`memory_counts`): memory that PyTorch's allocator has reserved excludes the context of
+the driver and the buffers of collectives; memory that it has allocated to tensors also excludes fragmentation.
+
+![predicted against published peak memory](accuracy-memory.svg)
+"""
+METHOD = """
+## How constants are fitted and checked
+
+Sources read before the split was declared keep an older rule: three of every four training runs of a source are fitted
+to, and all of its collectives. The hash of the name of a later source puts it on the fitted side or holds it out before
+its rows are read. [Constants](constants.md) lists every constant with its source; the [board](board.md) has every
+published figure, and the predictions of Calculon, SimuMax, dlcalc, llm-analysis and AIConfigurator for the same runs.
+
+### Runs left out of the fit
+"""
+CONSTANTS = """# Constants
+
+Every efficiency that predictions rest on, with its source or the reason of the assumption. Written by `make accuracy`;
+[accuracy](accuracy.md) compares the predictions with published figures.
 """
 
 
@@ -115,7 +103,10 @@ class _Scored(NamedTuple):
     small: list[Case]
     new: list[Case]
     memory: list[Case]
+    peaks: list[Case]
     collectives: list[Case]
+    fits: list[Case]
+    fabrics: list[Case]
 
     @staticmethod
     def now() -> _Scored:
@@ -125,15 +116,18 @@ class _Scored(NamedTuple):
             list(published.small_runs()),
             list(published.new_runs()),
             list(published.memory()),
+            list(published.new_memory()),
             list(published.collectives()),
+            list(published.fits()),
+            list(published.fabrics()),
         )
 
 
 def build() -> None:
     """Scores everything and writes the pages and their pictures."""
     found = _Scored.now()
-    parts = [HEAD, *_step_parts(found), *_collective_parts(found), *_memory_parts(found), *_other_parts()]
-    (DOCS / "accuracy.md").write_text("\n".join(parts), "utf-8")
+    (DOCS / "accuracy.md").write_text("\n".join(_parts(found)), "utf-8")
+    (DOCS / "constants.md").write_text("\n".join((CONSTANTS, constants())), "utf-8")
     board.write(board.lines(found.runs, found.new, found.memory, found.collectives))
     (DOCS / "board.md").write_text(board_page.page(), "utf-8")
     (DOCS / "reality.md").write_text(reality.page(), "utf-8")
@@ -142,78 +136,123 @@ def build() -> None:
         (DOCS / f"accuracy-{name}.svg").write_text(scatter(cases, unit), "utf-8")
 
 
-def _step_parts(found: _Scored) -> Iterator[str]:
-    """Step times and their ranges, and the ranking of layouts by step time."""
-    mixtures = [case for case in found.runs if _is_mixture(case.id)]
-    yield "## Step time\n"
-    yield "![predicted against published step time](accuracy-runs.svg)\n"
-    yield table([*grouped(found.runs), score("mixture of experts", mixtures), score("null model", null_model())])
-    yield "\n### Fitted and not fitted\n"
-    yield SPLIT
-    yield table(by_split(found.runs))
-    yield "\n### Fitted to one side of the sources\n"
-    yield SOURCES
-    yield board_page.split_table()
-    yield "\n### Held out\n"
-    yield held_out_table()
-    yield "\n### By source\n"
-    yield table(by_source(found.runs))
-    yield "\n### Small models\n"
-    yield SMALL
-    yield table(grouped(found.small))
-    yield "\n## Step time of sources never fitted to\n"
-    yield new_sources.section(found.new, list(published.first_predictions()))
-    yield "\n## Ranges by regime\n"
+def _parts(found: _Scored) -> Iterator[str]:
+    """The page: the overview, the tables of each prediction, then the method."""
+    learning, first = rl_cases.cases(), list(published.first_predictions())
+    unseen = dict(collective_folds.folds())
+    yield from _overview_parts(found, first, unseen, learning)
+    yield from _step_parts(found, first)
+    yield from _memory_parts(found)
+    yield from _collective_parts(found, unseen)
+    yield "\n"
+    yield from section(list(serving_cases.cases()))
+    yield "".join(rl_page.section(learning))
+    yield from _method_parts(found)
+    yield new_sources.remarks_section()
+
+
+def _overview_parts(
+    found: _Scored, first: Sequence[Case], unseen: dict[str, list[Case]], learning: Sequence[rl_cases.RlCase]
+) -> Iterator[str]:
+    held = [case for case in found.new if is_of_held_out_source(case)]
+    serving = list(overview.serving())
+    collectives = [case for cases in unseen.values() for case in cases]
+    steps = overview.steps("training step, held-out sources", held)
+    evidence = [
+        overview.steps("training step, first prediction of each later source", first),
+        steps,
+        overview.steps("peak memory of training", [case for case in found.peaks if is_of_held_out_source(case)]),
+        Evidence("collective, its source left out", collectives, lambda case: case.source, _machine_of_collective),
+        *serving,
+        _learning_evidence(learning),
+        _power_evidence(),
+    ]
+    groups = [
+        *worst_groups("training step", held, steps.accelerator),
+        *worst_groups("collective", collectives, lambda case: case.group),
+        *(one for each in serving for one in worst_groups(each.name, each.cases, each.accelerator)),
+    ]
+    transfers, pairs = rl_page.right_counts([case for case in learning if case.held_out])
+    facts = overview.facts(found.fits, found.fabrics, ranking(found.runs), transfers, pairs)
+    yield from overview.overview(evidence, facts, groups)
+
+
+def _machine_of_collective(case: Case) -> str:
+    """The accelerator of a collective's series."""
+    return next(
+        row["accelerator"] for row in published.table("collective_series.csv") if case.id.split()[0] == row["series"]
+    )
+
+
+def _learning_evidence(learning: Sequence[rl_cases.RlCase]) -> Evidence:
+    """Published steps of reinforcement learning of held-out sources."""
+    clusters = {case.row["id"]: case.row["cluster"] for case in learning}
+    cases = [case for case in rl_cases.steps(learning) if is_held_out(case.source)]
+    return Evidence("step of reinforcement learning", cases, lambda case: case.source, lambda case: clusters[case.id])
+
+
+def _power_evidence() -> Evidence:
+    """Published power of nodes that no constant is fitted to."""
+    rows = {row["case"]: row for row in published.table("power.csv")}
+    cases = [case for case in power_cases.cases() if rows[case.id.split()[0]]["side"] == "held out"]
+    return Evidence("power of a node", cases, lambda case: case.source.split(",")[0], lambda case: case.id.split()[1])
+
+
+def _step_parts(found: _Scored, first: Sequence[Case]) -> Iterator[str]:
+    """Step times of later sources, their ranges, and step times of older sources."""
+    yield "\n## Training steps: later sources\n"
+    yield new_sources.scores_section(found.new, first)
+    yield "\n### Share inside the range, by regime\n"
     yield ranges.section([*found.runs, *found.new])
-    yield "\n### The worst ten\n"
+    mixtures = [case for case in found.runs if _is_mixture(case.id)]
+    yield OLDER
+    baseline = score("null model", null_model())
+    yield score_table([*grouped(found.runs), score("mixture of experts", mixtures), baseline], "accelerator")
+    yield score_table(scores_by_split(found.runs), "constants")
+    yield score_table(scores_by_source(found.runs), "source")
+    yield "\n### The ten worst\n"
     yield worst_cases_table(found.runs)
-    yield PEERS
-    yield "## Ranking\n"
-    yield regrets(ranking(found.runs))
-
-
-def _collective_parts(found: _Scored) -> Iterator[str]:
-    """Times of collectives."""
-    yield "\n## Collectives\n"
-    yield "![predicted against measured time](accuracy-collectives.svg)\n"
-    yield table(grouped(found.collectives))
-    yield "\n### By series\n"
-    yield table(by_series(found.collectives))
-    yield "\n### Source left out\n"
-    yield UNSEEN
-    yield table(unseen_collectives())
-    yield "\n### Sources never fitted to\n"
-    yield NEW
-    yield table(new_collectives(found.collectives))
+    yield REGRETS
+    yield regret_table(ranking(found.runs))
+    yield SMALL
+    yield score_table(grouped(found.small), "accelerator")
 
 
 def _memory_parts(found: _Scored) -> Iterator[str]:
-    """Peak memory."""
-    yield "\n## Memory\n"
-    yield "![predicted against published peak memory](accuracy-memory.svg)\n"
-    yield table(grouped(found.memory))
-    yield "\n### Memory of sources never fitted to\n"
-    yield NEW_MEMORY
-    peaks = list(published.new_memory())
-    yield table(new_sources.scores(peaks))
-    yield "\n### Ranges of memory by regime\n"
-    yield ranges.memory_section(peaks)
+    """Peak memory, and whether designs fit."""
+    yield MEMORY
+    yield "### Peaks of later sources\n"
+    yield score_table(new_sources.scores(found.peaks), "source")
+    yield "\n### Share inside the range of memory, by regime\n"
+    yield ranges.memory_section(found.peaks)
+    yield "\n### Peaks of older sources\n"
+    yield score_table(grouped(found.memory), "accelerator")
+    yield "\n### Whether a job fits in memory\n"
+    yield fit_table(found.fits)
 
 
-def _other_parts() -> Iterator[str]:
-    """Whether designs fit, fabrics, serving, reinforcement learning and the constants."""
-    fabrics, fits = list(published.fabrics()), list(published.fits())
-    yield "\n## Whether it fits\n"
-    yield fit_table(fits)
-    yield "\n## Fabrics\n"
-    yield f"{sum(abs(case.error) < 1e-9 for case in fabrics)} of {len(fabrics)} published counts are exact.\n"
-    yield ""
-    yield from section(list(serving_cases.cases()), table)
-    yield "".join(rl_page.section(rl_cases.cases()))
-    yield "\n## Fitted constants\n"
+def _collective_parts(found: _Scored, unseen: dict[str, list[Case]]) -> Iterator[str]:
+    """Times of collectives."""
+    yield "\n## Collectives\n"
+    yield "![predicted against measured time](accuracy-collectives.svg)\n"
+    yield score_table(grouped(found.collectives), "size")
+    yield UNSEEN
+    every = [case for cases in unseen.values() for case in cases]
+    yield score_table([*(score(name, cases) for name, cases in unseen.items()), *grouped(every)], "source or size")
+    yield NEW
+    yield score_table(scores_of_new_collectives(found.collectives), "source or size")
+    yield "\n### Each measured table\n"
+    yield score_table(scores_by_series(found.collectives), "table")
+
+
+def _method_parts(found: _Scored) -> Iterator[str]:
+    """How constants are fitted, and the errors of fits that leave runs out."""
+    yield METHOD
+    yield held_out_table()
+    yield SIDES
+    yield board_page.split_table()
+    yield "\n### Fitted constants\n"
     yield constants_table()
-    yield ""
-    yield constants()
 
 
 def _is_mixture(name: str) -> bool:
@@ -222,25 +261,20 @@ def _is_mixture(name: str) -> bool:
     )
 
 
-def by_split(cases: Sequence[Case]) -> list[Score]:
+def scores_by_split(cases: Sequence[Case]) -> list[Score]:
+    """Errors of the runs that constants are fitted to, and of the others."""
     fitted = {name for name, used in fitted_runs().items() if used}
     parts = {"fitted to": True, "never fitted to": False}
     return [score(name, [case for case in cases if (case.id in fitted) is part]) for name, part in parts.items()]
 
 
-def by_source(cases: Sequence[Case]) -> list[Score]:
+def scores_by_source(cases: Sequence[Case]) -> list[Score]:
+    """Errors of each source, named as the ids of its runs begin."""
     names = sorted({case.id.split("-")[0] for case in cases})
     return [score(name, [case for case in cases if case.id.split("-")[0] == name]) for name in names]
 
 
-def unseen_collectives() -> list[Score]:
-    """Collectives of each source, predicted without it, by source and by size."""
-    found = dict(collective_folds.folds())
-    every = [case for cases in found.values() for case in cases]
-    return [*(score(name, cases) for name, cases in found.items()), *grouped(every)]
-
-
-def new_collectives(cases: Sequence[Case]) -> list[Score]:
+def scores_of_new_collectives(cases: Sequence[Case]) -> list[Score]:
     """Collectives of sources entered since the split was declared, by source with its side, and by size."""
     new = [case for case in cases if collective_folds.repository(case.source) not in COLLECTIVES_BEFORE]
     sources: dict[str, list[Case]] = {}
@@ -250,50 +284,7 @@ def new_collectives(cases: Sequence[Case]) -> list[Score]:
     return [*(score(name, found) for name, found in sources.items()), *grouped(new)]
 
 
-def by_series(cases: Sequence[Case]) -> list[Score]:
+def scores_by_series(cases: Sequence[Case]) -> list[Score]:
+    """Errors of each published table of collectives."""
     names = list(dict.fromkeys(case.id.split()[0] for case in cases))
     return [score(name, [case for case in cases if case.id.split()[0] == name]) for name in names]
-
-
-def table(scores: Iterable[Score]) -> str:
-    rows = ["| group | cases | median | mean | p90 | bias | inside | half-width |", "|---|---|---|---|---|---|---|---|"]
-    for one in scores:
-        cells = [one.name, str(one.cases), *map(share, (one.median, one.mean, one.p90)), share(one.bias, sign=True)]
-        rows.append("| " + " | ".join([*cells, share(one.inside), share(one.width)]) + " |")
-    return "\n".join(rows) + "\n"
-
-
-def worst_cases_table(cases: Sequence[Case]) -> str:
-    rows = ["| case | what | published | predicted | error | why | source |", "|---|---|---|---|---|---|---|"]
-    for case in sorted(cases, key=lambda one: -abs(one.error))[:10]:
-        predicted = f"{case.predicted:.3g} s" if case.predicted is not None else "none"
-        cells = (
-            case.id,
-            f"{case.note}, {case.group}",
-            f"{case.published:.3g} s",
-            predicted,
-            share(case.error, sign=True),
-        )
-        rows.append("| " + " | ".join([*cells, reason(case.id), case.source.replace("|", "\\|")]) + " |")
-    return "\n".join(rows) + "\n"
-
-
-def regrets(found: Sequence[Regret]) -> str:
-    mean = statistics.mean(one.regret for one in found)
-    rows = [
-        "The layout that we predict to be fastest ran slower than the fastest published layout by this share:\n",
-        "| set | layouts | regret |",
-        "|---|---|---|",
-        *(f"| {one.name} | {one.layouts} | {share(one.regret)} |" for one in found),
-        f"| **mean of {len(found)} sets** | | **{share(mean)}** |",
-    ]
-    return "\n".join(rows) + "\n"
-
-
-def fit_table(cases: Sequence[Case]) -> str:
-    rows = ["| what happened | cases | said rightly |", "|---|---|---|"]
-    for group in sorted({case.group for case in cases}):
-        found = [case for case in cases if case.group == group]
-        right = sum(case.predicted == case.published for case in found)
-        rows.append(f"| {group} | {len(found)} | {right} ({share(right / len(found))}) |")
-    return "\n".join(rows) + "\n"

@@ -26,7 +26,7 @@ class CheckedRun:
     source: str
     findings: tuple[Finding, ...]
 
-    def of(self, severity: Severity) -> list[Finding]:
+    def findings_of_severity(self, severity: Severity) -> list[Finding]:
         return [finding for finding in self.findings if finding.severity is severity]
 
 
@@ -41,7 +41,7 @@ def checked_runs() -> list[CheckedRun]:
 
 def page() -> str:
     runs = checked_runs()
-    clean = [run for run in runs if not run.of(Severity.ERROR)]
+    clean = [run for run in runs if not run.findings_of_severity(Severity.ERROR)]
     parts = [
         HEAD,
         f"{len(clean)} of {len(runs)} runs raise no error ({100 * len(clean) / len(runs):.1f} %).\n",
@@ -57,7 +57,7 @@ def page() -> str:
 def errors(runs: Sequence[CheckedRun]) -> str:
     rows = ["| run | rule | message | reason |", "|---|---|---|---|"]
     for run in runs:
-        for finding in run.of(Severity.ERROR):
+        for finding in run.findings_of_severity(Severity.ERROR):
             remarks = finding.message.replace("|", "\\|")
             rows.append(f"| {run.id} | {finding.rule} | {remarks} | {reason(f'{run.id} {finding.rule}')} |")
     return "\n".join(rows) + "\n"
@@ -68,7 +68,7 @@ def warnings(runs: Sequence[CheckedRun]) -> str:
     counted: dict[str, Counter[str]] = defaultdict(Counter)
     numbers: dict[str, list[int]] = defaultdict(list)
     for run in runs:
-        found = run.of(Severity.WARNING)
+        found = run.findings_of_severity(Severity.WARNING)
         numbers[run.source].append(len(found))
         for finding in found:
             counted[finding.rule][run.source] += 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from clusterspec.config import Config
 from clusterspec.cost.reinforcement.times import RlTimes
 from clusterspec.records import dataclass
 from clusterspec.studies import Settings, study_text
+from tools.accuracy.cases import Case
 from tools.accuracy.split import is_held_out
 
 TABLE = Path(__file__).resolve().parents[2] / "tests" / "accuracy" / "rl.csv"
@@ -123,6 +125,13 @@ class RlCase:
         return self.times.step / self.published - 1
 
     @property
+    def shown_error(self) -> float | None:
+        """The error of the step, or of the transfer of weights where no step is published."""
+        if self.published is not None:
+            return self.error
+        return self.sync_ratio - 1 if self.sync_ratio else None
+
+    @property
     def sync_ratio(self) -> float | None:
         """Predicted over published transfer of weights."""
         published = self.row["sync_time"]
@@ -133,6 +142,14 @@ def cases() -> list[RlCase]:
     """All rows with their predictions, from the shipped catalog."""
     settings = Settings(Catalog.open(), Config(), date(2026, 11, 20))
     return [RlCase(row, prediction(row, settings)) for row in rows()]
+
+
+def steps(found: Iterable[RlCase]) -> Iterator[Case]:
+    """The published steps whose source states the mean length of outputs, with their predictions."""
+    for case in found:
+        if case.error is not None and case.published is not None and case.times is not None:
+            row = case.row
+            yield Case(row["id"], row["placement"], case.published, case.times.step, source=row["source"])
 
 
 def prediction(row: Row, settings: Settings) -> RlTimes | None:

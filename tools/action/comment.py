@@ -33,7 +33,7 @@ class Refused(Exception):
     """GitHub did not do what it was asked."""
 
 
-def asked(method: str, path: str, sent: dict[str, str] | None = None) -> Any:
+def github_answer(method: str, path: str, sent: dict[str, str] | None = None) -> Any:
     """The answer of GitHub to a request of its REST interface."""
     token = os.environ.get("GH_TOKEN")
     if not token:
@@ -58,7 +58,7 @@ def earlier_comment(issue: str) -> dict[str, Any] | None:
     """The comment of an earlier run, if a program wrote it: anybody can write the mark."""
     page, found = 1, None
     while True:
-        listed = asked("GET", f"{issue}/comments?per_page={PAGE}&page={page}")
+        listed = github_answer("GET", f"{issue}/comments?per_page={PAGE}&page={page}")
         for one in listed:
             if one["user"] and one["user"]["type"] == "Bot" and (one["body"] or "").rstrip().endswith(MARK):
                 found = one
@@ -67,7 +67,7 @@ def earlier_comment(issue: str) -> dict[str, Any] | None:
         page += 1
 
 
-def fitting(text: str) -> str:
+def text_within_limit(text: str) -> str:
     """The whole lines of a text that fit into a comment, with open blocks closed."""
     if len(text) <= LONGEST:
         return text
@@ -85,12 +85,12 @@ def publish(text: str, repository: str, number: str) -> None:
     """Write the comment, or the one that is known anew."""
     issue = f"/repos/{repository}/issues"
     earlier = earlier_comment(f"{issue}/{number}")
-    body = f"{fitting(text)}\n{MARK}\n"
+    body = f"{text_within_limit(text)}\n{MARK}\n"
     if earlier is None:
         if has_changed_spec(text):
-            asked("POST", f"{issue}/{number}/comments", {"body": body})
+            github_answer("POST", f"{issue}/{number}/comments", {"body": body})
     elif earlier["body"].rstrip() != body.rstrip():
-        asked("PATCH", f"{issue}/comments/{earlier['id']}", {"body": body})
+        github_answer("PATCH", f"{issue}/comments/{earlier['id']}", {"body": body})
 
 
 def main() -> int:

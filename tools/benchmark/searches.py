@@ -53,11 +53,11 @@ def searches(settings: studies.Settings) -> None:
     print(f"{'':28}" + "".join(f"{name:>14}" for name in columns))
     for name, job in JOBS.items():
         spec = SPEC.format(model=job.model, nodes=job.nodes, batch=job.batch)
-        found, missed = measured(studies.study_text(spec, settings), job)
+        found, missed = row_and_missed_goals(studies.study_text(spec, settings), job)
         print(f"{name:28}" + "".join(f"{text:>14}" for text in found) + "".join(f"  {each}: missed" for each in missed))
 
 
-def measured(study: studies.Study, goals: Searched) -> tuple[list[str], list[str]]:
+def row_and_missed_goals(study: studies.Study, goals: Searched) -> tuple[list[str], list[str]]:
     """One row, and the goals that are missed."""
     design = study.design
     assert design.cluster and design.workload and design.layout

@@ -37,12 +37,12 @@ def table() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text("utf-8"))
 
 
-def left_out() -> dict[str, str]:
+def unfitted_runs() -> dict[str, str]:
     """Runs that are not fitted to, each with the reason; they are predicted and scored like all others."""
     return dict(table()["left_out"])
 
 
-def copies() -> dict[str, str]:
+def accelerators_of_same_chip() -> dict[str, str]:
     """Accelerators that get the figures of another one with the same chip."""
     return {copy: of for chip in table()["chips"].values() for copy, of in chip.get("copies", {}).items()}
 
@@ -50,7 +50,7 @@ def copies() -> dict[str, str]:
 def family(accelerator: str) -> str:
     """The chip of an accelerator: the first group of the table that lists it, else the accelerator itself."""
     chips: dict[str, Any] = table()["chips"]
-    named = copies().get(accelerator, accelerator)
+    named = accelerators_of_same_chip().get(accelerator, accelerator)
     return next((name for name, chip in chips.items() if named in chip["accelerators"]), accelerator)
 
 
@@ -62,7 +62,7 @@ def rated_family(accelerator: str) -> str:
     ('B300', 'Hopper', 'MI250X')
     """
     chips: dict[str, Any] = table()["chips"]
-    for named in (accelerator, copies().get(accelerator)):
+    for named in (accelerator, accelerators_of_same_chip().get(accelerator)):
         for name, chip in chips.items():
             if named in chip["accelerators"] and RATE in chip:
                 return name

@@ -14,7 +14,7 @@ from clusterspec.cost.compute.rates import share_precision
 from clusterspec.cost.estimate import PART_SPREAD, UNSEEN_KIND, UNSEEN_PART
 from tools.accuracy.cases import published_runs
 from tools.accuracy.split import BEFORE, training_source
-from tools.fit.constants import left_out, rated_family
+from tools.fit.constants import rated_family, unfitted_runs
 from tools.fit.runs import Run
 
 CUSTOM = ".custom"
@@ -71,7 +71,7 @@ class Evidence:
         chips: defaultdict[str, Counter[str]] = defaultdict(Counter)
         kinds: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for run in runs:
-            if run.id not in left_out():
+            if run.id not in unfitted_runs():
                 chips[run.rated_family][run.source] += 1
                 kinds[run.family, run.record].add(run.source)
         return cls(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tools.accuracy.split import BEFORE
-from tools.fit.constants import Constant, constants, left_out
+from tools.fit.constants import Constant, constants, unfitted_runs
 from tools.fit.held_out import Errors, errors
 from tools.fit.search import Fit, sensitive_runs
 from tools.fit.spread import unmeasured_group_width
@@ -136,7 +136,9 @@ def error_increase(fit: Fit, constant: Constant) -> float:
     again.
     """
     column = np.abs(fit.slopes[:, fit.free.index(constant)])
-    kept = [run for run, slope in zip(fit.runs, column, strict=True) if run.id not in left_out() and slope > NOTICED]
+    kept = [
+        run for run, slope in zip(fit.runs, column, strict=True) if run.id not in unfitted_runs() and slope > NOTICED
+    ]
     with_prior = fit.values_without(frozenset(), held=constant)
     return _mean(errors(with_prior, kept)) - _mean(errors(fit.values, kept))
 

@@ -15,7 +15,7 @@ from math import exp, log
 import numpy as np
 from numpy.typing import NDArray
 
-from tools.fit.constants import Constant, left_out
+from tools.fit.constants import Constant, unfitted_runs
 from tools.fit.runs import Run, Values
 
 KNEE = 0.12
@@ -107,7 +107,7 @@ def _lower_loss(
 
 def counts(run: Run) -> bool:
     """Whether a run is fitted to."""
-    return run.fitted and run.id not in left_out()
+    return run.fitted and run.id not in unfitted_runs()
 
 
 @dataclass(frozen=True)

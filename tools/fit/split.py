@@ -1,8 +1,8 @@
 """The declared split: constants fitted to one side of the sources alone, and what each is worth on the other.
 
 A hash of the source's name decides the side (``tools.accuracy.split``). A constant that makes the runs of its own side
-more exact and those of the other side less so describes its source, not the physics; ``offenders`` names it, a test
-refuses it, and it belongs to ``constants.toml`` with a spread of 0, which keeps what was known beforehand.
+more exact and those of the other side less so describes its source, not the physics. ``one_sided_constants`` names it,
+a test refuses it, and it belongs to ``constants.toml`` with a spread of 0, which keeps what was known beforehand.
 
 A gain compares two fits, the second of which keeps the constant at its prior. For a constant that enough runs of both
 sides notice, and which may therefore be refused, that fit is made by the model (``refitted``) instead of from errors
@@ -25,7 +25,7 @@ import numpy as np
 
 from tools.accuracy.cases import FILES, published_runs
 from tools.accuracy.split import fitted_runs, is_held_out
-from tools.fit.constants import Constant, constants, left_out, table
+from tools.fit.constants import Constant, constants, table, unfitted_runs
 from tools.fit.held_out import Errors, errors
 from tools.fit.result import NOTICED, Summary
 from tools.fit.runs import Run, runs
@@ -65,11 +65,11 @@ def digest() -> str:
     used = fitted_runs()
     rows = [row for name in FILES for row in published_runs(name) if row["id"] in used]
     published = [{key: value for key, value in row.items() if key != "first"} for row in rows]
-    known = {**table(), "left_out": sorted(left_out())}
+    known = {**table(), "left_out": sorted(unfitted_runs())}
     return sha256(json.dumps([published, known]).encode()).hexdigest()[:16]
 
 
-def offenders(found: list[dict[str, Any]]) -> list[str]:
+def one_sided_constants(found: list[dict[str, Any]]) -> list[str]:
     """Constants with a gain on the side they were fitted to, and a loss on the other."""
     return [
         f"{one['group']} {one['fact']}"
@@ -92,7 +92,7 @@ def _summaries(found: Errors) -> dict[str, dict[str, float]]:
 def _constant(fit: Fit, constant: Constant) -> dict[str, Any]:
     column = np.abs(fit.slopes[:, fit.free.index(constant)])
     noticed = [run for run, slope in zip(fit.runs, column, strict=True) if slope > NOTICED]
-    sides = {name: [run for run in noticed if _side(run) == name and run.id not in left_out()] for name in SIDES}
+    sides = {name: [run for run in noticed if _side(run) == name and run.id not in unfitted_runs()] for name in SIDES}
     judged = min(map(len, sides.values())) >= JUDGED
     with_prior = refitted(fit, constant) if judged else fit.values_without(frozenset(), held=constant)
     return {

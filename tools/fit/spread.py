@@ -14,7 +14,7 @@ from clusterspec.cost import parameters
 from clusterspec.cost.estimate import RUN_TO_RUN
 from tools.accuracy.cases import published_runs
 from tools.accuracy.split import BEFORE
-from tools.fit.constants import left_out
+from tools.fit.constants import unfitted_runs
 from tools.fit.evidence import Evidence, effective_sources
 from tools.fit.held_out import Errors
 from tools.fit.runs import Run
@@ -145,7 +145,7 @@ def unmeasured_group_width(left_out_errors: Errors, folds: Errors, group: Callab
 
 def _quantile_of_groups(errors: Errors, group: Callable[[Run], object]) -> float:
     """The size of an error that holds nine in ten runs, where each group counts alike."""
-    kept = [(run, abs(log1p(error))) for run, error in errors if run.id not in left_out()]
+    kept = [(run, abs(log1p(error))) for run, error in errors if run.id not in unfitted_runs()]
     members = Counter(group(run) for run, _ in kept)
     reached = 0.0
     for run, size in sorted(kept, key=lambda each: each[1]):

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from clusterspec import resources
-from tools.fit.constants import Constant, copies
+from tools.fit.constants import Constant, accelerators_of_same_chip
 from tools.fit.runs import Values
 
 FOLDERS = {"accelerator": "accelerators", "stack": "stacks"}
@@ -31,16 +31,20 @@ def write(values: Values, counts: dict[Constant, int]) -> list[Path]:
 
 
 def _same_chip(constant: Constant) -> list[tuple[str, str]]:
-    return [("accelerator", copy) for copy, of in copies().items() if ("accelerator", of) in constant.owners]
+    return [
+        ("accelerator", copy)
+        for copy, of in accelerators_of_same_chip().items()
+        if ("accelerator", of) in constant.owners
+    ]
 
 
 def _peak_share(name: str, constant: Constant, text: str) -> float:
     """A copy without a best product or a constant of its own is given its model's, as a share of the peak."""
     precision = constant.fact.removeprefix("sustained.")
-    own = ("accelerator", name) in constant.owners or name not in copies()
+    own = ("accelerator", name) in constant.owners or name not in accelerators_of_same_chip()
     if own or precision == constant.fact or f"  matmul.{precision}:" in text:
         return 1.0
-    model = (resources.catalog() / "accelerators" / f"{copies()[name]}.yaml").read_text("utf-8")
+    model = (resources.catalog() / "accelerators" / f"{accelerators_of_same_chip()[name]}.yaml").read_text("utf-8")
     found = re.search(rf"^  matmul\.{precision}: {{is: ([\d.]+)", model, re.MULTILINE)
     return float(found[1]) if found else 1.0
 

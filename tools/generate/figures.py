@@ -20,7 +20,7 @@ MARGIN = 12
 SETTINGS = Settings(Catalog.open(), Config(), date(2026, 11, 20))
 
 
-def corrected() -> Study:
+def study_of_corrected_spec() -> Study:
     """The spec of the README without its errors."""
     text = README_SPEC
     for wrong, right in CORRECTIONS.items():
@@ -31,7 +31,7 @@ def corrected() -> Study:
 def outputs() -> dict[str, str]:
     """The commands of the README with what they print."""
     one = studies.study_text(README_SPEC, SETTINGS, "cluster.yaml")
-    estimated = estimate_text.estimate_as_text(analysis.estimate(corrected())).splitlines(keepends=True)
+    estimated = estimate_text.estimate_as_text(analysis.estimate(study_of_corrected_spec())).splitlines(keepends=True)
     return {
         "check cluster.yaml": findings_text.findings_as_text(analysis.check([one], SETTINGS)),
         "estimate cluster.yaml | head -n 19": "".join(estimated[:19]),
@@ -49,7 +49,7 @@ def readme() -> str:
 
 def timeline() -> str:
     """The step of that spec."""
-    return on_white(compose.timeline_of(corrected().plan).svg)
+    return on_white(compose.timeline_of(study_of_corrected_spec().plan).svg)
 
 
 def on_white(drawn: str) -> str:

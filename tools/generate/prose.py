@@ -79,20 +79,20 @@ class ProseScore:
 
     reported: tuple[tuple[WrongClaim, tuple[str, ...]], ...]
 
-    def of(self, verdict: str) -> list[tuple[WrongClaim, tuple[str, ...]]]:
+    def claims_of_verdict(self, verdict: str) -> list[tuple[WrongClaim, tuple[str, ...]]]:
         return [each for each in self.reported if each[0].verdict == verdict]
 
     @property
     def found(self) -> int:
-        return sum(bool(rules) for _, rules in self.of("wrong"))
+        return sum(bool(rules) for _, rules in self.claims_of_verdict("wrong"))
 
     @property
     def false(self) -> int:
-        return sum(len(rules) for _, rules in self.of("right"))
+        return sum(len(rules) for _, rules in self.claims_of_verdict("right"))
 
     @property
     def recall(self) -> float:
-        return self.found / len(self.of("wrong"))
+        return self.found / len(self.claims_of_verdict("wrong"))
 
     @property
     def precision(self) -> float:
@@ -120,7 +120,7 @@ def page() -> str:
     """The text of ``docs/prose.md``."""
     labeled = claims()
     score = measure(labeled, Catalog.open())
-    wrong, right = score.of("wrong"), score.of("right")
+    wrong, right = score.claims_of_verdict("wrong"), score.claims_of_verdict("right")
     text = MEASURED.format(
         claims=len(score.reported),
         wrong=len(wrong),

@@ -51,7 +51,7 @@ def rules() -> list[tuple[str, str, tuple[str, ...]]]:
     if found != set(GROUPS):
         raise ValueError(f"groups without a place in the order, or the reverse: {sorted(found ^ set(GROUPS))}")
     return [
-        (path.stem.replace("_", "-"), group.replace("_", "-"), needs(path))
+        (path.stem.replace("_", "-"), group.replace("_", "-"), check_parameters(path))
         for group in GROUPS
         for path in sorted((RULES / group).glob("*.py"))
         if is_rule(path)
@@ -62,14 +62,14 @@ def is_rule(path: Path) -> bool:
     return "\nRULE = Rule.of(" in path.read_text(encoding="utf-8")
 
 
-def needs(path: Path) -> tuple[str, ...]:
+def check_parameters(path: Path) -> tuple[str, ...]:
     """The parameters of the check in a file, read without importing it; optional ones end in ``?``."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     checks = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "check"]
-    return tuple(need(argument) for check in checks for argument in check.args.args)
+    return tuple(check_parameter(argument) for check in checks for argument in check.args.args)
 
 
-def need(argument: ast.arg) -> str:
+def check_parameter(argument: ast.arg) -> str:
     """The name of a parameter, with ``?`` where its type allows None."""
     optional = argument.annotation is not None and ast.unparse(argument.annotation).endswith("| None")
     return argument.arg + "?" * optional

@@ -321,8 +321,9 @@ _ANY = ("", "")
 
 
 def schema() -> Load:
-    """Objects of Kubernetes against the definition of their kind, in which no unknown key is allowed, as with the
-    strict validation of ``kubectl apply``; other documents against a JSON Schema. Rules in CEL are not evaluated.
+    """A check of Kubernetes objects against the schema of their kind, and of other documents against a JSON Schema.
+
+    Unknown keys are refused, as by the strict validation of ``kubectl apply``. Rules in CEL are not evaluated.
     """
     import yaml
     from jsonschema import Draft202012Validator

@@ -14,7 +14,7 @@ from pathlib import Path
 from tools import mutate as described
 from tools.mutate.blocks import block_line
 from tools.mutate.candidates import Failing, Recording, candidates, recordings
-from tools.mutate.copies import KILLED, UNDECIDED, copied, outcome
+from tools.mutate.copies import KILLED, UNDECIDED, copy_of_project, outcome
 from tools.mutate.places import PACKAGES, ROOT, TOP, Mutation, sample, sample_across
 
 LEAST = 0.85
@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=int, default=600, help="processor time of the tests of one mutation")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
-        folders = [copied(Path(name) / str(number)) for number in range(options.jobs)]
+        folders = [copy_of_project(Path(name) / str(number)) for number in range(options.jobs)]
         try:
             counted = judged(options, folders)
         except Failing as fault:

@@ -58,7 +58,7 @@ class Notes:
             block[start:start] = [_relocated(node, block[0]) for node in note]
         return compile(tree, path, "exec", dont_inherit=True)
 
-    def taken(self) -> dict[str, list[int]]:
+    def newly_run_lines(self) -> dict[str, list[int]]:
         """The lines of the blocks that ran since this was asked last, by file."""
         found: dict[str, list[int]] = {}
         place = self.ran.find(1)

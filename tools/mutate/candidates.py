@@ -76,7 +76,7 @@ def recordings(package: str, folders: list[Path], pool: Executor) -> dict[str, R
     missing.sort(key=lambda file: (ROOT / file).stat().st_size)
     part = "clusterspec" if package == TOP else f"clusterspec/{package}"
     shares = [(folder, missing[number :: len(folders)]) for number, folder in enumerate(folders)]
-    for found in pool.map(lambda share: recorded(part, *share), shares):
+    for found in pool.map(lambda share: new_recordings(part, *share), shares):
         kept |= {keys[file]: recording for file, recording in found.items()}
     result: dict[str, Recording] = {file: kept[key] for file, key in keys.items()}
     if failing := [file for file, recording in result.items() if not recording["passes"]]:
@@ -86,7 +86,7 @@ def recordings(package: str, folders: list[Path], pool: Executor) -> dict[str, R
     return result
 
 
-def recorded(part: str, folder: Path, files: list[str]) -> dict[str, Recording]:
+def new_recordings(part: str, folder: Path, files: list[str]) -> dict[str, Recording]:
     """New recordings of test files in a copy, of the blocks of ``part``."""
     if not files:
         return {}

@@ -30,7 +30,7 @@ def kept_files() -> list[str]:
     return [name for name in names if name and (ROOT / name).is_file()]
 
 
-def copied(folder: Path) -> Path:
+def copy_of_project(folder: Path) -> Path:
     """The folder, with a copy of the project: all of it, since tests read the pages at the top too."""
     for name in kept_files():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

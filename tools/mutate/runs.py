@@ -46,14 +46,14 @@ class Recorder:
             self.reads = path.startswith(self.top) and path.endswith(".py")
 
     def pytest_collection_finish(self) -> None:
-        self.before = self.notes.taken()
+        self.before = self.notes.newly_run_lines()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         begun, self.starts, self.reads = time.process_time(), False, False
         result = yield
         found = {"seconds": time.process_time() - begun, "starts": self.starts, "reads": self.reads}
-        self.tests.append({"name": item.nodeid, **found, "blocks": self.notes.taken()})
+        self.tests.append({"name": item.nodeid, **found, "blocks": self.notes.newly_run_lines()})
         return result
 
 
@@ -70,7 +70,7 @@ class Order:
         )
 
 
-def recorded(part: str, file: str) -> dict[str, object]:
+def recorded_blocks(part: str, file: str) -> dict[str, object]:
     """The blocks of a part of the program that a test file runs, at collection and test by test; whether it passes."""
     notes = Notes()
     notes.listen(Path.cwd(), part)
@@ -82,13 +82,13 @@ def recorded(part: str, file: str) -> dict[str, object]:
 
 
 def in_fork(part: str, file: str) -> dict[str, object]:
-    """`recorded` in a process of its own."""
+    """`recorded_blocks` in a process of its own."""
     reading, writing = os.pipe()
     if not os.fork():
         os.dup2(2, 1)
         try:
             with os.fdopen(writing, "w") as answer:
-                json.dump(recorded(part, file), answer)
+                json.dump(recorded_blocks(part, file), answer)
         finally:
             os._exit(0)
     os.close(writing)

@@ -32,7 +32,7 @@ def is_met(case: Case) -> bool:
     return bool(set(case.rules) & reported) == case.flawed
 
 
-def draft(folder: Path, table: Path) -> None:
+def print_draft(folder: Path, table: Path) -> None:
     """Prints expectation and findings side by side."""
     with table.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
@@ -43,7 +43,7 @@ def draft(folder: Path, table: Path) -> None:
 
 def main(arguments: list[str]) -> int:
     if arguments[:1] == ["draft"]:
-        draft(Path(arguments[1]), Path(arguments[2]))
+        print_draft(Path(arguments[1]), Path(arguments[2]))
         return 0
     for name, members in rounds().items():
         mended = [case for case in members if case.rules]

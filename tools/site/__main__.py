@@ -13,7 +13,7 @@ from tools.site import playground, weight
 from tools.site.lighten import lighten
 from tools.site.links import broken_links
 from tools.site.pages import write_sources
-from tools.site.playground import transferred, write_playground
+from tools.site.playground import transferred_bytes, write_playground
 from tools.site.weight import shorten_index, weights
 
 
@@ -35,7 +35,7 @@ def main(program: str, site: Path) -> int:
         shutil.move(sources / "site", site)
         shorten_index(site)
         lighten(site)
-        pages, sent = sorted(weights(site)), transferred(site / "playground")
+        pages, sent = sorted(weights(site)), transferred_bytes(site / "playground")
         usual, (most, heaviest) = pages[len(pages) // 2][0], pages[-1]
         above = sum(weighs > weight.LARGEST for weighs, _ in pages)
         print(f"median page: {usual / 1e3:.0f} kB; heaviest: {heaviest}, {most / 1e3:.0f} kB")

@@ -28,7 +28,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def waits(address: str, program: str) -> list[float]:
+def seconds_to_verdict(address: str, program: str) -> list[float]:
     """Seconds until the first verdict, of each visit."""
     from playwright.sync_api import sync_playwright
 
@@ -55,7 +55,7 @@ def main(site: Path) -> int:
     handler = functools.partial(Quiet, directory=str(site))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    found = waits(f"http://127.0.0.1:{server.server_port}/playground/", program)
+    found = seconds_to_verdict(f"http://127.0.0.1:{server.server_port}/playground/", program)
     times = ", ".join(f"{one:.1f}" for one in found)
     print(f"first check after {times} s on {CORES} cores; limit: {LONGEST:.0f} s for the median")
     return 1 if median(found) > LONGEST else 0

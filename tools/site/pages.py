@@ -24,7 +24,7 @@ from tools.site.split import PARTS, ROOT_PAGES, SPLIT, Part, divided, listed, mo
 REPOSITORY = "https://github.com/clusterspec/clusterspec/blob/main/"
 LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?(?=\))")
 MACHINES = re.compile(r"(?<=\n)\| machine \| accelerators .*?\n(?=\n)", re.DOTALL)
-LISTS = ("accuracy.md", "board.md", "reality.md", "changelog.md")
+LISTS = ("accuracy.md", "accuracy-notes.md", "board.md", "constants.md", "reality.md", "changelog.md")
 """Long lists, whose parts would make up most of the index that every visitor loads."""
 PARTS_DECORATED = {"gallery.md": with_machine, "formulas.md": with_equations}
 """Additions to the parts of a document on the site, from their text and title."""

@@ -29,7 +29,7 @@ LARGEST = 8_000_000
 """Bytes that a first visit may transfer, with files compressed as web servers do."""
 
 
-def starts() -> dict[str, str]:
+def starting_specs() -> dict[str, str]:
     """Starting specs from ``clusterspec init``, for training and for serving."""
     settings = Settings(Catalog.open(), Config(), date.today())
     training = (ROOT / "templates" / "starter.yaml").read_text("utf-8")
@@ -41,13 +41,13 @@ def examples() -> dict[str, dict[str, str]]:
     folder = ROOT / "examples"
     paths = {"Examples": [folder / f"{name}.yaml" for name in EXAMPLES], "Gallery": sorted(GALLERY.glob("*.yaml"))}
     texts = {group: {path.stem: path.read_text("utf-8") for path in inside} for group, inside in paths.items()}
-    return {"A new spec": starts()} | {
+    return {"A new spec": starting_specs()} | {
         group: {name: text for name, text in inside.items() if not re.search("^extends:", text, re.MULTILINE)}
         for group, inside in texts.items()
     }
 
 
-def transferred(folder: Path) -> int:
+def transferred_bytes(folder: Path) -> int:
     """The bytes of the files of a folder as web servers send them, compressed."""
     return sum(len(gzip.compress(path.read_bytes(), 6)) for path in folder.rglob("*") if path.is_file())
 

@@ -50,6 +50,8 @@ SPLIT: Mapping[str, Split] = {f"catalog/{kind}.md": Split(2, NAME) for kind in K
     "spec.md": Split(2),
     "gallery.md": Split(2, NAME),
     "accuracy.md": Split(2, smallest=5_000),
+    "accuracy-notes.md": Split(2, smallest=5_000),
+    "constants.md": Split(2, smallest=5_000),
     "board.md": Split(3, smallest=20_000),
     "catalog.md": Split(2, smallest=20_000),
     "exchange.md": Split(3, "How the readers are tested"),

@@ -32,7 +32,7 @@ def with_regions(page: str) -> str:
     def region(table: re.Match[str]) -> str:
         nonlocal number
         number += 1
-        title = _words(cells[0]) if (cells := CELL.findall(table[1])) else ""
+        title = _attribute_text(cells[0]) if (cells := CELL.findall(table[1])) else ""
         name = f"Table {number}{f', by {title}' if title else ''}"
         return f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">{"".join(_parts(table[1]))}</div>'
 
@@ -59,7 +59,7 @@ def _when_seen(table: str, rows: int) -> str:
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     """Characters of each column with its padding: its longest text, up to `WIDEST` or its longest word."""
-    columns = ([_words(cell) for cell in column] for column in zip(*rows, strict=False))
+    columns = ([_attribute_text(cell) for cell in column] for column in zip(*rows, strict=False))
     return [4 + max(min(WIDEST, max(map(len, texts))), *map(_longest_word, texts)) for texts in columns]
 
 
@@ -68,6 +68,6 @@ def _longest_word(text: str) -> int:
     return max(map(len, re.split(r"[\s-]+", text)))
 
 
-def _words(cell: str) -> str:
+def _attribute_text(cell: str) -> str:
     """The text of a cell, as an attribute can hold it."""
     return " ".join(unescape(TAG.sub("", cell)).replace('"', "").split())

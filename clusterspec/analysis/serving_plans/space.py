@@ -166,10 +166,10 @@ def _is_legal(job: ServingJob, engine: Engines) -> bool:
     return not violations(numbers, demands)
 
 
-def counts(most: int) -> list[int]:
+def engine_counts(most: int) -> list[int]:
     """Numbers of engines to try: all up to 16, then in steps of an eighth, and the last.
 
-    >>> counts(20)
+    >>> engine_counts(20)
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20]
     """
     found, now = [], 1
@@ -200,8 +200,8 @@ def design_of_plan(job: ServingJob, plan: Plan, *, concurrency: int | None = Non
 def replicated_plans(job: ServingJob, engine: Engines) -> Iterator[Plan]:
     """Plans with increasing numbers of one engine, up to all nodes of the job. Some ranks of a node may stay idle."""
     most = job.ranks // engine.ranks
-    by_node = {nodes * job.cluster.ranks_per_node // engine.ranks for nodes in counts(job.nodes)} - {0}
-    for number in sorted({*counts(most), *by_node}):
+    by_node = {nodes * job.cluster.ranks_per_node // engine.ranks for nodes in engine_counts(job.nodes)} - {0}
+    for number in sorted({*engine_counts(most), *by_node}):
         yield None, replace(engine, replicas=number)
 
 

@@ -117,7 +117,7 @@ def plan_traffic(
             partial = min(in_flight, ceil(places)) if places < inf else in_flight
             found, warm_up = with_partial_outputs(found, partial, seed), max(warm_up, in_flight)
     if spread:
-        said += f", lengths with a mean alone drawn within {100 * spread:.0f} % of it"
+        said += f", lengths drawn within {100 * spread:.0f} % of their stated means"
     last = min(emptying, int(MOST_LAST * count))
     return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last, partial=partial)
 

@@ -165,7 +165,7 @@ COMMANDS = {
     "lsp": Command("serves editors: findings while typing, hover, completion, quick fixes", "reference", status_one=""),
     "completion": Command("prints the completion script of a shell: bash, zsh or fish", "reference", "bash", ""),
     "init": Command(
-        "prints a starting spec; without options, of Llama 3.1 70B on 16 nodes",
+        "prints a starting spec (default: Llama 3.1 70B on 16 nodes)",
         "reference",
         "--platform dgx-h100 --model llama-3.1-70b",
         "",

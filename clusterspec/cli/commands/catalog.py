@@ -334,10 +334,10 @@ def _entry_of_sheet(args: argparse.Namespace, kind: str, id_: str, origin: Origi
 
     if kind not in SHEET_KINDS:
         read = f"the config.json of a model, and data sheets of {', '.join(SHEET_KINDS)}"
-        raise UsageFault(f"--from-file reads {read}; not of {kind} entries")
+        raise UsageFault(f"--from-file cannot read a {kind}, only {read}")
     content = read_bytes(args.from_file, LARGEST)
     if content.startswith(b"%PDF-") or b"\0" in content:
-        raise UsageFault(f"{args.from_file}: is not text; convert a PDF with `pdftotext -layout`")
+        raise UsageFault(f"{args.from_file} is not text; convert a PDF with `pdftotext -layout`")
     try:
         return sheet_entry(kind, id_, origin, content.decode("utf-8", "replace"))
     except EmptySheet as fault:

@@ -73,7 +73,7 @@ def describe_simulate(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=seed_number,
         default=0,
-        help="seed of the arrivals; the same one gives the same output",
+        help="seed of the random arrivals; equal seeds give equal output",
     )
     parser.add_argument(
         "--requests",
@@ -148,7 +148,7 @@ def explanation(report: EstimateReport, args: argparse.Namespace) -> str:
     found = explanations.explanation_text(report, args.explain, ink_of(args), losses(report.plan))
     if found is None:
         if report.plan.step is None and report.plan.serving is None:
-            raise SpecFault(f"{args.spec}: states too little for an estimate of time; `clusterspec check` reports why")
+            raise SpecFault(f"{args.spec} states too little for an estimate of time; `clusterspec check` reports why")
         known = explanations.explainable_names(report)
         meant = suggestion_text(args.explain, known) or f"; there are {', '.join(known[:MOST_NAMED])} and their parts"
         raise UsageFault(f"nothing is called {args.explain!r}{meant}")

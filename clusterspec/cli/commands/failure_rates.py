@@ -58,5 +58,5 @@ def _stated_period(text: str | None) -> float | None:
     except UnitFault as why:
         raise UsageFault(f"--period: {why}") from None
     if value <= 0:
-        raise UsageFault(f"--period {text}: is not a positive time")
+        raise UsageFault(f"--period {text} is not a positive time")
     return value

@@ -83,14 +83,14 @@ def describe_diff(parser: argparse.ArgumentParser) -> None:
     """Add the options of `diff` to its parser."""
     of_spec = "a file, or REVISION:PATH of the git repository here"
     parser.add_argument(
-        "old", metavar="OLD", type=revision, help=f"the old spec: {of_spec}; or a revision, of all specs"
+        "old", metavar="OLD", type=revision, help=f"the old spec ({of_spec}), or a revision, for all its specs"
     )
     parser.add_argument(
         "new",
         metavar="NEW",
         type=revision,
         nargs="?",
-        help=f"the new spec: {of_spec}; or a revision, of all specs (default: the work tree)",
+        help=f"the new spec ({of_spec}), or a revision, for all its specs (default: the work tree)",
     )
     fleet_options(parser)
     format_option(parser, "text", "markdown", "json")

@@ -71,8 +71,8 @@ def describe_search(parser: argparse.ArgumentParser) -> None:
         "--write",
         metavar="FILE",
         type=path,
-        help="write a copy of the spec with the best layout, or placement of rollout; of a fleet in its "
-        "job, or the best assignment",
+        help="write a copy of the spec with the best layout or rollout placement; of a fleet, with the "
+        "best layout of its job or the best assignment",
     )
     parser.add_argument(
         "--explain", action="store_true", help="show which parts of a step make the best layout faster than others"
@@ -323,7 +323,7 @@ def run_sweep(args: argparse.Namespace) -> int:
         raise UsageFault(f"{args.axes}: its base {axes.base} is not a file")
     base = study_with_errors_named(args, str(axes.base.absolute()))
     if base.document is None or not isinstance(base.document.value, dict):
-        raise SpecFault(f"{axes.base}: cannot be read as a spec; `clusterspec check` reports why")
+        raise SpecFault(f"{axes.base} cannot be read as a spec; `clusterspec check` reports why")
     rows = []
     bar = Bar("sweeping")
     try:

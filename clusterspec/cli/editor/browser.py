@@ -36,7 +36,7 @@ class Limited:
         return ends
 
 
-def opened(folder: Path) -> Session:
+def session_of_folder(folder: Path) -> Session:
     """The session of a page whose files are in memory; the commands find the spec in ``folder``."""
     (folder / NAME).touch()
     return Session(NAME)

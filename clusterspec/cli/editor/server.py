@@ -73,7 +73,7 @@ class EditedFile:
     def _bytes_on_disk(self) -> bytes:
         """The bytes on disk. Raises `UsageFault` for a file that the page could not write back."""
         if Path(self.path).exists() and not Path(self.path).is_file():
-            raise UsageFault(f"{self.path}: is not a regular file; the page can edit only those")
+            raise UsageFault(f"{self.path} is not a regular file; the page can edit only those")
         data = read_bytes(self.path)
         if len(data) > documents.LARGEST:
             raise UsageFault(f"{self.path}: more than {documents.LARGEST >> 20} MiB")

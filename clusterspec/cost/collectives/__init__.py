@@ -18,7 +18,7 @@ from clusterspec.standard import cached_property
 
 LINKS = "links"
 RING = assumed_figure(
-    LINKS, "ring", 0.8, "rings reach 0.70 to 0.82 of NVLink and xGMI, 0.9 and more of ICI and Gaudi, by their entries"
+    LINKS, "ring", 0.8, "rings reach 0.70 to 0.82 of NVLink and xGMI and 0.9 or more of ICI and Gaudi (entries)"
 )
 PAIR = assumed_figure(LINKS, "pair", 0.75, "two accelerators of a mesh share one link: 0.745 of it on MI300X")
 EXCHANGE = assumed_figure(

@@ -189,7 +189,7 @@ def attention_core(shard: Shard, score_passes: tuple[float, float]) -> Work:
     return flash_attention(shard, flops, _blocks_of_window(shard))
 
 
-def usual_core(shard: Shard) -> Work:
+def dense_attention_core(shard: Shard) -> Work:
     """The work of the attention core over all keys, with the usual passes of plain kernels over the scores."""
     return attention_core(shard, COMPILED_SCORE_PASSES if shard.compiled else SCORE_PASSES)
 
@@ -348,6 +348,6 @@ def mixing_parts(shard: Shard) -> Mapping[str, Work]:
     return {
         "projections": attention_projections(shard),
         "rotary": rotary_embedding(shard),
-        "core": usual_core(shard),
+        "core": dense_attention_core(shard),
         "output": output_projection(shard),
     }

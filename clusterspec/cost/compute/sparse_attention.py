@@ -20,10 +20,10 @@ from clusterspec.cost.compute import (
 from clusterspec.cost.compute.attention import (
     SPARSE,
     attention_projections,
+    dense_attention_core,
     flash_attention,
     output_projection,
     rotary_embedding,
-    usual_core,
     windowed_pairs,
 )
 from clusterspec.cost.formulas.attention import compressed_entries
@@ -159,7 +159,7 @@ def _projections_of_layer(shard: Shard) -> Work:
 def _core_of_layer(shard: Shard) -> Work:
     model = shard.model
     if not shard.flash:
-        return usual_core(shard)
+        return dense_attention_core(shard)
     scores = index_scores(shard, model.sparse) if model.sparse else Work()
     if model.compressed:
         return scores + compressed_core(shard, model.compressed)

@@ -216,7 +216,7 @@ def launch_time(
     """Launch, sampling and scheduling overhead of a step: per kernel, per layer of ``fused`` experts, per ``small``
     kernel between GEMMs, per step and per sequence.
 
-    Source: the floors of measured kernels and steps; see the constants of serving in docs/accuracy.md.
+    Source: the floors of measured kernels and steps; see the constants of serving in docs/constants.md.
 
     >>> round(launch_time(320, 5e-6, 1e-3, 32, sequence=3e-6), 6)
     0.002696

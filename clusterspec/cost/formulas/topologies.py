@@ -1,4 +1,4 @@
-"""Collectives on tori and in two tiers, and the bandwidth of links from their parts. Bytes, seconds, B/s."""
+"""Collectives on tori and over two tiers, and the bandwidth of a link from its lanes. Bytes, seconds, B/s."""
 
 from __future__ import annotations
 

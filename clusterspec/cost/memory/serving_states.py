@@ -106,7 +106,7 @@ def step_activation_lines(job: Job) -> Lines:
     widest = max((job.ffn_matrices - 1) * model.ffn_hidden, (model.heads + 2 * model.kv_heads) * model.head_dim) / tp
     sizes = {"tokens": serving.chunk_tokens, "elements": 2 * model.hidden + widest, "ranks": 1.0, "width": job.width}
     steps = memory_line("step activations", tensor_bytes, CHUNKED, **sizes)
-    sampled = sampled_logits(job.workload)
+    sampled = sampled_logits_sizes(job.workload)
     if sampled:  # after the layers, whose activations are free by then
         sampling = memory_line("sampling", tensor_bytes, SAMPLED, **sampled)
         steps = max(steps, sampling, key=lambda line: line.value)
@@ -118,7 +118,7 @@ def step_activation_lines(job: Job) -> Lines:
     return (steps, memory_line("received copies", received_bytes, BUFFERS, **received))
 
 
-def sampled_logits(workload: Workload) -> dict[str, float]:
+def sampled_logits_sizes(workload: Workload) -> dict[str, float]:
     """The arguments of `tensor_bytes` for the logits of all sequences that an engine may run, with their sorted copies.
     Empty if the software reserves no memory for them.
     """

@@ -173,7 +173,7 @@ def tier_uses(pools: Pools, now: Steady) -> tuple[TierUse, ...]:
     found: list[TierUse] = []
     above = 0.0
     for tier in (None, *load.tiers):
-        units = _units(pools, tier)
+        units = _cache_count(pools, tier)
         tokens = _spare_tokens(pools, now) if tier is None else tier.capacity / token_bytes
         rate = now.rate / units
         whole = now.before_decode + (output - 1) * now.tpot
@@ -247,7 +247,9 @@ def bare_tiers(pools: Pools) -> tuple[TierUse, ...]:
         tokens = pools.prompt_tokens if tier is None else tier.capacity / token_bytes
         medium, scope = (tier.medium, tier.scope) if tier else (ACCELERATOR, "engine")
         idle = dict.fromkeys(TierUse._fields[4:12], 0.0)
-        found.append(TierUse(medium, scope, _units(pools, tier), tokens, **idle, token_bytes=token_bytes, tier=tier))
+        found.append(
+            TierUse(medium, scope, _cache_count(pools, tier), tokens, **idle, token_bytes=token_bytes, tier=tier)
+        )
     return tuple(found)
 
 
@@ -267,7 +269,7 @@ def _token_bytes(engine: Engine, context: float) -> float:
     return (kept.stored_bytes(engine.workload.kv_precision).total + drafted) / context
 
 
-def _units(pools: Pools, tier: CacheTier | None) -> float:
+def _cache_count(pools: Pools, tier: CacheTier | None) -> float:
     """The number of caches of a tier; requests of one conversation return to the same one."""
     engine = pools.prompts
     if tier is None:

@@ -39,7 +39,7 @@ def highest_concurrency(pools: Pools) -> float | None:
     return _flight_of_highest_rate(pools) if load.load == "open" and load.request_rate else _most_requests(pools)
 
 
-def _excess(pools: Pools) -> tuple[float, float]:
+def _largest_excess(pools: Pools) -> tuple[float, float]:
     """The largest excess of a load over a target or over the caches, as a share of it; and its requests in flight.
 
     Above the capacity, the excess of an open load is that of its rate, because its latencies never become steady.
@@ -54,7 +54,7 @@ def _most_requests(pools: Pools) -> float:
     """The most whole requests in flight of a closed loop or of a batch."""
 
     def excess(requests: float) -> float:
-        return _excess(pools_with_load(pools, replace(pools.load, concurrency=round(requests))))[0]
+        return _largest_excess(pools_with_load(pools, replace(pools.load, concurrency=round(requests))))[0]
 
     held = cache_capacity(pools.decode, pools.load)[1] * pools.decode.attention_ranks
     most = float(max(1, floor(held * (1 + 1e-12))))
@@ -75,7 +75,7 @@ def _flight_of_highest_rate(pools: Pools) -> float:
     """The requests in flight at the highest rate of an open load."""
 
     def excess_at_rate(rate: float) -> tuple[float, float]:
-        return _excess(pools_with_load(pools, replace(pools.load, request_rate=rate)))
+        return _largest_excess(pools_with_load(pools, replace(pools.load, request_rate=rate)))
 
     def point(rate: float) -> Point:
         return rate, _share_of_excess(excess_at_rate(rate)[0])

@@ -12,7 +12,7 @@ from clusterspec.cost.drafters import drafter_bytes, drafter_cache_bytes
 from clusterspec.cost.formulas.experts import received_bytes
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.memory import memory_line
-from clusterspec.cost.memory.serving_states import received_copies, sampled_logits
+from clusterspec.cost.memory.serving_states import received_copies, sampled_logits_sizes
 from clusterspec.cost.mixers import next_token_bytes
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.engine import Engine
@@ -253,7 +253,7 @@ def _sampling_bytes(engine: Engine) -> float:
     """Bytes of a rank outside its weights and cache while it samples all sequences that it may run; 0 if the software
     reserves no memory for that.
     """
-    found = sampled_logits(engine.workload)
+    found = sampled_logits_sizes(engine.workload)
     sampling = memory_line("sampling", tensor_bytes, "", **found).value if found else 0.0
     return sampling + constants.CONTEXT.value if sampling else 0.0
 

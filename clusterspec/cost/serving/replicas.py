@@ -54,7 +54,7 @@ class PromptCycle:
 
     @cached_property
     def prompts(self) -> float:
-        """Mean number of prompts of a step that has any.
+        """Mean number of prompts in the steps that contain prompts.
 
         >>> round(PromptCycle(8, 1.0, 1, 0.03, 0.1, 0.12, 0.01, 1.0).prompts, 3)
         1.582

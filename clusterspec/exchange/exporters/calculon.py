@@ -132,7 +132,7 @@ def _omission_texts(tiers: NetworkTiers) -> Iterator[str]:
         assumed = "" if cluster.pcie_host else ", which is assumed"
         yield f"the host link: PCIe {cluster.pcie_host or USUAL_SLOT} x16 at its rate after coding{assumed}"
     if tiers.inside is not None and tiers.inside.reduction is not None:
-        yield f"rings of small groups: all-reduce is that of the switches of {tiers.near_name} for every group"
+        yield f"rings of small groups: every group has the all-reduce of the switches of {tiers.near_name}"
     if cluster.accelerator_cap is not None:
         yield "the power cap of the accelerators"
     yield from omitted_of_network(tiers)

@@ -259,7 +259,7 @@ def visible_accelerators(source: ExportInput, launch: Launch) -> str:
     return f"{name}={','.join(str(launch.first + each) for each in range(launch.ranks))} "
 
 
-def omitted_parts(source: ExportInput, started: Sequence[tuple[Launch, str]]) -> Iterator[str]:
+def omitted_device_limits(source: ExportInput, started: Sequence[tuple[Launch, str]]) -> Iterator[str]:
     """A note that the engines on a shared node are not limited to their own accelerators."""
     if not _visible_variable(source) and any(not launch.all for launch, _ in started):
         why = f"no variable is known that limits the devices of {source.cluster.accelerator.name}"

@@ -28,8 +28,8 @@ from clusterspec.exchange.exporters.engines import (
     launches,
     omitted_cache,
     omitted_cache_precision,
+    omitted_device_limits,
     omitted_drafts,
-    omitted_parts,
     omitted_router,
     omitted_share,
     quantizes_at_load,
@@ -69,7 +69,7 @@ def write(source: ExportInput) -> ExportedFile:
         for launch in launches(kind, source.cluster.ranks_per_node):
             start = f"{visible_accelerators(source, launch)}{words[0]}"
             started.append((launch, command(start, *words[1:], *_launch_options(kind, launch))))
-    omitted += omitted_parts(source, started)
+    omitted += omitted_device_limits(source, started)
     omitted += omitted_router(source, kinds, "sglang_router")
     return ExportedFile(script([heading(source, f"SGLang {release}")], started), tuple(dict.fromkeys(omitted)))
 

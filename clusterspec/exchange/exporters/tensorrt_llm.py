@@ -40,8 +40,8 @@ from clusterspec.exchange.exporters.engines import (
     launches,
     omitted_cache,
     omitted_cache_precision,
+    omitted_device_limits,
     omitted_drafts,
-    omitted_parts,
     omitted_router,
     repository_of,
     script,
@@ -83,7 +83,7 @@ def write(source: ExportInput) -> ExportedFile:
             start = f"{visible_accelerators(source, launch)}{fused}{_launcher(launch)}trtllm-serve {model}"
             port = f"--host 0.0.0.0 --port {8000 + launch.first}"
             started.append((launch, command(start, *words, f"--config {name}", port)))
-    omitted += omitted_parts(source, started)
+    omitted += omitted_device_limits(source, started)
     omitted += omitted_router(source, kinds, "trtllm-serve disaggregated")
     for layout in (kind.layout for kind in kinds):
         if layout.tp > 1 and layout.overlap.inside_gemms and not _fused_all_reduces(source, layout, work):

@@ -30,8 +30,8 @@ from clusterspec.exchange.exporters.engines import (
     launches,
     omitted_cache,
     omitted_cache_precision,
+    omitted_device_limits,
     omitted_drafts,
-    omitted_parts,
     omitted_router,
     omitted_share,
     quantizes_at_load,
@@ -76,7 +76,7 @@ def write(source: ExportInput) -> ExportedFile:
         of = "Gaudi" if "Gaudi" in accelerator.name else accelerator.vendor
         omitted.append(f"the plugin of vLLM for {of}, with the release that it needs and options of its own")
     omitted += [*_omitted_by_kernels(kinds, work), *_omitted_by_connector(kinds)]
-    omitted += omitted_parts(source, started)
+    omitted += omitted_device_limits(source, started)
     omitted += omitted_router(source, kinds)
     return ExportedFile(script([heading(source, f"vLLM {release}")], started), tuple(dict.fromkeys(omitted)))
 

@@ -245,7 +245,7 @@ class _Parser:
             return self.string()
         start = self.at
         if self.takes("("):
-            self.balance(")")
+            self.skip_to_closing(")")
         elif match := _KEY.match(self.text, self.at):
             self.at = match.end()
         return self.text[start : self.at]
@@ -280,12 +280,12 @@ class _Parser:
             elif self.text[self.at : self.at + 2] in {"${", "%{"}:
                 computed = True
                 self.at += 2
-                self.balance("}")
+                self.skip_to_closing("}")
             else:
                 parts.append(sign)
                 self.at += 1
 
-    def balance(self, closing: str) -> None:
+    def skip_to_closing(self, closing: str) -> None:
         """Skip the rest up to and including the bracket that closes an open one."""
         waiting = [closing]
         while waiting:
@@ -337,7 +337,7 @@ class _Parser:
                 continue
             elif sign in _CLOSING:
                 self.at += 1
-                self.balance(_CLOSING[sign])
+                self.skip_to_closing(_CLOSING[sign])
             else:
                 self.at += 1
 

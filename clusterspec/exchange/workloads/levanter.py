@@ -101,7 +101,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
         if isinstance(started, str):
             set_model(started, builder, keys.line("initialize_from_hf"))
         else:
-            why = "the model is that of the checkpoint from which the run starts: state it"
+            why = "the run starts from a checkpoint, whose model it does not name: state it"
             builder.unknown("workload.model", why, keys.line("use_hf_model_config"))
         return
     line = keys.line("model.type")

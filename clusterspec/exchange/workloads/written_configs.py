@@ -22,7 +22,7 @@ UNDECIDED = "written only where a test holds that the script does not decide: im
 
 def written_configurations(file: InputFile) -> list[InputFile]:
     """The DeepSpeed configurations that a script writes in any case, with their lines and its variables filled in."""
-    tests = script_of(file.text).written if _writes(file) else {}
+    tests = script_of(file.text).written if _writes_config(file) else {}
     found = [(line, body) for line, body in _bodies(file) if not tests.get(line)]
     if not found:
         return []
@@ -30,13 +30,13 @@ def written_configurations(file: InputFile) -> list[InputFile]:
     return [InputFile(file.name, ("\n" * line + _with_variables(body, values)).encode()) for line, body in found]
 
 
-def _writes(file: InputFile) -> bool:
+def _writes_config(file: InputFile) -> bool:
     return bool(_KEY.search(file.text)) and "<<" in file.text
 
 
 def _bodies(file: InputFile) -> list[tuple[int, str]]:
     """The DeepSpeed configurations in the text of a script, each with the number of lines before it."""
-    written = here_documents(file.text) if _writes(file) else ()
+    written = here_documents(file.text) if _writes_config(file) else ()
     return [(line, body) for line, body, _ in written if body.lstrip().startswith("{") and _KEY.search(body)]
 
 
@@ -44,7 +44,7 @@ def line_of_undecided(file: InputFile) -> int:
     """The line of the first DeepSpeed configuration that a script writes only where a test holds which it does not
     decide; 0 if there is none.
     """
-    tests = script_of(file.text).written if _writes(file) else {}
+    tests = script_of(file.text).written if _writes_config(file) else {}
     return next((line for line, _ in _bodies(file) if tests.get(line)), 0)
 
 

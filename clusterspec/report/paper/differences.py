@@ -51,7 +51,7 @@ def _keys_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> Iter
     fields: dict[Path, list[str]] = {}
     for number, difference in found.items():
         for at, change in enumerate(difference.changes):
-            for path, old, new in leaves(change.path, change.old, change.new):
+            for path, old, new in single_key_changes(change.path, change.old, change.new):
                 if change.path in UNTOLD:
                     continue
                 row = cells.setdefault(path, [value_cell(old, new)] * len(letters))
@@ -94,14 +94,14 @@ def _row(name: str, cells: list[str], fields: list[str]) -> TableRow:
     return TableRow((name, *cells), field, fields=(field, *fields))
 
 
-def leaves(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
+def single_key_changes(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, Any, Any]]:
     """The change as single keys if it adds or removes a whole section; other changes are returned as they are."""
     both = [each for each in (old, new) if each is not None]
     if not both or not all(isinstance(each, dict) and each for each in both):
         yield path, old, new
         return
     for key in dict.fromkeys(key for each in both for key in each):
-        yield from leaves((*path, key), (old or {}).get(key), (new or {}).get(key))
+        yield from single_key_changes((*path, key), (old or {}).get(key), (new or {}).get(key))
 
 
 def value_cell(given: Any, other: Any = None) -> str:

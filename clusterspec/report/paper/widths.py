@@ -30,26 +30,30 @@ def column_shares(table: PaperTable, *, half: bool = False) -> tuple[float, ...]
     """Width of each column in percent of the table; empty for a table whose style states its widths."""
     if table.code or table.form or table.field == "purchase.gates":
         return ()
-    least, most = zip(*(_column_ends(table, number) for number in range(len(table.columns))), strict=True)
+    least, most = zip(*(_column_width_bounds(table, number) for number in range(len(table.columns))), strict=True)
     widths = divided_width(least, most, HALF if half else PAGE)
     return tuple(round(100 * width / sum_of(widths), 2) for width in widths)
 
 
 def fits_half(table: PaperTable) -> bool:
     """Whether no word of the table is broken on half the width of a page."""
-    ends = (_column_ends(table, number) for number in range(len(table.columns)))
+    ends = (_column_width_bounds(table, number) for number in range(len(table.columns)))
     return sum_of(least for least, _ in ends) <= HALF
 
 
 def divided_width(least: Sequence[float], most: Sequence[float], width: float) -> list[float]:
     """The column widths of a table, given for each column its minimum (``least``) and its width without line breaks
-    (``most``).
+    (``most``). A line longer than the table counts as long as the table: it is broken in any case, and takes no width
+    from columns whose lines fit.
 
     >>> divided_width([1.0, 1.0], [2.0, 4.0], 12.0), divided_width([1.0, 1.0], [2.0, 4.0], 4.0)
     ([4.0, 8.0], [1.5, 2.5])
     >>> divided_width([1.0, 3.0], [2.0, 4.0], 2.0)
     [0.5, 1.5]
+    >>> divided_width([1.0, 1.0], [2.0, 100.0], 4.0)
+    [1.5, 2.5]
     """
+    most = [min(line, width) for line in most]
     words, lines = sum_of(least), sum_of(most)
     if lines <= width:
         return [one * width / lines for one in most]
@@ -59,24 +63,24 @@ def divided_width(least: Sequence[float], most: Sequence[float], width: float) -
     return [low + (high - low) * share for low, high in zip(least, most, strict=True)]
 
 
-def _column_ends(table: PaperTable, number: int) -> tuple[float, float]:
+def _column_width_bounds(table: PaperTable, number: int) -> tuple[float, float]:
     """Minimum and maximum width of a column, from its longest word and its longest line. Right-aligned numbers are
     never broken.
     """
     column, first, last = table.columns[number], number == 0, number == len(table.columns) - 1
     padding = 0.0 if last else PADDING
-    least, most = _text_ends(column.label, HEAD, bold=True)
+    least, most = _text_width_bounds(column.label, HEAD, bold=True)
     for row in table.rows:
         if number < len(row.cells):
             text, indent = unbroken_numbers(row.cells[number].replace("`", "")), INDENT * row.depth * first
             bold = first or row.total or number in row.best or (last and row.tone != "plain")
-            word, line = _text_ends(text, BODY, bold=bold)
+            word, line = _text_width_bounds(text, BODY, bold=bold)
             least = max(least, indent + (line if column.align == "right" else word))
             most = max(most, indent + line)
     return least + padding, most + padding
 
 
-def _text_ends(text: str, size: float, *, bold: bool) -> tuple[float, float]:
+def _text_width_bounds(text: str, size: float, *, bold: bool) -> tuple[float, float]:
     """The widths of the longest word of a text and of its line, in mm."""
     words = [_word_width(word, bold) for word in text.split(" ")]
     space = (len(words) - 1) * _word_width(" ", bold)

@@ -166,7 +166,7 @@ def _without_replaced_data(text: str) -> str:
 
 
 def _other_tokenizer(sentence: str, own: Model, catalog: Catalog) -> tuple[str, int] | None:
-    """The name and vocabulary size of another tokenizer that a sentence names as that of the data; else None."""
+    """The name and vocabulary size of another tokenizer that a sentence names as the data's; else None."""
     if _NOT.search(_AS_THEY_ARE.sub(" ", sentence)) is not None:
         return None
     places = [each.span() for each in islice(_TOKENIZER.finditer(sentence), MOST_MATCHES)]

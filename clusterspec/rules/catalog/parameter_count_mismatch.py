@@ -96,7 +96,9 @@ def check(spec: Spec, written_model: ModelSpec, model: Model, catalog: Catalog) 
         return
     counted = model_weights(model).total
     base = catalog.model(written_model.base) if written_model.base is not None else None
-    if _agrees(counted, named) or (base is not None and not _agrees(model_weights(base).total, named)):
+    if _fits_named_size(counted, named) or (
+        base is not None and not _fits_named_size(model_weights(base).total, named)
+    ):
         return
     off = counted / (float(named["number"]) * 1e9) - 1
     changed = "" if base is None else f" with changes to {base.id}"
@@ -110,7 +112,7 @@ def check(spec: Spec, written_model: ModelSpec, model: Model, catalog: Catalog) 
     )
 
 
-def _agrees(counted: float, named: re.Match[str]) -> bool:
+def _fits_named_size(counted: float, named: re.Match[str]) -> bool:
     """Whether a parameter count fits the size in a name: within 10 %, or within 15 % with the same whole billions."""
     billions = float(named["number"])
     off = counted / (billions * 1e9) - 1 if billions else 0.0

@@ -192,7 +192,7 @@ def _states_one_of(counts: Iterable[MachineCount], sizes: Collection[int]) -> bo
 
 
 def _wrong_nodes(text: str, spec: Spec, cluster: Cluster, nodes: Collection[int], right: Collection[int]) -> str:
-    """The first words in a text with another number of nodes than those of this machine; empty if there are none.
+    """The first words in a text with another number of nodes than this machine's; empty if there are none.
     ``right`` also has the other numbers of the spec.
     """
     for each in node_counts_in(text):
@@ -211,7 +211,7 @@ def _wrong_nodes(text: str, spec: Spec, cluster: Cluster, nodes: Collection[int]
 
 
 def _wrong_accelerators(text: str, cluster: Cluster, right: Collection[int]) -> str:
-    """The first words in a text with another number of accelerators than those of this machine; empty if there are none."""
+    """The first words in a text with another number of accelerators than this machine's; empty if there are none."""
     for each in accelerator_counts_in(text):
         if each.value <= cluster.accelerators_per_node or each.value in right or each.is_met(cluster.accelerators):
             continue

@@ -281,7 +281,9 @@ def _replica_problems(serving: ServingSpec, layout: Layout) -> Iterator[Problem]
     least = serving.scaling.min_replicas if serving.scaling else None
     if least and serving.disaggregated is None and least > layout.dp:
         message = f"{least:,} engines run at any time, and the plan has {layout.dp:,}"
-        yield RULE.problem("workload.serving.scaling.min_replicas", message, "state at most the engines of the plan")
+        yield RULE.problem(
+            "workload.serving.scaling.min_replicas", message, f"state at most {layout.dp:,}, the engines of the plan"
+        )
 
 
 def _concurrency_problems(serving: ServingSpec) -> Iterator[Problem]:

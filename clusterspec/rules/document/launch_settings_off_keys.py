@@ -370,7 +370,7 @@ def _training_problems(text: str, layout: Layout | None, workload: Workload | No
 
 
 def _repository_problem(text: str, workload: Workload | None) -> Iterator[Problem]:
-    """The problem of a model repository whose weights have another width than those of the plan."""
+    """The problem of a model repository whose weights have another width than the plan's."""
     match = unambiguous_setting(_REPOSITORY, text)
     if workload is None or workload.kind != "serve" or match is None:
         return

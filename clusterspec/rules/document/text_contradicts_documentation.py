@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from clusterspec.catalog.documented_facts import (
     DocumentedFact,
     documented_facts,
-    fact_of_occurring_words,
+    fact_reduced_to_text,
     pattern_of_words,
 )
 from clusterspec.cluster.model import Cluster, Layout, Workload
@@ -82,7 +82,7 @@ def check(
     sentences = [each for item in items for each in sentences_with_neighbors(sentences_of(item, ".#")) if each]
     properties = _properties(cluster, workload, layout)
     for each_fact in documented_facts():
-        fact = fact_of_occurring_words(each_fact, folded)
+        fact = fact_reduced_to_text(each_fact, folded)
         if fact is None or not _holds_for(fact, properties):
             continue
         if not all(pattern_of_words(group).search(folded) for group in fact.elsewhere):

@@ -1,4 +1,4 @@
-"""The pools of a fleet cost more than the budget together.
+"""The pools of a fleet together cost more than the budget.
 
 ## What it finds
 

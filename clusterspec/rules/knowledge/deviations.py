@@ -124,7 +124,7 @@ class Deviations:
 
     found: tuple[Deviation, ...]
 
-    def of(self, *kinds: str) -> tuple[Deviation, ...]:
+    def of_kinds(self, *kinds: str) -> tuple[Deviation, ...]:
         """The deviations of figures of these kinds."""
         return tuple(deviation for deviation in self.found if deviation.stated.kind in kinds)
 
@@ -132,12 +132,14 @@ class Deviations:
         """Whether a stated figure of one of these kinds differs from the catalog; other rules then do not use the
         figure.
         """
-        return bool(self.of(*kinds))
+        return bool(self.of_kinds(*kinds))
 
     @property
     def mislead_time(self) -> bool:
         """Whether a deviation makes the predicted times wrong."""
-        wrong = (deviation for deviation in self.of(*RATES, "accelerator") if deviation.rule != "raw-signaling-rate")
+        wrong = (
+            deviation for deviation in self.of_kinds(*RATES, "accelerator") if deviation.rule != "raw-signaling-rate"
+        )
         return any(deviation.causes or deviation.stated.kind == "nic" for deviation in wrong)
 
     def reported_by_rule(self, rule: str) -> tuple[Deviation, ...]:

@@ -270,12 +270,12 @@ def _products(
     for chosen, signs in _signed(measures):
         dimensions = _dimensions(chosen, signs)
         if dimensions == result.dimensions:
-            yield from _with_counts(chosen, signs, counts, 1.0)
+            yield from _derivations_with_counts(chosen, signs, counts, 1.0)
         elif result.period >= HOUR and dimensions == _sum_of_powers(result.dimensions, _SECONDS):
-            yield from _with_counts(chosen, signs, counts, result.period)
+            yield from _derivations_with_counts(chosen, signs, counts, result.period)
         elif dimensions == _sum_of_powers(result.dimensions, _SECONDS, -1):
             for period in {each.period for each in chosen if each.period >= HOUR}:  # `2.94 GWh a year cost 323,400 USD`
-                yield from _with_counts(chosen, signs, counts, 1 / period)
+                yield from _derivations_with_counts(chosen, signs, counts, 1 / period)
 
 
 def _signed(measures: Sequence[StatedFigure]) -> Iterator[tuple[tuple[StatedFigure, ...], tuple[int, ...]]]:
@@ -286,7 +286,7 @@ def _signed(measures: Sequence[StatedFigure]) -> Iterator[tuple[tuple[StatedFigu
                 yield from ((chosen, signs) for signs in product((1, -1), repeat=size))
 
 
-def _with_counts(
+def _derivations_with_counts(
     chosen: tuple[StatedFigure, ...], signs: tuple[int, ...], counts: Sequence[StatedFigure], period: float
 ) -> Iterator[Derivation]:
     value = prod(each.value**sign for each, sign in zip(chosen, signs, strict=True)) / period

@@ -153,7 +153,7 @@ RANGES: dict[str, UsualRange] = {
     "workload.serving.targets.end_to_end": _time_range(0.02, 7 * DAY, "check ms and s"),
     "workload.serving.targets.ttft": _time_range(0.005, 600.0, "check ms and s"),
     "workload.serving.targets.tpot": _time_range(0.0005, 5.0, "check ms and s"),
-    "workload.serving.targets.percentile": _count_range(50, 100, "99 promises that of 100 requests one may be slower"),
+    "workload.serving.targets.percentile": _count_range(50, 100, "at 99, one request in 100 may be slower"),
     "layout.micro_batch": _count_range(1, 4096, "count sequences, not tokens"),
     "layout.gradient_compression": _count_range(1, 1000, "give the factor by which bytes are divided"),
     "operations.checkpoint_interval": _time_range(10.0, 14 * DAY),

@@ -108,18 +108,18 @@ def request_limits_in(text: str) -> Iterator[RequestLimit]:
 
 def _stated_limits(text: str) -> Iterator[RequestLimit]:
     for sentence in sentences_with(text, _BUCKET):
-        yield from _buckets(sentence)
+        yield from _limits_of_buckets(sentence)
     for sentence in sentences_with(text, _QUOTA, ("token", "tpm", "jeton")):
-        yield from _quotas(sentence)
+        yield from _limits_of_quotas(sentence)
     for sentence in sentences_with(text, ("max", "context")):
-        yield from _flags(sentence)
+        yield from _limits_of_flags(sentence)
     for sentence in sentences_with(text, ("token", "jeton")):
-        yield from _caps(sentence)
+        yield from _limits_of_caps(sentence)
     for sentence in sentences_with(text, _BODY):
         yield from _body_limits(sentence)
 
 
-def _buckets(sentence: str) -> Iterator[RequestLimit]:
+def _limits_of_buckets(sentence: str) -> Iterator[RequestLimit]:
     held = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period]
     held = [each for each in held if _REFILL.search(sentence[max(0, each.start - 40) : each.start]) is None]
     near = [each for each in held if _is_of_bucket(sentence, each)]
@@ -135,7 +135,7 @@ def _is_of_bucket(sentence: str, figure: LoadFigure) -> bool:
     return any(each in words for each in _BUCKET) and _PROMISED.search(sentence[: figure.start]) is None
 
 
-def _quotas(sentence: str) -> Iterator[RequestLimit]:
+def _limits_of_quotas(sentence: str) -> Iterator[RequestLimit]:
     """The quota of tokens per minute for one client; a quota of the whole service is a load."""
     found = [each for each in figures_in(sentence) if each.kind == "tokens" and each.period == 60.0]
     found = [each for each in found if _REFILL.search(sentence[max(0, each.start - 40) : each.start]) is None]
@@ -144,7 +144,7 @@ def _quotas(sentence: str) -> Iterator[RequestLimit]:
         yield RequestLimit(found[0].value, "tokens", "bucket", "a client has for each minute", sentence)
 
 
-def _flags(sentence: str) -> Iterator[RequestLimit]:
+def _limits_of_flags(sentence: str) -> Iterator[RequestLimit]:
     for match in _FLAG.finditer(sentence):
         name, value = match["name"].lower(), number_of(match["digits"], whole=True)
         value *= (1024.0 if value < 1000 else 1.0) if match["scale"] else 1.0
@@ -155,7 +155,7 @@ def _flags(sentence: str) -> Iterator[RequestLimit]:
             yield RequestLimit(value, "tokens", "request", f"`{match['name']}` is", sentence)
 
 
-def _caps(sentence: str) -> Iterator[RequestLimit]:
+def _limits_of_caps(sentence: str) -> Iterator[RequestLimit]:
     """The length at which a sentence says that answers are cut or requests refused, unless it is given as a flag."""
     lengths = [each for each in figures_in(sentence) if each.kind == "tokens" and not each.period]
     if len(lengths) != 1 or _FLAG.search(sentence) is not None or _OTHER_LENGTH.search(sentence) is not None:

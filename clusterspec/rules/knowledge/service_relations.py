@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
@@ -18,8 +17,8 @@ from clusterspec.rules.knowledge.text_loads import (
     unit_of_capacity,
 )
 from clusterspec.rules.knowledge.text_passages import passages_of, with_numerals
-from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, word_set
-from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
+from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
 
@@ -287,82 +286,6 @@ def token_rates(text: str) -> Iterator[Derived]:
         if factor > 1.25 or factor < 0.8:
             message = f"according to the text, {rates[0].value:,.6g} requests/s are {stated:,.10g} tokens/s; with {' and '.join(f'{each:,.10g}' for each in lengths)} tokens each they are {possible[-1]:,.10g}"
             yield Derived(stated, possible[-1], message, sentence)
-
-
-_PART_OF = pattern(
-    r"(?i)\b(?:one|an?|eine?|une?|una?) (?:[\w-]+ )?(?:engine |replica |pod |node )?(?:of|out of|von|sur|de) (?:the |all |our )?(?P<all>\d{1,4})\b|\bone of (?:the |our )?(?P<other>\d{1,4})\b"
-)
-_EVENLY = pattern(
-    r"(?i)\b(?:round[- ]robin|evenly|equal(?:ly)?|at random|alike|gleichmäßig|à parts égales|por igual)\b"
-)
-_TRAFFIC = pattern(r"(?i)\b(?:traffic|requests?|load|verkehr|anfragen|trafic|tráfico)\b")
-
-
-_OF_ONE = word_set("of von sur de")
-_ONE = word_set("one a an ein eine un une una")
-"""Words for one part of a whole; a text about a part has one of them and the name of a unit."""
-
-
-def shares_of_traffic(text: str) -> Iterator[Derived]:
-    """The share of the traffic that one engine gets where a text spreads the traffic evenly.
-
-    >>> [(each.stated, each.computed) for each in shares_of_traffic("One of 20 engines gets 10 % of the traffic by round robin.")]
-    [(10.0, 5.0)]
-    """
-    for sentence in sentences_of(text):
-        shares = percentages_in(sentence)
-        if len(shares) != 1 or not (has_word(sentence, _OF_ONE) and has_word(sentence, _ONE)):
-            continue
-        if _EVENLY.search(sentence) is None or _TRAFFIC.search(sentence) is None:
-            continue
-        match = _PART_OF.search(sentence)
-        if match is None:
-            continue
-        computed = 100 / max(1, int(match["all"] or match["other"]))
-        if not 0.8 <= shares[0].value / computed <= 1.25:
-            message = f"according to the text, one of {match['all'] or match['other']} gets {shares[0].value:.10g} % of the traffic; spread evenly it gets {computed:.3g} %"
-            yield Derived(shares[0].value, computed, message, sentence)
-
-
-_ENGINES = pattern(r"(?i)^ (?:of|with|on|à|mit|von|de) $")
-
-
-def engines_of_accelerators(text: str) -> Iterator[tuple[str, int, int]]:
-    """The engines that a text counts, with the accelerators of each.
-
-    >>> [each[1:] for each in engines_of_accelerators("Nine engines of eight GPUs in one rack.")]
-    [(9, 8)]
-    """
-    for sentence in sentences_of(text):
-        figures = figures_in(sentence)
-        for one, other in pairwise(figures):
-            between = sentence[one.end : other.start]
-            if (one.kind, other.kind) == ("engines", "accelerators") and _ENGINES.match(between):
-                yield sentence, int(one.value), int(other.value)
-
-
-_EACH = pattern(
-    r"(?i)^ (?:each|apiece|chacun\w?|cada un[ao]|je)\b|^ (?:per|a|je|pro|par|por) (?:node|server|engine|knoten|nœud|nodo)\b"
-)
-_IN_ALL = pattern(r"(?i)^ (?:in (?:all|total)|altogether|together|overall|insgesamt|zusammen|au total|en total)\b|^$")
-
-
-def totals_of_units(text: str) -> Iterator[Derived]:
-    """Totals of engines or accelerators that a text derives from a number of nodes or engines and the number in each.
-
-    >>> text = "Six nodes with eight engines each, 40 engines in all."
-    >>> [(each.stated, each.computed) for each in totals_of_units(text)]
-    [(40.0, 48.0)]
-    """
-    for sentence in sentences_of(text):
-        figures = figures_in(sentence)
-        for whole, part, total in zip(figures, figures[1:], figures[2:], strict=False):
-            units = whole.kind in ("nodes", "engines") and part.kind == total.kind in ("engines", "accelerators")
-            stated = _EACH.match(sentence[part.end :]) and _IN_ALL.match(sentence[total.end :])
-            if units and whole.kind != part.kind and stated and total.value != whole.value * part.value:
-                computed = whole.value * part.value
-                message = f"according to the text, {whole.value:,.10g} {whole.kind} with {part.value:,.10g} {part.kind} each have {total.value:,.10g}; they have {computed:,.10g}"
-                yield Derived(total.value, computed, message, sentence)
 
 
 _LAYERS = pattern(

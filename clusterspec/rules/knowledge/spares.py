@@ -27,7 +27,7 @@ def advice_to_add(
     if not _have_ports(most, cluster, written):
         return f"keep {wanted} among the {cluster.nodes:,} nodes: the tiers of the fabric connect no more"
     where = "" if unit > 1 else " on the same spine"
-    return f"add {wanted}{sold}{where}{_growing_counts(written, procurement)}"
+    return f"add {wanted}{sold}{where}{_growing_counts_text(written, procurement)}"
 
 
 def _have_ports(more: int, cluster: Cluster, written: ClusterSpec | None) -> bool:
@@ -58,7 +58,7 @@ def whole_units(nodes: int, unit: int) -> int:
     return -(-nodes // unit) * unit
 
 
-def _growing_counts(written: ClusterSpec | None, procurement: ProcurementSpec | None) -> str:
+def _growing_counts_text(written: ClusterSpec | None, procurement: ProcurementSpec | None) -> str:
     """The clause that names the stated counts and limits that more nodes affect; empty if there are none."""
     fabric, power = (written.scale_out, written.power) if written else (None, None)
     grown = ["counts of the fabric"] if fabric and any(getattr(fabric, key) is not None for key in COUNTED) else []

@@ -112,8 +112,8 @@ def follows_with_another(claim: Claim, text: str, counts: Collection[float]) -> 
     return stated is not None and _follows_with_another(claim, stated, words_near(claim.stated, text), counts)
 
 
-def _alike(stated: Figure, words: str) -> list[float]:
-    """The values of the figures of some words in the unit of a result, in SI; not of the result itself."""
+def _comparable_values(stated: Figure, words: str) -> list[float]:
+    """SI values of the figures in some words that have the unit of a result, the result itself excluded."""
     return [
         each.value
         for each in _measured_figures(words)
@@ -123,7 +123,7 @@ def _alike(stated: Figure, words: str) -> list[float]:
 
 def _is_restated(claim: Claim, stated: Figure, near: str) -> bool:
     """Whether a result is one of the figures near it in another unit: 648,000 a day are 7.5 a second."""
-    values = (*_alike(stated, near), *_alike(stated, claim.figures))
+    values = (*_comparable_values(stated, near), *_comparable_values(stated, claim.figures))
     return any(_agree(stated.value, each, stated.rounding) for each in values)
 
 
@@ -131,7 +131,7 @@ def _follows_with_another(claim: Claim, stated: Figure, near: str, counts: Colle
     """Whether a result is the sum of two figures near it, or the right one times, over, plus or less another number near
     it, or with that number or figure in place of one of the figures.
     """
-    alike = {*_alike(stated, near)}
+    alike = {*_comparable_values(stated, near)}
     addends = [each for each in sorted(alike) if LEAST_ADDEND * stated.value < each < stated.value]
     sums = (one + other for one, other in combinations(addends[:MOST_SUMMED], 2))
     if any(_agree(stated.value, each, stated.rounding) for each in sums):
@@ -147,7 +147,9 @@ def _follows_with_another(claim: Claim, stated: Figure, near: str, counts: Colle
     multiples = (max(each, 1 / each) for each in factors)
     return any(
         each > LEAST_FACTOR and _agree(max(ratio, 1 / ratio), each, stated.rounding) for each in multiples
-    ) or any(_agree(missing, each, 2 * stated.rounding) for each in (*alike, *_alike(stated, claim.figures)))
+    ) or any(
+        _agree(missing, each, 2 * stated.rounding) for each in (*alike, *_comparable_values(stated, claim.figures))
+    )
 
 
 def _replaced_figures(claim: Claim, near: str) -> Iterator[float]:

@@ -53,7 +53,7 @@ def power_of_site(text: str) -> StatedLimit | None:
     >>> power_of_site("The hall gives 240 kW of cooling."), power_of_site("The old hall gives 90 kW.")
     (None, None)
     """
-    return _only(_powers_of_site(text))
+    return _sole_limit(_powers_of_site(text))
 
 
 def _powers_of_site(text: str) -> Iterator[StatedLimit]:
@@ -73,7 +73,7 @@ def approved_amount(text: str, currency: str) -> StatedLimit | None:
     8900000.0
     >>> approved_amount("EUR 2 million were approved for the first phase.", "EUR")
     """
-    return _only(_approved_amounts(text, currency))
+    return _sole_limit(_approved_amounts(text, currency))
 
 
 def _approved_amounts(text: str, currency: str) -> Iterator[StatedLimit]:
@@ -87,6 +87,6 @@ def _approved_amounts(text: str, currency: str) -> Iterator[StatedLimit]:
                 yield StatedLimit(each.values[0], f"{currency} {each.values[0]:,.0f}")
 
 
-def _only(limits: Iterator[StatedLimit]) -> StatedLimit | None:
+def _sole_limit(limits: Iterator[StatedLimit]) -> StatedLimit | None:
     found = {each.value: each for each in limits}
     return next(iter(found.values())) if len(found) == 1 else None

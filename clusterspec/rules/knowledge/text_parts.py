@@ -121,7 +121,7 @@ def _agrees_after_rounding(sentence: str, stated: Figure, right: float, *used: F
     return abs(stated.value - right) <= max(near * right, 1.0 if is_count else 0.0)
 
 
-def _wrong(stated: Figure, right: float, figures: str) -> WrongPart:
+def _wrong_part(stated: Figure, right: float, figures: str) -> WrongPart:
     names = {name for name, power in stated.powers if power > 0}
     unit = (
         "s"
@@ -166,7 +166,7 @@ def _share_of_base(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
         ):
             rest = (1 - share) * base.value
             if not _agrees_after_rounding(sentence, result, rest, base):
-                yield _wrong(result, share * base.value, f"{words} of {base.words}")
+                yield _wrong_part(result, share * base.value, f"{words} of {base.words}")
 
 
 def _rest_of_base(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPart]:
@@ -187,7 +187,7 @@ def _rest_of_base(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPar
             and rest.value < whole.value
             and not _agrees_after_rounding(sentence, rest, right, whole, taken)
         ):
-            yield _wrong(rest, right, f"{whole.words} less {taken.words}")
+            yield _wrong_part(rest, right, f"{whole.words} less {taken.words}")
 
 
 def _with_overhead(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPart]:
@@ -207,7 +207,7 @@ def _with_overhead(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
     near = f"{sentence[load.end : result.start]} {sentence[result.end :][:30]}"
     of_load = right if _OF_LOAD.search(near) is None else load.value / factor.value
     if not any(_agrees_after_rounding(sentence, result, each, load, factor) for each in {right, of_load}):
-        yield _wrong(result, right, f"{load.words} at a PUE of {factor.words}")
+        yield _wrong_part(result, right, f"{load.words} at a PUE of {factor.words}")
 
 
 def _is_of_pue(sentence: str, figure: Figure) -> bool:
@@ -228,7 +228,7 @@ def _at_efficiency(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
         values = (one.value * share.value, one.value / share.value)
         if share.value > 0.2 and not any(_agrees_after_rounding(sentence, result, each, one, share) for each in values):
             less = result.value < one.value
-            yield _wrong(
+            yield _wrong_part(
                 result, values[0] if less else values[1], f"{one.words} {'times' if less else 'over'} {share.words}"
             )
 
@@ -247,7 +247,7 @@ def _change_in_percent(sentence: str, figures: Sequence[Figure]) -> Iterator[Wro
         change = abs(other.value - one.value)
         right = change / one.value
         if not any(abs(shares[0].value - each) <= max(0.01, CLOSE * each) for each in (right, other.value / one.value)):
-            yield _wrong(shares[0], right, f"{one.words} to {other.words}")
+            yield _wrong_part(shares[0], right, f"{one.words} to {other.words}")
 
 
 def _percent_of_count(sentence: str, _: Sequence[Figure]) -> Iterator[WrongPart]:

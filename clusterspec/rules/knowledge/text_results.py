@@ -170,7 +170,7 @@ def _judgement(
         return ()
     value = values[0]
     of_another = _is_of_another(passage, result, value, own) or _is_explained(passage, result, value, own, near)
-    return () if of_another else (_wrong(result, value),)
+    return () if of_another else (_wrong_result(result, value),)
 
 
 def _may_be_result(result: Figure, value: _Value, tolerance: float) -> bool:
@@ -260,7 +260,7 @@ def _is_explained(passage: str, result: Figure, value: _Value, own: Sequence[Fig
     return any(_agree(result.value / value.value, each, tolerance) for each in ratios)
 
 
-def _wrong(result: Figure, value: _Value) -> WrongResult:
+def _wrong_result(result: Figure, value: _Value) -> WrongResult:
     return WrongResult(result.words, _in_words(value.value, result), value.words)
 
 

@@ -108,7 +108,7 @@ def _wrong_derivation(
     result, derived = figures[at], _derivations(text, figures, at, counts)
     if _is_derived(result, derived):
         return None
-    wrong = next(((each, slip) for each in derived if (slip := _slip(result, each))), None)
+    wrong = next(((each, slip) for each in derived if (slip := _mistake_text(result, each))), None)
     if wrong is None or is_of_other_plan(clause_at(text, result.start, result.end)):
         return None
     if wrong[1] != DIGIT and any(is_near(result.value, each.value, NEAR) for each in derived):
@@ -169,7 +169,7 @@ def _is_stated_result(result: StatedFigure, before: Sequence[StatedFigure]) -> b
     return not _CUES.isdisjoint(words) or not _IN_ALL.isdisjoint(result.behind[:MOST_WORDS])
 
 
-def _slip(result: StatedFigure, derivation: Derivation) -> str:
+def _mistake_text(result: StatedFigure, derivation: Derivation) -> str:
     """The mistake between a result and a value that follows; empty where none is known."""
     exact = (
         0.0

@@ -125,7 +125,9 @@ def _are_on_one_socket(sentence: str, nics: int, domains: int) -> bool:
         clause = sentence[start:end]
         if _EACH_SOCKET.search(clause) is not None:
             continue
-        if _ONE_PLACE.search(clause) is not None and (_ALL.search(clause) is not None or _counts(clause, nics)):
+        if _ONE_PLACE.search(clause) is not None and (
+            _ALL.search(clause) is not None or _states_nic_count(clause, nics)
+        ):
             return True
         if _SECOND_ONE.search(clause) is not None and _EACH_NIC.search(clause) is not None:
             return True
@@ -133,7 +135,7 @@ def _are_on_one_socket(sentence: str, nics: int, domains: int) -> bool:
     return domains == 2 and any(_SECOND_ONE.search(each) and _NO_NIC.search(each) for each in parts)
 
 
-def _counts(clause: str, nics: int) -> bool:
+def _states_nic_count(clause: str, nics: int) -> bool:
     """Whether a clause states as many NICs as a node has."""
     counts = [each for each in amounts_in(clause) if each.kind == COUNT and each.value == nics]
     return any(_NAMED.search(" ".join(each.words[:3])) is not None for each in counts)

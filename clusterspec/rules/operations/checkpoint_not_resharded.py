@@ -85,7 +85,7 @@ def check(own_remarks: str, written_layout: LayoutSpec | None, operations: Opera
     if not any(cue in folded for cue in _CUES):
         return
     text = planned_text(" ".join(folded.replace("#", " ").split()))
-    named = [each for each in checkpoint_formats() if any(_has(text, name) for name in each.names)]
+    named = [each for each in checkpoint_formats() if any(_has_whole_word(text, name) for name in each.names)]
     rigid = [each for each in named if each.otherwise and _is_of_framework(each, text, written_layout)]
     if len(rigid) != 1 or any(not each.otherwise and each.framework == rigid[0].framework for each in named):
         return
@@ -102,7 +102,7 @@ def check(own_remarks: str, written_layout: LayoutSpec | None, operations: Opera
         yield RULE.problem("description", message, saved.otherwise)
 
 
-def _has(text: str, name: str) -> bool:
+def _has_whole_word(text: str, name: str) -> bool:
     """Whether a text has a name as a whole word: no letter, digit or underscore follows it."""
     start = text.find(name)
     while start >= 0:

@@ -258,7 +258,7 @@ def _grant_problem(text: str, cluster: Cluster, timed: Plan | None) -> Iterator[
             what = (
                 f"`{words}`"
                 if words
-                else f"a run of {hours * factor:,.0f} {NAMES[limit.unit]}, at the least time of its tokens,"
+                else f"a run of {hours * factor:,.0f} {NAMES[limit.unit]}, the least time in which its tokens can be trained,"
             )
             message = f"{what} exceeds the `{limit.words}` of the allocation"
             yield RULE.problem("description", message, "train fewer tokens, or ask for more hours")

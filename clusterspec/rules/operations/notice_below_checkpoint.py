@@ -14,7 +14,7 @@ The machine is gone before the checkpoint is complete. Each interruption loses t
 
 ## What to do
 
-Save regularly, at an interval by the rate of interruptions, or save on the notice to local memory that outlives the machine.
+Save regularly, at an interval derived from the rate of interruptions, or save on the notice to local memory that outlives the machine.
 
 ## When to ignore it
 
@@ -185,7 +185,7 @@ def check(
     for text, notice in _notices_in(sentences_of(" ".join(folded.split())), cluster):
         if _saves_within(text) and saved.seconds > notice:
             message = f"according to the text, a checkpoint is written within {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
-            yield RULE.problem("description", message, "write checkpoints at an interval by the rate of interruptions")
+            yield RULE.problem("description", message, "choose the checkpoint interval by the rate of interruptions")
             return
 
 

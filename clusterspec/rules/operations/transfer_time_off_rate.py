@@ -117,7 +117,7 @@ _CALCULATED = pattern(
 """Pattern of the text before a time that is calculated from the figures in the sentence."""
 
 
-class Flow(NamedTuple):
+class SizeOrRate(NamedTuple):
     """An amount in bytes or bytes per second, with its words; ``shared`` if each of several parts has it."""
 
     value: float
@@ -129,10 +129,10 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
     if not own_remarks or not any(each in own_remarks for each in _SIZE_SIGNS):
         return
     store = networks.storage if networks is not None else None
-    before: tuple[Sequence[Flow], Sequence[Flow], str] = ((), (), "")
+    before: tuple[Sequence[SizeOrRate], Sequence[SizeOrRate], str] = ((), (), "")
     for written in sentences_of(" ".join(own_remarks.split())):
         sentence = planned_text(written[:LONGEST_SENTENCE])
-        sizes, rates = flows_in(sentence, BYTES), flows_in(sentence, RATE)
+        sizes, rates = sizes_or_rates_in(sentence, BYTES), sizes_or_rates_in(sentence, RATE)
         goes_on = _OTHER_SOURCE.search(sentence) is None
         size = _whole_amount(sizes or (before[0] if goes_on or rates else ()))
         rate = _whole_amount(rates or (before[1] if goes_on else ()))
@@ -144,7 +144,9 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
             and store.bandwidth is not None
             and _TO_STORE.search(sentence)
         ):
-            rate = Flow(store.bandwidth.value, f"{display(store.bandwidth.value, 'B/s')} of the storage system", False)
+            rate = SizeOrRate(
+                store.bandwidth.value, f"{display(store.bandwidth.value, 'B/s')} of the storage system", False
+            )
         timed = sizes and rates and any(each.kind == TIME for each in amounts_in(sentence))
         before = ((), (), "") if timed else (sizes or before[0], rates or before[1], sentence)
         if size is None or rate is None or _MOVES.search(moves) is None:
@@ -157,10 +159,10 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
             return
 
 
-def _wrong_time(sentence: str, size: Flow, rate: Flow, *, calculated: bool = False) -> Claim | None:
+def _wrong_time(sentence: str, size: SizeOrRate, rate: SizeOrRate, *, calculated: bool = False) -> Claim | None:
     """The only time of a sentence, if it is shorter than the transfer takes or, if ``calculated``, too long; else None.
 
-    >>> _wrong_time("the load takes 5 s", Flow(100e9, "100 GB", False), Flow(10e9, "10 GB/s", False))
+    >>> _wrong_time("the load takes 5 s", SizeOrRate(100e9, "100 GB", False), SizeOrRate(10e9, "10 GB/s", False))
     Claim(stated='5 s', right='10 s', figures='100 GB at 10 GB/s')
     """
     times = [each for each in amounts_in(sentence) if each.kind == TIME]
@@ -176,28 +178,28 @@ def _wrong_time(sentence: str, size: Flow, rate: Flow, *, calculated: bool = Fal
     return None
 
 
-def _is_of_another(claim: Claim, rate: Flow, text: str) -> bool:
+def _is_of_another(claim: Claim, rate: SizeOrRate, text: str) -> bool:
     """Whether a stated time is that of another amount of a text at the same rate.
 
     >>> text = "A checkpoint has 101 GB. The data take 240 GB; a checkpoint is written in a good 5 s at 20 GB/s."
-    >>> _is_of_another(Claim("5 s", "12 s", "240 GB at 20 GB/s"), Flow(20e9, "20 GB/s", False), text)
+    >>> _is_of_another(Claim("5 s", "12 s", "240 GB at 20 GB/s"), SizeOrRate(20e9, "20 GB/s", False), text)
     True
     """
     times = [each.value for each in amounts_in(claim.stated) if each.kind == TIME]
-    amounts = [each.value for sentence in sentences_of(text) for each in flows_in(sentence, BYTES)]
+    amounts = [each.value for sentence in sentences_of(text) for each in sizes_or_rates_in(sentence, BYTES)]
     return any(abs(amount / rate.value / time - 1) <= ROUNDED for time in times if time for amount in amounts)
 
 
-def flows_in(sentence: str, kind: str) -> list[Flow]:
+def sizes_or_rates_in(sentence: str, kind: str) -> list[SizeOrRate]:
     """The sizes or the rates in a sentence; a rate per part is multiplied by the stated number of parts.
 
-    >>> [each.value for each in flows_in("0.99 TB at 8 GB/s, 16 GiB of it; 2 TB per node", BYTES)]
+    >>> [each.value for each in sizes_or_rates_in("0.99 TB at 8 GB/s, 16 GiB of it; 2 TB per node", BYTES)]
     [990000000000.0, 17179869184.0, 2000000000000.0]
-    >>> [each.value for each in flows_in("405 billion parameters at 14 bytes, 5.67 TB", BYTES)]
+    >>> [each.value for each in sizes_or_rates_in("405 billion parameters at 14 bytes, 5.67 TB", BYTES)]
     [5670000000000.0]
-    >>> [(each.value, each.shared) for each in flows_in("40 Gb/s, 5 GB/s per node and 4 x 100 Gbit/s", RATE)]
+    >>> [(each.value, each.shared) for each in sizes_or_rates_in("40 Gb/s, 5 GB/s per node and 4 x 100 Gbit/s", RATE)]
     [(5000000000.0, False), (5000000000.0, True), (12500000000.0, True)]
-    >>> [(each.value, each.shared) for each in flows_in("over two ports of 100 Gbit/s each", RATE)]
+    >>> [(each.value, each.shared) for each in sizes_or_rates_in("over two ports of 100 Gbit/s each", RATE)]
     [(25000000000.0, False)]
     """
     amounts = amounts_in(sentence)
@@ -210,7 +212,7 @@ def flows_in(sentence: str, kind: str) -> list[Flow]:
                 counts[0].value if shared and kind == RATE and len(counts) == 1 and counts[0].end < each.start else 1.0
             )
             words = each.written if number == 1 else f"{number:g} x {each.written}"
-            found.append(Flow(number * each.value, words, shared and number == 1))
+            found.append(SizeOrRate(number * each.value, words, shared and number == 1))
     return found
 
 
@@ -219,7 +221,7 @@ def _is_of_each(sentence: str, start: int, end: int) -> bool:
     return _EACH.search(behind) is not None or _EACH_BEFORE.search(before) is not None
 
 
-def _whole_amount(flows: Sequence[Flow]) -> Flow | None:
+def _whole_amount(flows: Sequence[SizeOrRate]) -> SizeOrRate | None:
     """The only amount in a text, if it is the amount of the whole; None if there are several or it is one per part."""
     one = len({each.value for each in flows}) == 1 and not flows[0].shared
     return flows[0] if one else None

@@ -23,7 +23,7 @@ Ignore it where the UPS only feeds a part of the machine, and say so.
 
 ```yaml description
 clusterspec: 1
-description: The room hangs on one UPS of 300 kVA with an output power factor of 0.9.
+description: One UPS of 300 kVA with an output power factor of 0.9 feeds the room.
 cluster: {platform: dgx-h200, nodes: 32, power: {node: 10.2 kW, nodes_per_rack: 2, cooling: air}}
 ```
 
@@ -37,7 +37,7 @@ procurement: {currency: JPY, quote: [{part: DGX Spark, quantity: 1, price: 69800
 
 ```yaml
 clusterspec: 1
-description: The room hangs on two UPS of 250 kVA with a power factor of 0.9. The switches have a UPS of 10 kVA of their own.
+description: Two UPS of 250 kVA with a power factor of 0.9 feed the room. The switches have a UPS of 10 kVA of their own.
 cluster: {platform: dgx-h200, nodes: 32, power: {node: 10.2 kW, nodes_per_rack: 2, cooling: air}}
 ```
 

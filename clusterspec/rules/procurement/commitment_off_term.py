@@ -144,7 +144,7 @@ def _longer_price_problem(procurement: ProcurementSpec, remarks: str) -> Iterato
         return
     (years,) = named
     if years * YEAR > held.value * (1 + SAME):
-        message = f"according to the text, the price is that of a contract of {plural(years, 'year')}, and the commitment is {held.written}"
+        message = f"according to the text, the price is for a contract of {plural(years, 'year')}, but the commitment is {held.written}"
         yield RULE.problem(
             "procurement.prices", message, f"write the price of a contract of {held.written}", confidence="likely"
         )

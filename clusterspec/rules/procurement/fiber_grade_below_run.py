@@ -16,7 +16,7 @@ Order OM4, or modules that state the run over OM3.
 
 ## When to ignore it
 
-Ignore it where the modules of this level are others than those of the line.
+Ignore it where the modules of this level are others than the line's.
 
 ## Fires
 

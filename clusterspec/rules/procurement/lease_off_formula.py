@@ -146,7 +146,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         late = lease.instalment(value, early=False)
         if late > 0 and abs(each / late - 1) < SAME_TERMS:
             due = lease.instalment(value, early=True)
-            message = f"the instalment of {amount_text(each)} is that of payments in arrears, and according to the text they are due in advance: {amount_text(due)} a month"
+            message = f"the instalment of {amount_text(each)} fits payments in arrears, but according to the text they are due in advance: {amount_text(due)} a month"
             help_ = "ask the lessor for the instalment of payments in advance"
             yield RULE.problem(quote_path(rent.index, "unit_price"), message, help_)
             return

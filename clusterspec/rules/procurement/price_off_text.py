@@ -26,7 +26,7 @@ Ask the supplier for the amount, and correct the price, the tax or the text.
 
 ## When to ignore it
 
-Ignore it where the text is about another price than that of its line.
+Ignore it where the text is about another price than its line's.
 
 ## Fires
 

@@ -258,7 +258,7 @@ def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> 
 
 
 def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Problem]:
-    """The problem of a switch whose ports in the text have another total rate than those of its model."""
+    """The problem of a switch whose ports in the text have another total rate than its model's."""
     text = plain_part(offered.line)
     stated = [int(count) * float(rate) * GIGABIT for count, rate in _PORTS.findall(text)]
     entries = [catalog.find("switch", id_) for id_ in switches_named(text, catalog)]

@@ -26,7 +26,7 @@ Order the part that fits, or ask the supplier what else is needed.
 
 ## When to ignore it
 
-Ignore it where the line is for another machine than that of the design.
+Ignore it where the line is for another machine than the design's.
 
 ## Fires
 

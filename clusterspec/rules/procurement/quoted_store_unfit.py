@@ -133,7 +133,7 @@ def check(
     yield from _license_problem(lines, stores, store, texts.description)
 
 
-def _problem(line: Offered, message: str, help_: str) -> Problem:
+def _storage_problem(line: Offered, message: str, help_: str) -> Problem:
     """The problem with the storage part of a quote line."""
     text = f"`{name_of_part(line.line.part)}` {message}"
     return RULE.problem(quote_path(line.index, "part"), text, help_)
@@ -149,7 +149,7 @@ def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[s
     why = stripes.weakness(nodes)
     if why:
         help_ = f"choose a code for {nodes} nodes, or order {stripes.fragments}"
-        yield _problem(stores[0][0], f"is quoted for {nodes} nodes, and {why}", help_)
+        yield _storage_problem(stores[0][0], f"is quoted for {nodes} nodes, and {why}", help_)
 
 
 def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
@@ -162,7 +162,7 @@ def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) ->
     total = sum(count for count, _ in counted)
     if counted and store.systems is not None and total < store.systems:
         message = f"offers {plural(total, 'appliance')}, and `networks.storage.systems` is {store.systems}"
-        yield _problem(counted[0][1], message, f"order {store.systems}, or correct the key")
+        yield _storage_problem(counted[0][1], message, f"order {store.systems}, or correct the key")
 
 
 def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
@@ -184,7 +184,7 @@ def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> 
     total = sum_of(carried)
     if carried and total < needed * (1 - _SAME_UNITS):
         message = f"has ports for {display(total, 'B/s')} on all its nodes, and `networks.storage.{key}` is {display(needed, 'B/s')}"
-        yield _problem(stores[0][0], message, "order faster ports, or more nodes")
+        yield _storage_problem(stores[0][0], message, "order faster ports, or more nodes")
 
 
 def _license_problem(
@@ -210,9 +210,9 @@ def _license_problem(
         if "i" in unit and need and abs(number * decimal / need - 1) < _SAME_UNITS:
             name = unit.upper().replace("I", "i")
             message = f"is for {number:,.10g} {name}, {size / decimal:,.0f} {name.replace('i', '')}, and `networks.storage.capacity` is {display(need, 'B')}: {need / BYTES[unit]:,.0f} {name}"
-            yield _problem(line, message, f"order {need / BYTES[unit]:,.0f} {name}")
+            yield _storage_problem(line, message, f"order {need / BYTES[unit]:,.0f} {name}")
         elif (_RAW.search(text) is not None or by_raw) and size < raw * (1 - _SAME_UNITS):
             message = (
                 f"is for {display(size, 'B')} of raw capacity, and the drives of the quote have {display(raw, 'B')}"
             )
-            yield _problem(line, message, "license all drives, or ask for a license by usable capacity")
+            yield _storage_problem(line, message, "license all drives, or ask for a license by usable capacity")

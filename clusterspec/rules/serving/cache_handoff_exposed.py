@@ -86,14 +86,14 @@ def check(served: Served) -> Iterator[Problem]:
     size = served.load.input_tokens * served.times.kv_bytes_per_token
     yield RULE.problem(
         f"{LOAD}.disaggregated",
-        f"sending the cache of a prompt, {display(size, 'B')}{_copies(served, size)}, takes {display(seconds, 's')}: {percent(seconds / ttft, 2)} of the "
+        f"sending the cache of a prompt, {display(size, 'B')}{_copies_text(served, size)}, takes {display(seconds, 's')}: {percent(seconds / ttft, 2)} of the "
         f"{display(ttft, 's')} to the first token",
         transfer_advice(sent.transfer, served.workload, missing),
         severity=cost_severity(seconds / ttft, RANGES["ttft"], most="warning"),
     )
 
 
-def _copies(served: Served, size: float) -> str:
+def _copies_text(served: Served, size: float) -> str:
     """Text with the number of bytes sent if ranks send copies of the same heads; empty if they send one cache."""
     sent = request_cache_bytes(served.design)
     if sent is None or sent < ONE_COPY * size:

@@ -8,7 +8,7 @@ In the description or a comment:
 - requests or tokens for each day, hour or month that the stated rate, or the highest `request_rate` of the keys,
   cannot reach; and a daily number derived from a constant rate that is not 86,400 times this rate;
 - bytes of a cache that are not the tokens times the bytes of each;
-- a number of accelerators in each engine other than that of the layout, and a total of engines or accelerators that is
+- a number of accelerators in each engine other than the layout's, and a total of engines or accelerators that is
   not the product of the stated numbers;
 - tokens per second that are not the requests per second times the tokens of each;
 - the share of one engine in traffic that is spread evenly;
@@ -83,12 +83,10 @@ from clusterspec.rules.knowledge.service_relations import (
     Derived,
     amplified_attempts,
     counts_of_period,
-    engines_of_accelerators,
     requests_in_flight,
-    shares_of_traffic,
     token_rates,
-    totals_of_units,
 )
+from clusterspec.rules.knowledge.service_shares import engines_of_accelerators, shares_of_traffic, totals_of_units
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec

@@ -120,7 +120,7 @@ GIGABYTE_OF_SHEETS = 1024**3 / 1e9
 
 
 def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
-    stated = [each for each in deviations.of("accelerator") if not _is_as_printed(each)]
+    stated = [each for each in deviations.of_kinds("accelerator") if not _is_as_printed(each)]
     changed = [each for each in stated if each.known and not each.causes]
     if len(changed) != len(stated) or not changed:
         return  # a separate part differs in other figures

@@ -94,7 +94,7 @@ TOO_LOW = 0.25
 
 
 def check(peaks: tuple[StatedPeak, ...], deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
-    own = len({each.stated.at for each in deviations.of("accelerator")}) > 1
+    own = len({each.stated.at for each in deviations.of_kinds("accelerator")}) > 1
     for stated in peaks:
         if (
             stated.catalog_peak is None

@@ -97,7 +97,7 @@ def check(statements: str, training: Workload, cluster: Cluster) -> Iterator[Pro
         if rate.value > peaks[precision]:
             continue
         right, sparse = rate.value / peaks[precision], rate.value / peaks[precision] / 2
-        cause = ": the share is that of the peak with 2:4 sparsity" if share.agrees(sparse, SAME) else ""
+        cause = ": the share is of the peak with 2:4 sparsity" if share.agrees(sparse, SAME) else ""
         dense = f"the dense {precision} peak of {display(peaks[precision], 'FLOP/s')}"
         message = f"`{rate.words}` are {percent(right, 3)} of {dense}, not {share.words}{cause}"
         yield RULE.problem("description", message, "divide by the dense peak of the precision of the GEMMs")
