@@ -111,7 +111,7 @@ PARTS = [
     ("clusterspec.analysis.paths.pod_topology", "pod"),
     ("clusterspec.analysis.full_report.stage_memory", "stage memory"),
     ("clusterspec.analysis.machine.machine", "machine"),
-    ("clusterspec.analysis.verdict.areas", "areas"),
+    ("clusterspec.analysis.areas.areas", "areas"),
     ("clusterspec.analysis.full_report.reliability", "reliability"),
     ("clusterspec.analysis.influence.largest_influence", "influence of "),
     ("clusterspec.procurement.cost.cost", "cost"),

@@ -24,7 +24,7 @@ RESIDUAL = "Residual value | 1 | 100000"
             f"{LEASE}, payable in advance.",
             lease(88848.79),
             "",
-            "payments in arrears, and according to the text they are due in",
+            "payments in arrears, but according to the text they are due in",
         ),
         (f"{LEASE}, payable in advance.", lease(88848.79), "", "in advance: 87,969.1 a month"),
         (f"{LEASE}, payable in advance.", lease(87969.10), "", ""),
