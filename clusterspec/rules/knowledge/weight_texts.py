@@ -17,8 +17,14 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 _WEIGHTS = r"(?:weights|gewichte|poids|pesos|pesi|gewichten)"
-_AHEAD = pattern(rf"(?i)\b{_WEIGHTS}\b[^\d.;:]{{0,48}}$")
-_BEHIND = pattern(rf"(?i)^ (?:(?:of|an|de|di|aan) )?{_WEIGHTS}\b")
+_TAKE = (
+    r"(?:takes?|occupy|occupies|are|is|needs?|fills?|weighs?|ocupan|pesan|son|pèsent|occupent|prennent|font|belegen|brauchen|sind|wiegen|"
+    r"occupano|pesano|nemen|zijn)"
+)
+_AHEAD = pattern(
+    rf"(?i)\b{_WEIGHTS}\b[^\d.;:]{{0,40}}\b{_TAKE} (?:about |some |nearly |roughly |rund |etwa |environ |unos |circa )?$"
+)
+_BEHIND = pattern(rf"(?i)^ (?:(?:of|an|de|di|aan) )?{_WEIGHTS}\b(?!:)")
 _PRECISION = pattern(r"(?i)\b(?:bf16|fp16|fp8|int8|fp32)\b")
 _OF_PART = pattern(
     r"(?i)\b(?:per|each|every|pro|je|jede[rsnm]?|par|por|chaque|cada|elk|ogni|adapters?|lora|draft\w*|experts?|embedding\w*|layers?|gradients?|optimi[sz]er|states?|cache|saved?|shard\w*|rest|left|quantized)\b|/ ?gpu\b"
@@ -43,15 +49,14 @@ def wrong_weights(text: str, model: Model, counts: Collection[float], catalog: C
     """
     parameters = model_weights(model).total
     for sentence in sentences_of(text):
-        named = {each.lower() for each in _PRECISION.findall(sentence)}
-        mentions = [*mentions_in(sentence, catalog)]
-        if len(named) != 1 or any(each.kind == "model" and model.id not in each.ids for each in mentions):
+        mentions = [*mentions_in(sentence, catalog)] if _PRECISION.search(sentence) is not None else None
+        if mentions is None or any(each.kind == "model" and model.id not in each.ids for each in mentions):
             continue
-        right = parameters * precision_width(*named)
-        for amount in _amounts_of_weights(_without_names(sentence, mentions)):
+        for amount, precision in _amounts_of_weights(_without_names(sentence, mentions)):
+            right = parameters * precision_width(precision)
             if not any(abs(amount.value * split / right - 1) <= ROUNDED for split in (1.0, *counts)):
                 yield Claim(
-                    amount.written, display(right, "B"), f"{display(parameters, '1')} parameters in {min(named)}"
+                    amount.written, display(right, "B"), f"{display(parameters, '1')} parameters in {precision}"
                 )
 
 
@@ -62,11 +67,14 @@ def _without_names(sentence: str, mentions: Iterable[PartMention]) -> str:
     return sentence
 
 
-def _amounts_of_weights(sentence: str) -> Iterator[Amount]:
-    """The bytes of all weights of this plan in a sentence."""
+def _amounts_of_weights(sentence: str) -> Iterator[tuple[Amount, str]]:
+    """The bytes of all weights of this plan in a sentence, with the only precision of their clause."""
     for amount in amounts_in(sentence):
         ahead, behind = sentence[: amount.start], sentence[amount.end :]
         is_of_weights = _AHEAD.search(ahead) is not None or _BEHIND.match(behind) is not None
         clause = clause_at(sentence, amount.start, amount.end)
-        if amount.kind == BYTES and is_of_weights and _OF_PART.search(clause) is None and is_of_this_plan(clause):
-            yield amount
+        named = {each.lower() for each in _PRECISION.findall(clause)}
+        if amount.kind != BYTES or not is_of_weights or len(named) != 1:
+            continue
+        if _OF_PART.search(clause) is None and is_of_this_plan(clause):
+            yield amount, min(named)
