@@ -78,8 +78,7 @@ def counts_before(text: str, name: str) -> list[int]:
     >>> counts_before("dgx-1 v100", "v100")
     []
     """
-    words = (
-        _SERVER_NAME.sub(" ", text).replace("-", " ").lstrip("0123456789")
-    )  # a leading number is that of the line, or its quantity
+    # A leading number is that of the line, or its quantity.
+    words = _SERVER_NAME.sub(" ", text).replace("-", " ").lstrip("0123456789")
     at = pattern(rf"(?<![\w.])(\d{{1,3}}) ?(?:[x×*] ?)?(?:nvidia |amd |intel )?{name.replace('-', ' ')}\b")
     return [int(count) for count in at.findall(words)]

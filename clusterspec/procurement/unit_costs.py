@@ -27,6 +27,7 @@ from clusterspec.standard import sum_of
 
 
 def used_accelerators(design: Design) -> float | None:
+    """The number of accelerators that the job runs on; None without a layout or a machine."""
     layout, cluster, work = design.layout, design.cluster, design.workload
     if work is not None and work.rl is not None:
         found = own_accelerators(design)
@@ -59,6 +60,7 @@ def cost_of_second(inputs: Inputs, whole: Term | None, plan: Plan | None) -> Ter
 
 
 def cost_of_run(second: Term | None, run: Term | None) -> Term | None:
+    """The cost of a run, from the cost of a second of the job and the seconds of the run; None without one of them."""
     if second is None or run is None:
         return None
     return ranged_product(
@@ -67,6 +69,9 @@ def cost_of_run(second: Term | None, run: Term | None) -> Term | None:
 
 
 def cost_of_million_tokens(second: Term | None, plan: Plan | None, share: Term | None) -> Term | None:
+    """The cost of a million tokens, of output tokens where the job serves, from the cost of a second. ``share`` is the
+    part of the time in which training makes progress.
+    """
     if plan is not None and plan.serving is not None:
         return _cost_of_million_output_tokens(second, plan.serving)
     rate = plan.whole_step.rate if plan else None

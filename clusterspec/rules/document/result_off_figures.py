@@ -152,7 +152,7 @@ from clusterspec.rules.knowledge.text_parts import wrong_parts
 from clusterspec.rules.knowledge.text_relations import contradictions
 from clusterspec.rules.knowledge.text_results import figure_of_plan, wrong_results
 from clusterspec.rules.knowledge.text_totals import wrong_totals
-from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.text_units import WEIGHTS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_unit, has_word, sentences_of, written_numbers
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, Spec
@@ -197,7 +197,6 @@ COUNTED = (
     *("second", "sekunde", "minut", "hour", "stunde", "heure", "hora", "segund", "uren"),
 )
 """What words of counts and of times begin with."""
-_WEIGHTS = word_set("weights gewichte gewichten poids pesos pesi")
 ADVICE = "compute it again, and what was derived from it"
 FEWEST_NUMBERS = 2
 """Smallest number of numbers in digits of two sentences, one of which may follow from the other."""
@@ -222,16 +221,15 @@ def check(
     for claim in claims:
         amounts = [*quantities_of(spec)] if amounts is None else amounts
         if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts, amounts):
-            yield _problem(claim, f"{claim.figures} are {claim.right}, not `{claim.stated}`")
+            yield _problem(claim)
             return
     for part in wrong_parts(own_remarks[:MOST_CHARACTERS]):
         claim = Claim(*part)
         if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts):
-            yield _problem(claim, f"{part.figures} is {part.right}, not `{part.stated}`")
+            yield _problem(claim, "is")
             return
     for claim in _claims_of_keys(own_remarks[:MOST_CHARACTERS], spec, layout, workload, catalog):
-        message = f"{claim.figures} are {claim.right}, not `{claim.stated}`"
-        yield RULE.problem("description", message, ADVICE, confidence="certain")
+        yield _problem(claim, confidence="certain")
         return
     for time in wrong_times(own_remarks[:MOST_CHARACTERS]):
         message = f"from {time.first} to {time.last} are {time.days} days, not `{time.stated}`"
@@ -245,11 +243,10 @@ def _claims_of_keys(
 ) -> Iterator[Claim]:
     """The costs of energy and the bytes of weights that do not follow from the text and the price or the model of the keys."""
     if "Wh" in text:
-        from clusterspec.rules.knowledge.energy_bills import stated_tariffs, wrong_bills  # few texts state energies
+        from clusterspec.rules.knowledge.energy_bills import tariffs_of, wrong_bills  # few texts state energies
 
-        price = spec.procurement.electricity if spec.procurement is not None else None
-        yield from wrong_bills(text, stated_tariffs(text) or ({float(price)} if price else set()))
-    if workload is not None and workload.kind == "serve" and has_word(text, _WEIGHTS):
+        yield from wrong_bills(text, tariffs_of(text, spec.procurement))
+    if workload is not None and workload.kind == "serve" and has_word(text, WEIGHTS):
         from clusterspec.rules.knowledge.weight_texts import wrong_weights  # few texts state them
 
         degrees = (layout.tp, layout.ep, layout.tp * layout.pp, layout.ranks) if layout is not None else ()
@@ -278,8 +275,11 @@ def _underived_problems(own_remarks: str, spec: Spec, counts: Sequence[float]) -
         yield RULE.problem("description", message, ADVICE, confidence="certain")
 
 
-def _problem(claim: Claim, message: str) -> Problem:
-    return RULE.problem("description", message, ADVICE, confidence=confidence_in(claim.stated, claim.right))
+def _problem(claim: Claim, verb: str = "are", confidence: str = "") -> Problem:
+    """The problem of a claim, certain where a known mistake leads to it unless a ``confidence`` is given."""
+    message = f"{claim.figures} {verb} {claim.right}, not `{claim.stated}`"
+    confidence = confidence or confidence_in(claim.stated, claim.right)
+    return RULE.problem("description", message, ADVICE, confidence=confidence)
 
 
 def _wrong_products(text: str, counts: Sequence[float], plan: Sequence[Figure]) -> Iterator[Claim]:

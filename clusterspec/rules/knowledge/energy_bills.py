@@ -10,6 +10,7 @@ from clusterspec.rules.knowledge.text_doubt import is_of_this_machine
 from clusterspec.rules.knowledge.text_equations import ENERGY, MONEY, PhysicalFigure, figures_of
 from clusterspec.rules.knowledge.text_explanations import Claim
 from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units.display import plain
 
@@ -20,10 +21,10 @@ _BILL = pattern(
 )
 _COSTS = pattern(r"(?i)\bkWh\b(?:[^.;]|\.(?=\d)){0,60}?\b(?:costs?|kosten|coûte\w*|cuesta\w*|costa\w*)\b")
 """Pattern of a cost in a sentence with a price per kWh."""
-_PER_HOUR = r" ?(?:/|(?:per|an?|pro|je|par|por|al?|the|le|de|el) )kWh\b"
-_TARIFF = pattern(rf"(?<![\w.,])(\d[.,]\d{{1,4}}) ?(?:[A-Z]{{3}}|€|\$|£|dollars?|euros?){_PER_HOUR}")
+_PER_KWH = r" ?(?:/|(?:per|an?|pro|je|par|por|al?|the|le|de|el) )kWh\b"
+_TARIFF = pattern(rf"(?<![\w.,])(\d[.,]\d{{1,4}}) ?(?:[A-Z]{{3}}|€|\$|£|dollars?|euros?){_PER_KWH}")
 _CENTS = pattern(
-    rf"(?i)(?<![\w.,])(\d{{1,2}}(?:[.,]\d{{1,3}})?) ?(?:ct|cts|cents?|centimes?|céntimos?|centavos?|centesimi|rappen|rp|öre|pence){_PER_HOUR}"
+    rf"(?i)(?<![\w.,])(\d{{1,2}}(?:[.,]\d{{1,3}})?) ?(?:ct|cts|cents?|centimes?|céntimos?|centavos?|centesimi|rappen|rp|öre|pence){_PER_KWH}"
 )
 LEAST = 1000
 """Smallest cost, in units of its currency, that may be one of a year."""
@@ -52,6 +53,12 @@ def stated_tariffs(text: str) -> set[float]:
     """
     prices = {float(each.replace(",", ".")) for each in _TARIFF.findall(text)}
     return prices | {float(each.replace(",", ".")) / 100 for each in _CENTS.findall(text)}
+
+
+def tariffs_of(text: str, procurement: ProcurementSpec | None) -> set[float]:
+    """The prices of a kilowatt-hour in a text; without any, the price in the keys."""
+    own = procurement.electricity if procurement is not None else None
+    return stated_tariffs(text) or ({float(own)} if own else set())
 
 
 def wrong_bills(text: str, tariffs: set[float]) -> Iterator[Claim]:

@@ -42,6 +42,8 @@ ABBREVIATED = word_set("mio mrd tsd std")
 """Words after which a full stop ends no sentence."""
 LETTERS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12}
 """Letters that scale a count."""
+WEIGHTS = word_set("weights gewichte gewichten poids pesos pesi")
+"""Words for the weights of a model."""
 _ENGLISH = "one two three four five six seven eight nine ten eleven twelve"
 NUMBER_WORDS = {word: number for number, word in enumerate(_ENGLISH.split(" "), start=1)}
 """Numbers that English texts write as words."""

@@ -12,11 +12,12 @@ from clusterspec.rules.knowledge.part_mentions import PartMention, mentions_in
 from clusterspec.rules.knowledge.text_amounts import BYTES, Amount, amounts_in
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_of_this_plan
 from clusterspec.rules.knowledge.text_explanations import Claim
+from clusterspec.rules.knowledge.text_units import WEIGHTS
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
 
-_WEIGHTS = r"(?:weights|gewichte|poids|pesos|pesi|gewichten)"
+_WEIGHTS = rf"(?:{'|'.join(sorted(WEIGHTS))})"
 _TAKE = (
     r"(?:takes?|occupy|occupies|are|is|needs?|fills?|weighs?|ocupan|pesan|son|pèsent|occupent|prennent|font|belegen|brauchen|sind|wiegen|"
     r"occupano|pesano|nemen|zijn)"

@@ -76,7 +76,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
 from clusterspec.rules.knowledge.energy_bills import LEAST as LEAST_BILL
-from clusterspec.rules.knowledge.energy_bills import is_bill, stated_tariffs
+from clusterspec.rules.knowledge.energy_bills import is_bill, tariffs_of
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
 from clusterspec.rules.knowledge.text_equations import ENERGY, MONEY, WATTS, PhysicalFigure, figures_of
 from clusterspec.rules.knowledge.text_tokens import UNITS
@@ -123,16 +123,9 @@ def check(
         yield from found
         if found:
             return
-    pues, tariffs = stated or own, _tariffs(remarks, procurement)
+    pues, tariffs = stated or own, tariffs_of(remarks, procurement)
     if len(pues) == 1 and len(tariffs) == 1 and min(pues) >= LEAST:
         yield from _omission_problem(remarks, procurement or ProcurementSpec(), (min(pues), min(tariffs)), drawn)
-
-
-def _tariffs(remarks: str, procurement: ProcurementSpec | None) -> set[float]:
-    """The prices per kWh in the text; without any, the price in the keys."""
-    stated = stated_tariffs(remarks)
-    own = procurement.electricity if procurement is not None else None
-    return stated or ({float(own)} if own else set())
 
 
 def _drawn_watts(cluster: Cluster | None, power: PowerSpec | None) -> float:
