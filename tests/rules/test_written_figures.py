@@ -80,6 +80,12 @@ def found(
         ("16 Server zu je 412.000 EUR kosten 6,592 Mio. EUR", False),
         ("16 servers at 412,000 GBP each cost 6,592,000 GBP", False),
         ("16 servers at 412,000 GBP each cost 6,952,000 GBP", True),
+        # 16 x 24 x 30 x 30 = 345,600
+        ("16 nodes x 24 h x 30 days at $30 is $345,600", False),
+        ("16 nodes x 24 h x 30 days at $30 is $115,200", True),
+        ("16 nodes for 720 h at $30 cost $345,600", False),
+        ("16 nodes for 720 h at $30 cost $115,200", True),
+        ("16 nodes x 30 days at $30 are $345,600", False),
         ("12 servers of 412,000 EUR cost 4,944,000 EUR", False),
         ("12 servers of 412,000 EUR cost 4,494,000 EUR", True),
         ("48 monthly rates of 46,970 EUR are 2,254,560 EUR", False),
@@ -160,6 +166,26 @@ def test_a_line_is_converted_in_the_direction_of_the_rate(
 def test_an_amount_of_a_sentence_is_converted_in_the_direction_of_the_rate(
     text: str, wrong: bool, check: Check
 ) -> None:
+    assert ("conversion-off-rate" in found(check, text)) == wrong
+
+
+@each(
+    ("text", "wrong"),
+    [
+        # USD 4,207,000 / 1.10 = 3,824,545
+        ("They quote USD 4,207,000, without tax. At USD 1.10 per euro the quote is EUR 3.19 million.", True),
+        ("They quote USD 4,207,000, without tax. At USD 1.10 per euro the quote is EUR 3.82 million.", False),
+        ("Angebot: 4.207.000 USD. Wir zahlen in Euro. Der Preis beträgt bei diesem Kurs 3,19 Mio. EUR.", False),
+        (
+            "Angebot: 4.207.000 USD. Der Euro steht bei 1,10 USD je Euro, der Preis beträgt 3.190.000 EUR.",
+            True,
+        ),
+        ("They quote USD 4,207,000. At USD 1.10 per euro and with a fee the quote is EUR 3.19 million.", False),
+        ("They quote USD 4,207,000, a rival USD 3,509,000. At USD 1.10 per euro the quote is EUR 3.19 million.", False),
+        ("They quote USD 4,207,000. At USD 1.10 per euro the grant leaves EUR 3.19 million.", False),
+    ],
+)
+def test_a_price_is_converted_from_the_quote_of_an_earlier_sentence(text: str, wrong: bool, check: Check) -> None:
     assert ("conversion-off-rate" in found(check, text)) == wrong
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_expressions import (
     MOST_WORDS,
@@ -83,7 +84,7 @@ def equations_in(tokens: Sequence[Token], text: str) -> Iterator[WrittenEquation
         alike = any(result.dimensions) and results[0].dimensions in (result.dimensions, _without_period(result))
         noun = word_at(tokens, place + 1)
         same = not any((*result.dimensions, *results[0].dimensions)) and noun == results[0].noun != ""
-        if not equals and not alike and not same:
+        if not equals and not alike and not same and not _is_rent(tokens[start:at], results[0], result):
             continue  # `64 x 5,000 tokens are 22.5 GB`
         before = tuple(each.values[0] for each in tokens[max(0, start - 12) : start] if each.values)
         yield WrittenEquation(
@@ -95,6 +96,14 @@ def equations_in(tokens: Sequence[Token], text: str) -> Iterator[WrittenEquation
             before,
             sum_of(_rounding(each, each.values[0]) for each in tokens[start:at] if each.factor != 1 and each.values[0]),
         )
+
+
+def _is_rent(left: Sequence[Token], value: Result, result: Token) -> bool:
+    """Whether a product of things, hours and a price without its hour gives money: `16 nodes x 24 h x 30 days at $30`."""
+    money, watts, seconds, size = value.dimensions
+    times = {UNITS[each.unit][0] for each in left if each.unit and UNITS[each.unit][1] == _SECONDS}
+    in_hours = HOUR in times <= {HOUR, DAY}
+    return in_hours and money == 1 and seconds > 0 == watts == size and result.dimensions == MONEY and not result.per
 
 
 def _is_whole_result(tokens: Sequence[Token], at: int) -> bool:
@@ -196,7 +205,7 @@ def _holds(left: Result, written: float, equation: WrittenEquation) -> bool:
     elif not alike and left.summed and left.dimensions != token.dimensions:
         return True  # of summands without a unit some may be counts of other things
     elif not alike:
-        ratios += [left.plain / written * shift for shift in _SHIFTS]
+        ratios += [left.plain / written * shift for shift in (1.0, *_SHIFTS)]
     if token.dimensions[3] and (token.dimensions[2] or "s" in token.per):
         ratios += [ratio * shift for ratio in ratios[:1] for shift in _RATE_SHIFTS]
     ratios += [ratio * each for ratio in ratios[:2] for each in equation.before if each]

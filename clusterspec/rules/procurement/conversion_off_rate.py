@@ -6,7 +6,9 @@
   rate of the description instead of divided, or the reverse;
 - one line that uses another rate than all the others, which convert at one rate;
 - two amounts of one sentence with the rate, or of the sentence with the rate and the one before it, if one is the other
-  multiplied instead of divided.
+  multiplied instead of divided;
+- a quote, price or total that the sentence with the rate converts, if the text has one amount in the other currency near it and
+  another result follows from that amount.
 
 Rates are read as `1 EUR = 1.17 USD`, `1.17 USD per EUR`, `USD 1.17 for one euro`, `$1.17/€` and `EUR/USD 1.17`. Rebates that the text states, and
 equal surcharges of all lines, are accepted.
@@ -63,6 +65,15 @@ cluster: {platform: dgx-b200, nodes: 12}
 procurement: {term: 4 years}
 ```
 
+```yaml description
+clusterspec: 1
+description: >
+  The supplier quotes in dollars: twelve lines, USD 4,207,000 after the academic credit. The grant is paid in euro: EUR 3.5 million.
+  At USD 1.10 per euro the quote is EUR 3.19 million, so that EUR 310,000 of the grant remain.
+cluster: {platform: dgx-h200, nodes: 12}
+procurement: {currency: USD, budget: 4300000}
+```
+
 ## Silent
 
 ```yaml
@@ -87,7 +98,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from clusterspec.finding import Problem
-from clusterspec.procurement.amounts import line_price
+from clusterspec.procurement.amounts import amount_of_quote, line_price
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.exchange_rates import StatedRate, stated_rate, stated_rates
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
@@ -105,6 +116,8 @@ OTHER = 0.01
 """Smallest relative difference between the rate of one line and the usual rate that is an error; smaller ones come from
 different days.
 """
+ROUNDED = 0.02
+"""Relative difference up to which an amount in millions follows from a conversion."""
 LEAST_FACTOR = 1.02
 """Smallest factor between the wrongly and the rightly converted amount that rounding cannot explain."""
 _EXPLAINED = pattern(
@@ -117,6 +130,14 @@ _EQUALS = pattern(
     r"(?i)^[^\d]{0,8}(?:\b(?:is|are|costs?|gives?|makes?|equals?|ist|sind|kosten|kostet|sont|est|son|es|sono|è)\b|=)[^\d]{0,8}$"
 )
 """Pattern of the words between an amount and its equivalent in another currency."""
+
+_CONVERTED = pattern(
+    r"(?i)\b(?:quote|offer|bid|price|contract|invoice|order|total|sum|purchase|angebot|preis|summe|auftrag|vertrag|offre|prix|devis|"
+    r"contrat|oferta|precio|presupuesto|contrato|offerta|prezzo|preventivo|contratto|preço|proposta|offerte|prijs)\b[^\d.;,()]{0,24}?"
+    r"\b(?:is|are|comes? to|costs?|makes?|equals?|ist|sind|beträgt|kostet|est de|est|sont|revient à|es de|es|son|è di|è|é de|é|bedraagt)"
+    r"(?: about| roughly| rund| environ| unos| circa)? (?:[a-z]{3} ?|[€$£])?$"
+)
+"""Pattern of the words before a price that is converted as a whole."""
 
 
 class _Converted(NamedTuple):
@@ -148,7 +169,8 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             of_code = [each for each in rates_of_currency if code in (each.one, each.other)]
             units = {round(_foreign_units(each, currency), 9) for each in of_code}
             if len(units) == 1:
-                yield from _sentence_problems(remarks, of_code[0], currency, code)
+                problems = list(_sentence_problems(remarks, of_code[0], currency, code))
+                yield from problems or _price_problems(remarks, of_code[0], procurement)
         if own is not None:
             converted = list(_converted_lines(procurement.quote or (), own))
             yield from _line_problems(converted, rates_of_currency, procurement, own)
@@ -256,6 +278,28 @@ def _sentence_problems(remarks: str, rate: StatedRate, currency: str, code: str)
             shown = [f"{each.values[0]:,.0f} {each.unit}" for each in given]
             message = f"{shown[0]} at `{rate.text}` are {right}, not {shown[1]}"
             yield RULE.problem("description", message, "convert the amount again")
+
+
+def _price_problems(remarks: str, rate: StatedRate, procurement: ProcurementSpec) -> Iterator[Problem]:
+    """Problems of prices in sentences with the rate, each converted from the only amount near its value in the other currency, of
+    the text or the quote.
+    """
+    tokens = tokens_of(remarks)
+    for sentence in sentences_of(remarks):
+        if rate.text not in sentence or _EXPLAINED.search(sentence) is not None:
+            continue
+        for token in tokens_of(sentence):
+            if token.unit not in (rate.one, rate.other) or _CONVERTED.search(sentence[: token.start]) is None:
+                continue
+            code = rate.other if token.unit == rate.one else rate.one
+            units, price = _foreign_units(rate, token.unit), token.values[0]
+            quoted = amount_of_quote(procurement) if procurement.currency == code else None
+            amounts = _amounts(tokens, code) | ({quoted} if quoted else set())
+            near = [each for each in amounts if _is_within_factor_two(each / price, units)]
+            if len(near) == 1 and not _is_same(near[0] / price, units, ROUNDED):
+                right = money_text(amount_text(round(near[0] / units)), token.unit)
+                message = f"{near[0]:,.0f} {code} at `{rate.text}` are {right}, not {price:,.0f} {token.unit}"
+                yield RULE.problem("description", message, "convert the amount again, and correct what follows from it")
 
 
 def _is_within_factor_two(found: float, units: float) -> bool:
