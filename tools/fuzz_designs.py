@@ -1,4 +1,5 @@
-"""``make fuzz``: whole designs of the blind rounds with keys removed, added, exchanged or set to odd values.
+"""``make fuzz``: whole designs of the blind rounds with keys removed, added, exchanged or set to odd values, and with
+numbers of texts written another way.
 
 `tools.fuzz` draws specs from a grammar; these begin with designs of people, which fill sections that no grammar
 combines: measured steps, sessions, fleets, reinforcement learning. A command that ends with an internal error is
@@ -11,6 +12,7 @@ import contextlib
 import copy
 import io
 import random
+import re
 import sys
 import tempfile
 import time
@@ -38,6 +40,32 @@ COMMANDS = (
 )
 ODD: tuple[Any, ...] = (0, 1, 3, -1, 10**6, 10**12, 0.5, "x", None, True, [], {}, "100 Gb/s per direction", "0 s", [1])
 """Values that a key may take by mistake."""
+SEPARATORS = (" ", "\u00a0", "\u202f", "'", "\u2019", ",", ".", "_", "")
+"""Signs between thousands, as texts of many countries write them."""
+DECIMALS = ("", ".", ",", "\u00b7", "\u066b")
+BEHIND = (
+    *[""] * 4,
+    "k",
+    "M",
+    " Mio.",
+    "e6",
+    "e400",
+    "%",
+    "\u00bd",
+    "-",
+    "/7",
+    ":30",
+    " x",
+    "\u00d7",
+    ".",
+    "\u00b2",
+    "\u0663",
+)
+"""What may stand behind a number."""
+CHANGED_SHARE = 0.25
+"""Share of the numbers of a text that are written another way."""
+TEXT_SHARE = 0.4
+"""Share of the designs of which only texts change."""
 Place = tuple[str | int, ...]
 INTERNAL_ERROR = 3
 
@@ -65,9 +93,34 @@ def designs() -> list[dict[str, Any]]:
     return [each for each in read if isinstance(each, dict) and "clusterspec" in each]
 
 
+def renumbered(text: str, draw: random.Random) -> str:
+    """A text with a quarter of its numbers of other sizes, in the number formats of other countries or in none."""
+
+    def other(match: re.Match[str]) -> str:
+        if draw.random() > CHANGED_SHARE:
+            return match[0]
+        whole = f"{draw.randrange(10 ** draw.choice((2, 4, 7, 10))):,}".replace(",", draw.choice(SEPARATORS))
+        mark = draw.choice(DECIMALS)
+        decimals = f"{mark}{draw.randrange(10 ** draw.randint(1, 5))}" if mark else ""
+        return f"{whole}{decimals}{draw.choice(BEHIND)}"
+
+    return re.sub(r"\d[\d.,]*\d|\d", other, text)
+
+
+def changed_texts(node: Any, draw: random.Random) -> Any:
+    """A document whose texts of several words have numbers written another way."""
+    if isinstance(node, dict):
+        return {key: changed_texts(value, draw) for key, value in node.items()}
+    if isinstance(node, list):
+        return [changed_texts(each, draw) for each in node]
+    return renumbered(node, draw) if isinstance(node, str) and node.count(" ") > 1 else node
+
+
 def changed_design(design: dict[str, Any], others: list[dict[str, Any]], draw: random.Random) -> dict[str, Any]:
     """A design with one to three changes; values come from the same keys of other designs."""
     made = copy.deepcopy(design)
+    if draw.random() < TEXT_SHARE:
+        return dict(changed_texts(made, draw))
     for _ in range(draw.choice((1, 1, 2, 3))):
         own = list(places(made))
         place = draw.choice(own) if own else ()

@@ -3,8 +3,8 @@
 ## What it finds
 
 A `description` that names the accelerator, the model, the framework, the network technology, the sharding, the training precision, the size of the
-model, a degree of the layout or the oversubscription, or states a figure of the machine (NICs and accelerators per node, nodes
-per rack, spares, link rate, bandwidth of a node, storage, power), of the work (tokens, batch, load, targets), of operations (checkpoints, repair,
+model, a degree of the layout or the oversubscription, or states a figure of the machine (NICs and accelerators per node, host
+memory, nodes per rack, spares, link rate, bandwidth of a node, storage, power), of the work (tokens, batch, load, targets), of operations (checkpoints, repair,
 restart) or of the purchase (term, warranty, delivery, support, tax, discount, payment, PUE, electricity), where the keys state
 another. A figure belongs to the key whose words are nearest in its clause. Numbers agree to 5 %, sizes of models to 30 %, PUE
 and prices to 1 %. A key is skipped where the text also states the right figure, or several wrong ones; a number that another
@@ -14,8 +14,9 @@ text or the design names, and a setting that the text only compares with (`moved
 and figures in a clause with `would` or `if` are not read. The requests a second of the busiest time are compared with the highest rate of
 the keys where the text does not state that one too.
 
-In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
-a factor of two, bits for bytes, or one digit.
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference (a power of ten, a factor
+of two, bits for bytes, or one digit) or the key is one that such texts rarely mean otherwise: host memory, the interval and
+number of checkpoints, restart and repair time, term and warranty.
 
 ## Why it matters
 
@@ -70,6 +71,12 @@ workload: {kind: serve, model: qwen3-32b, serving: {input_tokens: 8000, output_t
 layout: {framework: vllm, tp: 2, dp: 8}
 ```
 
+```yaml description
+clusterspec: 1
+description: Each node has 2 TB of system memory.
+cluster: {platform: dgx-a100, nodes: 10, host_memory: 1 TB}
+```
+
 ## Silent
 
 ```yaml
@@ -103,7 +110,7 @@ from math import prod
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.document.schema import letters_and_digits
-from clusterspec.finding import Problem
+from clusterspec.finding import Confidence, Problem
 from clusterspec.rules.knowledge.accelerator_figures import figures_of_accelerators
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
 from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
@@ -215,7 +222,8 @@ def check(
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
         wrong = [each for each in wrong if not _is_measure(each.key) or not _is_among_values(each, of_parts)]
     for stated in wrong:
-        yield _problem(stated.words, stated.key.key, _displayed_value(own[stated.key.key][0], stated.key.unit))
+        value = _displayed_value(own[stated.key.key][0], stated.key.unit)
+        yield _problem(stated.words, stated.key.key, value, stated.key.is_setting)
     if not any(stated.key.key == REQUEST_RATE for stated in wrong):
         yield from _peak_problem(own_description, spec)
     yield from _framework_problem(own_description, spec, workload, catalog)
@@ -294,7 +302,7 @@ def _is_mean_below_peak(stated: Statement, own: Mapping[str, Sequence[float]]) -
 
 def _is_measure(key: NamedKey) -> bool:
     """Whether the figures of a key are sizes, rates or powers without the noun that tells what they are of."""
-    return not key.powers.isdisjoint(_MEASURES)
+    return not key.is_setting and not key.powers.isdisjoint(_MEASURES)
 
 
 def _is_among_values(stated: Statement, values: Iterable[float]) -> bool:
@@ -382,7 +390,8 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
     return _is_of_another_case(name, description) or _OF_OTHERS.search(after) is not None
 
 
-def _problem(words: str, key: str, own: str) -> Problem:
+def _problem(words: str, key: str, own: str, is_certain: bool = False) -> Problem:
     at = f"`{key}`" if "." in key else f"the {key}" if key.startswith("bandwidth") else f"the number of {key}"
     message = f"the description says `{words}`, and {at} is {own}"
-    return RULE.problem("description", message, "correct the text or the key", confidence=confidence_in(words, own))
+    confidence = Confidence.CERTAIN if is_certain else confidence_in(words, own)
+    return RULE.problem("description", message, "correct the text or the key", confidence=confidence)

@@ -10,6 +10,7 @@ A sentence of the description or the comments whose figures give another result 
 - an amount over a rate (`1 T tokens at 4.2 million tokens a step are 120,000 steps`), a rate over a time (`36 months at
   50,000 USD a month are 2.4 million USD`), and an amount over a count (`the 12 racks draw 1.6 MW, which is 95 kW a rack`);
 - the cost of energy by a number of kilowatt-hours and the price of one, of the text or `procurement.electricity`;
+- the rent of all nodes for an hour, a day, a month or a year by `procurement.prices.node_hour`;
 - the bytes of the weights of the served model in a stated precision;
 - an amount of money less a discount or with tax, a share of a count, the power of a site by its PUE, and the failures of a run
   by the mean time between failures;
@@ -102,6 +103,13 @@ cluster: {platform: dgx-h200, nodes: 32}
 clusterspec: 1
 description: The site takes 2.4 million kWh a year. Electricity is 21 cents per kWh, so the power bill is 205,000 EUR.
 cluster: {platform: dgx-h200, nodes: 32}
+```
+
+```yaml description
+clusterspec: 1
+description: The 24 nodes cost 3.37 million USD a year, as the letter to the bank says.
+cluster: {platform: aws-p5-48xlarge, nodes: 24}
+procurement: {currency: USD, term: 1 year, prices: {node_hour: 20.8}}
 ```
 
 ## Silent
@@ -241,11 +249,16 @@ def check(
 def _claims_of_keys(
     text: str, spec: Spec, layout: Layout | None, workload: Workload | None, catalog: Catalog
 ) -> Iterator[Claim]:
-    """The costs of energy and the bytes of weights that do not follow from the text and the price or the model of the keys."""
+    """The costs of energy, rents and bytes of weights that do not follow from the text and the prices or the model of the keys."""
     if "Wh" in text:
         from clusterspec.rules.knowledge.energy_bills import tariffs_of, wrong_bills  # few texts state energies
 
         yield from wrong_bills(text, tariffs_of(text, spec.procurement))
+    bought, nodes = spec.procurement, spec.cluster.nodes if spec.cluster is not None else None
+    if bought is not None and nodes and (rent := (bought.prices or {}).get("node_hour")) is not None:
+        from clusterspec.rules.knowledge.rent_bills import wrong_rents  # most machines are bought
+
+        yield from wrong_rents(text, rent, nodes, bought.currency)
     if workload is not None and workload.kind == "serve" and has_word(text, WEIGHTS):
         from clusterspec.rules.knowledge.weight_texts import wrong_weights  # few texts state them
 

@@ -63,6 +63,11 @@ def _machine(spec: Spec, cluster: Cluster, nodes_of_job: Sequence[int]) -> Itera
     written = spec.cluster
     if written is None:
         return
+    memory = _single_si_value(written.host_memory)
+    yield (
+        "cluster.host_memory",
+        (*memory, *(each * nodes for each in memory for nodes in (cluster.nodes, cluster.all_nodes))),
+    )
     if (store := written.networks.storage if written.networks is not None else None) is not None:
         yield "cluster.networks.storage.nic_bandwidth", _single_si_value(store.nic_bandwidth)
         yield "cluster.networks.storage.capacity", _single_si_value(store.capacity)

@@ -47,6 +47,17 @@ NAMED_MACHINE_AND_WORK = (
         cues="nic nics hca hcas adapter adapters netzwerkkarten",
         unless=r"storage|front-?end|management|bmc|ethernet|data ?centre|data ?center",
     ),
+    named(
+        "cluster.host_memory",
+        "size size/node",
+        r"(?:(?:host|system|main|cpu)[ -]memory|(?:host|system)[ -]ram|\bram\b|dram\b|ddr[45]\b|dimms?\b|arbeitsspeicher|hauptspeicher|mémoire (?:système|vive|hôte)|"
+        r"memoria (?:de|del) (?:sistema|host|anfitrión)|memoria ram|memória (?:de|do) sistema|memoria di sistema)",
+        "memory ram dram ddr4 ddr5 dimm dimms arbeitsspeicher hauptspeicher mémoire memoria memória",
+        r"hbm\w*|gpu|gpus|accelerators?|cards?|cache|kv|storage|stores?|tiers?|takes?|needs?|uses?|used|occup\w*|offloads?|offloaded|of (?:\w+ )?(?:states?|optimi\w*|weights?|caches?|snapshots?)|free|left|total|together|in all|all|reserv\w*|per (?:gpu|card|rank)|page|"
+        r"drives?|nvme|modules?|dimms? of|login|head|management|store\w*|each gpu|braucht|belegt|insgesamt|occupe\w*|au total|en total|usa\w*",
+        "B",
+        least=64e9,
+    ),
     named("cluster.power.nodes_per_rack", "node/rack", cues=_NODE),
     named("racks", "rack", r"(?:nvl\d{2,3}|gb\d00|helios)\b", "nvl72 nvl36 gb200 gb300 helios", "per|spare"),
     named(

@@ -40,6 +40,16 @@ _OTHER_LANGUAGES = (
     r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
     r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
 )
+_WORKS = (
+    r"(?:akten|bücher|dokumente|karten|urkunden|texte|briefe|handschriften|schriften|aufnahmen|fotos|bilder|zeitungen|berichte|bänder|"
+    r"actes|livres|documents|manuscrits|textes|journaux|registres|archives|dossiers|cartes|photographies|enregistrements|"
+    r"escrituras|documentos|libros|textos|manuscritos|registros|archivos|cartas|mapas|planos|fotografías|informes|expedientes|"
+    r"documenti|libri|testi|manoscritti|registri|archivi|lettere|mappe|fotografie|documentos|livros|jornais|boeken|documenten|brieven|kaarten|akten)"
+)
+_OLD_WORKS = pattern(
+    rf"(?i)\b(?:alte[nrms]?|ancien\w*|antigu[oa]s?|vecchi[oae]?|oude|velh[oa]s) {_WORKS}\b|\b{_WORKS} (?:ancien\w*|antigu[oa]s?|vecchi[oae]?|velh[oa]s)\b"
+)
+"""Pattern of old documents, which are data and no machine."""
 _OTHERS = tuple(pattern(rf"(?i)\b(?:{each})\b") for each in (_ENGLISH, _GERMAN, _FRENCH, _OTHER_LANGUAGES))
 
 
@@ -50,8 +60,12 @@ def words_of_another(text: str) -> str:
     ('bidder', '')
     >>> words_of_another("Fünf Knoten hätten 51 kW gebraucht."), words_of_another("Un serveur ne les contiendrait pas.")
     ('hätten', 'contiendrait')
+    >>> words_of_another("El modelo lee escrituras antiguas."), words_of_another("El sistema antiguo lee escrituras.")
+    ('', 'antiguo')
     """
     found = [match for each in _OTHERS if (match := each.search(text)) is not None]
+    if found and _OLD_WORKS.search(text) is not None:
+        return words_of_another(_OLD_WORKS.sub(" ", text))
     return min(found, key=lambda match: match.start())[0] if found else ""
 
 

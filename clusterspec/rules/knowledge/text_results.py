@@ -21,6 +21,7 @@ from clusterspec.rules.knowledge.text_dimensions import (
 )
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import passages_of
+from clusterspec.rules.knowledge.text_tokens import numbers_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
 from clusterspec.units.display import plain
@@ -273,6 +274,8 @@ def _in_words(value: float, result: Figure) -> str:
     >>> price = next(each for each in figures_of("32 nodes cost 73,500 EUR a year") if "EUR" in each.words)
     >>> _in_words(8 * price.value, price)
     '588,000 EUR a year'
+    >>> _in_words(2 * price.value, price._replace(words="73 500.00 EUR"))
+    '147,000 EUR'
     """
     names = {name for name, power in result.powers if power > 0}
     unit = (
@@ -285,11 +288,8 @@ def _in_words(value: float, result: Figure) -> str:
     number = _NUMBER.search(result.words)
     if number is None or not result.value:
         return plain(value, 3)
-    whole = _THOUSANDS.sub("", number[0]) if _GROUPED.fullmatch(number[0]) else number[0].replace(",", ".")
-    scaled = f"{float(f'{float(whole) * value / result.value:.3g}'):,.10g}"
+    scaled = f"{float(f'{numbers_of(number[0])[0] * value / result.value:.3g}'):,.10g}"
     return result.words[: number.start()] + scaled + result.words[number.end() :]
 
 
 _NUMBER = pattern(r"\d{1,15}(?:[.,  ]\d{1,9}){0,5}")
-_GROUPED = pattern(r"\d{1,3}(?:[.,  ]\d{3}){1,5}")
-_THOUSANDS = pattern(r"[.,  ]")

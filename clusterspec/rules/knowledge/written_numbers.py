@@ -144,13 +144,23 @@ def numbers_within(value: object) -> Iterator[float]:
 
 
 def number_in_text(digits: str) -> float:
-    """The value of digits with commas between thousands; a comma before one or two digits is a decimal comma.
+    """The value of digits with commas between thousands; a comma before one or two digits is a decimal comma, and of two unlike signs
+    the last one stands before decimals. Spaces and apostrophes separate thousands.
 
-    >>> number_in_text("1,080.5"), number_in_text("2,0")
-    (1080.5, 2.0)
+    >>> number_in_text("1,080.5"), number_in_text("2,0"), number_in_text("1.080,5"), number_in_text("1 093 996.80")
+    (1080.5, 2.0, 1080.5, 1093996.8)
     """
-    whole, _, rest = digits.partition(",")
-    return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else digits.replace(",", ""))
+    plain = _SEPARATORS.sub("", digits)
+    signs = [each for each in plain if each in ".,"]
+    if len(signs) > 1:
+        head, _, tail = plain.rpartition(signs[-1])
+        return float(head.translate(_NO_SIGNS) + ("." if len(set(signs)) > 1 else "") + tail)
+    whole, _, rest = plain.partition(",")
+    return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else plain.replace(",", ""))
+
+
+_SEPARATORS = pattern(r"[\s'\u2019]")
+_NO_SIGNS = str.maketrans("", "", ".,")
 
 
 _POINTED = pattern(r"\d{1,3}(?:\.\d{3})+")

@@ -7,6 +7,7 @@
 - A number of checkpoints of a stated size with another total.
 - A number of steps between checkpoints that at the predicted step time are less than half, or more than twice, of
   `checkpoint.interval`.
+- A time that a failure loses at most (`we lose at most 20 minutes`) in a sentence on saved states, if `checkpoint.interval` is longer.
 - A share of the time lost to failures, or a goodput, whose loss is less than half of the loss computed from the stated
   failure rate, interval and restart time; or failures per day or week that cost more than the stated share.
 
@@ -42,6 +43,14 @@ layout: {framework: megatron-core, tp: 1}
 operations: {mean_time_between_failures: 10 h, restart_time: 20 min, checkpoint: {interval: 60 min, pause: 10 s}}
 ```
 
+```yaml description
+clusterspec: 1
+description: After a power cut we lose at most 20 minutes of training, since the state is saved that often.
+cluster: {platform: dgx-h100, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 1024, tokens: 1T}
+operations: {checkpoint: {interval: 4 h, pause: 10 s}}
+```
+
 ## Silent
 
 ```yaml
@@ -62,7 +71,7 @@ operations: {mean_time_between_failures: 10 h, restart_time: 20 min, checkpoint:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
@@ -84,13 +93,23 @@ from clusterspec.rules.knowledge.text_quantities import (
     sentence_quantities,
 )
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
 from clusterspec.standard import pattern
 from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "error", "likely")
+_LOST_AT_MOST = pattern(
+    r"(?i)\b(?:los(?:e|es|t|ing)|verlier\w*|verloren|perd(?:ons|ent|u|ue|re)?|on perd|perdemos|pierde\w*|perdiamo|perdono)\b[^.;,\d]{0,24}?"
+    r"\b(?:at most|no more than|not more than|never more than|up to|höchstens|maximal|bis zu|au plus|au maximum|jusqu['’]à|como (?:máximo|mucho)|a lo sumo|al massimo|no máximo)(?: the last| about)? (?=\d)"
+    r"|\b(?:at most|no more than|höchstens|au plus|como (?:máximo|mucho)|al massimo)(?: the last)? (?=\d[^.;,]{0,30}\b(?:lost|verloren|perdue?s?|perdid[oa]s?|pers[eo])\b)"
+)
+"""Pattern of the words around the longest time whose work a failure loses."""
+_SAVED = pattern(
+    r"(?i)\b(?:checkpoint\w*|snapshots?|states?|saved?|saves|saving|training|work|gespeichert|gesichert|sicherung\w*|training\w*|arbeit|rechenzeit|sauvegard\w*|travail|calcul|"
+    r"entraînement|guard\w+|trabajo|entrenamiento|salvat\w*|lavoro)\b"
+)
 _CUES = (
     "checkpoint",
     "snapshot",
@@ -163,6 +182,7 @@ def check(
         if _CHECKPOINT.search(sentence) is not None:
             yield from _size_problem(sentence, quantities)
             yield from _interval_problem(sentence, quantities, operations, timed)
+        yield from _lost_work_problem(sentence, quantities, operations)
     yield from _counted_loss_problem(own_remarks)
     if operations is not None and layout is not None and timed is not None:
         yield from _loss_problem(own_remarks, cluster, layout, operations, networks, timed)
@@ -213,6 +233,22 @@ def _size_problem(sentence: str, quantities: tuple[TextQuantity, ...]) -> Iterat
             if abs(totals[0].value / right - 1) > SAME + totals[0].step / totals[0].value and totals[0].value < right:
                 message = f"{count.words} checkpoints of {size.words} are {display(right, 'B')}, not {totals[0].words}"
                 yield RULE.problem("description", message, "compute their size again")
+
+
+def _lost_work_problem(
+    sentence: str, quantities: tuple[TextQuantity, ...], operations: OperationsSpec | None
+) -> Iterator[Problem]:
+    """The problem of a longest time of lost work that is shorter than the interval between checkpoints."""
+    interval = operations.interval if operations is not None else None
+    starts = {each.end() for each in islice(_LOST_AT_MOST.finditer(sentence), MOST_MATCHES)}
+    if interval is None or not starts or _SAVED.search(sentence) is None:
+        return
+    bounds = [each for each in quantities if each.unit == SECOND and each.start in starts]
+    if len(bounds) == 1 and is_own(sentence, bounds[0]) and interval.value > bounds[0].value * (1 + SAME):
+        message = (
+            f"a failure loses up to the interval between checkpoints, {interval.written}, and not `{bounds[0].words}`"
+        )
+        yield RULE.problem("description", message, "save more often, or correct the text")
 
 
 def _interval_problem(

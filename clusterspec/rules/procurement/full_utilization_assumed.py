@@ -2,8 +2,8 @@
 
 ## What it finds
 
-`utilization` above 0.95: a note, and a warning at 1, unless the machine is rented: rented hours are paid in any case. The
-rule is silent for a machine that is rented for less than three months, since it is returned after its run.
+`utilization` above 0.95: a note, and a warning at 1 where the design has a price or a quote, unless the machine is rented:
+rented hours are paid in any case, and without a price a utilization of 1 only bounds the energy from above. The rule is silent for a machine that is rented for less than three months, since it is returned after its run.
 
 ## Why it matters
 
@@ -22,7 +22,7 @@ Ignore it for a single long job with spares whose utilization was measured.
 ```yaml procurement.utilization
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 1}
-procurement: {currency: USD, as_of: 2026-11-01, utilization: 1.0}
+procurement: {currency: USD, as_of: 2026-11-01, utilization: 1.0, prices: {node: 300000}}
 ```
 
 ## Silent
@@ -58,10 +58,15 @@ def check(procurement: ProcurementSpec) -> Iterator[Problem]:
     used = procurement.utilization
     if used is not None and MOST < used <= 1 and not _ends_with_its_run(procurement):
         message = f"a utilization of {percent(used)} leaves no time for repairs, restarts and queues"
-        severity = "warning" if used == 1 and not procurement.is_rent else "note"
+        severity = "warning" if used == 1 and _divides_a_price(procurement) else "note"
         yield RULE.problem(
             "procurement.utilization", message, "use 0.85, or cite last year's figure", severity=severity
         )
+
+
+def _divides_a_price(procurement: ProcurementSpec) -> bool:
+    """Whether the utilization divides the price of a purchase by hours of use; without one it only bounds the energy."""
+    return not procurement.is_rent and bool(procurement.prices or procurement.quote or procurement.quoted_total)
 
 
 def _ends_with_its_run(procurement: ProcurementSpec) -> bool:
