@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import mean
-
 import pytest
 
 from clusterspec.analysis.simulation.run import simulated_load
@@ -34,5 +32,5 @@ def test_gaps_of_requests_in_bursts_meet_the_prompts_that_come_with_them(cv: int
     study = study_text(SPEC.format(cv=cv, longest=longest), SETTINGS)
     times, work = study.plan.serving, study.design.workload
     assert times is not None and work is not None and work.serving is not None
-    runs = [simulated_load(study, seed=seed, requests=8000).latencies["itl"].p99 for seed in (0, 1)]
-    assert latency_at(times, work.serving, "itl", 99) == pytest.approx(mean(runs), rel=0.15)
+    run = simulated_load(study, seed=0, requests=8000).latencies["itl"].p99
+    assert latency_at(times, work.serving, "itl", 99) == pytest.approx(run, rel=0.15)

@@ -674,7 +674,7 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize("case", sampled(CASES, 2 * len(CASES)), ids=lambda case: case.address)
+@pytest.mark.parametrize("case", sampled(CASES, len(CASES)), ids=lambda case: case.address)
 def test_the_cause_that_a_thread_states_comes_first(case: Case) -> None:
     machine = cluster(case.machine)
     compared = diagnosed(machine, log(machine, case.ranks, before=case.lines, scale=case.share))

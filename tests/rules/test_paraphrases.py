@@ -45,7 +45,7 @@ def test_a_flaw_is_found_in_other_words_and_right_sentences_are_silent() -> None
     lines = list(rows())
     wrong = [
         f"{rule} {sign} {text}"
-        for rule, keys, sign, text in sampled(lines, 2 * len(lines))
+        for rule, keys, sign, text in sampled(lines, len(lines))
         if is_found(rule, keys, text) != (sign == "-")
     ]
     assert wrong == [], "sentences are read in another way"

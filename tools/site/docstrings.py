@@ -9,6 +9,8 @@ from itertools import pairwise
 
 SHOWN = "Source: "
 """What the docstring of a formula has that pages show."""
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""The fields of statements that hold statements."""
 
 
 def without_docstrings(text: str, *, is_page: bool = True) -> str:
@@ -35,7 +37,7 @@ def parsed(text: str) -> ast.Module:
 
 def _docstrings(tree: ast.Module) -> Iterator[tuple[ast.Expr, bool]]:
     """The docstrings of functions, classes and values, each with whether its block has nothing else."""
-    for node in ast.walk(tree):
+    for node in statements_of(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and _is_text(body[0]):
@@ -43,6 +45,18 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[ast.Expr, bool]]:
             for one, following in pairwise(body):
                 if isinstance(one, ast.Assign | ast.AnnAssign) and _is_text(following):
                     yield following, False
+
+
+def statements_of(tree: ast.Module) -> Iterator[ast.AST]:
+    """A module and all its statements, without their expressions, which are most of a file and hold no statement."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in BLOCKS:
+            held = getattr(node, name, None)
+            if isinstance(held, list):
+                waiting += held
 
 
 def _is_text(node: ast.stmt) -> bool:

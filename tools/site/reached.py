@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from clusterspec.analysis import HOMES
-from tools.site.docstrings import parsed
+from tools.site.docstrings import BLOCKS, parsed
 
 PACKAGE = "clusterspec"
 PRUNED = (
@@ -46,8 +46,6 @@ NOT_OF_PAGES = frozenset(
     }
 )
 """Modules whose imports do not count."""
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""The fields of statements that hold statements."""
 
 
 def unreached_files(files: Mapping[str, bytes]) -> set[str]:
@@ -77,7 +75,7 @@ def _imported_names(text: bytes) -> Iterator[str]:
     waiting: list[ast.AST] = [parsed(text.decode())]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             waiting += node.orelse
             continue
         if isinstance(node, ast.Import):

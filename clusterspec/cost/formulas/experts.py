@@ -150,13 +150,16 @@ def steps_of_fullest(mean: float, ranks: int, most: float) -> float:
     if mean > MOST_COUNTED:
         return larger(1.0, requests_on_fullest(mean, ranks) / most)
     each = below = exp(-mean)
-    count, steps, found = 0, 1, 1 - below**ranks
-    while 1 - below**ranks > LEAST and count < 10 * MOST_COUNTED:
+    on_all = below**ranks
+    count, steps, following, found = 0, 1, int(most), 1 - on_all
+    while 1 - on_all > LEAST and count < 10 * MOST_COUNTED:
         count += 1
         each *= mean / count
         below = min(1.0, below + each)
-        if count == int(steps * most):
-            found, steps = found + 1 - below**ranks, steps + 1
+        on_all = below**ranks
+        if count == following:
+            found, steps = found + 1 - on_all, steps + 1
+            following = int(steps * most)
     return found
 
 

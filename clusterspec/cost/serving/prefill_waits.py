@@ -312,12 +312,12 @@ def _shared_step_seconds(pools: Pools, rate: float, alone: float) -> float:
     found = engine.prefill(prompts_per_step(pools) * fresh, length, float(ranks)).total
     for _ in range(SHARED_ROUNDS):  # from full steps: where both full and short ones last, fluctuations fill them
         mean = max(LEAST_SHARE, rate / engine.attention_ranks * found)
-        drawn = prompts_on_fullest(mean, ranks) / -expm1(-mean * ranks)
-        formed = _share_of_steps_formed_ahead(pools, rate, found)
-        present = (2 + formed) * mean
-        routed = (present + steps_of_fullest(present * ranks, 1, ranks)) / 2
         if pools.shares_prompts_by_step:  # evenly, in steps that have any
             drawn = routed = steps_of_fullest(mean * ranks, 1, ranks) / -expm1(-mean * ranks)
+        else:
+            drawn = prompts_on_fullest(mean, ranks) / -expm1(-mean * ranks)
+            present = (2 + _share_of_steps_formed_ahead(pools, rate, found)) * mean
+            routed = (present + steps_of_fullest(present * ranks, 1, ranks)) / 2
         most = max(1.0, mean, min(prompts_per_step(pools), drawn, routed))
         before, found = found, engine.prefill(most * fresh, length, min(ranks, max(1.0, ranks * mean / most))).total
         if abs(found - before) < 1e-2 * before:

@@ -236,9 +236,9 @@ def check(
         names = {letters_and_digits(_name_of(match)) for match in found_names}
         if key == TECHNOLOGY and letters_and_digits(own_name) in letters_and_digits(own_description):
             continue  # a text that names the own network names the other for comparison
-        if key == GENERATION and (_OF_OTHER_NETWORKS.search(own_description) or words_of_another(own_description)):
+        if len(names) != 1 or is_own(*names) or _is_of_others(found_names[0], own_description):
             continue
-        if len(names) == 1 and not is_own(*names) and not _is_of_others(found_names[0], own_description):
+        if key != GENERATION or not (_OF_OTHER_NETWORKS.search(own_description) or words_of_another(own_description)):
             yield _problem(found_names[0][0], TECHNOLOGY if key == GENERATION else key, own_name)
 
 

@@ -105,8 +105,8 @@ def _wrong_power(passage: str, multiples: Sequence[float]) -> Iterator[WrongTota
     if "W" not in passage or _CALCULATED.search(passage) is not None:
         return
     watts = _figures_of_dimensions(tokens_of(passage), POWER)
-    counts = list(_COUNTS.finditer(passage))
-    if len(watts) != 2 or not 1 <= len(counts) <= MOST_COUNTS:
+    counts = list(_COUNTS.finditer(passage)) if len(watts) == 2 else []
+    if not 1 <= len(counts) <= MOST_COUNTS:
         return
     each, total = sorted(watts, key=_si_value)
     if _si_value(total) < LEAST_RATIO * _si_value(each):

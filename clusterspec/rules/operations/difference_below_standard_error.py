@@ -149,7 +149,7 @@ def check(statements: str | None) -> Iterator[Problem]:
     if not any(cue in folded for cue in _CUES) or not any(cue in folded for cue in _UNITS):
         return
     text = " ".join(statements.replace("#", " ").split())
-    wrong = _wrong_root(text)
+    wrong = _wrong_root(text) if "sqrt" in folded or "√" in folded else None
     if wrong is not None:
         yield wrong
         return
