@@ -96,6 +96,8 @@ _PLUGIN = (
     "all nodes"
 )
 POSSIBLE = (
+    ("module-unbuilt", "driver-release", ": that module is not built for the kernel", STEP_OF["driver-release"], GIVEN),
+    ("stack mapped-memory", "shared-memory", ": memory that it maps is not there", STEP_OF["shared-memory"], STRONG),
     ("stack net-plugin", "plugin-mismatch", " is the function that crashed", _PLUGIN, STATED),
     ("stack rdma-library", "library-release", " is the function that crashed", STEP_OF["library-release"], STRONG),
     ("stack rdma-library", "nic-fault", " is the function that crashed", STEP_OF["nic-fault"], GIVEN),
