@@ -28,6 +28,8 @@ _TRACED = re.compile(
 _FORMS = (_FRAME, _HANDLED, _TRACED)
 _STARTS = ("#0 ", "[ 0] ", "[ 1] ", "[0] /", "= backtrace", " 0 0x", " 0  0x")
 """Words of a text with a stack."""
+_FIRST = frozenset("#[0123456789")
+"""First characters of frames."""
 _BUS = re.compile(r"\bSIGBUS\b|[Bb]us error|exitcode: -7\b|[Ss]ignal:? (?:7\b|code: Non-existent physical address)")
 """A signal of memory that is mapped but cannot be provided (signal(7), mmap(2))."""
 _CRASH = re.compile(
@@ -61,7 +63,8 @@ def crashed_part(text: str) -> tuple[str, str, int] | None:
     """
     if not any(start in text for start in _STARTS) or not (_CRASH.search(text) or _BUS.search(text)):
         return None
-    frames = ((number, _frame_of(line)) for number, line in enumerate(lines_of(text), 1) if len(line) <= LONGEST)
+    lines = ((number, line) for number, line in enumerate(lines_of(text), 1) if len(line) <= LONGEST)
+    frames = ((number, _frame_of(line)) for number, line in lines if line.lstrip()[:1] in _FIRST)
     for number, frame in islice(((number, frame) for number, frame in frames if frame), NEAREST):
         for part, words in PARTS:
             if re.search(words, f"{frame['function']} {frame['rest']}"):

@@ -68,7 +68,7 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _INLINE = re.compile(
-    rf"(?:^|[\s,;(])(?P<host>{_HOST})(?: ?\([^()\n]{{0,40}}\))?(?: (?:has|runs|uses|is on|with)\b|[:=])"
+    rf"(?:^|[\s,;(])(?P<host>{_HOST})(?: ?\([^()\n]{{0,40}}\))?(?: (?:has|runs|uses|is on|with)\b|[:=](?!\d))"
 )
 _LONE = re.compile(
     r"\b(?:[Rr]ank|[Pp]rocess(?:or)?|[Tt]ask)[ :#=]{1,3}0 ?(?:/|of|out of|,? (?:world )?size[ :=]{1,2}) ?1\b(?![./])"
@@ -82,6 +82,8 @@ MOST_LINES = 20_000
 """Largest number of lines of a text under headings that are read."""
 MOST_FOUND = 64
 """Values of one fact behind prefixes that are read."""
+_LIBRARY = "CCL INFO "
+"""Words of lines of a library, which have a prefix."""
 MOST_SEARCHED = 1_000_000
 """Characters of a text in which the first heading is."""
 SECTION = 80
@@ -194,6 +196,8 @@ def _told_below_headings(text: str) -> Iterator[Told]:
     for number, line in enumerate(lines_of(text), 1):
         if number > MOST_LINES:
             return
+        if _LIBRARY in line:
+            continue
         if (heading := _HEADING.match(line)) and line.strip(" #*-=>:_"):
             whose, left = _owner_of(heading), SECTION
             continue

@@ -88,13 +88,13 @@ programs print them; for a benchmark with a result also the share of the predict
   the post only. Not known was that a run which did steps has connected its ranks.
 
 - `AJ1` (2026-11-30): 24 posts of barriers, builds of GDRCopy, RCCL, NVSHMEM, Slurm and loaders, all of addresses that
-  no table had: 15 were named first and 18 at all before anything was changed. Not known were what a part of the ranks does
-  and the others do not, a network next to another one, and shared memory that is ample. Three of them are left out
-  below: a release whose error the search does not show, a limit that compilation passes, and a build as of another row.
+  no table had: 15 were named first and 18 at all before anything was changed. Not known were what a part of the ranks
+  does and the others do not, a network next to another one, and shared memory that is ample. Three are left out below:
+  a release whose error the search does not show, a limit that compilation passes, and a build as of another row.
 - `AJ2` (2026-11-30): 24 more of MPI in containers, validation, affinity, EFA and drivers, drawn after AJ1 was mended:
-  16 were named first and 19 at all (one was refused for ranks that were stated wrongly). Eight turned out to be known, and
-  are left out below: of the other 16 nine were first and eleven at all. Not known were processes that are each alone,
-  others that time out, a release that has a fault, and what takes longer on some ranks.
+  16 were named first and 19 at all (one was refused for ranks that were stated wrongly). Eight turned out to be known,
+  and are left out below: of the other 16 nine were first and eleven at all. Not known were processes that are each
+  alone, others that time out, a release that has a fault, and what takes longer on some ranks.
 
 The places of AF1 to AJ2 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
