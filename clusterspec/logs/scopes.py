@@ -57,7 +57,7 @@ SCOPES = (
         "few-nodes",
         rf"\b(?:a few|fewer|up to [0-9]{{1,4}}|a small number of|(?:with|on|over) (?:only )?(?:2|two|3|three|4|four))"
         rf" {_NODES}",
-        rf"\b(?:more than|above|beyond|over|at least) (?:[0-9]{{1,4}}|two|four|eight) {_NODES}|\bmany {_NODES}"
+        rf"\b(?:more than|above|beyond|at least) (?:[0-9]{{1,4}}|two|four|eight) {_NODES}|\bmany {_NODES}"
         r"|\b(?:at|on a) (?:large|larger) scale\b",
     ),
     (

@@ -204,10 +204,18 @@ REASONS: tuple[tuple[str, str], ...] = (
 )
 """Causes and their nouns in a sentence with words of a reason, the more specific before the more common."""
 _HAS_A_FAULT = (
-    r"v?[0-9]{1,2}\.[0-9]{1,3}\S{0,8} (?:has|shows|introduces|introduced|brings|contains) .{0,40}"
+    r"v?[0-9]{1,3}\.[0-9]{1,3}\S{0,8} (?:has|shows|introduces|introduced|brings|contains) .{0,40}"
     r"\b(?:regress\w{2,5}|bugs?|deadlocks?|hangs?|slow-?downs?|leaks?)\b"
 )
+_A_HOST = r"(?:servers?|machines?|hosts?|computers?|nodes?|PC|system|O/?S|workstations?)"
 FACTS: tuple[tuple[str, str], ...] = (
+    (
+        "power-supply",
+        rf"\b(?:reboots|restarts|rebooting|powers off|turns off|shuts down) (?:the |my |our )?(?:whole "
+        rf"|entire )?{_A_HOST}\b"
+        rf"|\b(?:the|my|our) (?:whole |entire )?{_A_HOST} (?:\w{{2,10}} (?:and )?)?"
+        r"(?:reboots|restarts|rebooted|powers off|turns off|shuts down)\b",
+    ),
     ("release-fault", rf"\b[NR]CCL (?:version )?{_HAS_A_FAULT}"),
     ("driver-release", rf"\bdrivers? (?:version )?{_HAS_A_FAULT}"),
     ("library-release", rf"\b[A-Za-z][\w-]{{2,20}} (?:version )?{_HAS_A_FAULT}"),

@@ -64,7 +64,8 @@ KINDS = (
         rf"|hours)\b.{{0,20}}\b(?:on|for|in)"
         rf" (?:(?:specific|certain|some|one|a few|the slow\w{{0,3}}|the first"
         rf"|the last) (?:of (?:the )?)?(?:[A-Z]{{1,3}} )?{_ANY}\b"
-        rf"|(?:rank|GPU|node) ?[0-9])",
+        rf"|(?:rank|GPU|node) ?[0-9])|\b(?:rank|start-?up) skew\b|\bskew (?:between|of"
+        rf"|among) (?:the )?(?:ranks|processes)\b",
     ),
     (
         "call",

@@ -95,8 +95,11 @@ programs print them; for a benchmark with a result also the share of the predict
   16 were named first and 19 at all (one was refused for ranks that were stated wrongly). Eight turned out to be known,
   and are left out below: of the other 16 nine were first and eleven at all. Not known were processes that are each
   alone, others that time out, a release that has a fault, and what takes longer on some ranks.
+- `AJ3` (2026-11-30): ten more of JAX, reboots, HCCL and two queries of AJ2, drawn after AJ2 was mended: six were named
+  first and eight at all. Three were known: of the other seven three were first and five at all. Not known were hosts
+  that reboot, in other words than a report of them had.
 
-The places of AF1 to AJ2 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
+The places of AF1 to AJ3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
 """
 
