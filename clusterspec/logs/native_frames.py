@@ -14,11 +14,14 @@ from clusterspec.logs.text_lines import lines_of
 
 STACK = "stack "
 """The prefix of the names of these statements; the part follows."""
+HANDLED = "handled "
+"""The prefix for a stack that a handler prints: without a debugger the innermost frames may be missing."""
 _FRAME = re.compile(
     r"^\s{0,8}#[0-9]{1,3}\s{1,4}(?:0x[0-9a-f]{4,16} in )?(?P<function>[^(\n]{1,160}?) ?\((?P<rest>.{0,600}?)$"
 )
 _HANDLED = re.compile(
-    r"^\s{0,8}(?:\[[\w.-]{1,80}:[0-9]{1,9}\] )?\[ ?[0-9]{1,3}\] (?P<rest>/[^\s()]{3,300})"
+    r"^\s{0,8}(?:\[[\w.-]{1,80}:[0-9]{1,9}\] )?\[ ?[0-9]{1,3}\] (?:\[[0-9,]{1,9}\]<std\w{3}>: ?)?"
+    r"(?P<rest>/[^\s()]{3,300})"
     r"\((?P<function>[^()+]{0,160})(?:\+0x[0-9a-f]{1,16})?\)"
 )
 _TRACED = re.compile(
@@ -69,11 +72,9 @@ def crashed_part(text: str) -> tuple[str, str, int] | None:
         for part, words in PARTS:
             if re.search(words, f"{frame['function']} {frame['rest']}"):
                 mapped = part == "communication-library" and _BUS.search(text)
-                return (
-                    f"{STACK}{'mapped-memory' if mapped else part}",
-                    frame["function"].strip() or frame["rest"],
-                    number,
-                )
+                name = f"{STACK if frame.re is _FRAME else HANDLED}{part}"
+                shown = frame["function"].strip() or frame["rest"]
+                return f"{STACK}mapped-memory" if mapped else name, shown, number
     return None
 
 

@@ -37,7 +37,7 @@ def test_the_nearest_frame_names_the_part_of_a_crash(frame: str, part: str | Non
 def test_handlers_of_open_mpi_and_ucx_print_frames_in_their_own_forms(frame: str, part: str | None) -> None:
     first = "[h:7] [ 0] /lib64/libpthread.so.0(+0x115d0)[0x7f8e]"
     found = crashed_part(f"Signal: Segmentation fault (11)\n{first}\n{frame}")
-    assert (found and (found[0], found[2])) == (part and (f"stack {part}", 3))
+    assert (found and (found[0], found[2])) == (part and (f"handled {part}", 3))
 
 
 def test_a_bus_error_in_the_communication_library_is_of_memory_that_it_maps() -> None:
