@@ -96,6 +96,12 @@ _PLUGIN = (
     "all nodes"
 )
 POSSIBLE = (
+    ("handled net-plugin", "plugin-mismatch", " is in the stack of the crash", _PLUGIN, WEAK),
+    ("handled rdma-library", "nic-fault", " is in the stack of the crash", STEP_OF["nic-fault"], WEAK),
+    ("handled communication-library", "release-fault", " is in the stack of the crash", _OLDER, WEAK),
+    ("handled accelerator-driver", "driver-release", " is in the stack of the crash", STEP_OF["driver-release"], WEAK),
+    ("module-unbuilt", "driver-release", ": that module is not built for the kernel", STEP_OF["driver-release"], GIVEN),
+    ("stack mapped-memory", "shared-memory", ": memory that it maps is not there", STEP_OF["shared-memory"], STRONG),
     ("stack net-plugin", "plugin-mismatch", " is the function that crashed", _PLUGIN, STATED),
     ("stack rdma-library", "library-release", " is the function that crashed", STEP_OF["library-release"], STRONG),
     ("stack rdma-library", "nic-fault", " is the function that crashed", STEP_OF["nic-fault"], GIVEN),

@@ -80,7 +80,7 @@ def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
     for place, each in enumerate(each for each in worded if _cause_of(each) not in impossible):
         weight = leading if each.name.startswith(SUSPECTED) else min(leading, HINT)
         evidence = f"line {each.line} of the log: {_HOW[each.name.startswith(HINTED)]}: {each.text}"
-        yield Cause(_cause_of(each), evidence, _next_step(_cause_of(each)), round(weight - STEP * place, 3))
+        yield Cause(_cause_of(each), evidence, next_step(_cause_of(each)), round(weight - STEP * place, 3))
 
 
 def _cause_of(worded: Evidence) -> str:
@@ -131,6 +131,6 @@ def _is_of_a_sentence(cause: Cause, told: Collection[int]) -> bool:
     return cause.weight < LEADING and not of_outcome and (UNSAID in cause.evidence or is_written(sentence))
 
 
-def _next_step(name: str) -> str:
+def next_step(name: str) -> str:
     """The check that decides whether a suspected cause is the one."""
     return _STEPS.get(name) or NEXT_OF_REASONS.get(name) or NEXT_STEPS[name]

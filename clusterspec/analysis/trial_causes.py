@@ -210,11 +210,24 @@ _CONTAINER = frozenset(
         "missing-accelerator",
     }
 )
+_OF_MEMORY = frozenset({"memory-full", "host-memory-full", "storage-full"})
+_OF_SIZES = frozenset(
+    {"gpudirect-refused", "locked-memory", "packet-loss", "unreachable-peer", "shared-memory", "memory-full"}
+)
+"""Causes that short messages do not show: a path with a smaller MTU, a region that cannot be registered."""
+_OF_NUMBERS = frozenset(
+    {"file-limit", "nic-limit", "process-limit", "unstable-link", "nic-fault", "oversubscribed-level", "shared-paths"}
+)
+"""Causes that more nodes make likelier: limits per process or NIC, and one bad part of many."""
 _LINKS_FAIL = frozenset({"unstable-link", "packet-loss", "nic-fault", "oversubscribed-level"})
 SCOPES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "one-node": (_NETWORK, _OF_A_NODE),
     "one-device": (_PEERS, _OF_ONE_DEVICE),
     "some-nodes": (_HARDWARE, _ALIKE),
+    "slower-network": (_NETWORK, _OF_A_NODE | _OF_MEMORY | {"data-loading", "ranks-diverge"}),
+    "small-sizes": (_OF_SIZES, frozenset({"name-resolution", "absent-ranks", "remote-login", "port-in-use"})),
+    "few-nodes": (_OF_NUMBERS, _OF_A_NODE | _OF_MEMORY),
+    "one-of-devices": (_HARDWARE | {"wrong-pcie-generation", "shared-accelerator", "core-binding"}, _ALIKE),
     "outside-container": (_CONTAINER, frozenset({"accelerator-fault", "acs", "unstable-link", "nic-fault"})),
     "link-tests": (frozenset(), _LINKS_FAIL),
     "library-tests": (

@@ -322,17 +322,22 @@ def _places_of_words(clause: str) -> dict[str, list[int]]:
 
 
 def _are_near(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> bool:
-    """Whether all words of a term are within `NEAR_WORDS` words of a clause for each of them.
+    """Whether all words of a term are within `NEAR_WORDS` words of a clause for each of them, counted from the rarest
+    word of the clause, of equally rare ones the first by the alphabet.
 
     >>> _are_near(frozenset({"new", "gpu"}), {"new": [4], "gpu": [0, 5]})
     True
     >>> _are_near(frozenset({"new", "gpu"}), {"new": [4], "gpu": [40]})
     False
+    >>> _are_near(frozenset("abc"), {"a": [0], "b": [2 * NEAR_WORDS], "c": [4 * NEAR_WORDS]})
+    False
+    >>> _are_near(frozenset("abc"), {"b": [0], "a": [2 * NEAR_WORDS], "c": [4 * NEAR_WORDS]})
+    True
     """
     if len(words) == 1:
         return True
     widest = NEAR_WORDS * len(words)
-    first, *others = sorted((places[word] for word in words), key=len)
+    first, *others = (places[word] for word in sorted(words, key=lambda word: (len(places[word]), word)))
     return any(all(any(abs(place - at) <= widest for place in other) for other in others) for at in first)
 
 

@@ -14,6 +14,8 @@ _ON_HOST = r"(?:on|in) (?:the |my |our |a )?(?:hosts?|VMs?|bare[- ]metal|instanc
 _IN_BOX = r"\b(?:in|inside|within) (?:the |a |my |our )?(?:docker|containers?|pods?|podman|image)\b"
 _ABSENCE = r"(?:\b(?:not|nothing|never|none|no)\b|n't\b)"
 FACT_PATTERNS = (
+    # modprobe(8) of a kernel for which a module was not built
+    ("module-unbuilt", re.compile(r"(\bFATAL: Module \S{2,60} not found in directory /lib/modules/\S{1,60})")),
     # modprobe(8) of kmod; and its absence in words (NVIDIA/nccl-tests issue 257, uccl-project/uccl issue 937)
     (
         "peer-memory",

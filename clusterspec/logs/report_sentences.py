@@ -60,7 +60,8 @@ _SOLVED = re.compile(
     r"|went|go) away"
     r"|gone|disappear(?:s|ed)?|did the trick|over(?:came|come)|g[eo]t around|bypass(?:es|ed)?|cure[ds]?"
     r"|eliminat(?:es|ed))\b"
-    r"|(?:\b(?:no longer|never|not|without)|n't|n’t) (?:\w{2,10} )?(?:hang|fail|crash|freez|stuck|error|problem"
+    r"|(?:\b(?:no longer|never|not|(?:runs?|ran|works?|worked|trains?|pass(?:es|ed)|completes?) (?:\w{2,10} )?without)"
+    r"|n't|n’t) (?:\w{2,10} )?(?:hang|fail|crash|freez|stuck|error|problem"
     r"|issue|dead)\w{0,8}"
     r"|(?:\b(?:not|never|no longer)|n't|n’t) (?:\w{2,10} )?(?:happen|occur|appear|reproduc)\w{0,4}"
     r"|\b(?:hang|fail|crash)(?:s|ed|ing)? (?:no more|anymore|any more)\b|解决|修复",
@@ -86,7 +87,8 @@ _OF_STEPS = re.compile(
 )
 """Words of steps that a run has done: all of its ranks had connected by then."""
 _FAULTY = re.compile(
-    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}|blocked|crash\w{0,8}"
+    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}"
+    r"|blocked|crash\w{0,8}"
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
     r"|unable|can(?:not|'t)|could ?n['o]t|(?:does|do|did|is|are)(?: not|n't) (?:\w{1,12} )?(?:work|start|run|find|see"
     r"|detect|connect|join|finish|respond|proceed|show|recogni[sz]e|use|available|reach|visible)\w{0,4}"
@@ -96,7 +98,8 @@ _FAULTY = re.compile(
     r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation) (?:\w{1,12} ){0,8}(?:low|poor|drops?|dropped"
     r"|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
     r"|poor (?:\w{1,10} )?(?:performance|bandwidth|scaling)|degrad\w{2,6}|regress\w{2,4}|corrupt\w{0,4}|wrong"
-    r"|incorrect|garbage|nan|time[sd] out|timing out|timeouts|timeout errors?|misbehav\w{1,3}"
+    r"|incorrect|garbage|nan|time[sd] out|(?:will|then|to|they|ranks) time ?out|timing out|timeouts"
+    r"|timeout errors?|misbehav\w{1,3}"
     r"|used to work|timeouts? (?:during|in|at|after|when|while)"
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
     r"|(?:takes?|took|need(?:s|ed)?) (?:\w{1,8} ){0,2}longer"
@@ -109,7 +112,7 @@ _FAULTY = re.compile(
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
     r"|(?:not|n't|never|n\u2019t) (?:\w{1,8} )?(?:freed|released?|returned|deallocated|cleared)"
     r"|(?:remains?|stays?|still) (?:\w{1,8} ){0,2}(?:occup\w{2,4}|allocated|in use|held|used|holds?|shows?|sits?)"
-    r"|stop(?:s|ped) working|no effect"
+    r"|stop(?:s|ped) working|st(?:ands?|ood) still|no effect"
     r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
     r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
@@ -127,7 +130,8 @@ _SHORT_OF = re.compile(
 )
 """Words of a figure that is less than a person expects."""
 _SMALL = re.compile(
-    r"\b(?:i|we|my|our|it|its|the|a|an|when|this|that|is|are|was|were|be|has|have|had|on|with|after|and|only|then|both|in"
+    r"\b(?:i|we|my|our|it|its|the|a|an|when|this|that|is|are|was|were|be|has|have|had|on|with|after|and"
+    r"|only|then|both|in"
     r"|of|at|from|all|if|as|so|there|by|for|each|every|than|while|during|using)\b",
     re.IGNORECASE,
 )

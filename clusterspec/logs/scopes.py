@@ -37,6 +37,35 @@ SCOPES = (
         r"|without (?:docker|container)s?)\b",
         r"\b(?:in|inside|within) (?:the |a )?(?:docker|container|pod)s?\b",
     ),
+    (
+        "slower-network",
+        r"\b(?:over|with|using|on|via|through) (?:the |a |plain |normal )?(?:LAN|Ethernet|TCP|sockets?|IPoIB"
+        r"|(?:1|10) ?(?:G|Gb|GbE|Gbps)\b(?: \w{2,10})?|management network)\b",
+        r"\b(?:over|with|using|on|via|through|to) (?:the )?(?:Thunderbolt|InfiniBand|IB|RoCE|RDMA|EFA|Slingshot"
+        r"|[1248]00 ?(?:G|Gb|GbE|Gbps))\b",
+    ),
+    (
+        "small-sizes",
+        r"\b(?:small(?:er)?|tiny|short(?:er)?) (?:\w{2,12} )?(?:messages?|sizes?|tensors?|buffers?"
+        r"|transfers?|payloads?)\b"
+        r"|\b(?:up to|below|under|less than|smaller than) [0-9.]{1,6} ?[KMG]i?B?\b",
+        r"\b(?:large(?:r)?|big(?:ger)?|long(?:er)?) (?:\w{2,12} )?(?:messages?|sizes?|tensors?|buffers?"
+        r"|transfers?|payloads?)\b"
+        r"|\b(?:above|over|beyond|larger than|more than|starting (?:at|from)) [0-9.]{1,6} ?[KMG]i?B?\b",
+    ),
+    (
+        "few-nodes",
+        rf"\b(?:a few|fewer|up to [0-9]{{1,4}}|a small number of|(?:with|on|over) (?:only )?(?:2|two|3|three|4|four))"
+        rf" {_NODES}",
+        rf"\b(?:more than|above|beyond|at least) (?:[0-9]{{1,4}}|two|four|eight) {_NODES}|\bmany {_NODES}"
+        r"|\b(?:at|on a) (?:large|larger) scale\b",
+    ),
+    (
+        "one-of-devices",
+        rf"\b(?:all )?(?:the )?(?:other|remaining|rest of the) (?:[0-9]{{1,2}} )?(?:NICs?\b|{_PARTS})",
+        rf"\b(?:only|just|always) (?:\w{{1,12}} ){{0,2}}(?:on|for|with|one|this|that"
+        rf"|the same) (?:of the )?(?:NIC\b|{_PARTS})",
+    ),
     ("link-tests", r"\b(?:ib_(?:write|read|send)_\w{2,10}|perftest|ibping|rping)\b", r"(?!)"),
     ("library-tests", r"\b(?:nccl|rccl)[-_]tests?\b|\ball_reduce_perf\b", r"(?!)"),
 )

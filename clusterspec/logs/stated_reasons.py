@@ -167,7 +167,8 @@ REASONS: tuple[tuple[str, str], ...] = (
     ),
     (
         "shared-paths",
-        r"\b(?:ECMP|hash(?:ing)? collisions?|routing collisions?|entropy|load balancing|adaptive routing)\b",
+        r"\b(?:ECMP|hash(?:ing)? collisions?|routing collisions?|(?<!cross )(?<!cross-)entropy"
+        r"|load balancing|adaptive routing)\b",
     ),
     (
         "core-binding",
@@ -202,7 +203,22 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("release-fault", r"\bNCCL (?:version )?v?2\.[0-9]"),
 )
 """Causes and their nouns in a sentence with words of a reason, the more specific before the more common."""
+_HAS_A_FAULT = (
+    r"v?[0-9]{1,3}\.[0-9]{1,3}\S{0,8} (?:has|shows|introduces|introduced|brings|contains) .{0,40}"
+    r"\b(?:regress\w{2,5}|bugs?|deadlocks?|hangs?|slow-?downs?|leaks?)\b"
+)
+_A_HOST = r"(?:servers?|machines?|hosts?|computers?|nodes?|PC|system|O/?S|workstations?)"
 FACTS: tuple[tuple[str, str], ...] = (
+    (
+        "power-supply",
+        rf"\b(?:reboots|restarts|rebooting|powers off|turns off|shuts down) (?:the |my |our )?(?:whole "
+        rf"|entire )?{_A_HOST}\b"
+        rf"|\b(?:the|my|our) (?:whole |entire )?{_A_HOST} (?:\w{{2,10}} (?:and )?)?"
+        r"(?:reboots|restarts|rebooted|powers off|turns off|shuts down)\b",
+    ),
+    ("release-fault", rf"\b[NR]CCL (?:version )?{_HAS_A_FAULT}"),
+    ("driver-release", rf"\bdrivers? (?:version )?{_HAS_A_FAULT}"),
+    ("library-release", rf"\b[A-Za-z][\w-]{{2,20}} (?:version )?{_HAS_A_FAULT}"),
     (
         "shared-accelerator",
         r"\b(?:more|most|extra|too much) (?:\S{1,12} ){0,3}memory\b.{0,40}\b(?:first|GPU ?0|rank[- ]0|cuda:0)\b"

@@ -50,11 +50,16 @@ from clusterspec.logs.refused_calls import CALL_WORDS, LONGEST, refused_call
 from clusterspec.logs.required_words import required_words
 from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.shared_devices import ranks_on_one_device
+from clusterspec.logs.shared_memory_sizes import ample_shared_memory
 from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
+from clusterspec.logs.told_rates import rate_statements
 from clusterspec.logs.trials import trial_statements
+from clusterspec.logs.unlike_hosts import unlike_statements
+from clusterspec.logs.unlike_ranks import uneven_statements
 from clusterspec.logs.unseen_devices import unseen_by_program, unseen_device
+from clusterspec.logs.waiting_frames import waiting_statements
 from clusterspec.records import NamedTuple
 
 Stated = tuple[str, str, int]
@@ -335,12 +340,14 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "occupied-at-start": memory_before_start,
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
+        "ample-shm": ample_shared_memory,
     }
     crashed = [Evidence(*part)] if (part := crashed_part(text)) else []
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
     of_lines = (*line_statements(text), *launcher_statements(text), *pair_statements(text))
     of_people = (*trial_statements(text), *scope_statements(text), *reason_statements(text))
-    lines = (Evidence(*each) for each in (*of_lines, *of_people))
+    compared = (*unlike_statements(text), *waiting_statements(text), *uneven_statements(text), *rate_statements(text))
+    lines = (Evidence(*each) for each in (*of_lines, *of_people, *compared))
     for each in (*_with_refused_peers(text, lines), *_adapter_of_all_channels(text), *joined, *crashed):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST

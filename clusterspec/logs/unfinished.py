@@ -38,7 +38,11 @@ from clusterspec.logs.told_lines import (
     text_without_passed,
     text_without_stop,
 )
+from clusterspec.logs.told_rates import SHARE
 from clusterspec.logs.trials import TRIAL
+from clusterspec.logs.unlike_hosts import ALIKE, UNLIKE
+from clusterspec.logs.unlike_ranks import UNEVEN
+from clusterspec.logs.waiting_frames import WAITS
 from clusterspec.logs.worded_causes import suspected_statements
 
 _MARK = re.compile(
@@ -95,9 +99,9 @@ def read_unfinished(text: str) -> Benchmark | None:
         elif ended is not None and any(each.name in OF_EXCEPTIONS and each.line < ended for each in evidence):
             evidence = tuple(each for each in evidence if each.name not in _REPORTED_ENDS)
         of_devices = any(each.name in OF_DEVICES for each in evidence)
-        reported = any(each.name.startswith((REASON, STACK)) for each in evidence)
+        reported = any(each.name.startswith((REASON, STACK, UNLIKE, ALIKE, WAITS)) for each in evidence)
         suspected = tuple(Evidence(*each) for each in suspected_statements(text))
-        known = suspected[1:] or any(each.name == "pcie-paths" for each in evidence)
+        known = suspected[1:] or any(each.name.startswith(("pcie-paths", UNEVEN, SHARE)) for each in evidence)
         reported = reported or bool(suspected and known)
         if not (told or error or ended or of_devices or reported) and not _is_marked(text):
             return None

@@ -87,7 +87,19 @@ programs print them; for a benchmark with a result also the share of the predict
   the other twelve six were first and nine at all. Three of these were refused or misread, as the search shows a part of
   the post only. Not known was that a run which did steps has connected its ranks.
 
-The places of AF1 to AI2 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
+- `AJ1` (2026-11-30): 24 posts of barriers, builds of GDRCopy, RCCL, NVSHMEM, Slurm and loaders, all of addresses that
+  no table had: 15 were named first and 18 at all before anything was changed. Not known were what a part of the ranks
+  does and the others do not, a network next to another one, and shared memory that is ample. Three are left out below:
+  a release whose error the search does not show, a limit that compilation passes, and a build as of another row.
+- `AJ2` (2026-11-30): 24 more of MPI in containers, validation, affinity, EFA and drivers, drawn after AJ1 was mended:
+  16 were named first and 19 at all (one was refused for ranks that were stated wrongly). Eight turned out to be known,
+  and are left out below: of the other 16 nine were first and eleven at all. Not known were processes that are each
+  alone, others that time out, a release that has a fault, and what takes longer on some ranks.
+- `AJ3` (2026-11-30): ten more of JAX, reboots, HCCL and two queries of AJ2, drawn after AJ2 was mended: six were named
+  first and eight at all. Three were known: of the other seven three were first and five at all. Not known were hosts
+  that reboot, in other words than a report of them had.
+
+The places of AF1 to AJ3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
 """
 

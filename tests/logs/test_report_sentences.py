@@ -15,6 +15,8 @@ from clusterspec.logs.report_sentences import MOST_LINES, is_sentence, report_se
         ("If it hangs, set NCCL_DEBUG=INFO.", None),
         ("It does not hang with one node.", None),
         ("The hang is fixed since then.", None),
+        ("With 8 nodes it gets stuck without any error.", 1),
+        ("It trains without a hang.", None),
         ("[rank0]: watchdog thread is stuck", None),
     ],
 )

@@ -31,6 +31,9 @@ def test_a_sentence_names_the_cause_after_the_words_of_a_reason(text: str, reaso
         "It is not due to the firewall.",
         "We ruled out that the firewall is the cause: it is unrelated.",
         "The firewall is off.",
+        "This is because the cross entropy loss is a sum.",
+        "We reboot the server every week.",
+        "NCCL 2.19.4 has support for it.",
         "error: it failed because the firewall blocks it",
         "[rank0]: because of the firewall",
     ],
@@ -53,6 +56,11 @@ def test_a_question_a_denial_and_a_line_of_a_program_name_no_reason(text: str) -
         ("The clocks of one GPU drop to 210 MHz.", "throttled-clocks"),
         ("lspci shows the link at x8 instead of x16.", "wrong-pcie-generation"),
         ("It happens with plugin 1.19.2 and 1.20.0, and not with plugin 1.4.0.", "library-release"),
+        ("NCCL 2.19.4 has a performance regression.", "release-fault"),
+        ("driver 560.35 introduces a deadlock of peers", "driver-release"),
+        ("UCX 1.18.0 shows a leak in our runs", "library-release"),
+        ("It crashes and reboots the server.", "power-supply"),
+        ("After some steps our machine suddenly turns off.", "power-supply"),
     ],
 )
 def test_a_fact_that_people_see_is_of_its_cause(text: str, cause: str) -> None:

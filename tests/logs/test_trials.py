@@ -143,6 +143,13 @@ def test_a_row_of_a_table_of_trials_has_its_outcome_in_the_last_cell(row: str, f
         ("With one GPU it works", ["one-device"]),
         ("it only happens on one of these nodes", ["some-nodes"]),
         ("ib_write_bw works at line rate", ["link-tests"]),
+        ("over plain TCP it works", ["slower-network"]),
+        ("When I switch to InfiniBand it hangs", ["slower-network"]),
+        ("Small messages work, it fails with larger messages", ["small-sizes"]),
+        ("it crashes above 64 MB", ["small-sizes"]),
+        ("It hangs on more than 64 nodes", ["few-nodes"]),
+        ("All other GPUs are fine", ["one-of-devices"]),
+        ("it only fails on this GPU", ["one-of-devices"]),
         ("does ib_write_bw work?", []),
     ],
 )
