@@ -19,6 +19,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
     shown_value,
 )
+from clusterspec.logs.text_lines import line_at
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Key, Source, dotted_path
 from clusterspec.spec import schema
@@ -181,7 +182,7 @@ _VARIABLE_OF_TEMPLATE = re.compile(r"\{\{-? *\$\w{1,60}\b[^}\n]{0,200}\}\}")
 def _yaml_document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES, merges=True)
     if document is None and (template := TEMPLATE.search(source.text) or _VARIABLE_OF_TEMPLATE.search(source.text)):
-        line = source.text.count("\n", 0, template.start()) + 1 + offset
+        line = line_at(source.text, template.start()) + offset
         raise FormatError(f"{excerpt(template[0])}: a template: import the rendered files", line)
     if document is None:  # for the last problem: those before it, such as tags, leave a document
         line = problems[-1].span.start.line + offset if problems[-1].span else 0

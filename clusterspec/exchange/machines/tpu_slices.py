@@ -11,6 +11,7 @@ import re
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.product_names import slice_of_name
 from clusterspec.exchange.import_result import LIST, ImportBuilder, InputFile, excerpt
+from clusterspec.logs.text_lines import line_at
 
 _TYPE = re.compile(r"(?<!\S)--(?:device|tpu)[-_]type[= \t]+[\"']?(?P<name>[A-Za-z0-9-]{2,40})[\"']?(?=\s|\\|\Z)")
 _SLICES = re.compile(r"(?<!\S)--num[-_]slices[= \t]+[\"']?(?P<count>[1-9]\d{0,4})[\"']?(?=\s|\\|\Z)")
@@ -25,7 +26,7 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
     types, counts = list(_TYPE.finditer(text)), {match["count"] for match in _SLICES.finditer(text)}
     if not types:
         return None
-    line = text.count("\n", 0, types[0].start()) + 1
+    line = line_at(text, types[0].start())
     names = dict.fromkeys(match["name"] for match in types)
     found = slice_of_name(types[0]["name"], Catalog.open())
     if len(names) > 1 or len(counts) > 1 or found is None:

@@ -126,7 +126,7 @@ def read_maxtext(file: InputFile) -> ImportResult:
         for program, does in ((_SERVES, "for inference"), (_CONVERTS, "to convert a checkpoint")):
             if not _TRAINS.search(file.text) and (started := program.search(file.text)):
                 why = f"starts MaxText {does}: only its training is read"
-                raise FormatError(why, file.text.count("\n", 0, started.start()) + 1)
+                raise FormatError(why, file.line_at(started.start()))
     if keys.find("base_emb_dim", "base_num_decoder_layers", "model_name", "per_device_batch_size") is None and not any(
         key.endswith("_parallelism") for key in keys.values
     ):

@@ -33,6 +33,7 @@ from clusterspec.exchange.workloads.samples import (
     set_minibatches,
 )
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.text_lines import line_at
 
 OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
@@ -117,7 +118,7 @@ def read_openrlhf(file: InputFile) -> ImportResult:
     if fork or (_SUPERVISED.search(started) and not _LAUNCH.search(started)):
         if (rounds := _GENERATES.search(file.text)) and _SECOND.search(started):
             why = f"generates the samples of each round by another program ({rounds[0]}): no single workload"
-            raise FormatError(why, file.text.count("\n", 0, rounds.start()) + 1)
+            raise FormatError(why, file.line_at(rounds.start()))
         _list_inference(file, builder)
         return _read_supervised(keys, builder, file.uncommented)
     _take_dotted_names(keys)
@@ -140,7 +141,7 @@ def _list_inference(file: InputFile, builder: ImportBuilder) -> None:
     """List the runs that write samples or rewards, which a round of rejection sampling has before its training."""
     for found in islice(_GENERATES.finditer(file.text), MOST_INFERENCE_RUNS):
         why = "writes samples or rewards for the training of the same round: its options and time are not in this spec"
-        builder.unknown(found[0], why, file.text.count("\n", 0, found.start()) + 1)
+        builder.unknown(found[0], why, file.line_at(found.start()))
 
 
 _BY_VARIABLE = re.compile(
@@ -162,7 +163,7 @@ def _set_launcher(text: str, builder: ImportBuilder) -> None:
         return
     for name, option in _COUNTED.items():
         if stated := option.search(text, launchers[0].start("options"), launchers[0].end("options")):
-            line = text.count("\n", 0, stated.start()) + 1
+            line = line_at(text, stated.start())
             if name == "nodes":
                 builder.set("layout.nodes", int(stated[1]), line)
             else:

@@ -153,7 +153,7 @@ def read_serving(file: InputFile) -> ImportResult:
         why = "its launch leaves options out or passes on arguments: defaults are not assumed for those absent"
         builder.unknown("options of the engine", why, line)
     if "{{" in file.text and (templates := TEMPLATE.search(file.text)):
-        why, at = "template expressions may give or omit options", file.text.count("\n", 0, templates.start()) + 1
+        why, at = "template expressions may give or omit options", file.line_at(templates.start())
         if {".".join(map(str, each.path)) for each in builder.given} <= {"workload.kind", "layout.framework"}:
             raise FormatError(f"{excerpt(templates[0])}: {why}, and no other is stated: import the rendered files", at)
         builder.unknown(excerpt(templates[0]), f"{why}: import the rendered files", at)
