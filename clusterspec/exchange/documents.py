@@ -9,6 +9,7 @@ from typing import Any
 from xml.parsers import expat
 
 from clusterspec.document import Document, conforms, parse
+from clusterspec.exchange.config_maps import config_maps, with_config_maps
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportedValue,
@@ -162,7 +163,8 @@ def read_documents(file: InputFile) -> list[Yaml]:
     kept = [each for each in found if each.value is not None]
     if not kept:
         raise FormatError("holds no YAML value")
-    return kept
+    maps = config_maps([each.value for each in kept])
+    return [replace(each, value=with_config_maps(each.value, maps)) for each in kept] if maps else kept
 
 
 def yaml_of_text(name: str, text: str, offset: int) -> Yaml:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.product_names import slice_of_name
+from clusterspec.catalog.product_names import TpuSlice, slice_of_name
 from clusterspec.exchange.import_result import LIST, ImportBuilder, InputFile, excerpt
 from clusterspec.logs.text_lines import line_at
 
@@ -36,9 +36,14 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
         builder.unknown(f"the machine: {excerpt(', '.join(names), LIST)}", why, line)
         return None
     slices = int(counts.pop()) if counts else 1
+    set_slices(found, slices, builder, line)
+    return found.chips * slices * found.chip.ranks_per_accelerator
+
+
+def set_slices(found: TpuSlice, slices: int, builder: ImportBuilder, line: int) -> None:
+    """Set the machine of a number of slices of a size."""
     builder.set("cluster.platform", found.chip.id, line)
     builder.set("cluster.accelerators", found.chips * slices, line)
     if found.shape:
         builder.set("cluster.scale_up.shape", list(found.shape), line)
     builder.count("slices", slices, line)
-    return found.chips * slices * found.chip.ranks_per_accelerator
