@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from tests.cli.conftest import Call, call  # noqa: F401
 from tests.exchange.imports import counts, given, read, unknown
 
@@ -167,3 +167,27 @@ def test_a_file_that_states_nothing_is_no_import(call: Call) -> None:  # noqa: F
     Path("own.yaml").write_text("clusterspec: 1\nname: mine\n")
     assert call("import", "a.tf", "--into", "own.yaml").status == 1
     assert Path("own.yaml").read_text() == "clusterspec: 1\nname: mine\n"
+
+
+STAGE = (
+    "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer data.train_batch_size=%d \\\n"
+    " data.micro_batch_size_per_gpu=2 model.partial_pretrain=Qwen/Qwen3-8B trainer.default_local_dir=%s optim.lr=1e-5\n"
+)
+TUNE = "tune run --nproc_per_node 8 full_finetune_distributed --config a.yaml batch_size=%d output_dir=%s\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage", "path"), [("verl", STAGE, "workload.global_batch"), ("torchtune", TUNE, "layout.micro_batch")]
+)
+def test_launches_that_differ_in_overrides_are_several(kind: str, stage: str, path: str) -> None:
+    two = stage % (64, "a") + stage % (32, "b")
+    with pytest.raises(SeveralParts):
+        read(two, kind)
+    assert [given(read(two, kind, part=part))[path] for part in (1, 2)] == [64, 32]
+    assert given(read(stage % (64, "a") + stage % (64, "b"), kind))[path] == 64
+
+
+def test_launches_of_two_models_are_several() -> None:
+    first = STAGE.replace("partial_pretrain", "path") % (64, "a")
+    with pytest.raises(SeveralParts):
+        read(first + first.replace("Qwen3-8B", "Qwen3-32B"), "verl")
