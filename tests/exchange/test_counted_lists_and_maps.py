@@ -191,3 +191,13 @@ def test_launches_of_two_models_are_several() -> None:
     first = STAGE.replace("partial_pretrain", "path") % (64, "a")
     with pytest.raises(SeveralParts):
         read(first + first.replace("Qwen3-8B", "Qwen3-32B"), "verl")
+
+
+@pytest.mark.parametrize(
+    "engine", ["vllm serve Qwen/Qwen3-8B", "python -m sglang.launch_server --model-path Qwen/Qwen3-8B"]
+)
+def test_a_file_of_options_leaves_the_degree_open(engine: str) -> None:
+    reading = read(f"{engine} --config own.yaml\n", "serving")
+    assert "layout.tp" not in given(reading) and "own.yaml: a separate file" in unknown(reading)
+    stated = given(read(f"{engine} --config own.yaml --tensor-parallel-size 4\n", "serving"))
+    assert stated["layout.tp"] == 4

@@ -176,6 +176,8 @@ def launch_with_overrides(file: InputFile, launch: re.Pattern[str]) -> Keys:
         keys, own = alike[0], overrides_of_launch(file, launch, _OF_RUN)
     else:
         keys = own = chosen_launch(alike, file.part)
+    if not keys.command.words:
+        return keys
     if own.command.line != keys.command.line:
         keys = command_keys(own.command)
         keys.severed, keys.stopped = own.severed, own.stopped
