@@ -9,6 +9,7 @@ from typing import Any
 from xml.parsers import expat
 
 from clusterspec.document import Document, conforms, parse
+from clusterspec.exchange.config_maps import config_maps, with_config_maps
 from clusterspec.exchange.import_result import (
     FormatError,
     ImportedValue,
@@ -19,6 +20,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
     shown_value,
 )
+from clusterspec.logs.text_lines import line_at
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Key, Source, dotted_path
 from clusterspec.spec import schema
@@ -161,7 +163,8 @@ def read_documents(file: InputFile) -> list[Yaml]:
     kept = [each for each in found if each.value is not None]
     if not kept:
         raise FormatError("holds no YAML value")
-    return kept
+    maps = config_maps([each.value for each in kept])
+    return [replace(each, value=with_config_maps(each.value, maps)) for each in kept] if maps else kept
 
 
 def yaml_of_text(name: str, text: str, offset: int) -> Yaml:
@@ -181,7 +184,7 @@ _VARIABLE_OF_TEMPLATE = re.compile(r"\{\{-? *\$\w{1,60}\b[^}\n]{0,200}\}\}")
 def _yaml_document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES, merges=True)
     if document is None and (template := TEMPLATE.search(source.text) or _VARIABLE_OF_TEMPLATE.search(source.text)):
-        line = source.text.count("\n", 0, template.start()) + 1 + offset
+        line = line_at(source.text, template.start()) + offset
         raise FormatError(f"{excerpt(template[0])}: a template: import the rendered files", line)
     if document is None:  # for the last problem: those before it, such as tags, leave a document
         line = problems[-1].span.start.line + offset if problems[-1].span else 0

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from clusterspec.exchange.pbs_requests import Counted, JobRequest
+from clusterspec.logs.text_lines import line_at
 
 _LINE = re.compile(r"^#\$[ \t]{0,9}(?P<rest>-[^\n]{1,2000})", re.MULTILINE)
 _OPTION = re.compile(r"(?:^|(?<=[ \t]))-(?P<name>l|pe)[ \t]{1,4}(?:(?:hard|soft)[ \t]{1,4})?(?P<value>[^\s-]\S{0,400})")
@@ -47,7 +48,7 @@ def grid_engine_request(text: str) -> JobRequest:
 def _resources(text: str) -> Iterator[tuple[str, str, int]]:
     """The resources that the directives of a script name, with values and lines."""
     for match in _LINE.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
+        line = line_at(text, match.start())
         for option in _OPTION.finditer(match["rest"].split(" #", 1)[0]):
             parts = option["value"].split(",") if option["name"] == "l" else []
             yield from ((name, value, line) for name, _, value in (part.partition("=") for part in parts))

@@ -142,7 +142,7 @@ def with_launch_listed(file: InputFile, found: ImportResult, kinds: Iterable[Imp
     if started is None or kind is None:
         return found
     why = f"the text starts it: import it with the KIND {kind.name}"
-    at = FileLine(file.name, file.text.count("\n", 0, started.start()) + 1)
+    at = FileLine(file.name, file.line_at(started.start()))
     return replace(found, unknown=(*found.unknown, SkippedPart(started[0], why, at)))
 
 
@@ -245,7 +245,7 @@ def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _file_line(file: InputFile, match: re.Match[str]) -> FileLine:
-    return FileLine(file.name, file.text.count("\n", 0, match.start(1)) + 1)
+    return FileLine(file.name, file.line_at(match.start(1)))
 
 
 def _is_of_pod(file: InputFile, line: int) -> bool:

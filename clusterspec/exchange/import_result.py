@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import line_at, lines_of
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, dotted_path
 
@@ -360,7 +360,11 @@ class InputFile:
     def line_of(self, pattern: str) -> int:
         """The first line on which a regular expression matches; 0 if it does not."""
         match = re.search(pattern, self.text)
-        return self.text.count("\n", 0, match.start()) + 1 if match else 0
+        return self.line_at(match.start()) if match else 0
+
+    def line_at(self, position: int) -> int:
+        """The line of a character of the text, from 1."""
+        return line_at(self.text, position)
 
     def line_of_key(self, key: str) -> int:
         """The first line with a JSON key; 0 if the key is absent."""

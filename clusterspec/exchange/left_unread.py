@@ -10,6 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from clusterspec.exchange.import_result import FileLine, ImportResult, InputFile, SkippedPart, excerpt
+from clusterspec.logs.text_lines import line_at
 from clusterspec.records import replace
 from clusterspec.units import plural
 
@@ -119,7 +120,7 @@ def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPa
     match = None if told else _NAMED.search(bare)
     if match is None or not words.isdisjoint(part.lower().replace("-", "_") for part in match.groups()):
         return None
-    place = FileLine(file.name, bare.count("\n", 0, match.start("value")) + 1)
+    place = FileLine(file.name, line_at(bare, match.start("value")))
     return SkippedPart(f"{match['name']}: {match['value']}", "no model was read, and this may name it", place)
 
 

@@ -108,12 +108,12 @@ def unknown_file(file: InputFile) -> FormatError:
     if not file.uncommented.strip():
         return FormatError("holds only comments")
     if seeming := next(((what, match) for what, mark in _SEEMS if (match := _first_match(mark, file.text))), None):
-        why, at = f"has no reader: it is {seeming[0]}", file.text.count("\n", 0, seeming[1].start()) + 1
+        why, at = f"has no reader: it is {seeming[0]}", file.line_at(seeming[1].start())
     if _SCRIPT.search(file.head) and (programs := shown_programs(file.text)):
         told.append(programs)
     elif started := _PROGRAM.search(file.text):
         kind = "module" if started["module"] else "file"
-        line = file.text.count("\n", 0, started.start(kind)) + 1
+        line = file.line_at(started.start(kind))
         told.append(f"it starts {excerpt(started[kind].rpartition('/')[2])} (line {line})")
     if stated := stated_settings(file.text, 2):
         told.append(stated)
@@ -147,4 +147,4 @@ def _first_match(mark: str, text: str) -> re.Match[str] | None:
 def _refuse(file: InputFile, table: tuple[tuple[str, str], ...]) -> None:
     for what, mark in table:
         if match := _first_match(mark, file.text):
-            raise FormatError(f"has no reader: it is {what}", file.text.count("\n", 0, match.start()) + 1)
+            raise FormatError(f"has no reader: it is {what}", file.line_at(match.start()))

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from clusterspec.logs.text_lines import line_at
+
 _LINE = re.compile(r"^#(?:PBS|MSUB)[ \t][^\n]{0,2000}", re.MULTILINE)
 _RESOURCES = re.compile(
     r"(?<=[ \t])-l[ \t]{0,4}(?P<value>\"[^\"\n]{1,800}\"|(?:[^\s\"']|\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'){1,800})"
@@ -102,7 +104,7 @@ def _nqsv_request(text: str) -> JobRequest:
     """
     found = {name: list(pattern.finditer(text))[-1:] for name, pattern in _NQSV.items()}
     nodes, each = (
-        Counted(int(match["count"]), text.count("\n", 0, match.start()) + 1) if match else None
+        Counted(int(match["count"]), line_at(text, match.start())) if match else None
         for match in (found[name][0] if found[name] else None for name in _NQSV)
     )
     total = Counted(nodes.number * each.number, each.line) if nodes and each else None
@@ -113,7 +115,7 @@ def _resources(text: str) -> list[_Resource]:
     """The resources that the directives of a script name."""
     found = []
     for line in list(_LINE.finditer(text))[:MOST_LINES]:
-        at = text.count("\n", 0, line.start()) + 1
+        at = line_at(text, line.start())
         for match in _RESOURCES.finditer(line[0].split(" #", 1)[0]):
             value = match["value"]
             for part in _APART.split(value[1:-1] if value.startswith('"') else value):

@@ -213,6 +213,42 @@ def computed_expression(text: str) -> str | None:
     return f"$(({expression}))" if _SUMS.fullmatch(expression) else None
 
 
+_COUNTED_LIST = re.compile(
+    r"(?:\$\(|`)\s{0,9}(?:echo\s{1,9}(?P<printed>\"?\$\{?\w{1,100}\}?\"?)\s{0,9}\|\s{0,9})?(?P<filter>[^<>()`]{1,80}?)"
+    r"(?:\s{0,9}<<<\s{0,9}(?P<given>\"?\$\{?\w{1,100}\}?\"?)(?P<rest>[^<>()`]{0,40}?))?\s{0,9}[)`]"
+)
+_COUNTS_ITEMS = frozenset({"tr , \\n|wc -l", "tr , \\n|wc -w", "tr ,|wc -w", "awk -F,{print NF}", "awk -F ,{print NF}"})
+"""Programs that count the items of a list with commas (tr(1), wc(1), awk(1)), without quotes and needless blanks."""
+_COUNTED_ARRAY = re.compile(r"\$\{#(?P<name>[A-Za-z_]\w{0,100})\[[@*]\]\}")
+
+
+def counted_array(text: str) -> str:
+    """The array whose elements an expansion counts; empty if it is another one.
+
+    >>> counted_array("${#GPUS[@]}"), counted_array("${#GPUS}")
+    ('GPUS', '')
+    """
+    found = _COUNTED_ARRAY.fullmatch(text)
+    return found["name"] if found else ""
+
+
+def counted_list(text: str) -> str:
+    """The variable whose items, with commas between them, a substitution counts; empty if it runs anything else.
+
+    >>> counted_list("$(echo $GPUS | tr ',' ' ' | wc -w)"), counted_list('$(awk -F, "{print NF}" <<< "$GPUS")')
+    ('GPUS', 'GPUS')
+    >>> counted_list("$(echo $GPUS | wc -c)")
+    ''
+    """
+    found = _COUNTED_LIST.fullmatch(text)
+    if found is None or (found["printed"] is None) == (found["given"] is None):
+        return ""
+    filters = re.sub(r"[\"']", "", found["filter"] + (found["rest"] or "")).replace("\\\\n", "\\n")
+    filters = re.sub(r"\s*([|{}])\s*", r"\1", re.sub(r"\s+", " ", filters)).strip().replace(";}", "}")
+    named = (found["printed"] or found["given"]).strip('"${}')
+    return named if filters in _COUNTS_ITEMS else ""
+
+
 _KEPT_BY = frozenset({"pipeline", "function_definition", "command_substitution", "process_substitution"})
 """Nodes around a command whose output is used elsewhere, or that is called elsewhere."""
 
@@ -274,8 +310,10 @@ def assigned_names(node: Node) -> Iterator[str]:
 def script_in(word: str) -> str | None:
     """The script in a word: the whole word, or the value of an option (``--command="…"``); None if there is none."""
     script = re.sub(r"^--?[A-Za-z][\w-]*=(?=\s*\S)", "", word)
-    is_command = re.search(r"\S\s+-", script) or _PROGRAM.match(script)
+    is_command = re.search(r"\S\s+-", _SUBSTITUTION.sub("$", script)) or _PROGRAM.match(script)
     return script if is_command and not script.lstrip().startswith("-") else None
 
 
+_SUBSTITUTION = re.compile(r"\$\((?:[^()]|\([^()]{0,200}\)){0,400}\)|`[^`]{0,400}`")
+"""A command whose output a word contains; its own options start nothing else."""
 _PROGRAM = re.compile(r"(?:[A-Za-z_]\w{0,60}=\S{0,200}\s+){0,20}(?:python3?|torchrun)\s+\S")

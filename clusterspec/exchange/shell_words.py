@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.shell_text import (
     computed_expression,
+    counted_array,
+    counted_list,
     counts_hosts_of_job,
     printed_arguments,
     text_of,
@@ -162,11 +164,21 @@ class Expansion:
             return [Segment(text_of(written).replace("\\$", "$"), self.line(written), self.branch)]
         if printed := printed_arguments(node):
             return self._printed_segments(*printed)
+        if name := counted_list(text):
+            return self._count_segments(name, ",", self.line(node))
         if counts_hosts_of_job(text):
             return list(self.variables.get("SLURM_NNODES", []))
         computed = text if text.startswith("$((") and text.endswith("))") else computed_expression(text)
         value = self._arithmetic_value(computed) if computed else ""
         return [] if value in {"", computed} else [Segment(value, self.line(node), self.branch, whole=True)]
+
+    def _count_segments(self, name: str, separator: str | None, line: int) -> Segments:
+        """How many elements an array has, or items a list with a separator; empty if they are not decided."""
+        words = words_of(self.variables.get(name, []))
+        items = [item for word in words for item in (word.text.split(separator) if separator else [word.text])]
+        if not items or any("$" in item or not item for item in items):
+            return []
+        return [Segment(str(len(items)), line, max(word.branch for word in words), whole=True)]
 
     def _arithmetic_value(self, text: str) -> str:
         """The value of an arithmetic expression ``$((…))`` in the default of a variable, which the grammar parses as a
@@ -229,7 +241,7 @@ class Expansion:
         match = re.match(r"\$(?P<name>\w+|[@*])", text) if simple else _PARAMETER.match(text)
         unknown: Segments = [Segment(text, line, self.branch)]
         if match is None:
-            return unknown
+            return self._count_segments(counted_array(text), None, line) or unknown
         groups = match.groupdict()
         sign, held = groups.get("sign") or "", self.variables.get(groups["name"])
         if sign.endswith(("-", "=")) and groups["name"] in self.given_alone:

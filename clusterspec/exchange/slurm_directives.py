@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clusterspec.logs.text_lines import line_at
+
 _LINE = re.compile(r"^#SBATCH[ \t]+\S")
 _OPTION = re.compile(
     r"(?<=[ \t])(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)|-(?P<short>[NnG]))"
@@ -46,7 +48,7 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
         match["name"] or _SHORT[match["short"]]: (match["count"], line + offset) for line, match in _directives(text)
     }
     if {"nodes", "ntasks"}.isdisjoint(found) and (listed := _HOSTS.search(text)) and not open_counts(text):
-        found |= _count_of_hosts(listed["hosts"], text.count("\n", 0, listed.start()) + 1 + offset)
+        found |= _count_of_hosts(listed["hosts"], line_at(text, listed.start()) + offset)
     return found
 
 
@@ -205,7 +207,7 @@ def accelerator_features(text: str) -> list[tuple[str, int]]:
     for match in _FEATURES.finditer(text):
         for word in re.split(r"[^A-Za-z0-9]+", match["words"]):
             if word and ids_of_name("accelerator", word):
-                found.setdefault(word, text.count("\n", 0, match.start("words")) + 1)
+                found.setdefault(word, line_at(text, match.start("words")))
     return list(found.items())
 
 

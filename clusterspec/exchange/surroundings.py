@@ -60,7 +60,7 @@ def _with_visible_devices(file: InputFile, found: ImportResult) -> ImportResult:
     ]
     if not stated:
         return found
-    builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, stated[0].start("name")) + 1
+    builder, line = ImportBuilder(found.kind, file.name), file.line_at(stated[0].start("name"))
     counts = {match["ids"].count(",") + 1 for match in stated}
     if len(counts) > 1:
         why = "commands of the script see different numbers of devices"
@@ -79,7 +79,7 @@ def _with_visible_devices(file: InputFile, found: ImportResult) -> ImportResult:
 
 def _is_of_launch(file: InputFile, match: re.Match[str], lines: set[int]) -> bool:
     """Whether a variable is set for all following commands, or in a command from which a value was read."""
-    first, rest = file.text.count("\n", 0, match.start("name")), file.text[match.end() :]
+    first, rest = file.line_at(match.start("name")) - 1, file.text[match.end() :]
     if not rest.partition("\n")[0].strip("\"' ;"):
         return True
     statement = _COMMAND.match(file.text, match.start("name"))
@@ -104,7 +104,7 @@ def _with_stages_of_engine(file: InputFile, found: ImportResult) -> ImportResult
     if not stated:
         return found
     sizes, stages = {each["sizes"] for each in stated}, found.value(("layout", "pp"))
-    builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, stated[0].start("name")) + 1
+    builder, line = ImportBuilder(found.kind, file.name), file.line_at(stated[0].start("name"))
     layers = stated[0]["sizes"].split(",")
     if len(sizes) == 1 and len(layers) == stages and all(each.isdecimal() for each in layers):
         builder.set("layout.stage_layers", [int(each) for each in layers], line)
@@ -136,7 +136,7 @@ def _with_other_program(file: InputFile, found: ImportResult) -> ImportResult:
     if other is None:
         return found
     named = "module" if other["module"] else "file"
-    builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, other.start(named)) + 1
+    builder, line = ImportBuilder(found.kind, file.name), file.line_at(other.start(named))
     builder.unknown(excerpt(other[named], LIST), "another program that the text starts: not read", line)
     return combined_result([found, builder.reading()])
 
@@ -150,7 +150,7 @@ def _with_sourced_file(file: InputFile, found: ImportResult) -> ImportResult:
     passed = _passed_array(file.text, sourced.end()) if sourced else None
     if sourced is None or (default is None and passed is None):
         return found
-    builder, line = ImportBuilder(found.kind, file.name), file.text.count("\n", 0, sourced.start("file")) + 1
+    builder, line = ImportBuilder(found.kind, file.name), file.line_at(sourced.start("file"))
     effects = (
         default and f"variables that it sets replace defaults such as that of {default['name']}",
         passed and f"the launch takes the options in {passed} from it",

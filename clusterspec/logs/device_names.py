@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clusterspec.logs.benchmark import Evidence
+from clusterspec.logs.text_lines import line_at
 
 _DEVICE = re.compile(
     r"\bRank +([0-9]{1,8}) .{0,40}?\bPid +[0-9]{1,9} on +(\S{1,255}) *device +[0-9]{1,4} +\[[^\]\n]{1,40}\]"
@@ -36,4 +37,4 @@ def device_statements(text: str) -> Iterator[Evidence]:
             {(match[1], match[2])} if match[1] else {(match[4], "")} if match[4] else ()
         )
     for name, ranks in found.items():
-        yield Evidence("devices", f"{len(ranks)} {name}", text.count("\n", 0, first[name]) + 1)
+        yield Evidence("devices", f"{len(ranks)} {name}", line_at(text, first[name]))

@@ -15,7 +15,7 @@ from itertools import islice
 from clusterspec.logs.catalogued_messages import MESSAGE
 from clusterspec.logs.program_lines import STATING
 from clusterspec.logs.refused_calls import CALL
-from clusterspec.logs.text_lines import lines_of, shown_line
+from clusterspec.logs.text_lines import line_at, lines_of, shown_line
 from clusterspec.records import NamedTuple
 
 CONSEQUENCE = "consequence"
@@ -170,7 +170,7 @@ def observed_failures(text: str) -> tuple[Observed | None, tuple[Observed, ...]]
 
 
 def _observed(text: str, match: re.Match[str]) -> Observed:
-    first = text.count("\n", 0, match.start()) + 1
+    first = line_at(text, match.start())
     return Observed(int(match[1]), int(match[2]), first, first + match[0].count("\n"))
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from clusterspec.logs.text_lines import line_at
+
 _SERVICES = (
     r"slurm\w{0,12}|srun|munged?|kube\S{0,20}|k3s|containerd|crio?|docker\w?|podman|enroot|pyxis|etcd|nvidia\S{0,24}"
     r"|nv-\S{1,24}|dcgm\S{0,16}|rocm\S{0,16}|amdgpu\S{0,8}|habana\S{0,16}|neuron\S{0,16}|opensm|openibd|ibacm"
@@ -113,7 +115,7 @@ def _paths_of_matrix(text: str) -> tuple[set[str], int]:
     if len(rows) < FEWEST_ROWS:
         return set(), 0
     paths = {cell for row in rows for cell in row[1].split()[: len(rows)]} - {"X"}
-    return paths, text.count("\n", 0, rows[0].start()) + 1
+    return paths, line_at(text, rows[0].start())
 
 
 FEWEST_ROWS = 2
@@ -140,4 +142,4 @@ def unlike_links(text: str) -> tuple[str, int] | None:
         return None
     name = text[start : text.find(":", start)]
     compared = f"another one {most}" if len(listed) > 1 else f"it has {number}"
-    return f"{name} has {active} active links, {compared}", text.count("\n", 0, start) + 1
+    return f"{name} has {active} active links, {compared}", line_at(text, start)

@@ -14,7 +14,7 @@ from typing import Any
 from clusterspec.logs.benchmark import Benchmark, Listed
 from clusterspec.logs.nccl_rows import MOST_ROWS, NotALogError
 from clusterspec.logs.perftest import LATENCY_HEAD
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import line_at, lines_of
 from clusterspec.records import replace
 
 # Latencies of perftest (``ib_write_lat``, ``ib_read_lat``, ``ib_send_lat``): linux-rdma/perftest 00b55b66,
@@ -179,4 +179,4 @@ def _finite_number(value: object) -> float | None:
 
 def _line_of_word(text: str, word: str) -> int:
     at = text.find(word)
-    return text.count("\n", 0, at) + 1 if at >= 0 else 1
+    return line_at(text, at) if at >= 0 else 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import line_at, lines_of
 from clusterspec.standard import recent
 
 _WATCHDOG = re.compile(
@@ -162,7 +162,7 @@ def preparing_ranks(text: str) -> tuple[str, int] | None:
     last = text.rfind("/s", 0, text.find("\n", min(ends)) if "\n" in text[min(ends) :] else len(text))
     start = text.rfind("\n", 0, max(last, 0)) + 1
     match = _PREPARING.search(text[start : start + 2_000])
-    return (match[1].strip(), text.count("\n", 0, start) + 1) if match else None
+    return (match[1].strip(), line_at(text, start)) if match else None
 
 
 _CONNECTED = re.compile(r"failed to connect to \[?([A-Za-z][\w.-]{0,200})\]?:([0-9]{1,5})\b")
@@ -180,7 +180,7 @@ def renamed_address(text: str) -> tuple[str, int] | None:
     name_by_port = {match[2]: match[1] for match in _CONNECTED.finditer(text)}
     for match in _GIVEN_ADDRESS.finditer(text):
         if match[2] in name_by_port:
-            return f"{match[1]} is reached as {name_by_port[match[2]]}", text.count("\n", 0, match.start()) + 1
+            return f"{match[1]} is reached as {name_by_port[match[2]]}", line_at(text, match.start())
     return None
 
 
@@ -203,4 +203,4 @@ def store_wait(text: str) -> tuple[str, int] | None:
     calls = text[max(0, match.start() - TRACED) : match.start()].rpartition("Traceback (most recent call last)")[2]
     if 'File "' not in calls or any(call in calls for call in _STARTING):
         return None
-    return match[0].strip(), text.count("\n", 0, match.start()) + 1
+    return match[0].strip(), line_at(text, match.start())

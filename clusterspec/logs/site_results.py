@@ -14,6 +14,7 @@ from typing import Any
 
 from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Series, SizePoint, ranks_from_ratio
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, NotALogError
+from clusterspec.logs.text_lines import line_at
 from clusterspec.records import NamedTuple
 
 ROUNDED = 0.005
@@ -166,7 +167,7 @@ def read_cvs(text: str) -> Benchmark:
     rows = _json_document(text)
     if not isinstance(rows, list) or len(rows) > MOST_ROWS:
         raise NotALogError(f"is not a list of at most {MOST_ROWS:,} results")
-    lines = [text.count("\n", 0, match.start()) + 1 for match in re.finditer(r'"size"\s*:', text)]
+    lines = [line_at(text, match.start()) for match in re.finditer(r'"size"\s*:', text)]
     groups: dict[_Run, list[tuple[SizePoint, float | None, int]]] = {}
     for row, line in zip(rows, lines, strict=False):
         if not isinstance(row, dict):
@@ -210,7 +211,7 @@ def read_readiness(text: str) -> Benchmark:
     items = document.get("items", [document]) if isinstance(document, dict) else None
     if not isinstance(items, list) or len(items) > MOST_TABLES:
         raise NotALogError(f"is no BandwidthMeasurement and no list of at most {MOST_TABLES}")
-    lines = iter([text.count("\n", 0, match.start()) + 1 for match in re.finditer(r'"sizeBytes"\s*:', text)])
+    lines = iter([line_at(text, match.start()) for match in re.finditer(r'"sizeBytes"\s*:', text)])
     found, unnamed = [], 0
     for item in items:
         spec, status = (item.get(key) if isinstance(item, dict) else None for key in ("spec", "status"))

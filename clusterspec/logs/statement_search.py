@@ -53,7 +53,7 @@ from clusterspec.logs.shared_devices import ranks_on_one_device
 from clusterspec.logs.shared_memory_sizes import ample_shared_memory
 from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
-from clusterspec.logs.text_lines import lines_of, shown_part, with_digits_as_zero
+from clusterspec.logs.text_lines import line_at, lines_of, shown_part, with_digits_as_zero
 from clusterspec.logs.told_rates import rate_statements
 from clusterspec.logs.trials import trial_statements
 from clusterspec.logs.unlike_hosts import unlike_statements
@@ -385,4 +385,4 @@ def _adapter_of_all_channels(text: str) -> Iterator[Evidence]:
     if len({channel for channel, _ in found}) > 1 and len({adapter for _, adapter in found}) == 1:
         first = _NETWORK_CHANNEL.search(text)
         assert first is not None
-        yield Evidence("only-adapter", found[0][1], text.count("\n", 0, first.start()) + 1)
+        yield Evidence("only-adapter", found[0][1], line_at(text, first.start()))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.logs.text_lines import lines_of, shown_part
+from clusterspec.logs.text_lines import line_at, lines_of, shown_part
 
 _VALUE = re.compile(
     r"(?<![\w/])((?:(?:lm|train|training|total)[ _/]?)?loss|(?:global|total|local)?[ _]?grad(?:ient)?[ _]?norm|gnorm)"
@@ -44,7 +44,7 @@ def lasting_non_finite(text: str) -> tuple[str, int] | None:
     if not lasting:
         return None
     first = min(lasting, key=lambda match: match.start())
-    return shown_part(first[0], 0, len(first[0])), text.count("\n", 0, first.start()) + 1
+    return shown_part(first[0], 0, len(first[0])), line_at(text, first.start())
 
 
 _SECONDS = r":? {1,4}([0-9]{1,7}(?:\.[0-9]{1,9})?)s?(?![\w.:-])"

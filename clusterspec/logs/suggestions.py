@@ -15,7 +15,7 @@ from clusterspec.logs.quiet_lines import is_outlived, is_quiet
 from clusterspec.logs.raising_frames import OPERATIONS
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.required_words import required_words
-from clusterspec.logs.text_lines import lines_of, shown_line
+from clusterspec.logs.text_lines import line_at, lines_of, shown_line
 
 _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|\w{0,40}Exception(?=: )"
@@ -228,7 +228,7 @@ def _wrapped_messages(text: str) -> Iterator[tuple[int, str]]:
     for match in islice(_BLOCK.finditer(text) if "-" * 20 in text else (), MOST_BLOCKS):
         paragraph = match[1].strip("\n").partition("\n\n")[0]
         if "\n" in paragraph:
-            yield text.count("\n", 0, match.start(1)) + 1, " ".join(paragraph.split())
+            yield line_at(text, match.start(1)), " ".join(paragraph.split())
 
 
 def _causes_of_words(line: str) -> tuple[str, ...]:
@@ -283,7 +283,7 @@ def stated_families(text: str) -> Iterator[tuple[str, str, int]]:
         if first is not None:
             found = found or family not in OF_OTHERS
             stated_line = text[first : first + LONGEST].split("\n", 1)[0]
-            yield family, shown_line(stated_line), text.count("\n", 0, first) + 1
+            yield family, shown_line(stated_line), line_at(text, first)
     if "NCCL INFO" in text:
         yield from _plugins_of_some_hosts(text)
     if not found:

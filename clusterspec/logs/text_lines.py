@@ -49,6 +49,15 @@ def lines_of(text: str) -> Iterator[str]:
     yield from text[start:].split("\n")
 
 
+def line_at(text: str, position: int) -> int:
+    """The number of the line that holds a character of a text, from 1.
+
+    >>> line_at("a\\nb", 0), line_at("a\\nb", 1), line_at("a\\nb", 2)
+    (1, 1, 2)
+    """
+    return text.count("\n", 0, position) + 1
+
+
 _AS_ZERO = bytes.maketrans(b"123456789abcdef", b"000000000000000")
 
 

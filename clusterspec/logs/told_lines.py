@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import line_at, lines_of
 
 _LABEL = re.compile(r" {0,6}[0-9]{1,6}: ?(?![0-9]{2}:)")
 """The label of a task; the time of a day has no blank after its first colon."""
@@ -164,7 +164,7 @@ def text_without_passed(text: str) -> str:
     went_on = len(steps) == STEPS and any(word in text for word in ("WARNING:", "socket.cpp", "CCL WARN "))
     if not went_on and '"finish_reason"' not in text and '"completion_tokens"' not in text:
         return text
-    before = text.count("\n", 0, steps[0]) if went_on else 0
+    before = line_at(text, steps[0]) - 1 if went_on else 0
     return "\n".join(
         "" if (number < before and _WARNED.match(line)) or _ANSWER.match(line) else line
         for number, line in enumerate(lines_of(text))

@@ -9,6 +9,7 @@ from math import isclose
 
 from clusterspec.logs.benchmark import MOST_RANKS, Benchmark, Series, SizePoint, ranks_from_ratio
 from clusterspec.logs.nccl_rows import MOST_ROWS, MOST_TABLES, RATE_TOLERANCE, NotALogError
+from clusterspec.logs.text_lines import line_at
 from clusterspec.quantity import bus_factor
 from clusterspec.records import dataclass, field
 from clusterspec.standard import DECIMAL
@@ -112,7 +113,7 @@ def _ascend_benchmark(text: str) -> Benchmark:
         raise NotALogError("the command with the collective and its ranks is missing")
     factor = bus_factor(collective, ranks)
     points = tuple(
-        SizePoint(float(m[1]), float(m[2]) * 1e-6, float(m[3]) * 1e9 * factor, text.count("\n", 0, m.start(1)) + 1)
+        SizePoint(float(m[1]), float(m[2]) * 1e-6, float(m[3]) * 1e9 * factor, line_at(text, m.start(1)))
         for m in _ASCEND.finditer(text)
         if m[2].count(".") < 2 and m[3].count(".") < 2
     )

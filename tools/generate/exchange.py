@@ -26,7 +26,8 @@ Unknown and ambiguous data are listed as unknown, never guessed.
 - `--format json` prints `spec`, `provenance`, `counts`, `unknown` and `missing` (the keys that a spec needs and the
   file cannot state: a launch script names no machine).
 
-Exit status 0 means that something was read, 2 that the file cannot be read in this format; one line states the reason.
+Exit status 0 means that something was read, 1 that the files state nothing that a spec has or that `--part` must
+choose, 2 that a file cannot be read in this format; one line states the reason.
 XML with document types or entities, archives that unpack to more than 32 MiB, and files above the size in the table are
 refused.
 """

@@ -91,7 +91,7 @@ def describe_export(parser: argparse.ArgumentParser) -> None:
 def run_import(args: argparse.Namespace) -> int:
     """Print the content of the files as a spec, or insert it into one.
 
-    Raises `UsageFault` if a file cannot be read in its format.
+    Raises `UsageFault` if a file cannot be read in its format, and `SpecFault` if the files state no fact.
     """
     if args.list:
         print_text(
@@ -114,13 +114,33 @@ def run_import(args: argparse.Namespace) -> int:
         refuse_input_as_output(args, "--into", args.into, args.files, chosen_config(args, folder_of(args.into)))
     digest = hashlib.sha256()
     reading = result_with_known_keys(combined_result([_read_file(args, name, digest) for name in args.files]))
-    if args.into:
+    states_fact = bool(reading.given or reading.counts)
+    if args.into and states_fact:
         _insert_import(args, reading, digest.hexdigest())
     elif args.format == "json":
         print_json(_import_json(args, reading, digest.hexdigest()))
-    else:
+    elif states_fact:
         print_text(merge.new_spec(reading))
+    if not states_fact:
+        raise SpecFault(f"{', '.join(args.files)}: {_nothing_text(reading)}")
     return OK
+
+
+MOST_REASONS = 3
+"""Maximum number of parts that the message names which were found and not imported."""
+
+
+def _nothing_text(reading: ImportResult) -> str:
+    """That files state neither a key of a spec nor a count: as what they were read, what is read there, and what was
+    found instead.
+    """
+    kinds = [import_formats.format_named(kind) for kind in reading.kind.split(" + ") if import_formats.is_format(kind)]
+    looked = "; ".join(f"{kind.name} ({kind.title})" for kind in kinds) or reading.kind
+    found = "; ".join(str(each) for each in reading.unknown[:MOST_REASONS])
+    more = (
+        f"; and {plural(len(reading.unknown) - MOST_REASONS, 'other part')}" if reading.unknown[MOST_REASONS:] else ""
+    )
+    return f"read as {looked}, states nothing that a spec has{f'; {found}{more}' if found else ''}"
 
 
 def _is_file_without_kind(text: str, *, alone: bool) -> bool:

@@ -55,7 +55,7 @@ def read_hyperpod(file: InputFile) -> ImportResult:
     """The nodes of the group with accelerators. Raises `SeveralParts` for several, `FormatError` for none."""
     if template := _TEMPLATE.search(file.text):
         why = "a template of CloudFormation, whose parameters give the instances: import what describe-cluster prints"
-        raise FormatError(why, file.text.count("\n", 0, template.start()) + 1)
+        raise FormatError(why, file.line_at(template.start()))
     yaml, builder = read_yaml(file), ImportBuilder(HYPERPOD, file.name)
     groups = _instance_groups(yaml)
     known = [group for group in groups if group.platform]

@@ -132,7 +132,7 @@ def read_kubernetes(file: InputFile) -> ImportResult:
         if request is None:
             raise
         why = f"asks for {request['name']}: {request['value'].strip()}, which is no count: fill it in"
-        raise FormatError(why, file.text.count("\n", 0, request.start("name")) + 1) from None
+        raise FormatError(why, file.line_at(request.start("name"))) from None
 
 
 def _read_objects(file: InputFile) -> ImportResult:

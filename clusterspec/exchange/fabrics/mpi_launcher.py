@@ -9,6 +9,7 @@ from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.fabrics.pods import containers_of
 from clusterspec.exchange.import_result import ImportBuilder, without_comments
 from clusterspec.exchange.workloads.keys import positive_integer_of
+from clusterspec.logs.text_lines import line_at
 from clusterspec.source import value_at
 
 _LAUNCHERS = re.compile(r"\b(?:mpirun|mpiexec|horovodrun)\b([^|;&]{0,8000})")
@@ -60,12 +61,12 @@ def record_command(yaml: Yaml, builder: ImportBuilder) -> None:
     """Record the environment and the benchmark of the launcher command."""
     text = without_comments(yaml.document.source.text)
     for match in re.finditer(r"-x\s+([A-Z][A-Z0-9_]{2,60})=(\S+)", text):
-        builder.count(match[1], match[2].strip("\"'\\"), yaml.offset + text.count("\n", 0, match.start()) + 1)
+        builder.count(match[1], match[2].strip("\"'\\"), yaml.offset + line_at(text, match.start()))
     if test := re.search(r"\b(\w+_perf)\b(?:[^\n]*?-b\s+(\S+))?(?:[^\n]*?-e\s+(\S+))?", text):
-        line = yaml.offset + text.count("\n", 0, test.start()) + 1
+        line = yaml.offset + line_at(text, test.start())
         builder.count("test", " ".join(part for part in test.groups() if part), line)
     for match in _COLLNET.finditer(text):
         if match[1] == "1":
-            line = yaml.offset + text.count("\n", 0, match.start()) + 1
+            line = yaml.offset + line_at(text, match.start())
             builder.set("cluster.scale_out.in_network_reduction", True, line)
             break

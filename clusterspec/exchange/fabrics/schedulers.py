@@ -45,7 +45,7 @@ def read_slurm_topology(file: InputFile) -> ImportResult:
     """The nodes and switches of a topology. Raises `FormatError` if it names none."""
     builder = ImportBuilder(SLURM_TOPOLOGY, file.name)
     if template := re.search(r"\{%|\{\{", file.text):
-        raise FormatError("a template: import the rendered file", file.text.count("\n", 0, template.start()) + 1)
+        raise FormatError("a template: import the rendered file", file.line_at(template.start()))
     if _CONF.search(file.text):
         _record_conf(file, _topology_lines(file), builder)
     else:

@@ -14,6 +14,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.product_names import torus_shape
 from clusterspec.exchange.import_result import LIST, ImportBuilder, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
+from clusterspec.logs.text_lines import line_at
 
 _GKE = {
     "nvidia-tesla-t4": "t4",
@@ -73,11 +74,11 @@ def set_labelled_accelerator(file: InputFile, builder: ImportBuilder) -> None:
     toruses = {match["shape"]: match.start() for match in _TOPOLOGY.finditer(text)}
     if len(toruses) == 1 and (found or builder.reading().value(("cluster", "accelerators_per_node")) is not None):
         (shape, at), *_ = toruses.items()
-        line = text.count("\n", 0, found[0].start() if found else at) + 1
+        line = line_at(text, found[0].start() if found else at)
         builder.set("cluster.scale_up.shape", list(torus_shape(shape)), line)
     if not found or builder.reading().value(("cluster", "accelerator")) is not None:
         return
-    line = text.count("\n", 0, found[0].start()) + 1
+    line = line_at(text, found[0].start())
     if len(named) == 1 and not any(_is_list(match) for match in found):
         builder.set("cluster.accelerator", named.pop(), line)
         _set_whole_machine({match["value"] for match in found if match["name"] == _INSTANCE}, builder, line)
@@ -107,7 +108,7 @@ def count_node_type(text: str, offset: int, builder: ImportBuilder) -> None:
     for affinity in _VALUE.finditer(text):
         keys = _KEY.findall(text, max(0, affinity.start() - 200), affinity.start())
         if "{{" not in affinity[1] and (not keys or _OF_MACHINE.search(keys[-1])):
-            builder.count("node_type", affinity[1], offset + text.count("\n", 0, affinity.start()) + 1)
+            builder.count("node_type", affinity[1], offset + line_at(text, affinity.start()))
             return
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.product_names import slice_of_name
+from clusterspec.catalog.product_names import TpuSlice, slice_of_name
 from clusterspec.exchange.import_result import LIST, ImportBuilder, InputFile, excerpt
+from clusterspec.logs.text_lines import line_at
 
 _TYPE = re.compile(r"(?<!\S)--(?:device|tpu)[-_]type[= \t]+[\"']?(?P<name>[A-Za-z0-9-]{2,40})[\"']?(?=\s|\\|\Z)")
 _SLICES = re.compile(r"(?<!\S)--num[-_]slices[= \t]+[\"']?(?P<count>[1-9]\d{0,4})[\"']?(?=\s|\\|\Z)")
@@ -25,7 +26,7 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
     types, counts = list(_TYPE.finditer(text)), {match["count"] for match in _SLICES.finditer(text)}
     if not types:
         return None
-    line = text.count("\n", 0, types[0].start()) + 1
+    line = line_at(text, types[0].start())
     names = dict.fromkeys(match["name"] for match in types)
     found = slice_of_name(types[0]["name"], Catalog.open())
     if len(names) > 1 or len(counts) > 1 or found is None:
@@ -35,9 +36,14 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
         builder.unknown(f"the machine: {excerpt(', '.join(names), LIST)}", why, line)
         return None
     slices = int(counts.pop()) if counts else 1
+    set_slices(found, slices, builder, line)
+    return found.chips * slices * found.chip.ranks_per_accelerator
+
+
+def set_slices(found: TpuSlice, slices: int, builder: ImportBuilder, line: int) -> None:
+    """Set the machine of a number of slices of a size."""
     builder.set("cluster.platform", found.chip.id, line)
     builder.set("cluster.accelerators", found.chips * slices, line)
     if found.shape:
         builder.set("cluster.scale_up.shape", list(found.shape), line)
     builder.count("slices", slices, line)
-    return found.chips * slices * found.chip.ranks_per_accelerator

@@ -82,10 +82,11 @@ def options_of_engine(text: str) -> str | None:
     model, names = _MODEL_OPTION.search(text), {found[0].rstrip(" \t:") for found in _OPTIONS.finditer(text)}
     if len(names) < (3 if model is None else 2) or _PART.search(text) or _OF_A_HARNESS.search(text):
         return None
+    own = [each for each, options in _OWN_OPTIONS.items() if options & {name.replace("_", "-") for name in names}]
     if model is not None:
-        return "sglang" if model["sglang"] else "vllm"
-    engines = [engine for engine, own in _OWN_OPTIONS.items() if own & {name.replace("_", "-") for name in names}]
-    return engines[0] if len(engines) == 1 else None
+        named = "sglang" if model["sglang"] else "vllm"
+        return named if own in ([], [named]) else None  # a program that passes its own options on to an engine
+    return own[0] if len(own) == 1 else None
 
 
 def options_in(file: InputFile) -> Keys:

@@ -29,7 +29,7 @@ def printed_configuration(file: InputFile) -> InputFile | None:
         return None
     if len({match["json"] for match in printed}) > 1:
         raise FormatError("prints several configurations of DeepSpeed: give the log of one run")
-    before = file.text.count("\n", 0, printed[0].start("json"))
+    before = file.line_at(printed[0].start("json")) - 1
     text = "\n" * before + _INFINITE.sub("null", printed[0]["json"])
     return InputFile(file.name, text.encode(), file.part)
 

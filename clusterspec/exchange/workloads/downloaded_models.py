@@ -14,6 +14,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.started_programs import LARGEST_SCRIPT
 from clusterspec.exchange.workloads.models import set_model, set_served_model
+from clusterspec.logs.text_lines import line_at
 from clusterspec.records import replace
 
 _NAME = r"(?P<name>[A-Za-z0-9][\w.-]{0,60}/[\w.-]{1,100})"
@@ -82,7 +83,7 @@ def _downloads(file: InputFile) -> list[tuple[str, str, int]]:
             commands = ()
         texts = [(each.text, each.line) for each in commands if _may_download(each.text)]
     return [
-        (match["name"], match["into"], line or text.count("\n", 0, match.start()) + 1)
+        (match["name"], match["into"], line or line_at(text, match.start()))
         for text, line in texts
         for pattern in _DOWNLOADS
         for match in islice(pattern.finditer(text), MOST_DOWNLOADS)

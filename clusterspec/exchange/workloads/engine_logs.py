@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from clusterspec.exchange.import_result import InputFile
 from clusterspec.exchange.workloads.declared_options import started_keys
 from clusterspec.exchange.workloads.keys import Keys
+from clusterspec.logs.text_lines import line_at
 
 _MARKS = ("non-default args: {", "args: Namespace(", "LLM engine (", "server_args=ServerArgs(")
 _PRINTED = re.compile(
@@ -63,7 +64,7 @@ def engines_of_log(file: InputFile) -> list[tuple[str, Keys]]:
     """The engines that print their options in a log; an engine on several nodes appears once."""
     engines: list[tuple[str, Keys]] = []
     for match in _option_lines(file.text):
-        name, line = "sglang" if match["sglang"] else "vllm", file.text.count("\n", 0, match.start("values")) + 1
+        name, line = "sglang" if match["sglang"] else "vllm", file.line_at(match.start("values"))
         values = dict(_printed_values(match["values"], of_dictionary=bool(match["options"])))
         if not (match["sglang"] or match["options"] or match["all"]):
             _add_configuration(engines, values, line)
@@ -80,7 +81,7 @@ def _add_chunks(engines: list[tuple[str, Keys]], text: str) -> None:
     stated = {match[1]: match for match in _CHUNKS.finditer(text)}
     if len(engines) == len(stated) == 1 and engines[0][1].find("max_num_batched_tokens") is None:
         ((tokens, match),) = stated.items()
-        engines[0][1].put("max_num_batched_tokens", int(tokens), text.count("\n", 0, match.start()) + 1)
+        engines[0][1].put("max_num_batched_tokens", int(tokens), line_at(text, match.start()))
 
 
 def _option_lines(text: str) -> Iterator[re.Match[str]]:

@@ -8,6 +8,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import file_keys
+from clusterspec.exchange.workloads.run_tokens import set_tokens_of_steps
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 # Source of the meaning of ``intermediate_size`` with gated activations: gpt-neox, megatron/model/transformer.py
@@ -116,5 +117,6 @@ def _set_training(keys: Keys, builder: ImportBuilder) -> None:
         builder.count("sequences_per_replica_and_step", steps * micro, line)
         why = f"{steps} × {micro} sequences for each data-parallel replica; the file does not state the accelerators"
         builder.unknown("workload.global_batch", why, line)
+    set_tokens_of_steps(keys.integer("train_iters"), builder, keys.line("train_iters"))
     if keys.get("attention_config") and "flash" in str(keys.get("attention_config")):
         builder.set("workload.attention", "flash", keys.line("attention_config"))

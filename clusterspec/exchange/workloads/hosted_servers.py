@@ -27,6 +27,7 @@ from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.stated_variables import stated_variables
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.text_lines import line_at
 from clusterspec.units import plural
 
 HOSTED = "hosted-server"
@@ -155,4 +156,4 @@ def set_sagemaker_machine(file: InputFile, builder: ImportBuilder) -> None:
     if len(known) > 1:
         builder.unknown(f"instances {excerpt(', '.join(known))}", "several types: state cluster.platform")
     for name, platform in known.items() if len(known) == 1 else ():
-        builder.set("cluster.platform", platform, file.uncommented.count("\n", 0, found[name]) + 1)
+        builder.set("cluster.platform", platform, line_at(file.uncommented, found[name]))

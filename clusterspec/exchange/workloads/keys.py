@@ -117,10 +117,11 @@ class Keys:
     @property
     def elided(self) -> bool:
         """Whether the launch leaves options out (``...``), or passes on arguments of its script (``"$@"``) or of a
-        variable or command that the script does not decide (``$EXTRA_ARGS``, ``$(cat options)``).
+        variable or command that the script does not decide (``$EXTRA_ARGS``, ``$(cat options)``). Options without a
+        program, which another file starts, leave out those of that file.
         """
         words = [word.text for word in self.command.words]
-        return bool(self.conditional) or any(
+        return bool(self.conditional or (words and words[0].startswith("-"))) or any(
             word in {"...", "…", *PASSED_ON}
             or _OPTIONS_OF.fullmatch(word)
             or _CUT_SCRIPT.fullmatch(word)

@@ -12,6 +12,7 @@ from clusterspec.exchange.shell import Command, is_finder
 from clusterspec.exchange.shell_text import script_in
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
+from clusterspec.logs.text_lines import line_at
 
 _NO_LAUNCHERS = {
     "echo",
@@ -79,7 +80,7 @@ def _appended_words(text: str) -> tuple[tuple[str, tuple[str, int]], ...]:
     (('A', ('${MORE_ARGS}', 3)),)
     """
     return tuple(
-        (match["list"], (f"${{{match['held'] or match['name']}}}", text.count("\n", 0, match.start("word")) + 1))
+        (match["list"], (f"${{{match['held'] or match['name']}}}", line_at(text, match.start("word"))))
         for match in islice(_APPENDED.finditer(text), MOST_LINES)
         if _HOLDS_OPTIONS.search(match["held"] or match["name"])
     )

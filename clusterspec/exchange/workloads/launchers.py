@@ -43,6 +43,8 @@ _LINE = re.compile(
 _STATED = re.compile(r"--(?:nproc[_-]per[_-]node|nnodes|num_gpus|num[_-]nodes|devices|include)\b")
 _NODES = ("nnodes", "num_nodes")
 _RANKS = ("nproc_per_node", "num_gpus", "devices")
+_MODULE = frozenset({"-m", "--module"})
+"""Options before a module (torchrun; ``deepspeed/launcher/runner.py``)."""
 _MOST_SHOWN = 12
 _PAGES = (".py", ".md", ".rst", ".ipynb", ".html")
 """Files whose launches are examples, or text of a program."""
@@ -110,3 +112,23 @@ def _launcher_options(keys: Keys) -> Keys | None:
     own.put("program", program, words[at].line)
     own.values["options"], own.listed["options"] = (True, own.line("program")), tuple(behind.values)
     return own
+
+
+def set_ranks_of_module(file: InputFile, builder: ImportBuilder) -> None:
+    """Set the nodes and ranks of the only launcher of a module, whose name and options a variable may hold
+    (``torchrun --nproc_per_node 8 -m ${COMMANDS}``).
+    """
+    started = [own for keys in launches_of(file, _LAUNCH) if (own := _options_before_module(keys)) is not None]
+    if len(started) == 1:
+        own = started[0]
+        builder.set("layout.nodes", own.integer(*_NODES), own.line(*_NODES))
+        builder.count("ranks_per_node", own.integer(*_RANKS), own.line(*_RANKS))
+
+
+def _options_before_module(keys: Keys) -> Keys | None:
+    """The options of a launcher before the module that it starts; None if it starts none."""
+    words = keys.command.words
+    for at, word in enumerate(words[:-1]):
+        if word.text in _MODULE and not words[at + 1].text.startswith("torch.distributed"):
+            return command_keys(keys.command._replace(words=words[:at]))
+    return None

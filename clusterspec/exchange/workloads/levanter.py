@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_counts
 from clusterspec.exchange.workloads.models import set_model, set_parameters
+from clusterspec.exchange.workloads.run_tokens import set_tokens_of_steps
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 LEVANTER = "levanter"
@@ -85,6 +86,7 @@ def read_levanter(file: InputFile) -> ImportResult:
         set_counts(keys, {"workload.global_batch": (batch,)}, builder)
     set_counts(keys, {"workload.sequence_length": ("train_seq_len", "model.seq_len", "model.max_seq_len")}, builder)
     set_counts(keys, {"layout.micro_batch": ("trainer.per_device_parallelism",)}, builder)
+    set_tokens_of_steps(keys.integer("trainer.num_train_steps"), builder, keys.line("trainer.num_train_steps"))
     _set_model(keys, builder)
     _set_layout(keys, builder)
     _set_options(keys, builder)

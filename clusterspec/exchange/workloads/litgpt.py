@@ -65,6 +65,8 @@ def read_litgpt(file: InputFile) -> ImportResult:
     pretrained = _pretrains(keys)
     _set_strategy(keys, pretrained, builder)
     _set_length(keys, pretrained, builder)
+    if pretrained:
+        set_counts(keys, {"workload.tokens": ("train.max_tokens",)}, builder)
     precision = str(keys.get("precision") or "").partition("-")[0]
     builder.set("workload.precision", _PRECISIONS.get(precision), keys.line("precision"))
     _set_updates(keys, builder)

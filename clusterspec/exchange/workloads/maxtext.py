@@ -21,6 +21,7 @@ from clusterspec.exchange.workloads.keys import (
 from clusterspec.exchange.workloads.maxtext_named import SIZES, STUDENT, lists_scale, set_named_model
 from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
+from clusterspec.exchange.workloads.run_tokens import set_tokens_of_steps
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
@@ -126,7 +127,7 @@ def read_maxtext(file: InputFile) -> ImportResult:
         for program, does in ((_SERVES, "for inference"), (_CONVERTS, "to convert a checkpoint")):
             if not _TRAINS.search(file.text) and (started := program.search(file.text)):
                 why = f"starts MaxText {does}: only its training is read"
-                raise FormatError(why, file.text.count("\n", 0, started.start()) + 1)
+                raise FormatError(why, file.line_at(started.start()))
     if keys.find("base_emb_dim", "base_num_decoder_layers", "model_name", "per_device_batch_size") is None and not any(
         key.endswith("_parallelism") for key in keys.values
     ):
@@ -139,6 +140,7 @@ def read_maxtext(file: InputFile) -> ImportResult:
     _set_layout(keys, builder)
     set_parameters(builder, keys.line("base_num_decoder_layers"))
     _set_global_batch(keys, devices, builder)
+    set_tokens_of_steps(keys.integer("steps"), builder, keys.line("steps"))
     if own := next((word for word in keys.command.words if _CONFIGURATION.search(word.text)), None):
         builder.unknown(excerpt(own.text, LIST), "a separate file: import it as well", own.line)
     if other := next((word for word in keys.command.words if _LEARNS.search(word.text)), None):

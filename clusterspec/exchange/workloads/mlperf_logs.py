@@ -33,7 +33,7 @@ def with_machine(file: InputFile, found: ImportResult) -> ImportResult:
     if len(lines) != 1:
         return found
     ((described, at),) = lines.items()
-    before = "\n" * file.text.count("\n", 0, at)
+    before = "\n" * (file.line_at(at) - 1)
     try:
         machine = read_mlperf_system(InputFile(file.name, (before + described).encode(), None))
     except FormatError:

@@ -14,6 +14,7 @@ from clusterspec.exchange.workloads.accelerate import STAGES
 from clusterspec.exchange.workloads.keys import Keys, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import file_keys
+from clusterspec.exchange.workloads.run_tokens import set_tokens_of_steps
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 NANOTRON = "nanotron"
@@ -85,6 +86,7 @@ def _set_batch(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.global_batch", replicas * size * steps, line)
     elif steps:
         builder.count("gradient_accumulation_steps", steps, line)
+    set_tokens_of_steps(keys.integer("tokens.train_steps"), builder, keys.line("tokens.train_steps"))
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:

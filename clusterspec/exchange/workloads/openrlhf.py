@@ -25,6 +25,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice, set_counts
+from clusterspec.exchange.workloads.launchers import set_ranks_of_module
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.samples import (
     list_cut_length,
@@ -38,7 +39,9 @@ OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
 _SUPERVISED = re.compile(r"\bopenrlhf\.cli\.train_(?:sft|rm|dpo|kto|kd)\b")
 _ANY = re.compile(f"{_LAUNCH.pattern}|{_SUPERVISED.pattern}")
-_FORK = re.compile(r"(?<![\w./])(?:[A-Za-z_]\w{0,40}[./]){1,6}train_(?:sft|rm|dpo|kto|kd)(?:\.py)?(?![\w./])")
+_FORK = re.compile(
+    r"(?<![\w./])(?:\.{0,2}/){0,4}(?:[A-Za-z_][\w-]{0,40}[./]){1,8}train_(?:sft|rm|dpo|kto|kd)(?:\.py)?(?![\w./])"
+)
 """A program of another package with a name of OpenRLHF's: a fork, if it takes an option that only OpenRLHF has."""
 _OWN = re.compile(r"--micro_train_batch_size\b")
 _PAIRS = re.compile(r"\btrain_(?:rm|dpo)\b")
@@ -117,9 +120,9 @@ def read_openrlhf(file: InputFile) -> ImportResult:
     if fork or (_SUPERVISED.search(started) and not _LAUNCH.search(started)):
         if (rounds := _GENERATES.search(file.text)) and _SECOND.search(started):
             why = f"generates the samples of each round by another program ({rounds[0]}): no single workload"
-            raise FormatError(why, file.text.count("\n", 0, rounds.start()) + 1)
+            raise FormatError(why, file.line_at(rounds.start()))
         _list_inference(file, builder)
-        return _read_supervised(keys, builder, file.uncommented)
+        return _read_supervised(keys, builder, file)
     _take_dotted_names(keys)
     if keys.find("pretrain", "actor_num_nodes", "actor_num_gpus_per_node", "rollout_batch_size") is None:
         raise NothingStarted("has no launch of openrlhf.cli.train_ppo_ray with its options")
@@ -140,36 +143,10 @@ def _list_inference(file: InputFile, builder: ImportBuilder) -> None:
     """List the runs that write samples or rewards, which a round of rejection sampling has before its training."""
     for found in islice(_GENERATES.finditer(file.text), MOST_INFERENCE_RUNS):
         why = "writes samples or rewards for the training of the same round: its options and time are not in this spec"
-        builder.unknown(found[0], why, file.text.count("\n", 0, found.start()) + 1)
+        builder.unknown(found[0], why, file.line_at(found.start()))
 
 
-_BY_VARIABLE = re.compile(
-    r"^[^#\n]{0,100}?\b(?:torchrun|deepspeed)\b(?P<options>(?:[^\n;&|]|(?<=\\)\n){0,600}?)"
-    r"[ \t](?:-m|--module)[ \t=]+\"?\$\{?\w",
-    re.MULTILINE,
-)
-"""A launcher of a program whose name and options a variable holds."""
-_COUNTED = {
-    "nodes": re.compile(r"--(?:nnodes|num_nodes)[ =](\d{1,5})\b"),
-    "ranks_per_node": re.compile(r"--(?:nproc[_-]per[_-]node|num_gpus)[ =](\d{1,4})\b"),
-}
-
-
-def _set_launcher(text: str, builder: ImportBuilder) -> None:
-    """Set the nodes and ranks of the only launcher whose program a variable holds."""
-    launchers = list(_BY_VARIABLE.finditer(text))
-    if len(launchers) != 1:
-        return
-    for name, option in _COUNTED.items():
-        if stated := option.search(text, launchers[0].start("options"), launchers[0].end("options")):
-            line = text.count("\n", 0, stated.start()) + 1
-            if name == "nodes":
-                builder.set("layout.nodes", int(stated[1]), line)
-            else:
-                builder.count(name, int(stated[1]), line)
-
-
-def _read_supervised(keys: Keys, builder: ImportBuilder, text: str) -> ImportResult:
+def _read_supervised(keys: Keys, builder: ImportBuilder, file: InputFile) -> ImportResult:
     """The workload and sharding of supervised training, in which ``train_batch_size`` is the global batch."""
     _take_dotted_names(keys)
     if keys.find("pretrain", "train_batch_size", "zero_stage") is None:
@@ -192,7 +169,7 @@ def _read_supervised(keys: Keys, builder: ImportBuilder, text: str) -> ImportRes
     else:
         counted = counted | {"workload.global_batch": ("train_batch_size",)}
     set_counts(keys, counted, builder)
-    _set_launcher(text, builder)
+    set_ranks_of_module(file, builder)
     if length := keys.integer("max_len"):
         list_cut_length("max_len", length, builder, keys.line("max_len"))
     _set_trainer(keys, builder)

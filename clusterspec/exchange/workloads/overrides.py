@@ -8,7 +8,15 @@ from typing import Any
 from clusterspec.exchange.documents import read_yaml
 from clusterspec.exchange.import_result import InputFile, excerpt
 from clusterspec.exchange.shell import Command, script_of
-from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, positive_integer_of, read_arguments
+from clusterspec.exchange.workloads.keys import (
+    Keys,
+    chosen_launch,
+    command_keys,
+    flat_leaves,
+    launches_of,
+    positive_integer_of,
+    read_arguments,
+)
 from clusterspec.exchange.workloads.launch_commands import is_launch, severed_part, whole_launches
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
@@ -150,6 +158,33 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Patt
         keys.severed = severed_part(keys.command, all_of)
         keys.stopped = line_of_stop(file, keys.command.line)
     return chosen_launch(list(different.values())[::-1], file.part) if different else override_keys(file)
+
+
+_OF_RUN = re.compile(
+    r"(?!(?:.*[._])?(?:model|pretrain\w*)\.)(?:.*[._])?(?:dir|files?|path|name|logger|seed|mode|freq|epochs|lr|entity|group|tags?|source|dataset)(?:_\w+)?"
+)
+"""Overrides of names, files, loggers and learning rates, which runs of one layout have of their own, not of models."""
+
+
+def launch_with_overrides(file: InputFile, launch: re.Pattern[str]) -> Keys:
+    """The options and the overrides of one launch.
+
+    Raises `SeveralParts` if launches differ in either, names of runs and files aside, and none is chosen.
+    """
+    alike = launches_of(file, launch)
+    if len(alike) == 1 and override_words(alike[0].command).values:
+        keys, own = alike[0], overrides_of_launch(file, launch, _OF_RUN)
+    else:
+        keys = own = chosen_launch(alike, file.part)
+    if not keys.command.words:
+        return keys
+    if own.command.line != keys.command.line:
+        keys = command_keys(own.command)
+        keys.severed, keys.stopped = own.severed, own.stopped
+    own = override_words(keys.command)
+    keys.values |= own.values
+    keys.undecided += own.undecided
+    return keys
 
 
 def override_words(command: Command) -> Keys:

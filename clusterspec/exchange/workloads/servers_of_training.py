@@ -17,6 +17,6 @@ def refuse_training(file: InputFile) -> None:
     """Raise `SeveralParts` if a file also launches a training run next to the server, which the run may query."""
     lines = [each.command.line for each in launches_of(file, _TRAINS)] if _TRAINS.search(file.text) else []
     if started := _BY_CONFIGURATION.search(file.text):
-        lines.append(file.text.count("\n", 0, started.end()) + 1)
+        lines.append(file.line_at(started.end()))
     if lines:
         raise SeveralParts(f"launches a server, and training on line {lines[0]}: name the KIND instead of auto")

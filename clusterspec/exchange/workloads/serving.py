@@ -153,7 +153,7 @@ def read_serving(file: InputFile) -> ImportResult:
         why = "its launch leaves options out or passes on arguments: defaults are not assumed for those absent"
         builder.unknown("options of the engine", why, line)
     if "{{" in file.text and (templates := TEMPLATE.search(file.text)):
-        why, at = "template expressions may give or omit options", file.text.count("\n", 0, templates.start()) + 1
+        why, at = "template expressions may give or omit options", file.line_at(templates.start())
         if {".".join(map(str, each.path)) for each in builder.given} <= {"workload.kind", "layout.framework"}:
             raise FormatError(f"{excerpt(templates[0])}: {why}, and no other is stated: import the rendered files", at)
         builder.unknown(excerpt(templates[0]), f"{why}: import the rendered files", at)
@@ -195,6 +195,9 @@ def _role_reading(engine: str, keys: Keys, name: str) -> ImportResult:
 def set_engine_options(engine: str, keys: Keys, model: str | None, builder: ImportBuilder) -> None:
     """Set what the options of an engine's command line state; ``model`` is the id of the catalog, if it is known."""
     complete_options(engine, keys, builder)
+    if engine != "trt-llm" and isinstance(other := keys.get("config"), str):
+        why = "a separate file: import it as well; it gives the options that the launch leaves out"
+        builder.unknown(excerpt(other), why, keys.line("config"))
     if engine != "trt-llm":
         set_weight_type(keys, model, builder)
     {"vllm": _set_vllm_keys, "sglang": _set_sglang_keys, "trt-llm": _set_trtllm_keys}[engine](keys, model, builder)
@@ -249,13 +252,13 @@ def _set_shared_limits(
 
 def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
     """A degree of parallelism: 1, the default of the engines, where no option states it; None if the value is not
-    known.
+    known, or a file of options may state it.
 
     Defaults: vllm 0.33.0, vllm/config/parallel.py; sglang 0.5.21, sglang/srt/server_args.py; TensorRT-LLM,
     tensorrt_llm/commands/serve.py.
     """
     if keys.find(*names) is None:
-        return None if keys.is_undecided(*names) or keys.elided else 1
+        return None if keys.is_undecided(*names) or keys.elided or keys.find("config") else 1
     degree = keys.integer(*names)
     if degree is None:
         builder.unknown(f"{keys.find(*names)}: {excerpt(keys.get(*names))}", OPEN_COUNT, keys.line(*names))

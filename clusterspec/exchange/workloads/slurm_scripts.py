@@ -29,6 +29,7 @@ from clusterspec.exchange.slurm_directives import (
     requested_accelerator_parts,
 )
 from clusterspec.exchange.started_programs import shown_programs
+from clusterspec.logs.text_lines import line_at
 
 SLURM_JOB = "slurm-job"
 _DIRECTIVE = re.compile(r"^#SBATCH[ \t]+-", re.MULTILINE)
@@ -116,7 +117,7 @@ def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
     match = _RANKS.search(without_comments(text))
     if match is None:
         return None
-    line = text.count("\n", 0, match.start("count")) + 1
+    line = line_at(text, match.start("count"))
     stated = {int(match["count"])} if match["count"].isdecimal() else _evaluated_ranks(text)
     return (stated.pop(), line) if len(stated) == 1 else None
 
@@ -188,7 +189,7 @@ def _whole_nodes(found: dict[str, tuple[str, int]], run: re.Match[str], file: In
         builder.count("ranks_per_node", *started)
     why = "the job asks for none, as where a site gives whole nodes"
     builder.unknown("cluster.accelerators_per_node", why, line)
-    here = file.text.count("\n", 0, run.start("program")) + 1
+    here = file.line_at(run.start("program"))
     why = "a benchmark: import what it prints" if run["program"].endswith("_perf") else "starts what no reader knows"
     builder.unknown(run["program"], why, here)
     return builder.reading()

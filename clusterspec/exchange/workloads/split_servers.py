@@ -132,7 +132,7 @@ def set_split(
     """Set the plan of both roles; ``read`` reads the options of a launch of an engine in a file of a name."""
     for role, (_, keys) in split.items():
         if "replicas" not in keys.values and (pool := re.search(_POOL.format(role), file.text, re.MULTILINE)):
-            keys.put("replicas", int(pool[1]), file.text.count("\n", 0, pool.start(1)) + 1)
+            keys.put("replicas", int(pool[1]), file.line_at(pool.start(1)))
         elif "replicas" not in keys.values and (found := _engines_of_object(file, keys)):
             keys.put("replicas", *found)
     lines = {role: keys.command.line for role, (_, keys) in split.items()}

@@ -12,10 +12,12 @@ import re
 from typing import Any
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.product_names import slice_of_name
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product
+from clusterspec.exchange.machines.tpu_slices import set_slices
 from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.records import replace
 from clusterspec.source import value_at
@@ -61,6 +63,9 @@ def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
         raise FormatError("asks for no accelerators (resources.accelerators, resources.gpu)", yaml.line("resources"))
     line = yaml.line("resources", name)
     product, count = _product_and_count(asked[name])
+    if count == 1 and _SLICE.fullmatch(product):
+        _set_slices_of_task(yaml, product, nodes, builder)
+        return
     if count is None:
         why = "several choices, a range or a variable: the task does not state one"
         builder.unknown(f"{name}: {excerpt(asked[name])}", why, line)
@@ -72,6 +77,21 @@ def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
         why = "a name of the service: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {excerpt(product)}", why, line)
     _set_nodes(yaml, nodes, count, builder)
+
+
+_SLICE = re.compile(r"tpu-v\d{1,2}[a-z]{0,8}-\d{1,5}", re.IGNORECASE)
+"""A slice of TPUs, which SkyPilot counts as one node (docs/source/reference/tpu.rst); it may have several hosts."""
+
+
+def _set_slices_of_task(yaml: Yaml, product: str, nodes: str, builder: ImportBuilder) -> None:
+    """Set the machine of a task on TPU slices; list a slice that the catalog lacks."""
+    line, stated = yaml.line("resources", "accelerators"), yaml.mapping.get(nodes)
+    found, slices = slice_of_name(product, Catalog.open()), 1 if stated is None else positive_integer_of(stated)
+    if found is None or slices is None:
+        why = "no TPU slice of the catalog" if found is None else "no count of slices"
+        builder.unknown(f"{excerpt(product)} × {excerpt(1 if stated is None else stated)}", why, line)
+    else:
+        set_slices(found, slices, builder, line)
 
 
 _FORM = re.compile(r"(?:^|[-_ ])(?:SXM[0-9]?|NVL|PCIE)(?:$|[-_ ])", re.IGNORECASE)

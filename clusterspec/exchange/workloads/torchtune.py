@@ -22,13 +22,12 @@ from clusterspec.exchange.workloads.deepspeed import list_accumulation, set_adap
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
-    read_arguments,
     set_choice,
     set_counts,
 )
 from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import catalog_model, set_model
-from clusterspec.exchange.workloads.overrides import file_keys, follow_references, override_words
+from clusterspec.exchange.workloads.overrides import file_keys, follow_references, launch_with_overrides
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -100,12 +99,9 @@ def _configuration_keys(file: InputFile) -> Keys:
 
 def _launch_keys(file: InputFile) -> Keys:
     """The options and overrides of a launch. Raises `FormatError` if there is none."""
-    keys = read_arguments(file, _LAUNCH)
+    keys = launch_with_overrides(file, _LAUNCH)
     if not keys.command.words:
         raise NothingStarted("has no command with tune run and its options")
-    own = override_words(keys.command)
-    keys.values |= own.values
-    keys.undecided += own.undecided
     return keys
 
 

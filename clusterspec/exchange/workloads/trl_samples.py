@@ -12,6 +12,7 @@ import re
 from clusterspec.exchange.import_result import ImportBuilder, InputFile
 from clusterspec.exchange.workloads.keys import Keys, set_counts
 from clusterspec.exchange.workloads.samples import list_output_lengths, set_memory_fraction
+from clusterspec.logs.text_lines import line_at
 
 _COUNTS = {
     "workload.rl.samples_per_prompt": ("num_generations",),
@@ -49,7 +50,7 @@ def set_server_degree(file: InputFile, keys: Keys, builder: ImportBuilder) -> No
     if len(servers) != 1 or text.count("trl vllm-serve") != 1:
         return
     if keys.is_on("use_vllm") and str(keys.get("vllm_mode") or "server") == "server":
-        line = text.count("\n", 0, servers[0].start("degree")) + 1
+        line = line_at(text, servers[0].start("degree"))
         builder.set("workload.rl.rollout.tp", int(servers[0]["degree"]), line)
 
 

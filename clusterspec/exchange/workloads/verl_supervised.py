@@ -21,13 +21,12 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.workloads.deepspeed import list_offloaded_parameters, set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
-    read_arguments,
     set_choice,
     set_counts,
     set_switch,
 )
 from clusterspec.exchange.workloads.models import set_model
-from clusterspec.exchange.workloads.overrides import file_keys, follow_references, override_words
+from clusterspec.exchange.workloads.overrides import file_keys, follow_references, launch_with_overrides
 from clusterspec.exchange.workloads.samples import list_cut_length, set_shard_groups
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -100,11 +99,7 @@ def _set_parameters(keys: Keys, builder: ImportBuilder) -> None:
 
 def _keys(file: InputFile) -> Keys:
     if _LAUNCH.search(without_comments(file.text)):
-        keys = read_arguments(file, _LAUNCH)
-        own = override_words(keys.command)
-        keys.values |= own.values
-        keys.undecided += own.undecided
-        return keys
+        return launch_with_overrides(file, _LAUNCH)
     keys = file_keys(file)
     follow_references(keys)
     return keys

@@ -10,6 +10,7 @@ import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.tpu_slices import set_started_slices
+from clusterspec.logs.text_lines import line_at
 
 XPK = "xpk"
 _SUBMITS = re.compile(
@@ -28,7 +29,7 @@ def read_xpk(file: InputFile) -> ImportResult:
     set_started_slices(file, builder)
     if entry := _ENTRY.search(text):
         why = "an entry of the benchmarks of MaxText, which states the layout: import the launch that it makes"
-        builder.unknown(f"model_name {excerpt(entry['name'])}", why, text.count("\n", 0, entry.start()) + 1)
+        builder.unknown(f"model_name {excerpt(entry['name'])}", why, line_at(text, entry.start()))
     if not builder.given and not builder.unknowns:
         raise FormatError("submits a workload of xpk whose type of device is a variable or not stated")
     return builder.reading()
