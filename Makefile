@@ -10,7 +10,7 @@ SPEC   ?= examples/dgx-h100-pod.yaml
 # Tests start many processes: without bytecode on disk, each compiles every module that it loads. The first run in a clone
 # collects the tests while mypy runs, which takes one core: each worker would rewrite and compile all of them otherwise.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo looks figures test test-all browser page site site-properdocs first-check docs accuracy board fit catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets export-loads hostile clean
+.PHONY: help demo looks figures test test-all browser page site site-properdocs first-check docs accuracy board fit serving-laws catalog-audit fuzz interrupt mutate bench release test-lowest lock pin-image sbom audit real-files export-targets export-loads hostile clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 15
@@ -65,6 +65,9 @@ board: $(VENV)/developed ## predict every published case with this release and i
 
 fit: $(VENV)/developed ## fit the constants of time to three of four published runs, and check them on the fourth
 	$(BIN)/python -m tools.fit
+
+serving-laws: $(VENV)/developed ## laws of serving plans on PLANS drawn at random by SEED: links, hit rates, loads, memory, and the formulas against `simulate`
+	$(BIN)/python -m tools.serving_laws --plans $(or $(PLANS),200) --seed $(or $(SEED),1) --simulate
 
 catalog-audit: $(VENV)/developed ## what no longer adds up in the catalog, what is a year old, what has come due
 	$(BIN)/clusterspec catalog audit

@@ -15,16 +15,15 @@ from clusterspec.analysis.simulation.ranks import (
     divide,
     fullest_ranks,
     gaps_of_rounds,
+    kept_space,
     leave,
+    note_retraction,
 )
 from clusterspec.analysis.simulation.steps import StepTables
+from clusterspec.cost.serving.admission import MOST_OUTPUT
 from clusterspec.standard import sum_of
 
 EXPECTED, CONTEXT = attrgetter("expected"), attrgetter("context")
-MOST_OUTPUT = 4096
-"""The maximum number of output tokens that have to fit in the free cache before a request starts, if the engine
-requires this (SGLang, managers/schedule_policy.py at 00550cd1: CLIP_MAX_NEW_TOKENS).
-"""
 
 
 class SimulatedEngine:
@@ -48,7 +47,7 @@ class SimulatedEngine:
     def __init__(self, tables: StepTables, limits: Limits, gaps: dict[float, float]) -> None:
         self.tables, self.limits, self.gaps = tables, limits, gaps
         self.launches_ahead = limits.ahead and limits.apart != "prefill"
-        self.ranks = [AttentionRank() for _ in range(tables.ranks)]
+        self.ranks = [AttentionRank(limits.own.first if limits.own is not None else 0.0) for _ in range(tables.ranks)]
         self.gained = tables.gained / tables.stages
         self.version = 0
         self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
@@ -212,15 +211,15 @@ class SimulatedEngine:
             self.gaps[self.each] = self.gaps.get(self.each, 0.0) + count * rest
 
     def _admit(self, rank: AttentionRank, now: float, until: float = inf) -> None:
-        limits = self.limits
+        limits, kept = self.limits, kept_space(rank, self.limits.own, self.gained)
         while rank.waiting and len(rank.prompts) + rank.count < limits.sequences:
             request = rank.waiting[0]
             if request.received > until:
                 return
             wanted = request.held or request.prompt
             reserved = wanted + (request.output if limits.whole else 0)
-            own_output = min(MOST_OUTPUT, request.left or request.output) if limits.own else 0
-            if rank.used + reserved + own_output > limits.tokens and (rank.count or rank.prompts):
+            kept += min(MOST_OUTPUT, request.left or request.output) if limits.own is not None else 0
+            if rank.used + reserved + kept > limits.tokens and (rank.count or rank.prompts):
                 return
             rank.waiting.popleft()
             rank.used += reserved
@@ -244,6 +243,7 @@ class SimulatedEngine:
             request.left = max(1, ceil((request.output - 1) / self.tables.gained - TINY)) * self.tables.stages
         request.held = request.held or request.prompt
         request.joined = rank.step
+        rank.ends += rank.step + request.left
         rank.count += 1
         rank.context += request.held
         rank.order[request.index] = request
@@ -252,6 +252,7 @@ class SimulatedEngine:
     def _end_request(self, rank: AttentionRank, request: Request, now: float, ended: list[Request]) -> None:
         """Remove a request from its rank after its last token."""
         held = request.held + (rank.step - request.joined) * self.gained
+        rank.ends -= request.joined + request.left
         rank.count -= 1
         leave(rank)
         rank.context -= held
@@ -296,6 +297,7 @@ class SimulatedEngine:
         grows = not self.limits.whole
         while grows and rank.count > 1 and rank.used + rank.count * self.gained > self.limits.tokens:
             self._preempt(rank)
+            note_retraction(rank, self.limits.own, self.gained)
 
     def _preempt(self, rank: AttentionRank) -> None:
         """Send the youngest request back to the queue; its prompt and its tokens are computed again."""
@@ -303,6 +305,7 @@ class SimulatedEngine:
         rank.decoding.remove((request.joined + request.left, request.index, request))
         heapify(rank.decoding)
         past = rank.step - request.joined
+        rank.ends -= request.joined + request.left
         rank.count -= 1
         rank.context -= request.held + past * self.gained
         request.held += past * self.gained

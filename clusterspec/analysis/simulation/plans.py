@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 from clusterspec.analysis.simulation.engines import SimulatedEngine
 from clusterspec.analysis.simulation.ranks import REQUESTS, Limits, Request
 from clusterspec.analysis.simulation.steps import StepTables
+from clusterspec.cost.serving.admission import kept_share
 from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.handoff import Handoff
 from clusterspec.cost.serving.pools import Pools
@@ -86,7 +87,8 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
             else not kind and interval == 1 and pools.decode.runs_ahead
         )
         cold = 0.0 if kind == "decode" else compilation_seconds(pools)
-        limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind, own=load.own_output)
+        own = kept_share(pools.decode.layout.attention_dp) if load.own_output else None
+        limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind, own=own)
         hold = load.hold_steps if not kind and pools.decode.layout.attention_dp > 1 else 1
         shared = kind == "prefill" and pools.shares_prompts_by_step
         return limits(early=early, interval=interval, ahead=ahead, cold=cold, hold=hold, shared=shared)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from operator import attrgetter
 
+from clusterspec.cost.serving.admission import MOST_OUTPUT, KeptShare
 from clusterspec.standard import sum_of
 
 TINY = 1e-9
@@ -42,17 +43,18 @@ class AttentionRank:
     """The requests of one attention rank: sent but not yet received, waiting, in prefill, and decoding (by their last
     step).
 
-    ``step`` counts the rank's decode steps; ``stalled`` is the seconds since the last one, ``recent`` those of the last
-    round of a pipeline. ``requests`` counts waiting and running requests; ``expected`` also those still on their way
-    from prefill engines.
+    ``ends`` is the sum of the steps after which its sequences end. ``share`` of their remaining output was kept free at
+    step ``shared``. ``step`` counts the rank's decode steps; ``stalled`` is the seconds since the last one, ``recent``
+    those of the last round of a pipeline. ``requests`` counts waiting and running requests; ``expected`` also those
+    still on their way from prefill engines.
     """
 
     __slots__ = (
-        *("context", "count", "decoding", "expected", "order", "prompts", "recent", "requests", "sent", "stalled"),
-        *("step", "used", "waiting"),
+        *("context", "count", "decoding", "ends", "expected", "order", "prompts", "recent", "requests", "sent"),
+        *("share", "shared", "stalled", "step", "used", "waiting"),
     )
 
-    def __init__(self) -> None:
+    def __init__(self, share: float = 0.0) -> None:
         self.sent: list[Request] = []
         self.waiting: deque[Request] = deque()
         self.prompts: deque[Request] = deque()
@@ -61,6 +63,7 @@ class AttentionRank:
         self.recent: list[float] = []
         self.count = self.step = self.requests = self.expected = 0
         self.context = self.used = self.stalled = 0.0
+        self.share, self.shared, self.ends = share, 0, 0
 
 
 def divide(fetched: list[Request], ranks: list[AttentionRank]) -> None:
@@ -94,6 +97,25 @@ def leave(rank: AttentionRank) -> None:
     rank.expected -= 1
 
 
+def kept_space(rank: AttentionRank, own: KeptShare | None, gained: float) -> float:
+    """Tokens of cache that are kept free for output to come: a share of that of sequences, which gain ``gained`` tokens
+    in a step, and all of that of prompts.
+    """
+    if own is None:
+        return 0.0
+    left = min(MOST_OUTPUT * rank.count, (rank.ends - rank.count * rank.step) * gained)
+    share = max(own.least, rank.share - own.fall * (rank.step - rank.shared))
+    return share * left + sum_of(min(MOST_OUTPUT, each.left or each.output) for each in rank.prompts)
+
+
+def note_retraction(rank: AttentionRank, own: KeptShare | None, gained: float) -> None:
+    """Set the share of the output that is kept free after a request was retracted."""
+    if own is not None:
+        outputs = sum_of(each.output for each in rank.order.values())
+        decoded = outputs - (rank.ends - rank.count * rank.step) * gained
+        rank.share, rank.shared = own.after_retraction(decoded, rank.count, outputs), rank.step
+
+
 def fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
     """The ranks without prompt parts that no other such rank exceeds in both sequences and tokens."""
     found: list[AttentionRank] = []
@@ -106,13 +128,14 @@ def fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]
 class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
-    ``whole`` says whether a request is admitted only if the cache holds all of its output, ``own`` whether the cache
-    must hold that output in addition to what other requests hold now; ``hit`` is the share of a prompt that the cache
-    already has. ``apart`` is ``prefill`` or ``decode`` on separate engines; ``early`` says whether the first token is
-    sent before the handoff. Requests are received every ``interval`` decode steps; a decode engine takes the cache of a
-    computed prompt after any step. Prompts start once each rank has one, or after ``hold`` steps. With ``ahead``, a
-    step is prepared while the one before it runs. The first step with prompts takes ``cold`` seconds more. With
-    ``shared``, the prompts that came during a step are divided among the ranks together at its end.
+    ``whole`` says whether a request is admitted only if the cache holds all of its output, ``own`` the share of the
+    output of others that the cache must hold in addition to that output, None if it need not hold either; ``hit`` is
+    the share of a prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` on separate engines;
+    ``early`` says whether the first token is sent before the handoff. Requests are received every ``interval`` decode
+    steps; a decode engine takes the cache of a computed prompt after any step. Prompts start once each rank has one, or
+    after ``hold`` steps. With ``ahead``, a step is prepared while the one before it runs. The first step with prompts
+    takes ``cold`` seconds more. With ``shared``, the prompts that came during a step are divided among the ranks
+    together at its end.
     """
 
     __slots__ = (
@@ -133,7 +156,7 @@ class Limits:
         interval: int = 1,
         ahead: bool = False,
         cold: float = 0.0,
-        own: bool = False,
+        own: KeptShare | None = None,
         hold: int = 1,
         shared: bool = False,
     ) -> None:

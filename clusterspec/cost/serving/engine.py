@@ -188,11 +188,9 @@ class Engine:
         return self.steps[key]
 
     def prefill(self, tokens: float, length: float, busy: float, decoding: Decoding = NOTHING) -> StepTime:
-        """The steps of ``tokens`` prompt tokens, from prompts of ``length``, on each of ``busy`` attention ranks,
-        through all layers.
+        """The steps of ``tokens`` prompt tokens, from prompts of ``length``, on each of ``busy`` attention ranks.
 
-        Each chunk of a prompt is one step. The step also decodes the sequences of ``decoding``, and its time includes
-        them.
+        Each chunk of a prompt is one step, which also decodes the sequences of ``decoding`` on every rank.
         """
         key = (tokens, length, busy, decoding)
         if key not in self.steps:
@@ -211,6 +209,8 @@ class Engine:
             repeated = (repeated_reads(self, part, times, times / self.reads_of_cache) for part in read)
             attention = (*attention, *repeated, *absorbed_parts(self, decoding.sequences, decoding.tokens))
         every, ending = here + decoded, here / max(1.0, length) + decoded
+        if decoded:  # the ranks without prompts decode in the same step
+            busy += (self.layout.attention_dp - busy) * decoded / every
         parts = (*step_parts(self, every, ending, attention, busy), *drafting_parts(self, *decoding))
         return StepTime.of(parts, steps, self.host_floor(every, ending))
 

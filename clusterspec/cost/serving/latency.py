@@ -192,7 +192,9 @@ class ServingTimes:
     lasting: float | None = None
     """Seconds of that run in a closed loop."""
     preempted: float = 0.0
-    """Mean seconds of a request after its first token in which others have its place in the cache."""
+    """Mean seconds of a request after its first token in which others have its place in the cache, as its median time
+    per output token contains them: none where fewer than half of the requests lose their place.
+    """
     joining: float = 0.0
     """Seconds that the handoff adds to the first gap between tokens, where the first token is sent before it."""
     compiled_first: Figure | None = None

@@ -15,6 +15,7 @@ from clusterspec.cost.memory import memory_line
 from clusterspec.cost.memory.serving_states import received_copies, sampled_logits_sizes
 from clusterspec.cost.mixers import next_token_bytes
 from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.admission import kept_share, started_sequences
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import link_seconds, linked_transfers, side_transfers, slower_transfer
 from clusterspec.cost.serving.pools import Pools
@@ -76,11 +77,21 @@ def _pools_of_engines(engine: Engine, prompts: Engine, load: Serving) -> Pools:
     tokens, requests = cache_capacity(engine, load)
     most = min(float(load.max_sequences or _sequence_limit(engine)), _most_states(engine, load))
     held = tokens if prompts is engine else cache_capacity(prompts, load)[0]
-    places = min(float(floor(requests * (1 + 1e-12))), most)
+    started = min(requests, _started_sequences(engine, load, tokens))
+    places = min(float(floor(started * (1 + 1e-12))), most)
     found = Pools(engine, prompts, load, places, tokens, most, held)
     if prompts is not engine or engine.separates_prompts:
         return found
     return found._replace(limit=min(places, found.most_sequences_with_prompts))
+
+
+def _started_sequences(engine: Engine, load: Serving, tokens: float) -> float:
+    """Sequences of an attention rank that its scheduler starts in a cache of ``tokens`` after many decode steps;
+    infinite if it keeps no space for output to come.
+    """
+    if load.load == "static" or not load.own_output:
+        return inf
+    return started_sequences(load, tokens, kept_share(engine.layout.attention_dp).least)
 
 
 def pools_with_load(pools: Pools, load: Serving) -> Pools:

@@ -152,8 +152,10 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
     sent = cache_handoff(pools, now.prompt, now.prefill.steps)
     handoff, joining, started = _handoff_seconds(pools, now, sent)
     queued, wait, (early, delay), run, preempted = _request_waits(pools, now, offered, full)
-    token = time_per_token_after_transfer(now.mean_token, joining, load.output_tokens)
-    token = time_per_token_with_preemption(token, preempted, load.output_tokens)
+    alone = time_per_token_after_transfer(now.mean_token, joining, load.output_tokens)
+    token = time_per_token_with_preemption(alone, preempted, load.output_tokens)
+    preempted = 0.0 if load.own_output else preempted  # of the median request: fewer than half are retracted
+    usual = time_per_token_with_preemption(alone, preempted, load.output_tokens)
     place = place_wait(pools, now)
     varied = prompts_of_lengths(pools, now)
     median = typical_prompt_time(now.prompt, varied.typical)
@@ -168,7 +170,7 @@ def _times_of_flight(pools: Pools, offered: float, now: Steady, full: FullCache 
     rounds = (run.requests, lasting) if run is not None and lasting is not None else None
     return ServingTimes(
         ttft=ttft,
-        tpot=token + now.typical_token - now.mean_token,
+        tpot=usual + now.typical_token - now.mean_token,
         ttft_mean=of_mean - early + delay + place.of_all - place.median,
         tpot_mean=token,
         request_latency=latency,

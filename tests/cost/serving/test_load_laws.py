@@ -245,11 +245,19 @@ def test_a_full_cache_computes_as_many_tokens_again_as_come() -> None:
     assert preemption(short, 2 * short.limit) == pytest.approx((most / (1 + most), 125))
 
 
-@pytest.mark.parametrize("framework", ["sglang", "trt-llm"])
-def test_engines_that_reserve_outputs_preempt_none(framework: str) -> None:
-    pools, found = full_cache(framework, "concurrency: 400")
+def test_engines_that_reserve_outputs_preempt_none() -> None:
+    pools, found = full_cache("trt-llm", "concurrency: 400")
     assert pools.limit < 100
     assert preemption(pools, 400.0) == (0.0, 0.0) and found.preempted == 0
+
+
+def test_engines_that_keep_space_for_output_retract_a_third_as_many() -> None:
+    """With half as many more requests than places, 0.075 of 0.575 of the wait is after the first token, of few
+    requests: the median time per token has none of it.
+    """
+    pools, found = full_cache("sglang", "concurrency: 400")
+    assert preemption(pools, 1.5 * pools.limit) == pytest.approx((0.075 / 0.575, 0.0))
+    assert found.preempted == 0 and found.tpot_mean > found.tpot
 
 
 def test_tokens_computed_again_lengthen_the_time_between_the_ends_of_requests() -> None:
@@ -290,11 +298,13 @@ def test_a_rate_above_the_capacity_is_served_as_a_loop_that_fills_the_caches() -
     assert cache.waited == pytest.approx(waited) and cache.again == pytest.approx(again)
 
 
-@pytest.mark.parametrize("framework", ["sglang", "trt-llm"])
-def test_a_rate_above_the_capacity_of_engines_that_preempt_none_has_the_rate_of_full_places(framework: str) -> None:
+@pytest.mark.parametrize(("framework", "started"), [("sglang", 0.075), ("trt-llm", 0.0)])
+def test_a_rate_above_the_capacity_of_engines_that_compute_nothing_again_has_the_rate_of_full_places(
+    framework: str, started: float
+) -> None:
     pools, full = full_cache(framework, "request_rate: 100")
     assert full.queue_grows and full.preempted == 0
-    assert preemption_at_capacity(pools, full.state) == (0.0, 0.0)
+    assert preemption_at_capacity(pools, full.state) == pytest.approx((started * pools.limit / full.state.rate, 0.0))
     assert full.output_tokens_per_second == pytest.approx(1000 * full.state.capacity, rel=1e-3)
 
 
