@@ -165,7 +165,7 @@ def _unfinished_text(compared: Compared, ink: Ink) -> str:
     elif compared.error:
         said = f"Its first error ({compared.error}) has none of the known causes"
         lines += wrapped_lines(plain_line(f"{said}: read the lines before it, of all ranks."), ink.measure)
-        lines += _alike_lines(compared, ink)
+        lines += _unnamed_cause_lines(compared, ink)
     else:
         lines.append("Its lines name none of the known causes: run with NCCL_DEBUG=INFO, and NCCL_P2P_DISABLE=1 once.")
     return "\n".join(lines) + "\n"
@@ -219,10 +219,10 @@ def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
     if possible:
         yield "\n" + ink.paint("bold", "Possible, with little evidence") + "\n"
         yield from _cause_lines(possible, len(likely) + 1, ink)
-    yield from _alike_lines(compared, ink)
+    yield from _unnamed_cause_lines(compared, ink)
 
 
-def _alike_lines(compared: Compared, ink: Ink) -> Iterator[str]:
+def _unnamed_cause_lines(compared: Compared, ink: Ink) -> Iterator[str]:
     """Causes that no log line names but that end in the same lines as the possible causes."""
     if compared.alike:
         yield "\n" + ink.paint("bold", "Not named by any line, but runs with these causes end in the same way") + "\n"

@@ -154,7 +154,7 @@ def check(
 ) -> Iterator[Problem]:
     if power.pdus is None:
         if procurement is not None and procurement.quote and not deviations.has_any_of("power"):
-            yield from _quoted_units_problem(procurement, power, cluster)
+            yield from _quoted_pdus_problem(procurement, power, cluster)
         return
     if procurement is not None and procurement.quote and power.pdus.count is not None:
         yield from _few_quoted_units_problem(procurement, power.pdus.count, cluster)
@@ -224,7 +224,7 @@ def _few_quoted_units_problem(procurement: ProcurementSpec, count: int, cluster:
         yield RULE.problem(at, message, f"ask for {number * count:,.0f}", confidence="likely")
 
 
-def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def _quoted_pdus_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     """Problems of quoted units that cannot carry a rack, if the design states no units."""
     rack = rack_power(cluster, power) or 0.0
     for units in _quoted_pdus([*offered_lines(procurement.quote or (), cluster)]):

@@ -179,7 +179,7 @@ def check(
     if counts.fabric is not None:
         yield from _uneven_ends_problem(modules, counts.fabric.modules)
     yield from _end_problem(every)
-    yield from _light_problem(modules)
+    yield from _optical_standard_problem(modules)
     cables = [part for part in every if part.line.kind == "cable"]
     designed = modules_of_design(written_scale_out, catalog)
     if cluster is not None:
@@ -329,7 +329,7 @@ def _uneven_ends_problem(modules: Sequence[LinkPart], needed: ModuleCount) -> It
             yield _problem(parts[lines[0].index], message, help_)
 
 
-def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
+def _optical_standard_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
     """The problem of NIC modules with an optical standard that no switch module has."""
     ends: dict[str, dict[str, LinkPart]] = {"node": {}, "switch": {}}
     for part in modules:
