@@ -384,5 +384,5 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
 
 def _problem(words: str, key: str, own: str) -> Problem:
     at = f"`{key}`" if "." in key else f"the {key}" if key.startswith("bandwidth") else f"the number of {key}"
-    message = f"the description says `{words}`, and {at} is {own}"
+    message = f"the description says `{words}`, but {at} is {own}"
     return RULE.problem("description", message, "correct the text or the key", confidence=confidence_in(words, own))

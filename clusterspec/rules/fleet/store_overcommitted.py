@@ -139,7 +139,7 @@ def _write_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
         over = demand.mean > demand.bandwidth
         when = "on average" if over else "where they save at the same time"
         needed = display(demand.mean if over else demand.burst_rate, "B/s")
-        message = f"{len(demand.sets)} jobs of {_pool_text(fleet, demand.rates)} write {needed} of checkpoints {when}, and the storage system takes {demand.written}"
+        message = f"{len(demand.sets)} jobs of {_pool_text(fleet, demand.rates)} write {needed} of checkpoints {when}, but the storage system takes {demand.written}"
         later = "" if over else ", or save asynchronously"
         help_ = f"use a faster storage system{', or' if over else ','} save less often{later}"
         at = ("pools", pool.name, "networks", "storage", "bandwidth")
@@ -151,7 +151,7 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     if demand is None or demand.needed <= demand.bandwidth or max(demand.rates.values()) > demand.bandwidth:
         return  # a job that alone reads more is reported by itself
     waits = 1 - demand.bandwidth / demand.needed
-    message = f"the steps of {len(demand.rates)} jobs of {_pool_text(fleet, demand.rates)} read {display(demand.needed, 'B/s')} of data together, and the storage system gives {demand.written}: they wait {percent(waits, 2)} of the time"
+    message = f"the steps of {len(demand.rates)} jobs of {_pool_text(fleet, demand.rates)} read {display(demand.needed, 'B/s')} of data together, but the storage system gives {demand.written}: they wait {percent(waits, 2)} of the time"
     help_ = "use a faster storage system, or copy the data to the nodes first"
     at = ("pools", pool.name, "networks", "storage", demand.key)
     yield RULE.problem(at, message, help_, severity="error" if waits > WAITS else "warning")
@@ -174,7 +174,7 @@ def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     if len(kept) > 1 and saved + max(data.values()) > capacity >= alone:
         parts = and_list(f"{display(size, 'B')} of `{name}`" for name, size in kept.items())
         data_text = f" in addition to {display(max(data.values()), 'B')} of data" if max(data.values()) else ""
-        message = f"{len(kept)} jobs keep {display(saved, 'B')} of checkpoints ({parts}){data_text}, and the storage system has {store.capacity.written}"
+        message = f"{len(kept)} jobs keep {display(saved, 'B')} of checkpoints ({parts}){data_text}, but the storage system has {store.capacity.written}"
         at = ("pools", pool.name, "networks", "storage", "capacity")
         yield RULE.problem(at, message, "keep fewer checkpoints, or plan a larger storage system", severity="error")
 

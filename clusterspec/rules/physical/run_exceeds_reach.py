@@ -166,7 +166,7 @@ def _long_run_problem(
         return
     derived = f" ({run.how}, with {2 * RISE:g} m up and down)"
     known = "" if run.stated else f", {OF_TEXT}" if run.how == OF_TEXT else derived
-    message = f"the longest run {TITLES[level]} is {display(run.meters, 'm')}{known}, and {part} reaches {display(reach, 'm')}"
+    message = f"the longest run {TITLES[level]} is {display(run.meters, 'm')}{known}, but {part} reaches {display(reach, 'm')}"
     farther = "use optics (and count them in `transceivers`)" if counted else "use optics"
     yield RULE.problem(
         f"cluster.scale_out.{key}",

@@ -113,7 +113,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     ]
     if ends and orders and min(ends)[0] < min(orders):
         end, at = min(ends)
-        message = f"according to the text, the offer is valid until {end}, and the order follows on {min(orders)}"
+        message = f"according to the text, the offer is valid until {end}, but the order follows on {min(orders)}"
         yield RULE.problem(at, message, "ask for a longer validity, or order earlier")
 
 

@@ -115,7 +115,7 @@ def check(
         text = plain_part(line.line)
         for states, part in _contradictions(line, text, cluster, power, catalog):
             at = quote_path(line.index, "part")
-            message = f"`{name_of_part(line.line.part)}` states {states}, and {part}"
+            message = f"`{name_of_part(line.line.part)}` states {states}, but {part}"
             yield RULE.problem(at, message, "ask the supplier which of the two is right, and correct the line")
 
 

@@ -162,7 +162,7 @@ def _shortage_after_loss(
     if claim.load is not None:
         if claim.load <= claim.share_left * (1 + ROUNDED):
             return ""
-        return f"according to the text, the load at the peak is {percent(claim.load, 3)} of the capacity, and after the loss {percent(claim.share_left, 3)} of the capacity is left"
+        return f"according to the text, the load at the peak is {percent(claim.load, 3)} of the capacity, but after the loss {percent(claim.share_left, 3)} of the capacity is left"
     compared = claim.compared_load(peak)
     same = [each for each in found if compared is not None and each.kind == compared.kind]
     lefts = [(each, claim.units_left(each.unit, counts)) for each in same]
@@ -180,7 +180,7 @@ def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> s
     if carried >= load * (1 - ROUNDED):
         return ""
     units = f"{count:,.6g}{are} carry {carried:,.6g}"
-    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, and {load:,.6g} are required"
+    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, but {load:,.6g} are required"
 
 
 def _counts(cluster: Cluster, layout: Layout | None) -> dict[str, float]:

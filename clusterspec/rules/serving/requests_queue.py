@@ -100,7 +100,7 @@ def check(served: Served) -> Iterator[Problem]:
             f"{with_noun(plain(load.request_rate), 'request')} a second {'asks' if load.request_rate == 1 else 'ask'}"
         )
         message = (
-            f"{asked} for {offered:,.0f} output tokens a second, and the engines "
+            f"{asked} for {offered:,.0f} output tokens a second, but the engines "
             f"produce {_rounded_rate(each)} ({_rounded_rate(low)} to {_rounded_rate(high)}){behind}: the queue grows without end"
         )
         rate = _sustained_rate(served)
