@@ -354,7 +354,7 @@ def test_a_figure_of_a_difference_has_its_unit(effect: Effect, number: float | N
         (2.0, 3.0, False, "+50 %"),
         (2.0, 1.0, None, "−50 %"),
         (2.0, 2.1, True, "+5 % ≈"),
-        (2.0, 19.98, None, "+900 %"),
+        (2.0, 19.98, None, "+899 %"),
         (2.0, 20.0, None, "× 10"),
         (124.0, 3072.0, None, "× 24.8"),
         (0.0, 1.0, False, ""),
