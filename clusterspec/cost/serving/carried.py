@@ -11,7 +11,7 @@ from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.held_prompts import steps_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
-from clusterspec.cost.serving.receptions import prefill_time_after_receptions
+from clusterspec.cost.serving.receptions import time_after_receptions
 from clusterspec.cost.serving.replicas import prefill_time_of_replicas
 from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
 from clusterspec.records import NamedTuple
@@ -87,7 +87,7 @@ def _carried_out_of_step(
         taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0, ahead)
         return taken * seconds / together
     if ranks > 1 and engine.has_prompt_only_replicas and load.receive_interval > 1:
-        return prefill_time_after_receptions(pools, prompts, steps, follow=load.load == "open" and not full)
+        return time_after_receptions(pools, prompts, steps, follow=load.load == "open" and not full)
     if ranks > 1 and engine.has_prompt_only_replicas:
         return prefill_time_of_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)

@@ -251,9 +251,9 @@ class KernelRates:
     def attention_rate(self, tokens: float, width: float = constants.HEAD_WIDTH) -> float:
         """FLOP/s of attention over prompts of ``tokens`` tokens with heads of ``width`` elements."""
         reached = min(1.0, interpolated_value(self.curves["attention.prefill"], tokens) * self.scale)
-        return self.rate_of_16_bits * reached * self.rate_share_of_head_width(width) * self.clock
+        return self.rate_of_16_bits * reached * self.head_width_share(width) * self.clock
 
-    def rate_share_of_head_width(self, width: float) -> float:
+    def head_width_share(self, width: float) -> float:
         """The rate of prompt attention with heads of ``width`` elements, relative to the rate with wide heads.
 
         Each query-key pair costs one exponential whatever the head width: the time per pair is a constant plus a part
