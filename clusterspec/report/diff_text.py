@@ -48,7 +48,7 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
     ]
     parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
     effects = [
-        (effect_label(one), effect_figure(one, one.old), effect_figure(one, one.new), _colored_change(one, ink))
+        (effect_label(one), effect_figure(one, one.old), effect_figure(one, one.new), _colored_change_text(one, ink))
         for one in report.effects
     ]
     unsure = any(one.within_band for one in report.effects)
@@ -86,7 +86,7 @@ def diff_as_markdown(report: DiffReport) -> str:
     ]
     parts.append(markdown_table(("key", "old", "new"), rows) if rows else "No key differs.")
     effects = [
-        (effect_label(one), effect_figure(one, one.old), effect_figure(one, one.new), relative_change(one))
+        (effect_label(one), effect_figure(one, one.old), effect_figure(one, one.new), relative_change_text(one))
         for one in report.effects
     ]
     parts.append(markdown_table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
@@ -149,11 +149,11 @@ NEARLY_ALL = 0.9
 """A share above this is printed with one more digit."""
 
 
-def _colored_change(effect: Effect, ink: Ink) -> str:
+def _colored_change_text(effect: Effect, ink: Ink) -> str:
     """The relative change, green if it is an improvement and red if it is a deterioration. A change within the ranges
     has no color.
     """
-    text = relative_change(effect)
+    text = relative_change_text(effect)
     if effect.old is None or effect.new is None or effect.within_band:
         return text
     less, more = effect.name.startswith(BETTER_LESS), effect.name.startswith(BETTER_MORE)
@@ -189,7 +189,7 @@ def effect_figure(effect: Effect, number: float | None) -> str:
     return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
 
 
-def relative_change(effect: Effect) -> str:
+def relative_change_text(effect: Effect) -> str:
     """The relative change of a figure, marked where it is within the uncertainty of the model."""
     if effect.old is None or effect.new is None:
         return ""

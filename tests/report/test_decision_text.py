@@ -365,7 +365,7 @@ def test_a_figure_of_a_difference_has_its_unit(effect: Effect, number: float | N
 def test_a_change_has_its_sign_and_whether_it_is_significant(
     old: float | None, new: float | None, within: bool | None, told: str
 ) -> None:
-    assert diff_text.relative_change(Effect("step time", "s", old, new, within)) == told
+    assert diff_text.relative_change_text(Effect("step time", "s", old, new, within)) == told
 
 
 def test_a_difference_lists_keys_figures_and_findings() -> None:

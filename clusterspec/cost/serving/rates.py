@@ -295,7 +295,8 @@ class KernelRates:
         """Seconds of an all-reduce within a domain by the kernels of an engine, or by the kernels of ``software`` if
         they were measured separately; None for large ones.
 
-        ``line`` is B/s per rank and direction. The size is scaled by the measured links over it.
+        ``line`` is B/s per rank and direction. The curves are of other links, so the size is scaled by
+        the rate of those links over ``line``.
         """
         scaled = size * self.single["all_reduce.links"] / line
         own = ((number, self.curves.get(f"{ALL_REDUCE}{software}.{number}")) for number, _ in self.all_reduces)

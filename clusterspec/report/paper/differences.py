@@ -7,7 +7,7 @@ from typing import Any
 
 from clusterspec.finding import Finding
 from clusterspec.records import replace
-from clusterspec.report.diff_text import effect_figure, effect_label, relative_change, shown_value
+from clusterspec.report.diff_text import effect_figure, effect_label, relative_change_text, shown_value
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, TableColumn, TableRow, Text
 from clusterspec.results.decision import DiffReport
 from clusterspec.results.full import FullReport
@@ -76,7 +76,7 @@ def _figures_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> I
         for at, one in enumerate(difference.effects):
             name = effect_label(one)
             row = cells.setdefault(name, [effect_figure(one, one.old)] * len(letters))
-            change = relative_change(replace(one, within_band=None)) + ("*" if one.within_band else "")
+            change = relative_change_text(replace(one, within_band=None)) + ("*" if one.within_band else "")
             row[number] = f"{effect_figure(one, one.new)} ({change})" if change else effect_figure(one, one.new)
             fields.setdefault(name, [""] * len(letters))[number] = f"{_field_root(number)}.effects[{at}].new"
             unsure |= bool(one.within_band)

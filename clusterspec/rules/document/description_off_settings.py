@@ -215,7 +215,7 @@ def check(
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
         wrong = [each for each in wrong if not _is_measure(each.key) or not _is_among_values(each, of_parts)]
     for stated in wrong:
-        yield _problem(stated.words, stated.key.key, _displayed_value(own[stated.key.key][0], stated.key.unit))
+        yield _problem(stated.words, stated.key.key, _value_text(own[stated.key.key][0], stated.key.unit))
     if not any(stated.key.key == REQUEST_RATE for stated in wrong):
         yield from _peak_problem(own_description, spec)
     yield from _framework_problem(own_description, spec, workload, catalog)
@@ -301,7 +301,7 @@ def _is_among_values(stated: Statement, values: Iterable[float]) -> bool:
     return any(abs(stated.value - each) <= stated.key.same * abs(each) for each in values)
 
 
-def _displayed_value(value: float, unit: str) -> str:
+def _value_text(value: float, unit: str) -> str:
     if unit == "week":
         return f"{value / WEEK:.4g}"
     return f"{value * KILOWATT_HOUR:.4g}" if unit == "kWh" else display(value, unit)

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Training jobs that run at the same time on one pool, or on pools that share a storage system (`networks.storage.pool`),
-and whose checkpoints fit `networks.storage.bandwidth` one job at a time but not together. It is an error where the
+Training jobs whose checkpoints exceed `networks.storage.bandwidth` together, though not one job at a time. The jobs run
+at the same time on one pool, or on pools that share a storage system (`networks.storage.pool`). It is an error where the
 storage system cannot write the checkpoints of all jobs within their intervals; otherwise it is a warning, and the jobs
 have to save one after the other. The rule also reports jobs whose predicted steps together read training data faster
 than the storage system delivers it (`read`, else `bandwidth`), though each job alone does not: an error if they wait

@@ -93,7 +93,7 @@ _OFFER = pattern(
     r"(?i)\b(?:offers?|quot\w+|bid|prices?|angebot\w*|preise?|offre|devis|prix|oferta|precios?|offerta|prezz\w|offerte)\b"
 )
 _FROM = pattern(r"(?i)\b(?:from|since|as of|ab|vom|seit|du|partir du|desde(?: el)?|del?|dal|vanaf|od|fra|från) $")
-"""Pattern of the end of the text before a date on which something begins."""
+"""Pattern of words right before the date on which something begins."""
 
 
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:

@@ -75,7 +75,7 @@ ADVANCE = 0.5
 ORDINARY = 1e6
 """US dollars below which goods paid on delivery need no acceptance test, by judgment: the warranty covers them."""
 FEW_NODES = 250_000.0
-"""Amount in US dollars below which half the payment with the order and half on delivery is usual, by judgment."""
+"""Amount in US dollars, by judgment. Below it, half is usually paid with the order and half on delivery."""
 MOST = 0.8
 """Share due with the order from which only the acceptance remains to be paid, so that a supplier already has the price
 before it delivers.

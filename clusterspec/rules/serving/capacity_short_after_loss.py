@@ -146,7 +146,7 @@ def check(
     peak = peak_in(text, workload.serving.request_rate)
     lost = any(cue in folded for cue in _LOSSES) or "out" in words_of(text)
     stated = claims_of_loss(text, counts) if lost else ()
-    claims = [(each.sentence, _shortage_after_loss(each, found, peak, counts)) for each in stated]
+    claims = [(each.sentence, _shortage_text(each, found, peak, counts)) for each in stated]
     needs = [(each.sentence, _shortage(each.capacity, each.number, each.load)) for each in needs_in(text, found)]
     for sentence, message in (*claims, *needs):
         if message:
@@ -155,9 +155,7 @@ def check(
             return
 
 
-def _shortage_after_loss(
-    claim: Claim, found: Sequence[Capacity], peak: Peak | None, counts: Mapping[str, float]
-) -> str:
+def _shortage_text(claim: Claim, found: Sequence[Capacity], peak: Peak | None, counts: Mapping[str, float]) -> str:
     """Text with the load and the capacity after a loss, if the load is larger; else empty."""
     if claim.load is not None:
         if claim.load <= claim.share_left * (1 + ROUNDED):
