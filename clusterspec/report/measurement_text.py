@@ -156,10 +156,15 @@ def _left_out_text(compared: Compared, ink: Ink) -> str:
 def _unfinished_text(compared: Compared, ink: Ink) -> str:
     """A log without a result of a collective, with the causes that its lines name."""
     title = f"{plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
+    verdict = ink.paint("red", "no result of a collective")
+    sought = "Causes are sought in its lines."
     if compared.assumed_ranks:
-        title += ", as in the spec, since the log states none"
-    verdict = ink.paint("red", "no result of a collective; its lines are read for what they state")
-    lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", ""]
+        sought += " The log states no ranks: those of the spec are assumed."
+    lines = [
+        f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}",
+        *wrapped_lines(sought, ink.measure),
+        "",
+    ]
     if compared.causes:
         lines += _likely_and_possible(compared, ink)
     elif compared.error:
