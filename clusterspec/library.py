@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from clusterspec.results.fleet_search import FleetSearchReport
     from clusterspec.results.full import FullReport
     from clusterspec.results.levers import SensitivityReport, SolveReport
-    from clusterspec.results.machines import MachinesReport
+    from clusterspec.results.machine_search import MachinesReport
     from clusterspec.results.search import SearchReport
     from clusterspec.results.simulation import SimulationReport
 

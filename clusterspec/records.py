@@ -240,7 +240,7 @@ else:
         only_stores = len(given) == len(described) and MISSING not in defaults and not hasattr(cls, "__post_init__")
         if only_stores and len(names) < len(_STORING):
             return function_with_names(_STORING[len(names)], "__init__", ("self", *names), defaults)
-        space = {"completed": _completed_by(cls, described), "locals": locals, "__name__": cls.__module__}
+        space = {"completed": _setter_with_completion(cls, described), "locals": locals, "__name__": cls.__module__}
         return function_with_names(_COMPLETING, "__init__", ("self", *names), defaults, space)
 
     def _is_optional(one):
@@ -252,7 +252,7 @@ else:
         # NOTE: read in half the time of values added one by one (CPython 3.11). A copy: tracing writes to `locals`.
         _set_values(given.pop("self"), "__dict__", given.copy())
 
-    def _completed_by(cls, described):
+    def _setter_with_completion(cls, described):
         """The function that sets the attributes of a new instance, like `_store_values`, including those with defaults
         and factories.
         """

@@ -15,7 +15,7 @@ from clusterspec.cli.commands import parser
 from clusterspec.finding import Severity
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
-from clusterspec.results.machines import BEST
+from clusterspec.results.machine_search import BEST
 from clusterspec.studies import study_text, variation
 from tests.settings import SETTINGS
 

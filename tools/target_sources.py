@@ -276,7 +276,7 @@ def slurm(source: Source, names: set[str]) -> dict[str, Place]:
 def kubernetes(path: str) -> Callable[[Source, set[str]], dict[str, Place]]:
     """The key paths of a definition of custom resources, in the version of each name."""
 
-    def found(source: Source, names: set[str]) -> dict[str, Place]:
+    def named_paths(source: Source, names: set[str]) -> dict[str, Place]:
         spec = _values_of(yaml.compose(source.text(path), Loader=yaml.CSafeLoader))["spec"]
         group, kind = _values_of(spec)["group"].value, _values_of(_values_of(spec)["names"])["kind"].value
         schemas = {
@@ -291,7 +291,7 @@ def kubernetes(path: str) -> Callable[[Source, set[str]], dict[str, Place]]:
                 out[name] = source.at(path, line)
         return out
 
-    return found
+    return named_paths
 
 
 def _values_of(node: yaml.Node | None) -> dict[str, yaml.Node]:

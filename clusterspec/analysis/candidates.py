@@ -281,12 +281,12 @@ def _spread_sizes(first: int, last: int, unit: int) -> list[int]:
     return [size * unit for size in sorted({*inside, high})]
 
 
-def sizes_between(rows: Sequence[tuple[int, bool]], unit: int) -> Iterator[int]:
+def bisecting_sizes(rows: Sequence[tuple[int, bool]], unit: int) -> Iterator[int]:
     """Up to three sizes between the largest size that misses the time limit and the smallest that meets it.
 
-    >>> list(sizes_between([(48, False), (64, True), (96, True)], 1))
+    >>> list(bisecting_sizes([(48, False), (64, True), (96, True)], 1))
     [52, 56, 60]
-    >>> list(sizes_between([(36, False), (108, True)], 18)), list(sizes_between([(2, False), (4, True)], 1))
+    >>> list(bisecting_sizes([(36, False), (108, True)], 18)), list(bisecting_sizes([(2, False), (4, True)], 1))
     ([54, 72, 90], [3])
     """
     least = min((size for size, meets in rows if meets), default=None)

@@ -119,7 +119,7 @@ def _shared_places(machine: FailingMachine, places: Places, one: PartClass, othe
     first, second = (_parts_held_by_node(machine, part) for part in (one, other))
     if SCALE_UP_SWITCH in (one.name, other.name):
         trays, part = (one, other) if one.name == SCALE_UP_SWITCH else (other, one)
-        yield from _shared_with_tray(machine, places, trays, part)
+        yield from _places_of_trays(machine, places, trays, part)
     elif first and second:
         yield Shared("node", places.nodes * first * second)
         yield Shared("leaf", places.same_leaf * first * second)
@@ -143,7 +143,7 @@ def _shared_places(machine: FailingMachine, places: Places, one: PartClass, othe
         yield Shared("rack", places.racks * _parts_held_by_rack(places, one) * _parts_held_by_rack(places, other))
 
 
-def _shared_with_tray(machine: FailingMachine, places: Places, trays: PartClass, other: PartClass) -> Iterator[Shared]:
+def _places_of_trays(machine: FailingMachine, places: Places, trays: PartClass, other: PartClass) -> Iterator[Shared]:
     """The place that a switch tray shares with a part of another class: its domain, or a rack with several whole
     domains.
     """

@@ -100,7 +100,7 @@ def _refined_axes(logs: Seconds, axes: Axes) -> tuple[Axes, float, int]:
         for cell, axis in missed:
             axes[axis].append(sum(cell[axis]) / 2)
         axes = tuple(sorted(set(points)) for points in axes)  # type: ignore[assignment]
-        open_ = [part for cell, _ in missed for part in _divided_cell(cell, axes)]
+        open_ = [part for cell, _ in missed for part in _parts_of_cell(cell, axes)]
     return axes, held, tried
 
 
@@ -108,7 +108,7 @@ Cell = tuple[tuple[float, float], ...]
 """The ends of a cell on each axis of a table."""
 
 
-def _divided_cell(cell: Cell, axes: Axes) -> Iterator[Cell]:
+def _parts_of_cell(cell: Cell, axes: Axes) -> Iterator[Cell]:
     """The cells into which the points of the axes divide a cell."""
     inside = (
         [point for point in points if low <= point <= high] for (low, high), points in zip(cell, axes, strict=True)

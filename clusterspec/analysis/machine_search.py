@@ -11,11 +11,11 @@ from clusterspec.analysis.candidates import (
     Machine,
     MachineFault,
     Prices,
+    bisecting_sizes,
     currency_of_all,
     default_sizes,
     machine,
     nodes_of_domain_of_platform,
-    sizes_between,
 )
 from clusterspec.analysis.layout_search import best_layout
 from clusterspec.analysis.studied import (
@@ -32,7 +32,7 @@ from clusterspec.procurement.amounts import money_text
 from clusterspec.procurement.bill import Bill, bill
 from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.records import replace
-from clusterspec.results.machines import MachineRow, MachinesReport
+from clusterspec.results.machine_search import MachineRow, MachinesReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies import Study, variation
 from clusterspec.units import display, distinct_texts
@@ -95,7 +95,7 @@ def _sizes_between_rows(
     timed = [(row.nodes, not any(text.startswith(LATE) for text in row.missed)) for row in own if row.elapsed]
     design = variation.rewritten_study(work, machine(work, candidate, 1, fabric, prices).changes).design
     unit = nodes_of_domain_of_platform(design, design.cluster.platform if design.cluster else None)
-    return sizes_between(timed, unit)
+    return bisecting_sizes(timed, unit)
 
 
 # One machine

@@ -15,7 +15,7 @@ from clusterspec.results.diagnosis import Cause
 LIBRARIES = {"NVIDIA": "nccl", "AMD": "rocm"}
 """The library whose releases count, by the vendor of the accelerators: RCCL is released with ROCm."""
 SPECIFIC = 2
-"""Number of conditions in addition to the place from which a published fault is a likely cause."""
+"""A published fault is a likely cause if the log meets at least this many of its conditions, not counting the place."""
 
 
 def published_faults(cluster: Cluster, catalog: Catalog) -> tuple[ReleaseFault, ...]:

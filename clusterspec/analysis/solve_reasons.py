@@ -114,9 +114,9 @@ def _clients_text(probes: tuple[Probe, ...], condition: Condition, study: Study,
         return ""
     slots = "`slots` and " if isinstance(clients.origin, Written) else ""
     text = f"{plural(int(clients.value), 'client')} of {display(each.value, 'B/s')} reach {display(together, 'B/s')}"
-    what = "the loading" if use is not None and use.load is not None else _limited_by_clients(condition.metric)
+    what = "the loading" if use is not None and use.load is not None else _client_limit_text(condition.metric)
     return f"; {text}: {slots}`{each.origin.key}` limit{'' if slots else 's'} {what}"
 
 
-def _limited_by_clients(metric: str) -> str:
+def _client_limit_text(metric: str) -> str:
     return "the reads after a failure" if metric == "restore" else "the checkpoints"

@@ -28,11 +28,13 @@ __all__ = [
 class PoweredPart(Entry):
     """A part that draws power.
 
-    ``power`` is its largest sustained power in watts, else the typical one; ``power_typical`` the power at work that
-    its maker prints; ``power_idle`` that without work, as measured; ``power_lowest`` the lowest limit of a part that is
-    sold with a range of limits; ``power_includes`` the parts that they count (``module``, ``card``, ``processor``,
-    ``end``; of systems ``accelerators``, ``host``, ``nics``, ``optics``, ``fans``, ``conversion``, ``switches``).
-    ``power_unpublished`` says that no figure is known, for a reason that the entry states.
+    - ``power`` is its largest sustained power in watts, else the typical one
+    - ``power_typical`` the power at work that its maker prints
+    - ``power_idle`` that without work, as measured
+    - ``power_lowest`` the lowest limit of a part that is sold with a range of limits
+    - ``power_includes`` the parts that they count (``module``, ``card``, ``processor``, ``end``; of systems
+      ``accelerators``, ``host``, ``nics``, ``optics``, ``fans``, ``conversion``, ``switches``)
+    - ``power_unpublished`` says that no figure is known, for a reason that the entry states
     """
 
     power: Figure | None = None
@@ -47,20 +49,25 @@ class PoweredPart(Entry):
 class Accelerator(PoweredPart):
     """A package as sold.
 
-    ``memory`` is in bytes, as reported by the device if known; ``memory_bandwidth`` in B/s (reads
-    plus writes); ``peaks`` dense FLOP/s by precision; ``scale_up_bandwidth`` B/s per direction over
-    all links; ``peer_bandwidth`` B/s per direction of the slowest pair if it differs;
-    ``interconnects`` the possible catalog ids, most common first; ``domains`` the scale-up domain
-    sizes sold, in accelerators, most common first; ``axis_bandwidth`` B/s per direction of one link
-    along each axis of a torus; ``shape`` the torus shape if there is only one; ``nic_bandwidth`` the
-    line rate of one typical NIC, and ``nics_per_accelerator`` their number (a fraction if NICs are
-    shared); ``compute_units`` the number of GEMM tiles processed concurrently, ``array`` the side of
-    a systolic array to which GEMMs are padded; ``host_link`` B/s per direction to the host processor
-    if it is not PCIe; ``unpublished_peaks`` the supported precisions without a published peak;
-    ``peer_to_peer`` says whether two in one node read each other's memory directly, ``gpudirect_rdma`` says whether
-    adapters read it (both None if unknown);
-    ``kernels`` the table of measured kernels that applies; ``memory_printed`` the memory as the vendor prints it, if
-    the device reports another size.
+    - ``memory`` is in bytes, as reported by the device if known
+    - ``memory_bandwidth`` in B/s (reads plus writes)
+    - ``peaks`` dense FLOP/s by precision
+    - ``scale_up_bandwidth`` B/s per direction over all links
+    - ``peer_bandwidth`` B/s per direction of the slowest pair if it differs
+    - ``interconnects`` the possible catalog ids, most common first
+    - ``domains`` the scale-up domain sizes sold, in accelerators, most common first
+    - ``axis_bandwidth`` B/s per direction of one link along each axis of a torus
+    - ``shape`` the torus shape if there is only one
+    - ``nic_bandwidth`` the line rate of one typical NIC, and ``nics_per_accelerator`` their number (a fraction if NICs
+      are shared)
+    - ``compute_units`` the number of GEMM tiles processed concurrently, ``array`` the side of a systolic array to which
+      GEMMs are padded
+    - ``host_link`` B/s per direction to the host processor if it is not PCIe
+    - ``unpublished_peaks`` the supported precisions without a published peak
+    - ``peer_to_peer`` says whether two in one node read each other's memory directly, ``gpudirect_rdma`` says whether
+      adapters read it (both None if unknown)
+    - ``kernels`` the table of measured kernels that applies
+    - ``memory_printed`` the memory as the vendor prints it, if the device reports another size
     """
 
     ranks_per_accelerator: int = 1
@@ -126,20 +133,26 @@ class Accelerator(PoweredPart):
 class Interconnect(Entry):
     """A scale-up interconnect, a scale-out technology or a host bus (``scope``).
 
-    ``family`` groups technologies (``nvlink``, ``xgmi``, ``infiniband``, ``roce``, ``efa``,
-    ``slingshot``, ``omni-path``, ``tcp``, ``ici``, ``neuronlink``, ``gaudi``, ``pcie`` …);
-    ``bandwidth`` is in B/s per direction, per accelerator (scale-up), per slot (host bus), or per
-    port at the usual rate (scale-out); ``links`` per accelerator or slot, or ports per node if the
-    technology fixes them; ``port_rates`` the possible line rates of a port, empty for any;
-    ``plugins`` the collective plugins, most common first; ``protocols`` the supported NCCL
-    protocols, empty for all; ``algorithms`` the algorithms that its settings allow for an all-reduce, empty for all;
-    ``single_vendor`` says whether switches and NICs have to be the vendor's, ``overlapped_latency`` says whether
-    latency overlaps with transmission, ``overlapped_rings`` whether the latency of whole chunks overlaps in rings over
-    more than two islands; ``mtu`` is the largest payload of a packet in bytes, or the largest frame of Ethernet;
-    ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud schedules, None if that is the
-    whole torus. ``rdma_priorities`` are the priorities that its driver gives to RDMA packets, the first to data; empty
-    if a host chooses them. ``on_accelerator`` says whether its ports are on the accelerator, so that no adapter brings
-    it to accelerators of other vendors. ``replaced_by`` is the id of the part that its maker sells instead.
+    - ``family`` groups technologies (``nvlink``, ``xgmi``, ``infiniband``, ``roce``, ``efa``, ``slingshot``,
+      ``omni-path``, ``tcp``, ``ici``, ``neuronlink``, ``gaudi``, ``pcie`` …)
+    - ``bandwidth`` is in B/s per direction, per accelerator (scale-up), per slot (host bus), or per port at the usual
+      rate (scale-out)
+    - ``links`` per accelerator or slot, or ports per node if the technology fixes them
+    - ``port_rates`` the possible line rates of a port, empty for any
+    - ``plugins`` the collective plugins, most common first
+    - ``protocols`` the supported NCCL protocols, empty for all
+    - ``algorithms`` the algorithms that its settings allow for an all-reduce, empty for all
+    - ``single_vendor`` says whether switches and NICs have to be the vendor's, ``overlapped_latency`` says whether
+      latency overlaps with transmission, ``overlapped_rings`` whether the latency of whole chunks overlaps in rings
+      over more than two islands
+    - ``mtu`` is the largest payload of a packet in bytes, or the largest frame of Ethernet
+    - ``largest_slice`` counts the accelerators in the largest part of a torus that a cloud schedules, None if that is
+      the whole torus
+    - ``rdma_priorities`` are the priorities that its driver gives to RDMA packets, the first to data; empty if a host
+      chooses them
+    - ``on_accelerator`` says whether its ports are on the accelerator, so that no adapter brings it to accelerators of
+      other vendors
+    - ``replaced_by`` is the id of the part that its maker sells instead
     """
 
     scope: str = ""
@@ -179,14 +192,14 @@ class Interconnect(Entry):
 class Nic(PoweredPart):
     """A network adapter.
 
-    ``port_bandwidth`` is the line rate of one port, B/s per direction; ``pcie`` and ``lanes`` the
-    generation and width of the slot it needs; ``cages`` the number of ``connector`` cages on its
-    bracket, 0 if its ports are wired to cages of the node; ``other_connectors`` the forms on other cards with the
-    adapter.
-    ``ethernet_ports`` and ``ethernet_port_bandwidth`` apply to Ethernet if they differ. Features are None if unknown:
-    ``out_of_order`` says whether it places packets that arrive out of order, ``trimming`` says whether it reacts to
-    trimmed packets;
-    ``mtu`` is the largest frame in bytes.
+    - ``port_bandwidth`` is the line rate of one port, B/s per direction
+    - ``pcie`` and ``lanes`` the generation and width of the slot it needs
+    - ``cages`` the number of ``connector`` cages on its bracket, 0 if its ports are wired to cages of the node
+    - ``other_connectors`` the forms on other cards with the adapter
+    - ``ethernet_ports`` and ``ethernet_port_bandwidth`` apply to Ethernet if they differ. Features are None if unknown:
+      ``out_of_order`` says whether it places packets that arrive out of order, ``trimming`` says whether it reacts to
+      trimmed packets
+    - ``mtu`` is the largest frame in bytes
     """
 
     port_bandwidth: Bandwidth | None = None
@@ -260,11 +273,14 @@ def carries(families: tuple[str, ...], family: str) -> bool:
 class Optics(PoweredPart):
     """A transceiver module, or a cable with fixed ends.
 
-    ``type`` is ``module``, ``dac``, ``acc``, ``aec`` or ``aoc``; ``media`` is ``copper``, ``multimode`` or
-    ``singlemode``; ``reach_class`` (``SR``, ``DR``, ``FR``, ``LR``) and ``lane_bandwidth`` (B/s per direction) have to
-    agree at both ends of a fiber. ``bandwidth`` is the line rate of one end, B/s per direction, over its ``ports``;
-    ``reach`` the longest run in meters; ``power`` that of one end; ``top`` its heat sink, ``finned`` or
-    ``flat``, empty if unknown.
+    - ``type`` is ``module``, ``dac``, ``acc``, ``aec`` or ``aoc``
+    - ``media`` is ``copper``, ``multimode`` or ``singlemode``
+    - ``reach_class`` (``SR``, ``DR``, ``FR``, ``LR``) and ``lane_bandwidth`` (B/s per direction) have to agree at both
+      ends of a fiber
+    - ``bandwidth`` is the line rate of one end, B/s per direction, over its ``ports``
+    - ``reach`` the longest run in meters
+    - ``power`` that of one end
+    - ``top`` its heat sink, ``finned`` or ``flat``, empty if unknown
     """
 
     type: str = ""
@@ -284,12 +300,15 @@ class Optics(PoweredPart):
 class Platform(PoweredPart):
     """A node, rack, instance or slice as sold; it provides defaults for absent keys of the cluster.
 
-    ``technologies`` are the available ones, most common first; ``frontend_bandwidth`` is the line
-    rate of one of its ``frontend_nics``; ``power`` applies to one node; ``pfc`` and ``ecn`` state the
-    provider's configuration of the fabric, None if it is unknown or chosen by the buyer.
-    ``cages`` counts the cages of one node on the accelerator fabric: one module fills one cage and
-    carries ``nics_per_node`` / ``cages`` NICs. ``sold_nodes`` are the nodes of one unit of sale; ``cooling`` lists the
-    coolings with which it is sold (``air``, ``liquid``); ``gpudirect_rdma`` is None if unknown.
+    - ``technologies`` are the available ones, most common first
+    - ``frontend_bandwidth`` is the line rate of one of its ``frontend_nics``
+    - ``power`` applies to one node
+    - ``pfc`` and ``ecn`` state the provider's configuration of the fabric, None if it is unknown or chosen by the buyer
+    - ``cages`` counts the cages of one node on the accelerator fabric: one module fills one cage and carries
+      ``nics_per_node`` / ``cages`` NICs
+    - ``sold_nodes`` are the nodes of one unit of sale
+    - ``cooling`` lists the coolings with which it is sold (``air``, ``liquid``)
+    - ``gpudirect_rdma`` is None if unknown
     """
 
     form: str = ""

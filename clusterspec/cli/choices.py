@@ -147,7 +147,7 @@ def config_with_options(config: Config, args: argparse.Namespace, own: Collectio
     def rules_of_file(key: str, names: Iterable[str]) -> tuple[str, ...]:
         return expanded_rules(f"{config.file}: {key}", names, own, every_own=False)
 
-    def by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
+    def values_by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
         """The values of a table by rule. An entry for a group applies to the rules of the group that have no entry of
         their own.
         """
@@ -156,21 +156,21 @@ def config_with_options(config: Config, args: argparse.Namespace, own: Collectio
         of_groups = {rule: table[name] for name, members in rules_of.items() for rule in members if rule != name}
         return of_groups | {name: table[name] for name, members in rules_of.items() if members == (name,)}
 
-    thresholds = by_rule("thresholds", config.thresholds)
+    thresholds = values_by_rule("thresholds", config.thresholds)
     check_thresholds(f"{config.file}: thresholds", thresholds)
     return replace(
         config,
         select=(*rules_of_file("select", config.select), *named_rules(args, "select", own)),
         ignore=(*rules_of_file("ignore", config.ignore), *named_rules(args, "ignore", own)),
         error=(*rules_of_file("error", config.error), *named_rules(args, "error", own)),
-        severity=by_rule("severity", config.severity),
+        severity=values_by_rule("severity", config.severity),
         thresholds=thresholds,
         overrides=tuple(
             replace(
                 one,
                 ignore=rules_of_file("overrides.ignore", one.ignore),
                 error=rules_of_file("overrides.error", one.error),
-                severity=by_rule("overrides.severity", one.severity),
+                severity=values_by_rule("overrides.severity", one.severity),
             )
             for one in config.overrides
         ),

@@ -267,7 +267,7 @@ def path(text: str) -> str:
     if nonempty_name(text) == "-" or os.sep != "/":
         return text
     here, whole = os.getcwd(), os.path.abspath(text)  # noqa: PTH100, PTH109 - links are not followed
-    if ".." in text.split("/") and not same_file(text, whole):
+    if ".." in text.split("/") and not is_same_file(text, whole):
         return text
     short = os.path.normpath(text)
     if whole == here or whole.startswith(f"{here}/"):
@@ -275,7 +275,7 @@ def path(text: str) -> str:
     return text if short.startswith("-") else short
 
 
-def same_file(one: str, other: str) -> bool:
+def is_same_file(one: str, other: str) -> bool:
     """Whether two names refer to the same existing file."""
     try:
         return os.path.samefile(one, other)  # noqa: PTH121

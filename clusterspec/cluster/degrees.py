@@ -124,7 +124,7 @@ def resolve_degrees(
         axis: log.written_or_assumed(getattr(section, axis), f"{LAYOUT_KEY}.{axis}", 1, why)
         for axis in ("tp", "ep", "pp")
     }
-    written["cp"] = log.written_for_training(section.cp, f"{LAYOUT_KEY}.cp", 1, why, serves)
+    written["cp"] = log.training_value(section.cp, f"{LAYOUT_KEY}.cp", 1, why, serves)
     tp, ep, pp, cp = written.values()
     attention_dp = _attention_dp(section, workload, log)
     fits = max(1, ranks // (tp * attention_dp * cp * pp))

@@ -164,7 +164,7 @@ def resolve_layout(
     degrees = resolve_degrees(section, software.capabilities, nodes * cluster.ranks_per_node, workload, log)
     cp_method = _cp_method(section, degrees, log)
     sharding, serves = _resolved_sharding(section, software, workload, log), _is_serving(workload)
-    micro_batch = log.written_for_training(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
+    micro_batch = log.training_value(section.micro_batch, f"{LAYOUT_KEY}.micro_batch", 1, "the smallest", serves)
     states = _state_settings(section, serves, log)
     layout = Layout(
         framework=software.framework,
@@ -258,10 +258,10 @@ def _state_settings(section: LayoutSpec, serves: bool, log: ResolutionLog) -> di
     """How the states of the optimizer, gradients and activations are kept: precisions, compression and offloading."""
     offload = section.offload or OffloadSpec()
     written, key = section.optimizer_states or OptimizerStatesSpec(), f"{LAYOUT_KEY}.optimizer_states"
-    master = log.written_for_training(written.master, f"{key}.master", "fp32", "usual", serves)
+    master = log.training_value(written.master, f"{key}.master", "fp32", "usual", serves)
     return {
         "master_precision": master,
-        "moments_precision": log.written_for_training(written.moments, f"{key}.moments", "fp32", "usual", serves),
+        "moments_precision": log.training_value(written.moments, f"{key}.moments", "fp32", "usual", serves),
         "offload_optimizer": offload.optimizer or 0.0,
         "offload_activations": offload.activations or 0.0,
         "gradient_compression": float(section.gradient_compression or 1.0),
@@ -351,7 +351,7 @@ def _resolved_schedule(section: LayoutSpec, degrees: Degrees, serves: bool, log:
     if degrees.pp == 1:
         return section.schedule or default
     why = "a rank has several virtual stages" if interleaved else "usual"
-    return log.written_for_training(section.schedule, f"{LAYOUT_KEY}.schedule", default, why, serves)
+    return log.training_value(section.schedule, f"{LAYOUT_KEY}.schedule", default, why, serves)
 
 
 def _micro_batches(workload: Workload | None, dp: int, micro_batch: int) -> int | None:

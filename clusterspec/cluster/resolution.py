@@ -54,7 +54,7 @@ class ResolutionLog:
         """The written value, else the default as a listed assumption."""
         return written if written is not None else self.assume(key, default, why)
 
-    def written_for_training(self, written: T | None, key: str, default: T, why: str, serves: bool) -> T:
+    def training_value(self, written: T | None, key: str, default: T, why: str, serves: bool) -> T:
         """The written value of a key that only training uses, else its default; not listed for a serving plan."""
         return default if serves and written is None else self.written_or_assumed(written, key, default, why)
 

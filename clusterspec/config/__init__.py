@@ -139,8 +139,8 @@ __all__ = [
     "Config",
     "ConfigFault",
     "Override",
-    "deeply_dotted",
     "discover",
+    "has_deeply_dotted_key",
     "load",
     "read",
 ]
@@ -270,7 +270,7 @@ def read(path: Path, data: bytes) -> Config:
 
     try:
         text = data.decode("utf-8")
-        if deeply_dotted(text):
+        if has_deeply_dotted_key(text):
             raise ConfigFault(f"{path}: a key of more than {DEEPEST} parts")
         table: Any = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -298,7 +298,7 @@ def _toml_error_reason(error: Exception) -> str:
     return "a number of more than 4300 digits" if "integer string conversion" in str(error) else str(error)
 
 
-def deeply_dotted(text: str) -> bool:
+def has_deeply_dotted_key(text: str) -> bool:
     """Whether a key of a TOML text has more than `DEEPEST` dotted parts, for which tomllib needs quadratic memory."""
     if text.count(".") <= DEEPEST:
         return False

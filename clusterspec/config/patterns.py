@@ -209,14 +209,14 @@ class Ignored:
     def __call__(self, path: str, *, folder: bool) -> bool:
         """Whether a file or folder is ignored; a deeper ``.gitignore`` has precedence."""
         place = os.path.abspath(path)  # noqa: PTH100
-        for parent, patterns in self._that_apply(os.path.dirname(place)):  # noqa: PTH120
+        for parent, patterns in self._patterns_above(os.path.dirname(place)):  # noqa: PTH120
             relative = Path(place).relative_to(parent).as_posix()
             answer = exclusion_decision(compiled_patterns(patterns), relative, folder)
             if answer is not None:
                 return answer
         return False
 
-    def _that_apply(self, folder: str) -> list[tuple[Path, tuple[str, ...]]]:
+    def _patterns_above(self, folder: str) -> list[tuple[Path, tuple[str, ...]]]:
         """The folders from ``folder`` up to the root that have patterns, each with its patterns."""
         if folder not in self._above:
             parents = (Path(folder), *Path(folder).parents)

@@ -207,7 +207,7 @@ class Recovery(NamedTuple):
             standbys,
             layout,
             design.cluster.ranks_per_node,
-            _restart_time(standbys, written, _read_after_failure(written, networks, parameters, layout)),
+            _restart_time(standbys, written, _checkpoint_read_time(written, networks, parameters, layout)),
             stated or REPAIR,
             written.detection_time.value if written.detection_time else 0.0,
             written.shrinks,
@@ -282,7 +282,7 @@ def _checkpoint_time(
     return Figure(value, "s", Assumed("operations.checkpoint_time", why))
 
 
-def _read_after_failure(
+def _checkpoint_read_time(
     written: OperationsSpec, networks: NetworksSpec | None, parameters: float | None, layout: Layout
 ) -> float:
     """Seconds in which all ranks read the last checkpoint; 0 if the stated restart time already includes the read, or

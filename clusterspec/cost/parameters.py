@@ -235,11 +235,14 @@ def causal_share(model: Model, sequence: float) -> float:
 class Share:
     """Weights of one rank before data-parallel sharding, by parallelism.
 
-    ``dense``: attention and feed-forward matrices over tensor parallelism; ``replicated``: norms, routers and latent
-    compression, which every tensor-parallel rank holds; ``expert``: over expert and expert-tensor parallelism;
-    ``embedding`` and ``head`` over tensor parallelism. ``unit`` is the largest layer, ``units`` the number of layers;
-    ``shapes`` one matrix of every shape, including the head. ``adapters`` and ``expert_adapters`` are weights of
-    low-rank adapters, ``adapter_unit`` the adapter weights of one layer.
+    - ``dense``: attention and feed-forward matrices over tensor parallelism
+    - ``replicated``: norms, routers and latent compression, which every tensor-parallel rank holds
+    - ``expert``: over expert and expert-tensor parallelism
+    - ``embedding`` and ``head`` over tensor parallelism
+    - ``unit`` is the largest layer, ``units`` the number of layers
+    - ``shapes`` one matrix of every shape, including the head
+    - ``adapters`` and ``expert_adapters`` are weights of low-rank adapters, ``adapter_unit`` the adapter weights of one
+      layer
     """
 
     dense: float

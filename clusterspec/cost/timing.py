@@ -84,7 +84,7 @@ def stage_content(chunks: tuple[Chunk, ...], parts: tuple[Part, ...]) -> Content
 
 
 @recent(4)
-def _grouped_by_content(groups: tuple[StageGroup, ...], parts: tuple[Part, ...]) -> Mapping[Content, list[StageGroup]]:
+def _groups_by_content(groups: tuple[StageGroup, ...], parts: tuple[Part, ...]) -> Mapping[Content, list[StageGroup]]:
     found: dict[Content, list[StageGroup]] = {}
     for group in groups:
         found.setdefault(stage_content(group.chunks, parts), []).append(group)
@@ -221,7 +221,7 @@ class LayoutTiming:
 
     def stages_by_content(self) -> Mapping[Content, list[StageGroup]]:
         """The stages by contents, in order of their first stage."""
-        return _grouped_by_content(stage_groups(self.workload.model, self.layout), self.tables.parts)
+        return _groups_by_content(stage_groups(self.workload.model, self.layout), self.tables.parts)
 
     def times_of_parts(self, contents: Iterable[Content]) -> tuple[PartTime | None, ...]:
         """One micro-batch through each part of the model; None for parts that are in no stage. Raises `NoPathError`."""

@@ -119,7 +119,7 @@ class Composer:
     def _report(self, start: int, end: int, message: str, advice: str = "") -> None:
         self.problems.append(unreadable_problem(self.lines.span(start, end), message, advice))
 
-    def _refuse(self, start: int, end: int, message: str, advice: str = "") -> RefusedError:
+    def _refusal(self, start: int, end: int, message: str, advice: str = "") -> RefusedError:
         return RefusedError(unreadable_problem(self.lines.span(start, end), message, advice))
 
     def _start_of(self, event: Event) -> int:
@@ -151,18 +151,18 @@ class Composer:
         start, end = event.start, event.end
         self._aliases += 1
         if self._aliases > MAX_ALIASES:
-            raise self._refuse(start, end, f"more than {MAX_ALIASES} aliases in one file")
+            raise self._refusal(start, end, f"more than {MAX_ALIASES} aliases in one file")
         if any(opened.anchor == event.anchor for opened in self._stack):
-            raise self._refuse(start, end, f"the alias *{event.anchor} is inside the value that it refers to")
+            raise self._refusal(start, end, f"the alias *{event.anchor} is inside the value that it refers to")
         target = self._anchors.get(event.anchor or "")
         if target is None:
-            raise self._refuse(start, end, f"the alias *{event.anchor} names no anchor above it")
+            raise self._refusal(start, end, f"the alias *{event.anchor} names no anchor above it")
         self._add_node(Node(target.content, start, end, alias=True, size=target.size, height=target.height))
 
     def _open_collection(self, event: Event, content: Any) -> None:
         start = self._start_of(event)
         if len(self._stack) >= MAX_DEPTH:
-            raise self._refuse(start, start + 1, _TOO_DEEP)
+            raise self._refusal(start, start + 1, _TOO_DEEP)
         self._stack.append(_Open(Node(content, start, start), event.anchor))
 
     def _close_collection(self, event: Event) -> None:
@@ -185,9 +185,9 @@ class Composer:
         into.size += node.size
         into.height = max(into.height, node.height + 1)
         if into.size > self.most:
-            raise self._refuse(node.start, node.end, f"more than {self.most} values in one document")
+            raise self._refusal(node.start, node.end, f"more than {self.most} values in one document")
         if len(self._stack) + node.height > MAX_DEPTH + 1:
-            raise self._refuse(node.start, node.end, _TOO_DEEP)
+            raise self._refusal(node.start, node.end, _TOO_DEEP)
         if isinstance(into.content, list):
             into.content.append(node)
         elif isinstance(into.content, dict):

@@ -33,9 +33,9 @@ def grid_engine_request(text: str) -> JobRequest:
     stated = {name: (value, line) for name, value, line in _resources(text)}
     whole = next((each for name, each in stated.items() if _WHOLE.fullmatch(name)), None)
     if whole:
-        return JobRequest(_counted_at_line(*whole))
+        return JobRequest(_count_at_line(*whole))
     named = next((name for name in stated if _ACCELERATORS.fullmatch(name)), None)
-    found = _counted_at_line(*stated[named]) if named else None
+    found = _count_at_line(*stated[named]) if named else None
     if named is None or found is None:
         return JobRequest()
     slots = _SLOTS.search("\n".join(match["rest"] for match in _LINE.finditer(text)))
@@ -54,5 +54,5 @@ def _resources(text: str) -> Iterator[tuple[str, str, int]]:
             yield from ((name, value, line) for name, _, value in (part.partition("=") for part in parts))
 
 
-def _counted_at_line(value: str, line: int) -> Counted | None:
+def _count_at_line(value: str, line: int) -> Counted | None:
     return Counted(int(value), line) if value.isdecimal() and len(value) < 6 and int(value) else None

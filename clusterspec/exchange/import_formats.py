@@ -392,7 +392,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
         raise FormatError(f"has more than {LARGEST >> 20} MiB, the maximum")
     if b"\nclusterspec:" in b"\n" + file.data and file.name.endswith((".yaml", ".yml")):
         raise FormatError("is a spec, which `clusterspec check` reads; `import` reads files of other programs")
-    from clusterspec.exchange.other_formats import refuse_look_alikes, refuse_others, unknown_file
+    from clusterspec.exchange.other_formats import refuse_look_alikes, refuse_others, unknown_format_error
 
     file = without_tracker(file)
     refuse_look_alikes(file)
@@ -417,7 +417,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
         return LAUNCHES
     if BATCH_JOBS.matches(file):
         return BATCH_JOBS
-    raise unknown_file(file)
+    raise unknown_format_error(file)
 
 
 def _starts_something(file: InputFile) -> bool:

@@ -34,8 +34,8 @@ MACHINE_FORMATS: tuple[tuple[str, str, str, tuple[str, ...], int], ...] = (
     ("ibstat", "ibstat, of one node or of many hosts", "fabrics.infiniband", (), 4),
     ("netq", "NetQ topology graph (JSON)", "fabrics.infragraph", ("netq-json",), 8),
     ("astra-sim", "networks of ASTRA-sim", "fabrics.astra_network", ("astra-sim-network",), 2),
-    ("topograph", "models of NVIDIA topograph", "fabrics.schedulers", ("topograph-model",), 2),
-    ("slurm-topology", "Slurm topology.yaml and topology.conf", "fabrics.schedulers", ("slurm",), 8),
+    ("topograph", "models of NVIDIA topograph", "fabrics.scheduler_topologies", ("topograph-model",), 2),
+    ("slurm-topology", "Slurm topology.yaml and topology.conf", "fabrics.scheduler_topologies", ("slurm",), 8),
     (
         "slurm-nodes",
         "nodes of slurm.conf and gres.conf, scontrol show node and show partition",

@@ -100,7 +100,7 @@ def refuse_others(file: InputFile) -> None:
     _refuse(file, _OTHERS)
 
 
-def unknown_file(file: InputFile) -> FormatError:
+def unknown_format_error(file: InputFile) -> FormatError:
     """The error for a file that matches no format, with the program that it starts and the layout settings that it
     states.
     """

@@ -164,12 +164,12 @@ def _placed_chunks(stated: _Resource, chunks: Sequence[_Chunk] | None, place: It
     each_node = _accelerators_of_nodes(used, set(place))
     if each_node is None:
         why = "its chunks may be on one host or on several (place=scatter would separate them)"
-        return JobRequest(total=_counted_at_line(total, stated), open=((words, why, stated.line),) if total else ())
-    nodes = _counted_at_line(len(each_node), stated)
+        return JobRequest(total=_count_at_line(total, stated), open=((words, why, stated.line),) if total else ())
+    nodes = _count_at_line(len(each_node), stated)
     if len(set(each_node)) > 1:
         why = "nodes with different numbers of accelerators"
-        return JobRequest(nodes, total=_counted_at_line(total, stated), open=((words, why, stated.line),))
-    return JobRequest(nodes, _counted_at_line(each_node[0], stated), _counted_at_line(total, stated))
+        return JobRequest(nodes, total=_count_at_line(total, stated), open=((words, why, stated.line),))
+    return JobRequest(nodes, _count_at_line(each_node[0], stated), _count_at_line(total, stated))
 
 
 def _accelerators_of_nodes(chunks: Sequence[_Chunk], place: set[str]) -> list[int] | None:
@@ -195,7 +195,7 @@ def _with_those_of_job(found: JobRequest, named: dict[str, _Resource]) -> JobReq
     stated = next((named[name] for name in _OF_JOB if name in named), None)
     if stated is None or not stated.value.isdecimal():
         return found
-    total = _counted_at_line(int(stated.value[:6]), stated)
+    total = _count_at_line(int(stated.value[:6]), stated)
     if found.nodes and found.nodes.number == 1:
         return found._replace(accelerators=total, total=total)
     if found.nodes:
@@ -204,5 +204,5 @@ def _with_those_of_job(found: JobRequest, named: dict[str, _Resource]) -> JobReq
     return found._replace(total=total, open=((f"{stated.name}={stated.value}", why, stated.line),))
 
 
-def _counted_at_line(number: int, stated: _Resource) -> Counted | None:
+def _count_at_line(number: int, stated: _Resource) -> Counted | None:
     return Counted(number, stated.line) if number else None

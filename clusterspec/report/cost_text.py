@@ -141,7 +141,7 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
         yield (
             "power",
             display(cost.watts.value, "W"),
-            "IT power at full load: " + cost.watts.formula.replace("_", " ") + _power_range(cost.watts),
+            "IT power at full load: " + cost.watts.formula.replace("_", " ") + _power_range_text(cost.watts),
         )
 
 
@@ -182,7 +182,7 @@ def _day_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _power_range(watts: Term) -> str:
+def _power_range_text(watts: Term) -> str:
     if watts.low is None or watts.high is None:
         return ""
     return f"; {display(watts.low, 'W')} to {display(watts.high, 'W')}, since the power of a node is assumed"

@@ -35,6 +35,8 @@ BETTER_LESS = (
 )
 BETTER_MORE = ("tokens", "output tokens", "MFU", "goodput", "memory headroom", "concurrency", "bisection", "scale-")
 """Prefixes of the names of effects for which more, or less, is better."""
+MANIFOLD = 10.0
+"""Factor from which on a change is stated as a factor, by judgment: percentages beyond 900 are hard to read."""
 
 
 def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
@@ -46,7 +48,7 @@ def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:
     ]
     parts.append(text_table(("key", "old", "new"), rows, wrap=(1, 2), ink=ink) if rows else "No key differs.\n")
     effects = [
-        (one.name, effect_figure(one, one.old), effect_figure(one, one.new), _colored_change(one, ink))
+        (effect_label(one), effect_figure(one, one.old), effect_figure(one, one.new), _colored_change_text(one, ink))
         for one in report.effects
     ]
     unsure = any(one.within_band for one in report.effects)
@@ -84,7 +86,7 @@ def diff_as_markdown(report: DiffReport) -> str:
     ]
     parts.append(markdown_table(("key", "old", "new"), rows) if rows else "No key differs.")
     effects = [
-        (one.name, effect_figure(one, one.old), effect_figure(one, one.new), relative_change(one))
+        (effect_label(one), effect_figure(one, one.old), effect_figure(one, one.new), relative_change_text(one))
         for one in report.effects
     ]
     parts.append(markdown_table(("effect", "old", "new", "change"), effects) if effects else "No figure changes.")
@@ -135,7 +137,10 @@ def shown_value(given: Any, other: Any = None) -> str:
         which = "the first" if at == 0 else f"number {at + 1}"
         given = f"{plural(len(given), 'entry')}, {which}: {words}"
     shown = plain_line(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
-    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+    if len(shown) <= LONGEST:
+        return shown
+    whole, _, _ = shown[: LONGEST - 1].rpartition(" ")
+    return f"{whole} …" if whole else shown[: LONGEST - 1] + "…"
 
 
 UNSURE = "≈"
@@ -144,17 +149,29 @@ NEARLY_ALL = 0.9
 """A share above this is printed with one more digit."""
 
 
-def _colored_change(effect: Effect, ink: Ink) -> str:
+def _colored_change_text(effect: Effect, ink: Ink) -> str:
     """The relative change, green if it is an improvement and red if it is a deterioration. A change within the ranges
     has no color.
     """
-    text = relative_change(effect)
+    text = relative_change_text(effect)
     if effect.old is None or effect.new is None or effect.within_band:
         return text
     less, more = effect.name.startswith(BETTER_LESS), effect.name.startswith(BETTER_MORE)
     if not (less or more):
         return text
     return ink.paint("green" if (effect.new < effect.old) == less else "red", text)
+
+
+def effect_label(effect: Effect) -> str:
+    """The name of an effect for display: the number of a part is named by the part in the plural.
+
+    >>> effect_label(Effect("leaf switch count", "", 4.0, 8.0)), effect_label(Effect("nic count", "", 8.0, 16.0))
+    ('leaf switches', 'NICs')
+    """
+    part = effect.name.removesuffix(" count")
+    if part == effect.name:
+        return part
+    return part.replace("nic", "NIC") + ("es" if part.endswith("switch") else "s")
 
 
 def effect_figure(effect: Effect, number: float | None) -> str:
@@ -167,16 +184,25 @@ def effect_figure(effect: Effect, number: float | None) -> str:
         return percent(number, 4 if number > NEARLY_ALL else 3)
     if effect.name == PRICE:
         return f"{number:,.0f} {effect.unit}".rstrip()
+    if effect.name == "oversubscription":
+        return f"{number:,.4g}:1"
     return f"{number:,.4g}" if abs(number) < 10_000 else f"{number:,.0f}"
 
 
-def relative_change(effect: Effect) -> str:
+def relative_change_text(effect: Effect) -> str:
     """The relative change of a figure, marked where it is within the uncertainty of the model."""
     if effect.old is None or effect.new is None:
         return ""
-    by = (
-        f"{'+' if effect.new > effect.old else '−'}{percent(abs(effect.new / effect.old - 1), 2)}"
-        if effect.old > 0
-        else ""
-    )
+    by = _change_text(effect.old, effect.new) if effect.old > 0 else ""
     return f"{by} {UNSURE}".strip() if effect.within_band else by
+
+
+def _change_text(old: float, new: float) -> str:
+    """A relative change in percent; from `MANIFOLD` times the old figure on, the factor.
+
+    >>> _change_text(100.0, 138.0), _change_text(100.0, 38.0), _change_text(124.0, 3072.0)
+    ('+38 %', '−62 %', '× 24.8')
+    """
+    if new >= MANIFOLD * old:
+        return f"× {new / old:,.3g}"
+    return f"{'+' if new > old else '−'}{percent(abs(new / old - 1), 2)}"

@@ -57,7 +57,7 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
     roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n\n" for line in role_lines(report))
-    shared = (wait_text(report), *link_texts(report), budget_text(report), unknown_power(report), left_out(report))
+    shared = (wait_text(report), *link_texts(report), budget_text(report), power_gap_text(report), left_out(report))
     notes = [f"{legend(report)} {CHOICE}", *filter(None, shared)]
     told = "\n".join(line for each in notes for line in wrapped_lines(each, ink.measure))
     grown = free_text(report, ink) + growth_text(report, ink)
@@ -196,7 +196,7 @@ def budget_text(report: FleetReport) -> str:
     return f"All pools draw {display(drawn, 'W')} of IT power at full load, {share}."
 
 
-def unknown_power(report: FleetReport) -> str:
+def power_gap_text(report: FleetReport) -> str:
     """The pools without a known power, and the key that states it; empty if each has one."""
     names = [name for name, use in report.pools.items() if use.power is None and use.nodes]
     if not names:

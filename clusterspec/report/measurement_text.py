@@ -156,16 +156,21 @@ def _left_out_text(compared: Compared, ink: Ink) -> str:
 def _unfinished_text(compared: Compared, ink: Ink) -> str:
     """A log without a result of a collective, with the causes that its lines name."""
     title = f"{plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
+    verdict = ink.paint("red", "no result of a collective")
+    sought = "Causes are sought in its lines."
     if compared.assumed_ranks:
-        title += ", as in the spec, since the log states none"
-    verdict = ink.paint("red", "no result of a collective; its lines are read for what they state")
-    lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", ""]
+        sought += " The log states no ranks: those of the spec are assumed."
+    lines = [
+        f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}",
+        *wrapped_lines(sought, ink.measure),
+        "",
+    ]
     if compared.causes:
         lines += _likely_and_possible(compared, ink)
     elif compared.error:
         said = f"Its first error ({compared.error}) has none of the known causes"
         lines += wrapped_lines(plain_line(f"{said}: read the lines before it, of all ranks."), ink.measure)
-        lines += _alike_lines(compared, ink)
+        lines += _unnamed_cause_lines(compared, ink)
     else:
         lines.append("Its lines name none of the known causes: run with NCCL_DEBUG=INFO, and NCCL_P2P_DISABLE=1 once.")
     return "\n".join(lines) + "\n"
@@ -219,10 +224,10 @@ def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
     if possible:
         yield "\n" + ink.paint("bold", "Possible, with little evidence") + "\n"
         yield from _cause_lines(possible, len(likely) + 1, ink)
-    yield from _alike_lines(compared, ink)
+    yield from _unnamed_cause_lines(compared, ink)
 
 
-def _alike_lines(compared: Compared, ink: Ink) -> Iterator[str]:
+def _unnamed_cause_lines(compared: Compared, ink: Ink) -> Iterator[str]:
     """Causes that no log line names but that end in the same lines as the possible causes."""
     if compared.alike:
         yield "\n" + ink.paint("bold", "Not named by any line, but runs with these causes end in the same way") + "\n"

@@ -14,7 +14,7 @@ from clusterspec.report.diff_text import (
     finding_cells,
     labeled_lines,
     markdown_table,
-    relative_change,
+    relative_change_text,
 )
 from clusterspec.report.fleet_diff_text import fleet_diff_text
 from clusterspec.results.decision import PRICE, Effect, ProjectDiffReport, SpecDiff
@@ -130,7 +130,7 @@ def _cell(spec: SpecDiff, effect: Effect) -> str:
 
 
 def _movement_text(effect: Effect) -> str:
-    change = relative_change(effect).removesuffix(UNSURE).rstrip()
+    change = relative_change_text(effect).removesuffix(UNSURE).rstrip()
     moved = f"{effect_figure(effect, effect.old)} to {effect_figure(effect, effect.new)}"
     return f"{moved} ({change})" if change else moved
 

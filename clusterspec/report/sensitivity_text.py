@@ -57,7 +57,7 @@ def _is_hidden(row: LeverRow) -> bool:
 def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
     """The steps without an effect, in a sentence."""
     idle = [
-        f"{row.key} {_lever_value(row, row.before)} → {_lever_value(row, row.after)}"
+        f"{row.key} {_lever_value_text(row, row.before)} → {_lever_value_text(row, row.after)}"
         for row in report.levers
         if _is_hidden(row)
     ]
@@ -71,7 +71,7 @@ def _refusals_text(report: SensitivityReport, ink: Ink) -> str:
     refused: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for row in report.levers:
         if row.errors:
-            refused.setdefault(tuple(row.errors), {}).setdefault(row.key, []).append(_lever_value(row, row.after))
+            refused.setdefault(tuple(row.errors), {}).setdefault(row.key, []).append(_lever_value_text(row, row.after))
     lines = []
     for rules, keys in refused.items():
         moves = "; ".join(f"{key} → {' or '.join(values)}" for key, values in keys.items())
@@ -85,8 +85,8 @@ def _lever_cells(row: LeverRow, costs: bool, *, overloaded: bool = False) -> tup
     full = (f"{tokens:,.0f}" if tokens is not None else "–", "grows" if row.queue_grows else "no")
     return (
         row.key,
-        _lever_value(row, row.before),
-        _lever_value(row, row.after),
+        _lever_value_text(row, row.before),
+        _lever_value_text(row, row.after),
         f"{row.effect:+.1%}".replace("%", " %").replace("-", "−") if row.effect is not None else "–",
         *(full if overloaded else ()),
         (display(row.step_time, "s") if row.step_time is not None else "–")
@@ -101,7 +101,7 @@ def _money_cell(cost: float | None) -> str:
     return money_text(round(cost, 2 if cost < 1000 else None)) if cost is not None else ""
 
 
-def _lever_value(row: LeverRow, value: object) -> str:
+def _lever_value_text(row: LeverRow, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, float | int):

@@ -154,9 +154,9 @@ def _present_text(report: SolveReport) -> str:
     if report.present is None:
         return ""
     if not report.path:
-        return f" (the design has {_counted_value(report, report.present)})"
+        return f" (the design has {_counted_value_text(report, report.present)})"
     if report.path[0] == "cluster":
-        return f" of the cluster, whatever the job uses (the design has {_counted_value(report, report.present)})"
+        return f" of the cluster, whatever the job uses (the design has {_counted_value_text(report, report.present)})"
     return f" of the job (the design has {report.present:,.0f} of {plural(report.machine or 0, 'node')} for it)"
 
 
@@ -240,7 +240,7 @@ def _seeks_largest_value(report: SolveReport) -> bool:
 def _unbounded_sentence(report: SolveReport, value: float) -> str:
     """The sentence where every value tried meets the condition."""
     end = "largest" if _seeks_largest_value(report) else "smallest"
-    limit = f"{_condition_phrase(report)} at every value tried; {_counted_value(report, value)} is the {end}"
+    limit = f"{_condition_phrase(report)} at every value tried; {_counted_value_text(report, value)} is the {end}"
     unmoved = f" {report.why[0].upper()}{report.why[1:]}." if report.why else ""
     reservations = f"{unmoved}{_refusal_sentence(report, value)}{_unsure_sentence(report)}"
     notes = f"{_roles_sentence(report)}{_growth_sentence(report)}{_load_sentence(report)}"
@@ -261,7 +261,7 @@ def _boundary_sentence(report: SolveReport, value: float) -> str:
 
 def _value_with_name(report: SolveReport, sense: str, value: float) -> str:
     """A value with the name of its key: `at least 64 nodes`, `a NIC line rate of at least 200 Gb/s`."""
-    amount = _counted_value(report, value)
+    amount = _counted_value_text(report, value)
     noun = NOUNS.get(report.key)
     if noun is None:
         return sense + amount
@@ -277,7 +277,7 @@ def _standard_value_text(report: SolveReport) -> str:
     return f"; the next standard value that meets it: {_amount_text(report, step)}"
 
 
-def _counted_value(report: SolveReport, value: float) -> str:
+def _counted_value_text(report: SolveReport, value: float) -> str:
     """A value with its unit or counted noun."""
     if report.key == "nodes":
         return plural(round(value), "node")

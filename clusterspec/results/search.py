@@ -192,8 +192,9 @@ class Separation:
 class SearchReport(Result):
     """The best layouts of a job.
 
-    ``evaluated`` layouts were timed. ``fitting`` of them fit at the upper end of their memory range, ``may_fit`` more
-    as predicted (serving plans: ``fitting`` meet the targets, or, without targets, hold the load). ``refused`` were
+    ``evaluated`` layouts were timed. ``fitting`` of them fit at the upper end of their memory range, and ``may_fit``
+    others fit only as predicted. Serving plans are ``fitting`` if they meet the targets or, without targets, hold the
+    load. ``refused`` were
     dropped because a rule, counted in ``refused_by``, finds an error in them. ``why`` gives the reason where there is
     no layout. ``smallest`` is the layout with the least memory if none fits, or the plan closest to the targets.
     ``first_refused`` is the best layout that fits, if rules find an error in every checked layout.

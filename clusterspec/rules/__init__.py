@@ -11,7 +11,7 @@ from clusterspec.rules.configured import bounded_problems, configured_findings
 from clusterspec.rules.engine import (
     RulesFailedError,
     check_incomplete,
-    estimable,
+    is_estimable,
     problems_and_faults,
     run_rules,
     unchecked_rules,
@@ -40,8 +40,8 @@ __all__ = [
     "bounded_problems",
     "check_incomplete",
     "configured_findings",
-    "estimable",
     "groups",
+    "is_estimable",
     "is_rule_name",
     "listing_text",
     "name_headlines",

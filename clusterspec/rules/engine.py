@@ -189,7 +189,7 @@ NOT_IN_THE_ESTIMATE = {
 """Keys without effect on memory. `scale_up` and `scale_out` affect times, and the catalog has their usual values."""
 
 
-def estimable(spec: Spec) -> bool:
+def is_estimable(spec: Spec) -> bool:
     """Whether an estimate is reliable: every key that it uses is absent or readable.
 
     An unreadable key gets its default, which is not what the author described.

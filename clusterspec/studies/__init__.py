@@ -280,7 +280,7 @@ class Study:
     def has_figures(self) -> bool:
         """Whether the design has figures: the keys they need are readable, all names known, and the layout can run."""
         unknown = any(problem.rule == "unknown-catalog-id" for problem in self.problems)
-        return not unknown and rules.estimable(self.spec) and not self.plan.refused
+        return not unknown and rules.is_estimable(self.spec) and not self.plan.refused
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -315,7 +315,7 @@ class Study:
             catalog=self.settings.catalog,
             design=self.design,
             today=self.settings.today,
-            estimated=lambda: self.plan if rules.estimable(self.spec) else None,
+            estimated=lambda: self.plan if rules.is_estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
             description=self.spec.description,
@@ -368,10 +368,10 @@ def resolved_study(
     measurements: tuple[Measurement, ...] = ()
     unread: list[Problem] = []
     if spec.measured:
-        from clusterspec.studies.named_files import calibrated_by_logs
+        from clusterspec.studies.named_files import design_calibrated_by_logs
 
         steps = steps and not (whole and spec.jobs)
-        design, measurements, unread = calibrated_by_logs(spec, design, text.folder, steps=steps)
+        design, measurements, unread = design_calibrated_by_logs(spec, design, text.folder, steps=steps)
     found, further = with_hidden_keys(loaded, found), with_hidden_keys(loaded, further)
     known = text.settings, text.input, text.source, document, spec, design, (*loaded, *found, *further, *unread)
     return Study(*known, text.folder, measurements, (*loaded, *unread), tuple(found))

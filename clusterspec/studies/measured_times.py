@@ -50,7 +50,7 @@ class Unused:
     severity: Severity = Severity.NOTE
 
 
-def calibrated_by_gemms(entries: tuple[MeasuredSpec, ...], design: Design) -> tuple[Design, list[Problem]]:
+def design_calibrated_by_gemms(entries: tuple[MeasuredSpec, ...], design: Design) -> tuple[Design, list[Problem]]:
     """The design with the measured rate of GEMMs in each precision (the median of several), and a problem for each
     unused entry. Attention keeps the catalog's rate.
     """
@@ -96,7 +96,7 @@ def _share_of_peak(chip: Accelerator, work: Workload, precision: str, rate: floa
     return share
 
 
-def calibrated_by_steps(
+def design_calibrated_by_steps(
     entries: tuple[MeasuredSpec, ...], design: Design, folder: FilePath
 ) -> tuple[Design, list[Problem]]:
     """The design whose estimated step equals the measured step (the median of several), and a problem for each unused
@@ -207,7 +207,7 @@ def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple
 HELP = "measure the engines of the spec at its load, without failed requests, or leave the time out"
 
 
-def calibrated_by_load_tests(
+def design_calibrated_by_load_tests(
     entries: tuple[MeasuredSpec, ...], design: Design, folder: FilePath
 ) -> tuple[Design, list[Problem]]:
     """The design whose mean time per output token equals the measured one (the median of several), and a problem for

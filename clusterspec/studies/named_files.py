@@ -44,7 +44,7 @@ def _named_traces(spec: Spec) -> Iterator[tuple[Path, str]]:
                 yield ("workload", key, name, "trace"), trace
 
 
-def calibrated_by_logs(
+def design_calibrated_by_logs(
     spec: Spec, design: Design, folder: FilePath, *, steps: bool = True
 ) -> tuple[Design, tuple[Measurement, ...], list[Problem]]:
     """The design with measurements in place of catalog efficiencies; log paths are relative to ``folder``. Without
@@ -62,18 +62,18 @@ def calibrated_by_logs(
     measurements, problems = resolve_measurements(spec.measured, design.cluster, logs)
     design = calibrated_design(design, measurements)
     if any(entry.gemm_rate for entry in spec.measured):
-        from clusterspec.studies.measured_times import calibrated_by_gemms  # few specs have one
+        from clusterspec.studies.measured_times import design_calibrated_by_gemms  # few specs have one
 
-        design, further = calibrated_by_gemms(spec.measured, design)
+        design, further = design_calibrated_by_gemms(spec.measured, design)
         problems += further
     if steps and any(entry.step_time or entry.step_log for entry in spec.measured):
-        from clusterspec.studies.measured_times import calibrated_by_steps  # few specs have one
+        from clusterspec.studies.measured_times import design_calibrated_by_steps  # few specs have one
 
-        design, further = calibrated_by_steps(spec.measured, design, folder)
+        design, further = design_calibrated_by_steps(spec.measured, design, folder)
         problems += further
     if steps and any(entry.tpot or entry.load_test for entry in spec.measured):
-        from clusterspec.studies.measured_times import calibrated_by_load_tests  # few specs have one
+        from clusterspec.studies.measured_times import design_calibrated_by_load_tests  # few specs have one
 
-        design, further = calibrated_by_load_tests(spec.measured, design, folder)
+        design, further = design_calibrated_by_load_tests(spec.measured, design, folder)
         problems += further
     return design, measurements, problems

@@ -27,7 +27,7 @@ from clusterspec.spec import keys_of, read
 from clusterspec.spec.model import Spec
 from clusterspec.studies import Study
 from clusterspec.studies.fleet_parts import problems_of_part
-from clusterspec.studies.named_files import calibrated_by_logs
+from clusterspec.studies.named_files import design_calibrated_by_logs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem,
     design, further = design_of_changed_spec(study.design, spec)
     measurements, loading = study.measurements, _other_problems(study.loading, changes)
     if any(path[0] == "measured" for path in changes):
-        design, measurements, unread = calibrated_by_logs(spec, without_measured(design), study.folder)
+        design, measurements, unread = design_calibrated_by_logs(spec, without_measured(design), study.folder)
         loading = (*loading, *unread)
     elif _unmeasured_cluster(design) != _unmeasured_cluster(study.design):
         measurements = ()

@@ -46,7 +46,7 @@ def test_four_in_five_figures_of_sources_that_set_no_range_are_within_it() -> No
     chosen = frozenset(held_out[:: 2 if ALL_CASES else 4])
     found: dict[str, list[Case]] = {}
     for row, _, times in serving_cases.predicted_plans("new_serving", lambda row: row["id"] in chosen):
-        for case in serving_cases.of_plan(row, times):
+        for case in serving_cases.cases_of_plan(row, times):
             found.setdefault(case.group.partition(",")[0], []).append(case)
     assert set(found) == set(WIDTHS)
     for quantity, some in found.items():

@@ -45,7 +45,7 @@ from clusterspec.procurement.cost import cost
 from clusterspec.quantity import YEAR
 from clusterspec.records import replace
 from clusterspec.results.fleet_search import Assignment
-from clusterspec.results.machines import MachineRow
+from clusterspec.results.machine_search import MachineRow
 from clusterspec.results.search import RlSplit
 from clusterspec.results.verdict import Choice
 from clusterspec.rules.knowledge.failing_parts import FailingMachine

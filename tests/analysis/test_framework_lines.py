@@ -360,7 +360,8 @@ def test_a_log_that_states_no_ranks_is_read_with_those_of_the_spec() -> None:
     assert compared.ranks == machine.all_nodes * machine.ranks_per_node and compared.assumed_ranks
     assert names(compared) == ["host-memory-full"]
     text = diagnosis_text(DiagnosisReport(SETTINGS.tool, Input("a.yaml", None), (compared,), ()))
-    assert "16 ranks on 2 nodes, as in the spec, since the log states none" in " ".join(text.split())
+    assert "16 ranks on 2 nodes: no result of a collective" in text
+    assert "The log states no ranks: those of the spec are assumed." in " ".join(text.split())
     stated = diagnosis_of(machine, [("a.log", started)], LogOverrides(None, 8)).compared[0]
     assert stated.ranks == 8 and not stated.assumed_ranks
 

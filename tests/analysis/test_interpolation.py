@@ -76,7 +76,7 @@ def test_points_are_evenly_spaced_and_kept_where_a_line_is_off() -> None:
 
 def test_a_cell_is_divided_by_the_points_inside_it() -> None:
     cell, axes = ((0.0, 2.0), (0.0, 4.0), (5.0, 5.0)), ([0.0, 1.0, 2.0, 3.0], [-1.0, 0.0, 4.0], [5.0])
-    assert [*interpolation._divided_cell(cell, axes)] == [
+    assert [*interpolation._parts_of_cell(cell, axes)] == [
         ((0.0, 1.0), (0.0, 4.0), (5.0, 5.0)),
         ((1.0, 2.0), (0.0, 4.0), (5.0, 5.0)),
     ]

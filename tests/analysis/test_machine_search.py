@@ -23,7 +23,7 @@ from clusterspec.analysis.candidates import (
 from clusterspec.analysis.machine_search import nearest_rows, pareto_rows
 from clusterspec.analysis.studied import serving_targets_missed
 from clusterspec.records import replace
-from clusterspec.results.machines import MachineRow
+from clusterspec.results.machine_search import MachineRow
 from clusterspec.studies import study_text
 from tests.cli.conftest import Call
 from tests.effort import thorough

@@ -24,7 +24,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.pools import Pools, cache_handoff
 from clusterspec.cost.serving.runs import FiniteRun, OpenRun
-from clusterspec.cost.serving.steady import placed_before_wait
+from clusterspec.cost.serving.steady import state_without_wait
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from clusterspec.logs.traces import Arrival, TraceFault, trace_arrivals
 from clusterspec.records import replace
@@ -339,7 +339,7 @@ def test_prompts_fetched_together_wait_for_a_step_with_the_places_of_all_replica
     more, changes = ENGINES["wide, apart"]
     changes = changes | {"framework": "trt-llm"}
     idle, _ = parts(plan(f"request_rate: 1{more}", **changes))
-    rate = share * placed_before_wait(idle, idle.limit).rate
+    rate = share * state_without_wait(idle, idle.limit).rate
     study = plan(f"request_rate: {rate:.3f}{more}", **changes)
     pools, expected = parts(study)
     arrivals = plan_traffic(pools.load, 1, 3000, None, expected.offered).arrivals

@@ -69,7 +69,7 @@ def test_staging_needs_no_more_messages_than_sending_directly(islands: int, m: i
 def test_no_ring_beats_the_ceiling_of_its_islands(islands: int, m: int, rate: float) -> None:
     n = islands * m
     size = 1e9
-    wire = topologies.between_time(size, islands, m * rate)
+    wire = topologies.inter_island_time(size, islands, m * rate)
     assert collectives.bus_bandwidth(size, wire, collectives.all_reduce_factor(n)) == pytest.approx(
         collectives.island_bandwidth_ceiling(n, islands, rate)
     )

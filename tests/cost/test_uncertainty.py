@@ -115,7 +115,7 @@ def stacks_with_a_range() -> dict[str, Stack]:
 
 def test_each_kind_of_software_has_the_range_of_its_first_predictions() -> None:
     """Trainers one, programs whose users bring or change the layers another, wider one."""
-    widths = spread.spreads(first_widths.of_side(held_out=False))
+    widths = spread.spreads(first_widths.needs_of_side(held_out=False))
     for name, one in stacks_with_a_range().items():
         for experts, fact in spread.FACTS.items():
             width = widths[name.startswith(spread.PROGRAMS)][experts].width

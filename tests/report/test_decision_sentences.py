@@ -34,10 +34,10 @@ def bought(**changes: Any) -> FullReport:
 @pytest.mark.parametrize(
     ("basis", "open_", "start"),
     [
-        ("prices", False, "Buy 64 nodes of DGX H100 (512 accelerators) for {} (at the prices of the spec): trains "),
-        ("rent", False, "Rent 64 nodes of DGX H100 (512 accelerators) for {} (over the term): trains "),
-        ("rent", True, "Proposed rent: 64 nodes of DGX H100 (512 accelerators) for {} (over the term): trains "),
-        ("quote", True, "Proposed purchase: 64 nodes of DGX H100 (512 accelerators) for {} (as quoted): trains "),
+        ("prices", False, "Buy 64 nodes of DGX H100 (512 accelerators) for {} (at the prices of the spec). It trains "),
+        ("rent", False, "Rent 64 nodes of DGX H100 (512 accelerators) for {} (over the term). It trains "),
+        ("rent", True, "Proposed rent: 64 nodes of DGX H100 (512 accelerators) for {} (over the term). It trains "),
+        ("quote", True, "Proposed purchase: 64 nodes of DGX H100 (512 accelerators) for {} (as quoted). It trains "),
     ],
 )
 def test_a_purchase_begins_with_its_verb_and_amount(basis: str, open_: bool, start: str) -> None:
@@ -57,7 +57,7 @@ def test_an_expansion_is_told_by_the_nodes_that_it_adds() -> None:
     assert found.purchase is not None and found.purchase.added_nodes == 24
     assert decision.decision_sentence(found).startswith(
         "Buy 24 more nodes of DGX H100 in addition to 40 in place (512 accelerators in all) for 5 M USD (as quoted; "
-        "13 M USD for the whole machine at these prices): trains "
+        "13 M USD for the whole machine at these prices). It trains "
     )
     cost = cost_section(found)
     assert cost is not None and "existing parts included" in cost.lead
@@ -70,7 +70,7 @@ def test_an_expansion_is_told_by_the_nodes_that_it_adds() -> None:
     [
         ({"time_to_train": 864000.0, "mfu": 0.4}, "trains Llama 3.1 8B in 10 days"),
         ({"time_to_train": None, "mfu": 0.4}, "trains Llama 3.1 8B at 40 % MFU"),
-        ({"time_to_train": None, "mfu": None}, "planned to train Llama 3.1 8B"),
+        ({"time_to_train": None, "mfu": None}, "is planned to train Llama 3.1 8B"),
     ],
 )
 def test_the_work_is_told_by_its_run_else_by_its_rate(given: dict[str, Any], said: str) -> None:

@@ -341,6 +341,7 @@ FOUND = Finding(
         (Effect("cost per run", "USD", 1.0, 2.0), 9_999.4, "9,999"),
         (Effect("cost per run", "USD", 1.0, 2.0), 10_000.4, "10,000"),
         (Effect("step time", "s", None, 2.0), None, "not known"),
+        (Effect("oversubscription", "", 1.0, 7.0), 7.0, "7:1"),
     ],
 )
 def test_a_figure_of_a_difference_has_its_unit(effect: Effect, number: float | None, told: str) -> None:
@@ -353,6 +354,9 @@ def test_a_figure_of_a_difference_has_its_unit(effect: Effect, number: float | N
         (2.0, 3.0, False, "+50 %"),
         (2.0, 1.0, None, "−50 %"),
         (2.0, 2.1, True, "+5 % ≈"),
+        (2.0, 19.98, None, "+899 %"),
+        (2.0, 20.0, None, "× 10"),
+        (124.0, 3072.0, None, "× 24.8"),
         (0.0, 1.0, False, ""),
         (None, 1.0, None, ""),
         (1.0, None, None, ""),
@@ -361,7 +365,7 @@ def test_a_figure_of_a_difference_has_its_unit(effect: Effect, number: float | N
 def test_a_change_has_its_sign_and_whether_it_is_significant(
     old: float | None, new: float | None, within: bool | None, told: str
 ) -> None:
-    assert diff_text.relative_change(Effect("step time", "s", old, new, within)) == told
+    assert diff_text.relative_change_text(Effect("step time", "s", old, new, within)) == told
 
 
 def test_a_difference_lists_keys_figures_and_findings() -> None:

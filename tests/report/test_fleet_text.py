@@ -159,13 +159,13 @@ def test_a_pool_without_a_known_power_is_named_with_the_key_that_states_it() -> 
     """TPU v5p has no published power; with 4 kW a node the pool draws 64 times that."""
     unknown = FLEET.replace("{platform: dgx-h200, nodes: 4}", "{platform: tpu-v5p, nodes: 64}")
     report = fleet_report(study_text(unknown, SETTINGS, "fleet.yaml"), "estimate")
-    told = fleet_text.unknown_power(report)
+    told = fleet_text.power_gap_text(report)
     assert told.startswith("The power of pool small is not known") and "`power.node`" in told
     assert told in " ".join(fleet_text.fleet_text(report, WIDE).split())
     stated = unknown.replace("nodes: 64}", "nodes: 64, power: {node: 4 kW}}")
     report = fleet_report(study_text(stated, SETTINGS, "fleet.yaml"), "estimate")
     assert report.pools["small"].power == 64 * 4e3
-    assert fleet_text.unknown_power(report) == ""
+    assert fleet_text.power_gap_text(report) == ""
 
 
 SHARED_SUPPORT = """

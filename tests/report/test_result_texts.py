@@ -22,7 +22,7 @@ from clusterspec.report.simulation_text import simulation_as_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyGoodput
 from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
-from clusterspec.results.machines import MachineRow, MachinesReport
+from clusterspec.results.machine_search import MachineRow, MachinesReport
 from clusterspec.results.search import BreakEvenRow, LayoutRow, SearchReport, Separation, SeparationSide
 from clusterspec.results.simulation import (
     HitsBySize,

@@ -376,7 +376,7 @@ def test_a_link_between_pools_is_told_with_what_jobs_send() -> None:
 )
 def test_a_lever_is_told_in_the_unit_of_its_key(key: str, unit: str, value: object, said: str) -> None:
     row = LeverRow(key, value, value, unit, 2.0, 1e9, 123.456, True, -0.25)
-    assert sensitivity_text._lever_value(row, value) == said
+    assert sensitivity_text._lever_value_text(row, value) == said
     assert sensitivity_text._lever_cells(row, costs=True) == (key, said, said, "−25.0 %", "2 s", "1 GB", "123.46")
     bare = LeverRow(key, value, value, unit, None, None, 1234.5, False, None)
     assert sensitivity_text._lever_cells(bare, costs=False) == (key, said, said, "–", "–", "– x")

@@ -20,7 +20,7 @@ from clusterspec.results.fleet import FleetDiffReport, FleetReport, PoolUse
 from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
 from clusterspec.results.full import FullReport
 from clusterspec.results.levers import SensitivityReport, SolveReport
-from clusterspec.results.machines import MachineRow, MachinesReport
+from clusterspec.results.machine_search import MachineRow, MachinesReport
 from clusterspec.results.serving_json import serving_json
 from clusterspec.results.simulation import Percentiles, SimulatedHours, SimulatedTarget, SimulationReport
 from clusterspec.results.survival import Curve, Survival

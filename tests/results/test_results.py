@@ -31,7 +31,7 @@ from clusterspec.results.faults import FaultsReport, FirstYear, YearlyCost, Year
 from clusterspec.results.fleet_search import JobOption
 from clusterspec.results.full import OF_SERVING, OF_TRAINING, glossary
 from clusterspec.results.levers import SolveReport, SweepRow
-from clusterspec.results.machines import MachineRow
+from clusterspec.results.machine_search import MachineRow
 from clusterspec.results.search import Comparison, Grid, GridCell, LayoutRow, SearchReport
 from clusterspec.results.simulation import SimulatedTarget
 from clusterspec.results.verdict import Gate, GateStatus, Influence, Purchase

@@ -188,10 +188,10 @@ def test_tests_cover_the_tiers_that_exist(cluster: str, nodes: list[int], wanted
         ),
         (
             [4],
-            "no acceptance test covers 72 ranks and 144 ranks: domains have 72 ranks, and the tests use at most 16",
+            "no acceptance test covers 72 ranks and 144 ranks: domains have 72 ranks, but the tests use at most 16",
             "72 and",
         ),
-        ([18], "no acceptance test covers 144 ranks: domains have 72 ranks, and the tests use at most 72", "144 ranks"),
+        ([18], "no acceptance test covers 144 ranks: domains have 72 ranks, but the tests use at most 72", "144 ranks"),
     ],
 )
 def test_a_tier_without_a_test_is_named_by_what_the_tests_measure(

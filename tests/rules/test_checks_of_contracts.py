@@ -52,7 +52,7 @@ def plan(*milestones: str) -> str:
             "x",
             f"{NODES}; Switch, end of support 2029-12-11 | 1 | 5",
             "delivery: {weeks: 10}; support: {term: 3 years}",
-            "on 2029-12-11, and support is bought until 2030-01-11",
+            "on 2029-12-11, but support is bought until 2030-01-11",
         ),
         (
             "Delivered on 2027-02-11.",
@@ -69,7 +69,7 @@ def plan(*milestones: str) -> str:
             "support is bought until 2030-01-11",
         ),
         # terms of delivery, and a line that pays for the rest
-        ("Delivery DDP.", NODES, plan("week 5: servers, DAP"), "the delivery is DAP, and the description asks for DDP"),
+        ("Delivery DDP.", NODES, plan("week 5: servers, DAP"), "the delivery is DAP, but the description asks for DDP"),
         ("Delivery DAP.", NODES, plan("week 5: servers, DDP"), ""),
         ("Delivery DAP.", NODES, plan("week 5: servers, DAP"), ""),
         ("Delivery DDP.", "DGX H200 node, EXW | 8 | 100", "", "the delivery is EXW"),
@@ -77,7 +77,7 @@ def plan(*milestones: str) -> str:
         ("Delivery DDP or DAP.", "DGX H200 node, EXW | 8 | 100", "", ""),
         # a call-off within the framework
         (FRAMEWORK, NODES, plan("order signed 2027-01-31"), ""),
-        (FRAMEWORK, NODES, plan("order signed 2027-02-01"), "the order is signed on 2027-02-01, and the framework agr"),
+        (FRAMEWORK, NODES, plan("order signed 2027-02-01"), "the order is signed on 2027-02-01, but the framework agr"),
         (FRAMEWORK, NODES, plan("servers 2027-02-01"), ""),
         (f"{FRAMEWORK} Another framework ends on 2028-01-31.", NODES, plan("order signed 2027-02-01"), ""),
         # 8 x 10.2 kW x 1.25 x 8,766 h = 894 MWh, a quarter more at full load, a tenth more at a stated utilization

@@ -54,7 +54,7 @@ LIQUID = ", power: {cooling: liquid}"
         ("week 3: customs; week 5: customs; week 4: servers installed", "", "x", "1 week before"),
         ("week 5: servers installed after customs in week 6; week 9: customs", "", "x", ""),
         # servers in all: 24
-        ("16 servers in week 17; 7 servers in week 20", "", "x", "deliver 23 servers, and the design has 24"),
+        ("16 servers in week 17; 7 servers in week 20", "", "x", "deliver 23 servers, but the design has 24"),
         ("16 servers in week 17; 8 servers in week 20", "", "x", ""),
         ("16 servers in week 17", "", "x", ""),
         ("16 servers in week 17; rest of the servers in week 20; 2 servers in week 21", "", "x", ""),
@@ -63,7 +63,7 @@ LIQUID = ", power: {cooling: liquid}"
             "servers 1-16 in week 17; servers 17-23 in week 20",
             "",
             "x",
-            "servers up to number 23, and the design has 24",
+            "servers up to number 23, but the design has 24",
         ),
         ("servers 1-16 in week 17; servers 17-24 in week 20", "", "x", ""),
         ("servers 17-23 in week 20; servers 1-16 in week 17", "", "x", "servers up to number 23"),
@@ -163,7 +163,7 @@ def test_a_machine_is_accepted_after_the_weeks_of_its_delivery(weeks: int, miles
     [
         # 100 TB at 10 Gb/s take 0.926 days, at 1 Gb/s 9.26 days; 2 % are rounding
         ("We copy 100 TB over 1 Gb/s in 10 days.", ""),
-        ("We copy 100 TB over 1 Gb/s in 9 days.", "the text has 9 days, and 100 TB take 9.3 days at 1 Gb/s"),
+        ("We copy 100 TB over 1 Gb/s in 9 days.", "the text has 9 days, but 100 TB take 9.3 days at 1 Gb/s"),
         ("We copy 98 TB over 1 Gb/s in 9 days.", ""),  # 9.07 days
         ("We copy 100 TB over 1000 Mb/s in 9 days.", "take 9.3 days"),
         ("We copy 100 TB over two links of 1 Gb/s in 4 days.", "take 4.6 days at 2 Gb/s"),
@@ -176,7 +176,7 @@ def test_a_machine_is_accepted_after_the_weeks_of_its_delivery(weeks: int, miles
         ("We copy 100 TB over 1 Gb/s in one day.", ""),
         ("We copy 100 TB over 1 Gb/s in 200 hours.", "has 8 days"),
         ("We copy 100 TB over 1 Gb/s in 240 hours.", ""),
-        ("We copy 200 TB over 1 Gb/s in two weeks.", "has 14 days, and 200 TB take 19 days"),
+        ("We copy 200 TB over 1 Gb/s in two weeks.", "has 14 days, but 200 TB take 19 days"),
         ("We copy 200 TB over 1 Gb/s in three weeks.", ""),
         ("Wir kopieren: Übertragung von 200 TB mit 1 Gb/s in zwei Wochen.", "has 14 days"),
         ("Wir kopieren: Übertragung von 200 TB mit 1 Gb/s in drei Wochen.", ""),

@@ -66,7 +66,7 @@ NODES = "DGX H200 node | 8 | 100"
         ("A | - | - | 1000; 5 % off on all lines | - | - | -50", ""),
         ("A | - | - | 1000; B | - | - | 0.5; 5 % off on all lines | - | - | -50", ""),
         # a list price less its percents, whole or rounded to a thousandth
-        ("Gateway, list price 5,000 less 12 % | 2 | 4500", "leaves 4,400 EUR, and the price is 4,500"),
+        ("Gateway, list price 5,000 less 12 % | 2 | 4500", "leaves 4,400 EUR, but the price is 4,500"),
         ("Gateway, list price 5,000 less 12.5 % | 2 | 4375", ""),
         ("Gateway, list price 5,000 less 12 % | 2 | 4403", ""),
         ("Gateway, list price 5,000 less 12 % | 2 | 4407", "leaves 4,400"),
@@ -92,7 +92,7 @@ RISES = "The price rises by 4 % in month 13 and month 25."
         (
             RISES,
             (100, 104, 107.5),
-            "from month 25 the price is 108.16 EUR according to the text, and the line has 107.5 EUR",
+            "from month 25 the price is 108.16 EUR according to the text, but the line has 107.5 EUR",
         ),
         (RISES, (100, 102, 106.08), "from month 13 the price is 104 EUR"),
         (RISES, (100, 104), ""),  # another number of spans than the text has
@@ -141,7 +141,7 @@ def test_a_price_rises_by_the_steps_of_the_text(text: str, prices: tuple[float, 
         ("A | 1 | 1000; B | 1 | 500; Rebate 5 % | 1 | -25", "", ""),
         (
             "A | 1 | 1000; B | 1 | 500; Rebate 5 % | 1 | -7.5",
-            "takes off 7.5 EUR, and 5 % of these lines are 75 EUR",
+            "takes off 7.5 EUR, but 5 % of these lines are 75 EUR",
             "",
         ),
         ("A | 1 | 1000; B | 1 | 500; Rebate 5 % | 1 | -750", "5 % of these lines are 75 EUR", ""),
@@ -171,7 +171,7 @@ def test_a_price_rises_by_the_steps_of_the_text(text: str, prices: tuple[float, 
         # another currency, and a line twice
         ("A, USD 117 | 1 | 117", "USD 117 of the text stands as EUR", ""),
         ("A, USD 117 | 1 | 100", "", ""),
-        ("A, priced in USD | 1 | 117", "is priced in USD, and the quote adds it up in EUR", ""),
+        ("A, priced in USD | 1 | 117", "is priced in USD, but the quote adds it up in EUR", ""),
         ("A, priced in EUR | 1 | 117", "", ""),
         ("A, price in £ | 1 | 117", "priced in GBP", ""),
         ("A | 1 | 5; B | 1 | 5; a | 1 | 5", "lines 1 and 3 have the same part", ""),
@@ -271,7 +271,7 @@ GRANT = "The grant excludes maintenance and support."
         (
             GRANT,
             f"{NODES}; Support, 3 years | 1 | 50",
-            "costs 50 EUR, and according to the text the funds exclude support",
+            "costs 50 EUR, but according to the text the funds exclude support",
         ),
         (GRANT, f"{NODES}; Support, 3 years | 1 | 0", ""),
         (GRANT, NODES, ""),
@@ -290,8 +290,8 @@ def test_what_funds_exclude_is_in_no_line(text: str, lines: str, words: str) -> 
         # 500 TB: sold by the terabyte, by the gigabyte, and for months; within 5 %
         ("Store 500 TB, price per TB | 500 | 9", "", ""),
         ("Store 500 TB, price per GB | 500000 | 9", "", ""),
-        ("Store 500 TB, price per GB | 500 | 9", "", "is sold per GB, and 500 is its size in TB"),
-        ("Store 500 TB, price per TB | 500000 | 9", "", "is sold per TB, and 500,000 is its size in GB"),
+        ("Store 500 TB, price per GB | 500 | 9", "", "is sold per GB, but 500 is its size in TB"),
+        ("Store 500 TB, price per TB | 500000 | 9", "", "is sold per TB, but 500,000 is its size in GB"),
         ("Store 0.5 PB, price per GB | 500 | 9", "", "500 is its size in TB"),
         ("Store 500 TB, price per GB | 524 | 9", "", "524 is its size in TB"),
         ("Store 500 TB, price per GB | 530 | 9", "", ""),
@@ -299,9 +299,9 @@ def test_what_funds_exclude_is_in_no_line(text: str, lines: str, words: str) -> 
         ("Store 500 TB, price per GB for 24 months | 6000 | 9", "", ""),
         ("Store 500 TB, price per GB and time | 6000 | 9", "term: 1 year", "6,000 is its size in TB"),
         # a year in the months of the term, a month in its years
-        ("Colocation per year | 36 | 9", "term: 3 years", "is sold per year, and 36 are the months of the term"),
+        ("Colocation per year | 36 | 9", "term: 3 years", "is sold per year, but 36 are the months of the term"),
         ("Colocation per year | 3 | 9", "term: 3 years", ""),
-        ("Colocation per month | 3 | 9", "term: 3 years", "is sold per month, and 3 are the years of the term"),
+        ("Colocation per month | 3 | 9", "term: 3 years", "is sold per month, but 3 are the years of the term"),
         ("Colocation per month | 36 | 9", "term: 3 years", ""),
         ("Colocation per month | 1 | 9", "term: 1 year", ""),
         ("Colocation per month | 2 | 9", "term: 2 years", "the years of the term"),
@@ -321,7 +321,7 @@ def test_what_funds_exclude_is_in_no_line(text: str, lines: str, words: str) -> 
         ("Colocation, 8 years, per year | 3 | 9", "term: 9 years", ""),
         # products of units and periods
         ("Power, 4 racks x 36 months | 144 | 9", "", ""),
-        ("Power, 4 racks x 36 months | 100 | 9", "", "which are 144, and its quantity is 100"),
+        ("Power, 4 racks x 36 months | 100 | 9", "", "which are 144, but its quantity is 100"),
         ("Power, 4 racks x 36 months | 148 | 9", "", ""),  # within 3 %
         ("Power, 4 racks x 36 months | 149 | 9", "", "which are 144"),
         ("Power, 4 racks x 36 months = 414 | 144 | 9", "", "the product is 144"),
@@ -330,11 +330,11 @@ def test_what_funds_exclude_is_in_no_line(text: str, lines: str, words: str) -> 
         ("Hours, 4 nodes x 720 hours | 8640 | 9", "", ""),  # of three months
         ("Hours, 4 nodes x 720 hours | 8000 | 9", "", "which are 2,880"),
         # 12 x 30 days are 360, of 365
-        ("Node-hours, 12 months x 30 days x 24 h | 8640 | 9", "", "360 days, and the calendar has 365: 120 hours are"),
+        ("Node-hours, 12 months x 30 days x 24 h | 8640 | 9", "", "360 days, but the calendar has 365: 120 hours are"),
         ("Node-hours, 11 months x 30 days x 24 h | 7920 | 9", "", ""),
-        ("Node-hours, 24 months x 30 days x 24 h | 17280 | 9", "", "720 days, and the calendar has 730: 240 hours"),
+        ("Node-hours, 24 months x 30 days x 24 h | 17280 | 9", "", "720 days, but the calendar has 730: 240 hours"),
         # prices in thousands and ten thousands
-        ("Server, price in kEUR | 1 | 310", "", "states its price in `keur`, and 310 is added"),
+        ("Server, price in kEUR | 1 | 310", "", "states its price in `keur`, but 310 is added"),
         ("Server, price in kEUR | 1 | 1000", "", ""),
         ("Server, price in kEUR | 1 | 0.5", "", "0.5 is added"),
         ("Server (万元) | 1 | 9999", "", "states its price in `万元`"),
@@ -357,7 +357,7 @@ def test_what_funds_exclude_is_in_no_line(text: str, lines: str, words: str) -> 
         ("Software per node per year | 8 | 9", "term: 3 years", ""),
         # units of the design, and a tenth to spare
         ("License per GPU | 64 | 9", "", ""),
-        ("License per GPU | 60 | 9", "", "the quote has 60, and the design has 64 accelerators"),
+        ("License per GPU | 60 | 9", "", "the quote has 60, but the design has 64 accelerators"),
         ("License per GPU | 8 | 9", "", "8 is its number of nodes"),
         ("License per GPU | 70 | 9", "", ""),
         ("License per GPU | 71 | 9", "", "the quote has 71"),
@@ -404,6 +404,6 @@ def test_switches_that_suffice_are_as_many_as_the_spec_states(
     text = FABRIC.format(kind=kind, stated=stated, part=part, quoted=quoted)
     rule = "quote-off-bill"
     found = [one for one in rules.run_rules(study_text(text, SETTINGS).facts(), {rule}) if "states" in one.message]
-    message = f"the quote has {quoted} {part}es, and `scale_out.{kind}es` states {stated}"
+    message = f"the quote has {quoted} {part}es, but `scale_out.{kind}es` states {stated}"
     at = ("procurement", "quote", 1, "quantity")
     assert [(one.message, one.path, one.severity) for one in found] == [(message, at, "warning")] * reported

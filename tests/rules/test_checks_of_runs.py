@@ -24,7 +24,7 @@ def judge(rule: str, words: str, text: str, model: str, keys: str = "") -> None:
     assert any(words in message for message in found) if words else found == [], found
 
 
-ALL, OFF = "counts all 46.7B parameters, and a token uses 12.9B of them", "1T tokens of mixtral-8x7b take"
+ALL, OFF = "counts all 46.7B parameters, but a token uses 12.9B of them", "1T tokens of mixtral-8x7b take"
 
 
 @each(
@@ -186,8 +186,8 @@ def test_tokens_of_a_parameter_are_those_of_the_plan(text: str, model: str, keys
         # unique tokens and their passes, within a tenth, of sources between half and twice the run
         ("500B unique tokens, seen two times.", ""),
         ("540B unique tokens, seen two times.", ""),
-        ("560B unique tokens, seen two times.", "are 1.12T tokens, and the run has 1T"),
-        ("260B unique tokens, seen two times.", "are 520B tokens, and the run has 1T"),
+        ("560B unique tokens, seen two times.", "are 1.12T tokens, but the run has 1T"),
+        ("260B unique tokens, seen two times.", "are 520B tokens, but the run has 1T"),
         ("240B unique tokens, seen two times.", ""),
         ("1.2T unique tokens, seen once.", "1 times `1.2T"),
         ("990B unique tokens, seen two times.", "are 1.98T"),
@@ -206,12 +206,12 @@ def test_tokens_of_a_parameter_are_those_of_the_plan(text: str, model: str, keys
         ("Two phases: 900B tokens and 0.9B tokens.", ""),
         ("One phase: 900B tokens.", ""),
         # a batch that grows
-        ("The batch grows over 1.1T tokens.", "the batch grows over `1.1T tokens`, and the run has 1T"),
+        ("The batch grows over 1.1T tokens.", "the batch grows over `1.1T tokens`, but the run has 1T"),
         ("The batch grows over 1.04T tokens.", ""),
         ("The batch grows over 0.9B tokens.", ""),
         (
             "In some steps the batch grows from 256 to 512 sequences.",
-            "grows to `512 sequences`, and `global_batch` is 1,024",
+            "grows to `512 sequences`, but `global_batch` is 1,024",
         ),
         ("In some steps the batch grows from 256 to 1,024 sequences.", ""),
         ("In some steps the batch grows from 512 sequences.", ""),
@@ -221,7 +221,7 @@ def test_tokens_of_a_parameter_are_those_of_the_plan(text: str, model: str, keys
         ("Two epochs of 500B tokens.", ""),
         ("4 epochs of 260B tokens.", ""),
         ("Four epochs of 125B tokens.", ""),
-        ("Two epochs of 600B tokens.", "are 1.2T tokens, and `tokens` is 1T"),
+        ("Two epochs of 600B tokens.", "are 1.2T tokens, but `tokens` is 1T"),
         ("Two epochs of 600B tokens, 1.2T tokens.", ""),
     ],
 )
@@ -263,7 +263,7 @@ def test_the_schedule_of_a_text_is_that_of_the_plan(text: str, words: str) -> No
         ("The run at 1.2M tokens/s takes 32 days.", "1T tokens at 1.2M tokens/s take 9.65 days"),
         ("At 1.2M tokens/s it takes 32 days.", ""),
         # both days count: ten of them
-        ("The run starts on 2027-01-01, ends on 2027-01-10 and takes 12 days.", "are 10 days, and the run takes 12"),
+        ("The run starts on 2027-01-01, ends on 2027-01-10 and takes 12 days.", "are 10 days, but the run takes 12"),
         ("The run starts on 2027-01-01, ends on 2027-01-10 and takes 10.3 days.", ""),
         ("The run starts on 2027-01-01, ends on 2027-01-10 and takes 10.4 days.", "the run takes 10.4"),
         ("The run starts on 2027-01-01, ends on 2027-01-02 and takes 50 hours.", "are 2 days"),

@@ -13,9 +13,9 @@ LIQUID = "platform: gb200-nvl72, nodes: 144, power: {nodes_per_rack: 18, rack_li
 """Eight racks of 120 kW: 104.4 kW a rack and 835 kW in all go to the liquid."""
 FLOWS = [
     # PG25 takes up 4 kJ for each liter and K, water 4.18: 640 / 60 x 4 x 10 = 427 kW
-    ("PG25: supply 30 °C, return 40 °C, 640 L/min in total, which is 80 L/min at the manifold of each rack.", "carry 427 kW, and the nodes give"),
+    ("PG25: supply 30 °C, return 40 °C, 640 L/min in total, which is 80 L/min at the manifold of each rack.", "carry 427 kW, but the nodes give"),
     ("PG25: supply 30 °C, return 40 °C, 1,400 L/min in total, which is 175 L/min at the manifold of each rack.", ""),
-    ("PG25: supply 30 °C, return 40 °C, 80 L/min per rack, 640 L/min in all.", "carry 53.3 kW, and a rack gives"),
+    ("PG25: supply 30 °C, return 40 °C, 80 L/min per rack, 640 L/min in all.", "carry 53.3 kW, but a rack gives"),
     ("Supply 30 °C, return 40 °C. The pumps give 640 l/min of PG25.", "carry 427 kW"),
     ("Supply 30 °C, return 40 °C. The pumps give 1,500 l/min of PG25.", ""),
     ("The loop of water has 170 gpm at a rise of 10 K.", "carry 448 kW"),  # 643.5 l/min
@@ -28,9 +28,9 @@ FLOWS = [
     ("De l'eau, 40 m³/h au total, écart de 10 K.", "carry 464 kW"),
     ("De l'eau, 80 m³/h au total, écart de 10 K.", ""),
     # 80 / 60 x 4.18 x 10 = 55.7 kW, and 160 / 60 x 4.18 x 10 = 111 kW
-    ("L'écart entre l'entrée et la sortie de la baie est de 10 K. Il faut 80 litres d'eau par minute et par baie.", "carry 55.7 kW, and a rack gives"),
+    ("L'écart entre l'entrée et la sortie de la baie est de 10 K. Il faut 80 litres d'eau par minute et par baie.", "carry 55.7 kW, but a rack gives"),
     ("L'écart entre l'entrée et la sortie de la baie est de 10 K. Il faut 160 litres d'eau par minute et par baie.", ""),
-    ("Die Spreizung zwischen Vorlauf und Rücklauf beträgt 10 K, je Schrank fließen 80 Liter Wasser pro Minute.", "carry 55.7 kW, and a rack gives"),
+    ("Die Spreizung zwischen Vorlauf und Rücklauf beträgt 10 K, je Schrank fließen 80 Liter Wasser pro Minute.", "carry 55.7 kW, but a rack gives"),
     ("El salto entre entrada y salida es de 10 K, con 160 litros de agua por minuto por armario.", ""),
     ("The cold plates get 1.0 l/min per kW of PG25 at a rise of 10 K.", "carry 667 W"),
     ("The cold plates get 1.5 l/min per kW of PG25 at a rise of 10 K.", ""),
@@ -48,10 +48,10 @@ def test_a_flow_of_coolant_carries_the_heat(text: str, words: str, check: Check)
 AIR = "platform: dgx-h100, nodes: 16, power: {node: 10.2 kW, nodes_per_rack: 2, cooling: air}"
 TEXTS = [
     # 800 CFM = 0.3776 m3/s x 1.2 x 1.005 x 12 = 5.5 kW
-    ("airflow-below-heat", "A server gets 800 CFM of air at a rise of 12 K.", "carry 5.46 kW, and a node gives 10.2 kW"),
+    ("airflow-below-heat", "A server gets 800 CFM of air at a rise of 12 K.", "carry 5.46 kW, but a node gives 10.2 kW"),
     ("airflow-below-heat", "A server gets 1,500 CFM of air at a rise of 12 K.", ""),
     ("airflow-below-heat", "Je Schrank 3.000 m³/h Luft bei 12 K Spreizung.", ""),
-    ("airflow-below-heat", "Each rack gets 3,000 m3/h of air, delta-T 12 K.", "carry 12.1 kW, and a rack gives 20.4 kW"),
+    ("airflow-below-heat", "Each rack gets 3,000 m3/h of air, delta-T 12 K.", "carry 12.1 kW, but a rack gives 20.4 kW"),
     ("airflow-below-heat", "Each rack gets 5,200 m3/h of air, delta-T 12 K.", ""),
     ("airflow-below-heat", "The fan walls move 20,000 CFM through the hall at a difference of 11 K.", "carry 125 kW"),
     ("airflow-below-heat", "The fan walls move 30,000 CFM through the hall at a difference of 11 K.", ""),
@@ -87,7 +87,7 @@ TEXTS = [
     ("latency-below-light", "Laufzeit 500 µs auf 90 km Glasfaser.", ""),
     ("latency-below-light", "The DCI of 40 km adds 3 µs of switch latency.", ""),
     # 64 x 800 = 51,200 = 128 x 400
-    ("breakout-off-rate", "The leaf has 64 ports of 800G, broken out to 256 x 400G.", "51,200 Gb/s, and 256 of 400 Gb/s are 102,400"),
+    ("breakout-off-rate", "The leaf has 64 ports of 800G, broken out to 256 x 400G.", "51,200 Gb/s, but 256 of 400 Gb/s are 102,400"),
     ("breakout-off-rate", "The leaf has 64 ports of 800G, broken out to 128 x 400G.", ""),
     ("breakout-off-rate", "Each 400G port splits into 4 x 200G.", "no lanes for 4 of 200 Gb/s"),
     ("breakout-off-rate", "Each 400G port splits into 4 x 100G.", ""),

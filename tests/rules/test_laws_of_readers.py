@@ -9,7 +9,7 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.models import Model
 from clusterspec.rules.knowledge import named_choices
-from clusterspec.rules.networks.data_exceeds_store import _kept_in
+from clusterspec.rules.networks.data_exceeds_store import _kept_checkpoints_in
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -26,7 +26,7 @@ from tests.settings import SETTINGS
     ],
 )
 def test_checkpoints_are_kept_by_their_only_count_or_time(sentence: str, kept: int | None) -> None:
-    found = _kept_in(sentence, 1800.0)
+    found = _kept_checkpoints_in(sentence, 1800.0)
     assert (found[0] if found else None) == kept
 
 

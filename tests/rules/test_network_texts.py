@@ -21,15 +21,15 @@ def told(check: Check, rule: str, text: str, cluster: str, more: str = "") -> li
 ROCE = "platform: mi300x-ubb8, nodes: {nodes}, scale_out: {{technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s, topology: rail-optimized, rails: 8}}"
 PLANS = [
     # 256 nodes: a rail has 256 NICs; a /24 has 254 hosts, a /23 has 510
-    (256, "Every rail is one subnet, 10.64.<rail>.0/24, gateway .254.", "254 host addresses, 253 of them free, and a rail has 256"),
+    (256, "Every rail is one subnet, 10.64.<rail>.0/24, gateway .254.", "254 host addresses, 253 of them free, but a rail has 256"),
     (256, "Every rail is one subnet, 10.64.<rail>.0/23, gateway .254.", ""),
     (253, "Every rail is one subnet, 10.64.<rail>.0/24, gateway .254.", ""),
-    (254, "Every rail is one subnet, 10.64.<rail>.0/24, gateway .254.", "253 of them free, and a rail has 254 NICs"),
+    (254, "Every rail is one subnet, 10.64.<rail>.0/24, gateway .254.", "253 of them free, but a rail has 254 NICs"),
     (254, "Every rail is one subnet, 10.64.<rail>.0/24, not routed.", ""),
-    (140, "Je Schiene ein Netz: 172.20.x.0/25 für die NICs der Rail x.", "126 host addresses, and a rail has 140 NICs"),
+    (140, "Je Schiene ein Netz: 172.20.x.0/25 für die NICs der Rail x.", "126 host addresses, but a rail has 140 NICs"),
     (120, "Je Schiene ein Netz: 172.20.x.0/25 für die NICs der Rail x.", ""),
     # purposes before and behind the subnet
-    (300, "Front end 10.80.0.0/22, BMCs 10.81.0.0/24.", "`10.81.0.0/24` has 254 host addresses, and there are 300 nodes"),
+    (300, "Front end 10.80.0.0/22, BMCs 10.81.0.0/24.", "`10.81.0.0/24` has 254 host addresses, but there are 300 nodes"),
     (300, "Front end 10.80.0.0/22, BMCs 10.81.0.0/23.", ""),
     (300, "10.80.0.0/24 for the front end and 10.81.0.0/23 for IPMI.", "`10.80.0.0/24`"),
     (300, "10.80.0.0/23 for the front end and 10.81.0.0/24 for IPMI.", "`10.81.0.0/24`"),
@@ -39,28 +39,28 @@ PLANS = [
     (300, "Each rack has a /26 of its own for the BMCs, 10.81.0.0/26 in the first.", ""),
     (300, "Four /24 networks for the BMCs, 10.81.0.0/24 to 10.81.3.0/24.", ""),
     (300, "The uplink to the campus is 10.0.0.0/30, for the storage gateway.", ""),
-    (60, "Management 10.5.0.0/26 for all hosts, the first 10 addresses are reserved for switches.", "52 of them free, and there are 60 nodes"),
+    (60, "Management 10.5.0.0/26 for all hosts, the first 10 addresses are reserved for switches.", "52 of them free, but there are 60 nodes"),
     (52, "Management 10.5.0.0/26 for all hosts, the first 10 addresses are reserved for switches.", ""),
     # all NICs in one network: 128 x 8 = 1,024 > 1,022
-    (128, "The RDMA network is flat, 10.100.0.0/22.", "1,022 host addresses, and the nodes have 1,024 NICs"),
+    (128, "The RDMA network is flat, 10.100.0.0/22.", "1,022 host addresses, but the nodes have 1,024 NICs"),
     (127, "The RDMA network is flat, 10.100.0.0/22.", ""),
     # blocks that are split
-    (300, "Pods get 10.244.0.0/16, a /24 per node.", "makes 256 subnets, and there are 300 nodes"),
+    (300, "Pods get 10.244.0.0/16, a /24 per node.", "makes 256 subnets, but there are 300 nodes"),
     (256, "Pods get 10.244.0.0/16, a /24 per node.", ""),
     (300, "The cluster CIDR is 10.244.0.0/16 with a /25 for each node.", ""),
-    (520, "A /25 for each node out of 10.244.0.0/16.", "makes 512 subnets, and there are 520 nodes"),
+    (520, "A /25 for each node out of 10.244.0.0/16.", "makes 512 subnets, but there are 520 nodes"),
     # pools
-    (120, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.199.", "100 addresses, and there are 120 nodes"),
+    (120, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.199.", "100 addresses, but there are 120 nodes"),
     (100, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.199.", ""),
     (120, "DHCP range for the nodes: 10.8.0.10 to 10.8.0.110", "101 addresses"),
     (120, "The range 10.8.0.10 to 10.8.0.20 is for load balancers.", ""),
-    (40, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.138.", "39 addresses, and there are 40 nodes"),
+    (40, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.138.", "39 addresses, but there are 40 nodes"),
     (39, "The DHCP pool of the BMCs is 10.81.0.100-10.81.0.138.", ""),
-    (257, "Pods get 10.244.0.0/16, a /24 per node.", "makes 256 subnets, and there are 257 nodes"),
+    (257, "Pods get 10.244.0.0/16, a /24 per node.", "makes 256 subnets, but there are 257 nodes"),
     # at most sixteen times as many hosts as addresses, else it is of something else
     (254, "The BMCs have 10.81.0.0/24.", ""),
-    (255, "The BMCs have 10.81.0.0/24.", "254 host addresses, and there are 255 nodes"),
-    (96, "The BMCs have 10.81.0.0/29.", "6 host addresses, and there are 96 nodes"),
+    (255, "The BMCs have 10.81.0.0/24.", "254 host addresses, but there are 255 nodes"),
+    (96, "The BMCs have 10.81.0.0/29.", "6 host addresses, but there are 96 nodes"),
     (97, "The BMCs have 10.81.0.0/29.", ""),
     # what cannot be
     (16, "Storage is in VLAN 4200.", "VLAN 4,200 does not exist"),

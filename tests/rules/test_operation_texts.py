@@ -12,7 +12,7 @@ from .test_network_texts import told
 CLUSTER = "platform: dgx-h200, nodes: 24"
 WINDOWS = [
     # a day against seven
-    ("Partition full has MaxTime=7-00:00:00; bf_window stays at its default.", "plans 24 h ahead, and a job may run 7-00:00:00"),
+    ("Partition full has MaxTime=7-00:00:00; bf_window stays at its default.", "plans 24 h ahead, but a job may run 7-00:00:00"),
     ("Partition full has MaxTime 7 days. The bf_window is 1440 minutes.", "may run 7 days"),
     ("The longest jobs run for 5 days, bf_window=2880.", "plans 48 h ahead"),
     ("bf_window: 2,880 min. Jobs may run for up to 72 hours.", "may run 72 hours"),
@@ -103,7 +103,7 @@ def test_a_test_at_line_rate_has_the_rate_of_the_keys(check: Check) -> None:
 
 EVALUATIONS = [
     # sqrt(0.72 x 0.28 / 400) = 0.02245; sqrt(0.09 / 400) = 0.015
-    ("400 questions per checkpoint. The standard error is sqrt(0.72 x 0.28 / 400) = 0.7 points.", "is 2.2 points, and the text has `0.7 points`"),
+    ("400 questions per checkpoint. The standard error is sqrt(0.72 x 0.28 / 400) = 0.7 points.", "is 2.2 points, but the text has `0.7 points`"),
     ("400 questions. The standard error is sqrt(0.72 x 0.28 / 400) = 2.2 points.", ""),
     ("400 Fragen, Standardfehler √(0,72 x 0,28 / 400) = 0,0224.", ""),
     ("1,000 questions: sqrt(0.5 x (1 - 0.5) / 1,000) = 1.6 %.", ""),
@@ -176,7 +176,7 @@ def test_a_restart_goes_on_in_the_order_of_the_data(text: str, words: str, check
 
 
 ACTIONS = [
-    ("Xid 79: reset the GPU with nvidia-smi --gpu-reset and return the node.", "asks for a restart of the node, and the text answers it with a reset of the GPU"),
+    ("Xid 79: reset the GPU with nvidia-smi --gpu-reset and return the node.", "asks for a restart of the node, but the text answers it with a reset of the GPU"),
     ("Xid 79 (fallen off the bus): do not reboot, run nvidia-smi -r.", "a reset of the GPU"),
     ("On Xid 79 the job is requeued on the same node.", "a restart of the job"),
     ("On Xid 79 the job is requeued on another node.", ""),
@@ -208,13 +208,13 @@ def test_the_actions_are_those_of_nvidia_alone(check: Check) -> None:
 
 
 FORMATS = [
-    ("Saved with --ckpt-format torch at tp 8, pp 4. The new cluster resumes as it is with tp 8, pp 2.", "loaded with another pp, and the format torch"),
+    ("Saved with --ckpt-format torch at tp 8, pp 4. The new cluster resumes as it is with tp 8, pp 2.", "loaded with another pp, but the format torch"),
     ("ckpt_format: torch, tp 4 pp 2; it is loaded with tp 8 pp 2 after the move.", "another tp"),
     ("We keep --ckpt-format torch: tp=4, pp=4 before, tp=8, pp=2 after the restart.", "another pp and tp"),
     ("Gespeichert mit --ckpt-format torch bei tp 8, pp 4; der neue Cluster lädt mit tp 8, pp 2.", "another pp"),
     ("Enregistré avec --ckpt-format torch, tp 8, pp 4 ; la reprise se fait en tp 8, pp 2.", "another pp"),
     ("Guardado con --ckpt-format torch, tp 8, pp 4; se reanuda con tp 8, pp 2.", "another pp"),
-    ("DeepSpeed: ZeRO checkpoints of 64 ranks are loaded by 48 ranks instead of 64.", "another dp, and the format ZeRO"),
+    ("DeepSpeed: ZeRO checkpoints of 64 ranks are loaded by 48 ranks instead of 64.", "another dp, but the format ZeRO"),
     ("FSDP saves LOCAL_STATE_DICT, and a restart loads it with another number of GPUs.", "another dp"),
     ("Saved with --ckpt-format torch_dist at tp 8, pp 4. The new cluster resumes with tp 8, pp 2.", ""),
     ("--ckpt-format torch at tp 8, pp 4 is converted with tools/checkpoint/convert.py, then loaded with pp 2.", ""),
@@ -288,7 +288,7 @@ def test_a_plan_cancels_what_its_provider_takes_back(cluster: str, text: str, wo
 
 A3_MEGA = "platform: gcp-a3-megagpu-8g, nodes: 16"
 LASTING = [
-    (P5, "A single Capacity Block covers the run of nine months.", "lasts 182 days at most, and the plan counts on nine months"),
+    (P5, "A single Capacity Block covers the run of nine months.", "lasts 182 days at most, but the plan counts on nine months"),
     (P5, "We reserve the entire 30 weeks as one Capacity Block.", "30 weeks"),
     (P5, "An EC2 Capacity Block of 26 weeks is booked.", ""),  # 182 days
     (P5, "An EC2 Capacity Block of 27 weeks is booked.", "27 weeks"),
@@ -297,13 +297,13 @@ LASTING = [
     (P5, "Capacity Blocks cover the nine months.", ""),
     (P5, "A Capacity Block lasts 182 days at most, and the run takes nine months.", ""),
     (ND, "A single Capacity Block covers the run of nine months.", ""),
-    (A3_MEGA, "The pretraining of six weeks runs on A3 Mega obtained by Flex-start, in one go.", "lasts 7 days at most, and the plan counts on six weeks"),
+    (A3_MEGA, "The pretraining of six weeks runs on A3 Mega obtained by Flex-start, in one go.", "lasts 7 days at most, but the plan counts on six weeks"),
     (A3_MEGA, "DWS Flex Start gives us the GPUs for 30 days.", "30 days"),
     (A3_MEGA, "Für zwei Wochen am Stück holen wir die Maschinen über flex-start.", "zwei wochen"),
     (A3_MEGA, "Flex-start VMs run for seven days, so the six weeks are cut in parts with a checkpoint.", ""),
     (A3_MEGA, "Fine-tuning of two days a month uses Flex-start VMs of a week at most.", ""),
     (A3_MEGA, "A three-week pretraining run on Flex-start VMs.", "three-week"),
-    (A3_MEGA, "The nodes are reserved in calendar mode for 120 days.", "lasts 90 days at most, and the plan counts on 120 days"),
+    (A3_MEGA, "The nodes are reserved in calendar mode for 120 days.", "lasts 90 days at most, but the plan counts on 120 days"),
     (A3_MEGA, "The nodes are reserved in calendar mode for 90 days.", ""),
     (A3_MEGA, "The nodes are reserved in calendar mode; backups are kept elsewhere.", ""),
 ]  # fmt: skip
@@ -319,7 +319,7 @@ def test_one_offer_for_the_whole_term_is_compared_with_the_term(check: Check) ->
     term = "procurement: {currency: USD, term: %d days}\n"
     whole = "The machine is a single Capacity Block, reserved for the whole term."
     ((_, message),) = told(check, "term-outlasts-offer", whole, P5, term % 183)
-    assert message == "an EC2 Capacity Block lasts 182 days at most, and the plan counts on a term of 183 days"
+    assert message == "an EC2 Capacity Block lasts 182 days at most, but the plan counts on a term of 183 days"
     assert not told(check, "term-outlasts-offer", whole, P5, term % 182)
     assert not told(check, "term-outlasts-offer", "A Capacity Block for the tests.", P5, term % 400), (
         "a part of the term"
@@ -331,16 +331,16 @@ def test_limits_of_dollars_come_from_the_prices(check: Check) -> None:
     plan = "A Savings Plan of one year, which is returned within 5 days of the purchase."
     # 16 x 55 = 880 USD an hour
     ((_, message),) = told(check, "cancellation-not-offered", plan, P5, bought % 55)
-    assert "up to 100 dollars an hour, and the nodes cost 880" in message
+    assert "up to 100 dollars an hour, but the nodes cost 880" in message
     ((_, message),) = told(check, "cancellation-not-offered", plan, P5, bought % "[55, 60]")
-    assert "and the nodes cost 880" in message, "the least of a range"
+    assert "but the nodes cost 880" in message, "the least of a range"
     for price in (6, 6.25):  # 16 x 6.25 = 100 USD an hour
         assert not told(check, "cancellation-not-offered", plan, P5, bought % price)
     assert not told(check, "cancellation-not-offered", plan, P5, bought.replace("USD", "EUR") % 55), "limits in dollars"
     reservation = "An Azure reservation for one year, which we cancel when the project ends early."
     # 16 x 60 x 8,766 h = 8,415,360 USD
     ((_, message),) = told(check, "cancellation-not-offered", reservation, ND, bought % 60)
-    assert "up to 50,000 dollars in twelve months, and this one is 8,4" in message
+    assert "up to 50,000 dollars in twelve months, but this one is 8,4" in message
     assert not told(check, "cancellation-not-offered", reservation, ND, bought % 0.3)
 
 

@@ -265,10 +265,10 @@ CIRCUIT = "Vorlauf 32 °C, Rücklauf höchstens 40 °C, am Übergabepunkt {flow}
         (DEW.format(coolant=17), "", "site-condition-unmet", "26 °C and 60 % humidity is 17.6 °C"),
         (DEW.format(coolant=18), "", "site-condition-unmet", ""),
         # 4 x 15 kW x 0.8 = 48 kW; 68 / 60 x 4.18 kJ x 10 = 47.4 kW, and 69 carry 48.1 kW
-        (FLOW.format(flow=68), "", "coolant-flow-below-heat", "carry 47.4 kW, and a rack gives 48 kW"),
+        (FLOW.format(flow=68), "", "coolant-flow-below-heat", "carry 47.4 kW, but a rack gives 48 kW"),
         (FLOW.format(flow=69), "", "coolant-flow-below-heat", ""),
         # 96 kW of all nodes; 10.3 m³/h are 171.7 l/min: 171.7 / 60 x 4.18 x 8 = 95.7 kW, and 10.4 carry 96.6 kW
-        (CIRCUIT.format(flow=10.3), "", "coolant-flow-below-heat", "carry 95.7 kW, and the nodes give 96 kW"),
+        (CIRCUIT.format(flow=10.3), "", "coolant-flow-below-heat", "carry 95.7 kW, but the nodes give 96 kW"),
         (CIRCUIT.format(flow=10.4), "", "coolant-flow-below-heat", ""),
         (
             "x",

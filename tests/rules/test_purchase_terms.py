@@ -62,10 +62,10 @@ RENT = "space in racks, 4 racks x 36 months"
         (
             purchase(line("rails, net price after 12 % discount"), discount=0.12),
             "quote-condition-unmet",
-            "net of 12 %, and",
+            "net of 12 %, but",
         ),
         (purchase(line("rails, net price after 12 % discount"), discount=0.05), "quote-condition-unmet", ""),
-        (purchase(line("rails, less the 12 % discount"), discount=0.12), "quote-condition-unmet", "net of 12 %, and"),
+        (purchase(line("rails, less the 12 % discount"), discount=0.12), "quote-condition-unmet", "net of 12 %, but"),
         (purchase(line("rails, incl. 12.5 % rebate"), discount=0.12), "quote-condition-unmet", ""),
         # (8,000 + 1,000) x 0.9 = 8,100; on equipment alone 8,000 x 0.9 + 1,000 = 8,200
         (
@@ -103,11 +103,11 @@ RENT = "space in racks, 4 racks x 36 months"
         (
             purchase(line(f"{MODULES}, flat top", 32), line(f"{MODULES}, finned", 64)),
             "quote-cabling-unfit",
-            "offers 32 modules for the nodes, and the design needs 64",
+            "offers 32 modules for the nodes, but the design needs 64",
         ),
         (purchase(line(f"{MODULES}, flat top", 64), line(f"{MODULES}, finned", 32)), "quote-cabling-unfit", ""),
         # a line of its own sells the support of all three years
-        (purchase(total=8000).replace('HGX H200 server"', SUPPORTED), "quote-text-off-design", "states 1 year, and"),
+        (purchase(total=8000).replace('HGX H200 server"', SUPPORTED), "quote-text-off-design", "states 1 year, but"),
         (
             purchase(line("support 24x7 of the servers, 3 years", 1, 500), total=8500).replace(
                 'HGX H200 server"', SUPPORTED
@@ -127,7 +127,7 @@ RENT = "space in racks, 4 racks x 36 months"
         (
             purchase(line("AOC 800G to 2x 400G, 15 m", 32), line("AOC 800G, 30 m", 8)),
             "quote-text-off-design",
-            "states 15 m, and",
+            "states 15 m, but",
         ),
         (purchase(line("AOC 800G to 2x 400G, 20 m", 32), line("AOC 800G, 30 m", 8)), "quote-text-off-design", ""),
         # 12 x 30 days are 360: 8 nodes x 5 days x 24 h = 960 hours are missing
@@ -140,13 +140,13 @@ RENT = "space in racks, 4 racks x 36 months"
         (
             purchase(line("spare module (unit price USD)", 7), total=8700),
             "quote-arithmetic",
-            "is priced in USD, and the quote",
+            "is priced in USD, but the quote",
         ),
         (purchase(line("spare module (unit price KRW)", 7), total=8700), "quote-arithmetic", ""),
         (
             purchase(remarks="The offer binds 21 days, until 3 December 2026. Order on 14 December 2026."),
             "offer-expires-before-order",
-            "valid until 2026-12-03, and the order follows on 2026-12-14",
+            "valid until 2026-12-03, but the order follows on 2026-12-14",
         ),
         (
             purchase(remarks="The offer binds 45 days, until 27 December 2026. Order on 14 December 2026."),
@@ -232,7 +232,7 @@ RENT = "space in racks, 4 racks x 36 months"
         (
             purchase(remarks="Nabídka platí do 31. 12. 2026, rada schválí a podepíše objednávku 8. 1. 2027."),
             "offer-expires-before-order",
-            "valid until 2026-12-31, and the order follows on 2027-01-08",
+            "valid until 2026-12-31, but the order follows on 2027-01-08",
         ),
         (
             purchase(remarks="Nabídka platí do 15. ledna 2027, rada podepíše objednávku 8. 1. 2027."),
@@ -257,7 +257,7 @@ RENT = "space in racks, 4 racks x 36 months"
             "",
         ),
         # the runs have 18 m; the length is in the order code
-        (purchase(line("MFP7E30-N015 fibre, DGX to leaf", 64)), "quote-text-off-design", "states 15 m, and"),
+        (purchase(line("MFP7E30-N015 fibre, DGX to leaf", 64)), "quote-text-off-design", "states 15 m, but"),
         (purchase(line("MFP7E30-N020 fibre, DGX to leaf", 64)), "quote-text-off-design", ""),
         # the design has 8 servers
         (
@@ -270,7 +270,7 @@ RENT = "space in racks, 4 racks x 36 months"
         (
             purchase(delivery=COPY.format("2027-07-04")),
             "migration-exceeds-window",
-            "has 2 days, and 380 TB take 3.5 days",
+            "has 2 days, but 380 TB take 3.5 days",
         ),
         (purchase(delivery=COPY.format("2027-07-06")), "migration-exceeds-window", ""),
         (
@@ -323,7 +323,7 @@ RENT = "space in racks, 4 racks x 36 months"
         (
             purchase(line("H200 node hours, eu-north1"), line("shared file system 400 TB, eu-west1, one day")),
             "quote-for-another-region",
-            "is for eu-west1, and the machine is in eu-north1",
+            "is for eu-west1, but the machine is in eu-north1",
         ),
         (
             purchase(line("H200 node hours, eu-north1"), line("shared file system 400 TB, eu-north1, one day")),
@@ -414,7 +414,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
                 delivery='{milestones: ["50 % with the order"]}', payment="{order: 0.2, delivery: 0.5, acceptance: 0.3}"
             ),
             "payment-before-acceptance",
-            "50 % of the price are due with the order, and `payment.order` is 0.2",
+            "50 % of the price are due with the order, but `payment.order` is 0.2",
         ),
         (
             purchase(
@@ -434,7 +434,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(line("HGX racks, colocation, per month", 36), line("storage, 400 TB, per month", 30)),
             "rental-shorter-than-term",
-            "rented for 30 months, and the term is 3 years: 6 months are missing",
+            "rented for 30 months, but the term is 3 years: 6 months are missing",
         ),
         (
             purchase(line("HGX racks, colocation, per month", 36), line("storage, 400 TB, per month", 36)),
@@ -458,7 +458,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(line("Frontend AOC 400G to 4x 100G", 3)).replace("procurement:", FRONTEND),
             "quoted-part-unusable",
-            "has 12 ends for the nodes, and their frontend takes 16",
+            "has 12 ends for the nodes, but their frontend takes 16",
         ),
         (
             purchase(line("Frontend AOC 400G to 4x 100G", 4)).replace("procurement:", FRONTEND),
@@ -468,13 +468,13 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(line("ConnectX-7 NIC with QSFP112 cage", 64)),
             "quoted-part-unusable",
-            "has cards with cages for QSFP112, and",
+            "has cards with cages for QSFP112, but",
         ),
         (purchase(line("ConnectX-7 NIC with OSFP cage", 64)), "quoted-part-unusable", ""),
         (
             purchase(line("NVMe store of 2 appliances, 800 TB")).replace("procurement:", STORE),
             "quoted-store-unfit",
-            "offers 2 appliances, and `networks.storage.systems` is 3",
+            "offers 2 appliances, but `networks.storage.systems` is 3",
         ),
         (
             purchase(line("NVMe store of 3 appliances, 800 TB")).replace("procurement:", STORE),
@@ -485,7 +485,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(line("storage node, 12 x 15 TB NVMe", 9), remarks="Code 8+2, each fragment on another node."),
             "quoted-store-unfit",
-            "is quoted for 9 nodes, and a code of 8+2 with each fragment on another node needs 10 nodes",
+            "is quoted for 9 nodes, but a code of 8+2 with each fragment on another node needs 10 nodes",
         ),
         (
             purchase(line("storage node, 12 x 15 TB NVMe", 10), remarks="Code 8+2, each fragment on another node."),
@@ -496,7 +496,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(remarks="Change freeze from 2027-03-15 to 2027-06-10.", delivery=WEEKS),
             "delivery-misses-date",
-            "the last delivery is on 2027-03-22, and according to the text the site takes none",
+            "the last delivery is on 2027-03-22, but according to the text the site takes none",
         ),
         (
             purchase(remarks="Change freeze from 2027-03-23 to 2027-06-10.", delivery=WEEKS),
@@ -518,7 +518,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
         (
             purchase(line("lease, monthly", 60, 2002), remarks=LEASED, tax="0.1"),
             "lease-off-formula",
-            "is computed from the price with tax, and `tax: 0.1` is added to it again: 1,820",
+            "is computed from the price with tax, but `tax: 0.1` is added to it again: 1,820",
         ),
         (purchase(line("lease, monthly", 60, 1820), remarks=LEASED, tax="0.1"), "lease-off-formula", ""),
         # 8 + 2 on 6 nodes: two fragments on some, so that one node may fail
@@ -538,7 +538,7 @@ NODE_DAYS = "HGX H200 node-days, reserved"
                 delivery='{milestones: ["racks of 1,480 kg each in week 22"]}',
             ),
             "piece-above-load-limit",
-            "weighs 1,480 kg, and the lift carries 1,000 kg",
+            "weighs 1,480 kg, but the lift carries 1,000 kg",
         ),
         (
             purchase(

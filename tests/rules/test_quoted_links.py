@@ -302,10 +302,10 @@ MULTIMODE = {"node": "mma4z00-ns-flt", "leaf": "mma4z00-ns"}
     ("optics", "modules", "cable", "words"),
     [
         (SINGLE_MODE, "OSFP transceivers", "MPO-12 cable", ""),
-        (SINGLE_MODE, "OSFP transceivers", "LC duplex fiber cable", "has LC ends, and all transceivers have MPO"),
+        (SINGLE_MODE, "OSFP transceivers", "LC duplex fiber cable", "has LC ends, but all transceivers have MPO"),
         (SINGLE_MODE, "OSFP transceivers 800G", "MPO-12 cable", ""),
         (SINGLE_MODE, "OSFP transceivers 400G twin-port", "MPO-12 cable", ""),
-        (SINGLE_MODE, "OSFP transceivers 400G", "MPO-12 cable", "has 400 Gb/s, and the modules of"),
+        (SINGLE_MODE, "OSFP transceivers 400G", "MPO-12 cable", "has 400 Gb/s, but the modules of"),
         (MULTIMODE, "OSFP transceivers", "MPO-12/APC OM4 cable", ""),
         (MULTIMODE, "OSFP transceivers", "MPO-12/UPC OM4 cable", "MPO modules of 400 Gb/s take angled ones"),
     ],

@@ -79,7 +79,7 @@ NDR = "platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}"
 ROCE = "platform: dgx-h100, nodes: 16, scale_out: {technology: roce-v2}"
 FASTER = ROCE.replace("roce-v2", "roce-v2, nic_bandwidth: %s Gb/s")
 QUANTUM = NDR.replace("ndr", "ndr, switch: quantum-2-qm9700")
-SXM, FOUR = "and the design has H100 SXM5 80 GB", "and the design has A100 SXM4 80 GB"
+SXM, FOUR = "but the design has H100 SXM5 80 GB", "but the design has A100 SXM4 80 GB"
 
 
 @each(
@@ -95,33 +95,33 @@ SXM, FOUR = "and the design has H100 SXM5 80 GB", "and the design has A100 SXM4 
         ),
         (H100, "H100 SXM5 board in place of H100 PCIe", ""),
         (H100, "HGX H100 640 GB", ""),  # eight of 80 GB
-        (H100, "HGX B200 server", "`HGX B200 server` is b200, and the design has h100-sxm-80gb"),
+        (H100, "HGX B200 server", "`HGX B200 server` is b200, but the design has h100-sxm-80gb"),
         (A100, "DGX A100 640 GB", ""),
         (A100, "DGX A100 320 GB", f"`DGX A100 320 GB` is the part with 320 GB, {FOUR}"),  # eight of 40 GB
         (A100, "A100 40GB GPU", f"`A100 40GB GPU` is the part with 40 GB, {FOUR}"),
         (A100, "A100 PCIe 40GB GPU", f"`A100 PCIe 40GB GPU` is the part with pcie and 40 GB, {FOUR}"),
         (NDR, "SN5600 leaf switch", "Spectrum-4 SN5600 has no InfiniBand NDR"),
-        (NDR, "QM8700 leaf switch", "Quantum QM8700 has ports of 200 Gb/s, and a NIC 400 Gb/s"),
+        (NDR, "QM8700 leaf switch", "Quantum QM8700 has ports of 200 Gb/s, but a NIC 400 Gb/s"),
         (NDR, "QM9700 leaf switch", ""),
-        (QUANTUM, "QM8700 leaf switch", "`QM8700 leaf switch` is qm8700, and the design has quantum-2-qm9700"),
+        (QUANTUM, "QM8700 leaf switch", "`QM8700 leaf switch` is qm8700, but the design has quantum-2-qm9700"),
         (QUANTUM, "QM9700 leaf switch", ""),
         (QUANTUM, "MQM9700-NS2F leaf switch", ""),
         (
             QUANTUM,
             "MQM9790-NS2F leaf switch",
-            "`MQM9790-NS2F leaf switch` is qm9790, and the design has quantum-2-qm9700",
+            "`MQM9790-NS2F leaf switch` is qm9790, but the design has quantum-2-qm9700",
         ),
-        (ROCE, "MSN3700-CS2F switch", "Spectrum-2 SN3700 has ports of 200 Gb/s, and a NIC 400 Gb/s"),
-        (ROCE, "SN3700 switch", "Spectrum-2 SN3700 has ports of 200 Gb/s, and a NIC 400 Gb/s"),
+        (ROCE, "MSN3700-CS2F switch", "Spectrum-2 SN3700 has ports of 200 Gb/s, but a NIC 400 Gb/s"),
+        (ROCE, "SN3700 switch", "Spectrum-2 SN3700 has ports of 200 Gb/s, but a NIC 400 Gb/s"),
         (ROCE, "SN4700 switch", ""),
         # ports of 400 Gb/s carry 99 % of 404, and not of 405
         (FASTER % 404, "SN4700 switch", ""),
-        (FASTER % 405, "SN4700 switch", "Spectrum-3 SN4700 has ports of 400 Gb/s, and a NIC 405 Gb/s"),
+        (FASTER % 405, "SN4700 switch", "Spectrum-3 SN4700 has ports of 400 Gb/s, but a NIC 405 Gb/s"),
         (NDR.replace("ndr", "ndr, nic: connectx-7"), "ConnectX-7 NIC", ""),
         (
             NDR.replace("ndr", "ndr, nic: connectx-7"),
             "ConnectX-6 NIC",
-            "`ConnectX-6 NIC` is connectx-6, and the design has connectx-7",
+            "`ConnectX-6 NIC` is connectx-6, but the design has connectx-7",
         ),
     ],
 )
@@ -167,7 +167,7 @@ def test_fiber_of_a_quote_is_that_of_the_modules_entries(
 ) -> None:
     found = [one for one in check(FIBER.format(node=node, spine=spine, fiber=fiber)) if "fiber" in one.message]
     assert [one.rule for one in found] == ["quote-text-off-design"] * bool(needed)
-    assert all(one.message.endswith(f"and all transceivers are {needed}") for one in found)
+    assert all(one.message.endswith(f"but all transceivers are {needed}") for one in found)
 
 
 def test_a_switch_of_another_network_is_no_other_part_where_the_fabric_has_its_own(check: Check) -> None:
@@ -191,17 +191,17 @@ procurement:
     ("platform", "part", "states"),
     [
         ("dgx-h200", "DGX H200 system, 8 GPU 141 GB", ""),
-        ("dgx-h200", "DGX H200 system, 8 GPU 70 GB", "70 GB, and H200 has 141 GB or more"),
-        ("dgx-h200", "DGX H200 system, 8 x 80 GB", "80 GB, and H200 has 141 GB or more"),
+        ("dgx-h200", "DGX H200 system, 8 GPU 70 GB", "70 GB, but H200 has 141 GB or more"),
+        ("dgx-h200", "DGX H200 system, 8 x 80 GB", "80 GB, but H200 has 141 GB or more"),
         ("dgx-h200", "DGX H200, 8x H200, 8x 96 GB RDIMM", ""),  # modules of the host
         ("dgx-h200", "DGX H200 1128 GB", ""),  # 8 x 141
         ("dgx-h100", "DGX H100 640GB", ""),
-        ("dgx-h100", "DGX H100 320GB", "320 GB, and DGX H100 has 640 GB or more"),
-        ("dgx-h100", "server, 8x H100 141 GB", "141 GB, and H100 has at most 94 GB"),
+        ("dgx-h100", "DGX H100 320GB", "320 GB, but DGX H100 has 640 GB or more"),
+        ("dgx-h100", "server, 8x H100 141 GB", "141 GB, but H100 has at most 94 GB"),
         ("dgx-h100", "server, 8x H100 752 GB", ""),  # 8 x 94, a sibling that another rule names
         ("dgx-b200", "DGX B200 1440 GB", ""),
         ("dgx-b200", "DGX B200 (1,440 GB), 4 TB", ""),
-        ("gaudi3-hls", "server with 8x Gaudi 3 OAM (HL-325L) 64 GB", "64 GB, and GAUDI3 has 128 GB or more"),
+        ("gaudi3-hls", "server with 8x Gaudi 3 OAM (HL-325L) 64 GB", "64 GB, but GAUDI3 has 128 GB or more"),
         ("gaudi3-hls", "server with 8x Gaudi 3 OAM HL-325L 128 GB", ""),
     ],
 )

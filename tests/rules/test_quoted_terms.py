@@ -42,7 +42,7 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
         (
             {"line": "rack 28 U"},
             "nodes-off-rack",
-            "3 nodes of 10 rack units take 30 units, and the quoted racks have 28",
+            "3 nodes of 10 rack units take 30 units, but the quoted racks have 28",
         ),
         ({"line": 'storage, 24 x 15.36 TB each, 8+2", quantity: 10, part_of: "'}, "", ""),
         # 10 x 24 x 15.36 TB are 3.686 PB, of which an erasure code of 8+2 leaves 2.95 PB
@@ -56,7 +56,7 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
         (
             {"line": 'storage, 2,900 TB for 24 months, per GB and month", quantity: 69600, x: "'},
             "quote-unit-miscounted",
-            "sold per GB, and 69,600 is its size in TB",
+            "sold per GB, but 69,600 is its size in TB",
         ),
         ({"line": "vWS licenses, per concurrent user"}, "", ""),
         ({"line": "vWS licenses, one per GPU"}, "quote-unit-miscounted", "per concurrent user"),
@@ -70,7 +70,7 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
         ({"line": 'line, 36 months, increases by 10 % a year", quantity: 1, price: 39720, x: "'}, "", ""),
         # 2 ports for 36 months are 72 months of a port
         ({"line": 'port, 2 ports x 36 months", quantity: 72, x: "'}, "", ""),
-        ({"line": 'port, 2 ports x 12 months", quantity: 72, x: "'}, "quote-unit-miscounted", "which are 24, and its"),
+        ({"line": 'port, 2 ports x 12 months", quantity: 72, x: "'}, "quote-unit-miscounted", "which are 24, but its"),
         ({"line": 'store, 400 TB x 12 months = 4,800,000 GB-months", quantity: 4800000, x: "'}, "", ""),
         (
             {"line": 'store, 400 TB x 3 months = 4,800,000 GB-months", quantity: 4800000, x: "'},
@@ -81,7 +81,7 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
         (
             {"line": 'remote hands, 2 years, per year", quantity: 5, x: "'},
             "quote-unit-miscounted",
-            "for 2 years, and the",
+            "for 2 years, but the",
         ),
         ({"line": 'access, 36 months, monthly", quantity: 36, x: "'}, "", ""),
         (
@@ -100,20 +100,20 @@ PLAIN = {"remarks": "x", "milestone": "racks in week 10", "line": "rails"}
         (
             {"line": "valid until 2026-12-18", "remarks": "the board decides on 2027-01-21"},
             "offer-expires-before-order",
-            "valid until 2026-12-18, and the order follows on 2027-01-21",
+            "valid until 2026-12-18, but the order follows on 2027-01-21",
         ),
         # 30 days from 18 November end on 18 December; 5 weeks on 23 December
         ({"line": "prices hold for 30 days from 2026-11-18", "remarks": "the board decides on 2026-12-18"}, "", ""),
         (
             {"line": "prices hold for 30 days from 2026-11-18", "remarks": "the board decides on 2026-12-19"},
             "offer-expires-before-order",
-            "valid until 2026-12-18, and the order follows on 2026-12-19",
+            "valid until 2026-12-18, but the order follows on 2026-12-19",
         ),
         ({"line": "offer of 2026-11-18; valid for 5 weeks", "remarks": "the board decides on 2026-12-23"}, "", ""),
         (
             {"line": "offer of 2026-11-18; valid for 5 weeks", "remarks": "the board decides on 2026-12-24"},
             "offer-expires-before-order",
-            "valid until 2026-12-23, and the order follows on 2026-12-24",
+            "valid until 2026-12-23, but the order follows on 2026-12-24",
         ),
         ({"line": "prices valid from 2026-11-18", "remarks": "the board decides on 2026-12-24"}, "", ""),
     ],
@@ -287,7 +287,7 @@ OF_LEASE = "Anschaffungswert 2.800.000 EUR, Zins 0,45 % im Monat, Restwert 420.0
         (
             {"line": "NCCL all-reduce test, bus bandwidth 320 Gb/s"},
             "quote-text-off-design",
-            "320 Gb/s of bus bandwidth, and `acceptance.0.busbw` is 320 GB/s",
+            "320 Gb/s of bus bandwidth, but `acceptance.0.busbw` is 320 GB/s",
         ),
         ({"line": "Support, 4 systems x 36 months, system-months", "quantity": 144}, "", ""),
         (
@@ -308,9 +308,9 @@ OF_LEASE = "Anschaffungswert 2.800.000 EUR, Zins 0,45 % im Monat, Restwert 420.0
         (
             {"line": "Wartung (TEUR)", "price": 96},
             "quote-unit-miscounted",
-            "states its price in `teur`, and 96 is added",
+            "states its price in `teur`, but 96 is added",
         ),
-        ({"line": "维保（单价：万元）", "price": 9.6}, "quote-unit-miscounted", "in `万元`, and 9.6 is added"),
+        ({"line": "维保（单价：万元）", "price": 9.6}, "quote-unit-miscounted", "in `万元`, but 9.6 is added"),
         ({"milestone": "'Abnahme in Woche 14'"}, "", ""),
         ({"milestone": "'Server in Woche 14'"}, "delivery-misses-date", "is in week 14"),
     ],

@@ -179,7 +179,7 @@ def releases() -> list[dict[str, str]]:
 @cache
 def read() -> tuple[Line, ...]:
     """The lines as they were written."""
-    return tuple(map(_from_cells, csv.DictReader(BOARD.read_text("utf-8").splitlines())))
+    return tuple(map(_line_from_cells, csv.DictReader(BOARD.read_text("utf-8").splitlines())))
 
 
 def _cells(line: Line) -> list[str]:
@@ -187,7 +187,7 @@ def _cells(line: Line) -> list[str]:
     return [line.area, line.id, line.group, line.unit, line.side, *("" if n is None else f"{n:g}" for n in numbers)]
 
 
-def _from_cells(row: dict[str, str]) -> Line:
+def _line_from_cells(row: dict[str, str]) -> Line:
     def number(name: str) -> float | None:
         return float(row[name]) if row[name] else None
 

@@ -87,7 +87,7 @@ def split_table() -> str:
     found = split.read()
     for side, kinds in found["sides"].items():
         for kind, one in kinds.items():
-            shares = (_share(one[name]) for name in ("median", "mean", "p90"))
+            shares = (_percent(one[name]) for name in ("median", "mean", "p90"))
             rows.append(f"| {side} | {kind} | {one['runs']} | {' | '.join(shares)} |")
     rows += ["", *(f"- {side}: {', '.join(found['sources'][side])}" for side in found["sides"])]
     return "\n".join(rows) + "\n"
@@ -100,8 +100,8 @@ def _areas() -> tuple[str, ...]:
 
 def _score(name: str, found: Sequence[Line]) -> str:
     one = score(name, [line.case for line in found])
-    inside = "–" if one.inside is None else _share(one.inside)
-    cells = (str(one.cases), *map(_share, (one.median, one.mean, one.p90)), f"{100 * one.bias:+.1f} %", inside)
+    inside = "–" if one.inside is None else _percent(one.inside)
+    cells = (str(one.cases), *map(_percent, (one.median, one.mean, one.p90)), f"{100 * one.bias:+.1f} %", inside)
     return f"| {name} | {' | '.join(cells)} |"
 
 
@@ -148,7 +148,7 @@ def _lines_by_question(kind: str) -> Iterator[tuple[str, list[Line]]]:
 def _errors(found: Iterator[float]) -> tuple[str, str, str]:
     sizes = sorted(map(abs, found))
     values = (sizes[len(sizes) // 2], sum(sizes) / len(sizes), sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))])
-    return _share(values[0]), _share(values[1]), _share(values[2])
+    return _percent(values[0]), _percent(values[1]), _percent(values[2])
 
 
 def _regrets() -> Iterator[str]:
@@ -161,9 +161,9 @@ def _regrets() -> Iterator[str]:
     yield "|---|---:|---:|" + "---:|" * len(asked)
     for name, one in ours.items():
         theirs = (by_peer[peer].get(name) for peer in asked)
-        cells = (_share(each.regret) if each and each.layouts == one.layouts else "" for each in theirs)
-        yield f"| {' | '.join((name, str(one.layouts), _share(one.regret), *cells))} |"
-    yield f"| **mean** | | **{_share(sum(one.regret for one in ours.values()) / len(ours))}** |" + " |" * len(asked)
+        cells = (_percent(each.regret) if each and each.layouts == one.layouts else "" for each in theirs)
+        yield f"| {' | '.join((name, str(one.layouts), _percent(one.regret), *cells))} |"
+    yield f"| **mean** | | **{_percent(sum(one.regret for one in ours.values()) / len(ours))}** |" + " |" * len(asked)
     yield ""
 
 
@@ -224,7 +224,7 @@ def _rows() -> Iterator[str]:
             inside = {None: "–", True: "yes", False: "no"}[line.case.inside]
             predicted = f"{line.predicted:.3g}" if line.predicted is not None else "none"
             numbers = (f"{line.published:.3g} {line.unit}", predicted, f"{100 * line.case.error:+.1f} %", inside)
-            theirs = (_signed(line.error_of(name)) for name in asked)
+            theirs = (_signed_text(line.error_of(name)) for name in asked)
             yield f"| {' | '.join((line.id, _group(line), line.side, *numbers, *theirs))} |"
         yield ""
 
@@ -240,9 +240,9 @@ def _models() -> dict[str, str]:
     return {run["id"]: run["model"] for run in runs} | {row["id"]: row["model"] for row in table("rl.csv")}
 
 
-def _share(fraction: float) -> str:
+def _percent(fraction: float) -> str:
     return f"{100 * fraction:.1f} %"
 
 
-def _signed(error: float | None) -> str:
+def _signed_text(error: float | None) -> str:
     return "" if error is None else f"{100 * error:+.0f} %"

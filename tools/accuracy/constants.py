@@ -43,10 +43,10 @@ def _rows_of_kind(kind: str) -> Iterator[str]:
         entry = catalog.get(kind, name)
         for key, figure in sorted(getattr(entry, "achievable", {}).items()):
             yield row(f"{kind}/{name}", key, figure)
-        yield from (row(f"{kind}/{name}", key, figure) for key, figure in _of_memory(entry))
+        yield from (row(f"{kind}/{name}", key, figure) for key, figure in _memory_figures(entry))
 
 
-def _of_memory(entry: Entry) -> list[tuple[str, Figure]]:
+def _memory_figures(entry: Entry) -> list[tuple[str, Figure]]:
     """The figures of memory of a generation of software, with the ends of their ranges."""
     if not isinstance(entry, Stack):
         return []

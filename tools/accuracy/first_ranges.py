@@ -27,7 +27,7 @@ GROUPS: Mapping[str, Callable[[Need], bool]] = {
 
 def shares(name: str) -> tuple[tuple[int, float], tuple[int, float]]:
     """The number of sources of a group and the share inside, of the fitted side and of the side held out."""
-    fitted, held = first_widths.of_side(held_out=False), first_widths.of_side(held_out=True)
+    fitted, held = first_widths.needs_of_side(held_out=False), first_widths.needs_of_side(held_out=True)
     ours, others = (list(filter(GROUPS[name], side)) for side in (fitted, held))
     found = share_inside_unseen(ours, fitted), share_inside(others, spreads(fitted))
     return (_sources(ours), found[0]), (_sources(others), found[1])

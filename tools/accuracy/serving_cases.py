@@ -71,10 +71,10 @@ def _times_at(name: str, place: int) -> ServingTimes:
 def cases(name: str = "serving") -> Iterator[Case]:
     """Times per output token, to the first token, and throughput; the group names quantity, load and kind of model."""
     for row, _, found in predicted_plans(name):
-        yield from of_plan(row, found)
+        yield from cases_of_plan(row, found)
 
 
-def of_plan(row: Row, found: ServingTimes) -> Iterator[Case]:
+def cases_of_plan(row: Row, found: ServingTimes) -> Iterator[Case]:
     """The published and the predicted figures of one plan."""
     mean = "_mean" if row["statistic"] == "mean" else ""
     names = {"tpot": f"tpot{mean}", "ttft": f"ttft{mean}", "output_tokens_per_second": "output_tokens_per_second"}

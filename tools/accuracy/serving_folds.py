@@ -11,7 +11,7 @@ from clusterspec.cost.serving.times import serving_times
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
 from tools.accuracy.cases import Case
-from tools.accuracy.serving_cases import of_plan, plans
+from tools.accuracy.serving_cases import cases_of_plan, plans
 
 Plans = Sequence[tuple[dict[str, str], Design]]
 
@@ -67,7 +67,7 @@ def _loss(some: Plans, name: str, tried: float) -> float:
 
 def _cases(some: Plans) -> list[Case]:
     found = ((row, serving_times(design)) for row, design in some)
-    return [case for row, times in found if times is not None for case in of_plan(row, times)]
+    return [case for row, times in found if times is not None for case in cases_of_plan(row, times)]
 
 
 def _figure(name: str) -> Figure:

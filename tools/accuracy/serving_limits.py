@@ -63,9 +63,9 @@ def limits_table(plans: Iterable[Plan]) -> str:
     rows = ["| source | model | accelerator | plans | tpot | all times longer by |", "|---|---|---|---|---|---|"]
     for name, pairs in groups(plans):
         error, longer = (median(each) for each in zip(*pairs, strict=True))
-        rows.append(f"| {name} | {len(pairs)} | {_signed(error)} | {_signed(longer)} |")
+        rows.append(f"| {name} | {len(pairs)} | {_signed_text(error)} | {_signed_text(longer)} |")
     return "\n".join(rows) + "\n"
 
 
-def _signed(share: float) -> str:
+def _signed_text(share: float) -> str:
     return f"{'-' if share < 0 else '+'}{percent(abs(share), 2)}"

@@ -76,7 +76,7 @@ def scores_by_statement() -> list[Score]:
     found: dict[str, list[Case]] = {}
     for row, design, times in serving_cases.predicted_plans("new_serving"):
         if is_held_out(row["source"]):
-            for case in serving_cases.of_plan(row, times):
+            for case in serving_cases.cases_of_plan(row, times):
                 name, _, kind = case.group.partition(", ")
                 said = unstated_facts(row, design) or f"both stated, {kind.rpartition(', ')[2]}"
                 found.setdefault(f"{name}: {said}", []).append(case)

@@ -72,7 +72,7 @@ def fitted_errors() -> Errors:
         for row, _, times in serving_cases.predicted_plans(name):
             if is_held_out(row["source"]):
                 continue
-            for case in serving_cases.of_plan(row, times):
+            for case in serving_cases.cases_of_plan(row, times):
                 regime, source = regime_of(times, case), row["source"]
                 if (regime, source) not in EXCLUDED:
                     mean = "_mean" if row["statistic"] == "mean" else ""
@@ -182,7 +182,7 @@ def shares_inside() -> dict[tuple[str, bool], dict[str, tuple[int, int]]]:
     found: defaultdict[tuple[str, bool], dict[str, tuple[int, int]]] = defaultdict(dict)
     for name in ("serving", "new_serving"):
         for row, _, times in serving_cases.predicted_plans(name):
-            for case in serving_cases.of_plan(row, times):
+            for case in serving_cases.cases_of_plan(row, times):
                 sources = found[regime_of(times, case), is_held_out(row["source"])]
                 inside, every = sources.get(row["source"], (0, 0))
                 sources[row["source"]] = inside + bool(case.inside), every + 1

@@ -78,7 +78,7 @@ def write_ranges(everything: Sequence[Run]) -> None:
     """Put the half-widths of software and of accelerators into the catalog."""
     first_widths.write(first_widths.counted())
     first_widths.read.cache_clear()
-    spread.write(spread.spreads(first_widths.of_side(held_out=False)))
+    spread.write(spread.spreads(first_widths.needs_of_side(held_out=False)))
     Evidence.of(everything).write()
 
 

@@ -31,10 +31,10 @@ def effective_sources(counts: Collection[int]) -> float:
     return sum(counts) ** 2 / sum(count**2 for count in counts) if counts else 0.0
 
 
-def entered_before(source: str) -> frozenset[str]:
+def sources_before(source: str) -> frozenset[str]:
     """The sources that were entered before this one; those that were read before the split come first.
 
-    >>> "bloom" in entered_before("nemo"), "modalities" in entered_before("nemo"), "nemo" in entered_before("nemo")
+    >>> "bloom" in sources_before("nemo"), "modalities" in sources_before("nemo"), "nemo" in sources_before("nemo")
     (True, True, False)
     """
     entered = list(dict.fromkeys(training_source(run["id"]) for run in published_runs("new_runs")))
@@ -81,7 +81,7 @@ class Evidence:
 
     def before(self, source: str) -> Evidence:
         """The evidence of the sources that were entered before this one: what a first prediction for it rested on."""
-        earlier = entered_before(source)
+        earlier = sources_before(source)
         chips = {
             name: {other: count for other, count in counts.items() if other in earlier}
             for name, counts in self.chips.items()

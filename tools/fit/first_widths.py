@@ -49,6 +49,6 @@ def read() -> tuple[Need, ...]:
     )
 
 
-def of_side(held_out: bool) -> list[Need]:
+def needs_of_side(held_out: bool) -> list[Need]:
     """The needs of the sources of one side."""
     return [one for one in read() if is_held_out(one.source) is held_out]

@@ -58,12 +58,14 @@ def _write(found: dict[str, Any]) -> None:
 
 def _held_out(by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Errors) -> dict[str, Any]:
     return {
-        "folds": _by_kind(by_fold),
-        "sources": _by_kind(by_source),
+        "folds": _summaries_by_kind(by_fold),
+        "sources": _summaries_by_kind(by_source),
         "each_source": {source: _summary(by_source, source) for source in sorted({run.source for run, _ in by_source})},
-        "families": _by_kind(by_family),
-        "each_family": {name: _of_family(by_family, name) for name in sorted({run.family for run, _ in by_family})},
-        "kinds": _by_kind(by_kind),
+        "families": _summaries_by_kind(by_family),
+        "each_family": {
+            name: _family_summary(by_family, name) for name in sorted({run.family for run, _ in by_family})
+        },
+        "kinds": _summaries_by_kind(by_kind),
         "unseen": {
             "part": round(
                 unmeasured_group_width(
@@ -105,7 +107,7 @@ def read() -> dict[str, Any]:
     return found
 
 
-def _by_kind(found: Errors) -> dict[str, dict[str, float]]:
+def _summaries_by_kind(found: Errors) -> dict[str, dict[str, float]]:
     kinds = {"dense": False, "with experts": True}
     return {
         name: asdict(Summary.of([each for each in found if each[0].experts is kind])) for name, kind in kinds.items()
@@ -116,7 +118,7 @@ def _summary(found: Errors, source: str) -> dict[str, float]:
     return asdict(Summary.of([each for each in found if each[0].source == source]))
 
 
-def _of_family(found: Errors, family: str) -> dict[str, float]:
+def _family_summary(found: Errors, family: str) -> dict[str, float]:
     return asdict(Summary.of([each for each in found if each[0].family == family]))
 
 

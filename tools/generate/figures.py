@@ -49,10 +49,10 @@ def readme() -> str:
 
 def timeline() -> str:
     """The step of that spec."""
-    return on_white(compose.timeline_of(study_of_corrected_spec().plan).svg)
+    return drawing_on_white(compose.timeline_of(study_of_corrected_spec().plan).svg)
 
 
-def on_white(drawn: str) -> str:
+def drawing_on_white(drawn: str) -> str:
     """A drawing on a white page, which is readable in dark themes, too."""
     wide, tall = (int(number) for number in re.findall(r'(?:width|height)="(\d+)"', drawn)[:2])
     size = wide + 2 * MARGIN, tall + 2 * MARGIN

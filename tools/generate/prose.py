@@ -83,20 +83,20 @@ class ProseScore:
         return [each for each in self.reported if each[0].verdict == verdict]
 
     @property
-    def found(self) -> int:
+    def reported_wrong_claims(self) -> int:
         return sum(bool(rules) for _, rules in self.claims_of_verdict("wrong"))
 
     @property
-    def false(self) -> int:
+    def false_reports(self) -> int:
         return sum(len(rules) for _, rules in self.claims_of_verdict("right"))
 
     @property
     def recall(self) -> float:
-        return self.found / len(self.claims_of_verdict("wrong"))
+        return self.reported_wrong_claims / len(self.claims_of_verdict("wrong"))
 
     @property
     def precision(self) -> float:
-        return self.found / (self.found + self.false)
+        return self.reported_wrong_claims / (self.reported_wrong_claims + self.false_reports)
 
 
 def claims() -> tuple[WrongClaim, ...]:
@@ -124,10 +124,10 @@ def page() -> str:
     text = MEASURED.format(
         claims=len(score.reported),
         wrong=len(wrong),
-        found=score.found,
+        found=score.reported_wrong_claims,
         recall=percent(score.recall),
         right=len(right),
-        false=score.false or "none",
+        false=score.false_reports or "none",
         precision=percent(score.precision),
         ambiguous=len(labeled) - len(score.reported),
     )

@@ -36,7 +36,7 @@ def page() -> str:
             HEAD,
             *(section(subject, of[subject.name]) for subject in known),
             ROUNDS,
-            f"\n### The last {LAST} rounds by subject\n\n{score_table('subject', by_subject(last))}",
+            f"\n### The last {LAST} rounds by subject\n\n{score_table('subject', cases_by_subject(last))}",
             f"\n### Every round, the newest first\n\n{score_table('round', newest)}",
         ]
     )
@@ -70,7 +70,7 @@ def score_cells(cases: list[Case]) -> str:
     return f"{first_score(cases, 'flawed').text} | {elsewhere} | {first_score(cases, 'sound').text}"
 
 
-def by_subject(cases: list[Case]) -> dict[str, list[Case]]:
+def cases_by_subject(cases: list[Case]) -> dict[str, list[Case]]:
     """The cases of each subject, by name."""
     return {
         subject: [case for case in cases if case.subject == subject] for subject in sorted({c.subject for c in cases})

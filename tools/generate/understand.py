@@ -11,7 +11,7 @@ from clusterspec import analysis, studies
 from clusterspec.report.paper import compose
 from clusterspec.report.paper.blocks import Picture
 from tools.generate import ROOT
-from tools.generate.figures import SETTINGS, on_white
+from tools.generate.figures import SETTINGS, drawing_on_white
 from tools.generate.first_hour import BLOCK, first_yaml, session, workplace
 
 PAGE = ROOT / "docs" / "understand.md"
@@ -34,7 +34,7 @@ def drawings() -> dict[str, Callable[[], str]]:
 
 
 def _drawing(name: str) -> str:
-    return on_white(_charts()[name])
+    return drawing_on_white(_charts()[name])
 
 
 @cache

@@ -78,7 +78,7 @@ class Mutator(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         text = any(
-            isinstance(side, ast.JoinedStr | ast.Constant) and not _number(side) for side in (node.left, node.right)
+            isinstance(side, ast.JoinedStr | ast.Constant) and not _is_number(side) for side in (node.left, node.right)
         )
         if type(node.op) in OPERATORS and not text and self.turn(node):
             self.what = f"{type(node.op).__name__} → {OPERATORS[type(node.op)].__name__}"
@@ -138,7 +138,7 @@ def other_constant(value: object) -> int | float | str | None:
     return None
 
 
-def _number(node: ast.AST) -> bool:
+def _is_number(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
 
 

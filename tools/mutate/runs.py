@@ -81,7 +81,7 @@ def recorded_blocks(part: str, file: str) -> dict[str, object]:
     return {"passes": status in PASSES, "before": recorder.before, "tests": recorder.tests}
 
 
-def in_fork(part: str, file: str) -> dict[str, object]:
+def recorded_blocks_in_fork(part: str, file: str) -> dict[str, object]:
     """`recorded_blocks` in a process of its own."""
     reading, writing = os.pipe()
     if not os.fork():
@@ -100,7 +100,7 @@ def in_fork(part: str, file: str) -> dict[str, object]:
 
 def main(arguments: list[str]) -> int:
     if arguments[0] == "record":
-        print(json.dumps({file: in_fork(arguments[1], file) for file in arguments[2:]}))
+        print(json.dumps({file: recorded_blocks_in_fork(arguments[1], file) for file in arguments[2:]}))
         return 0
     names = json.loads(Path(arguments[1]).read_text("utf-8"))
     files = dict.fromkeys(name.partition("::")[0] for name in names)

@@ -19,7 +19,7 @@ NAMES = {"tree-sitter": "tree_sitter"}
 """The package whose name on conda-forge differs from that on PyPI, https://anaconda.org/conda-forge/tree_sitter."""
 
 
-def on_conda(requirement: str) -> str:
+def conda_requirement(requirement: str) -> str:
     """A requirement of pyproject.toml as a recipe writes it: ``PyYAML>=6`` → ``pyyaml >=6``."""
     name, bounds = re.fullmatch(r"([A-Za-z0-9_-]+)(.*)", requirement.replace(" ", "")).groups()  # type: ignore[union-attr]
     return f"{NAMES.get(name.lower(), name.lower())} {bounds}".strip()
@@ -46,8 +46,8 @@ def recipe(source: Path) -> dict[str, object]:
             "python": {"entry_points": [f"{name} = {place}" for name, place in about["scripts"].items()]},
         },
         "requirements": {
-            "host": ["python ${{ python_min }}.*", "pip", *map(on_conda, build)],
-            "run": ["python >=${{ python_min }}", *map(on_conda, about["dependencies"])],
+            "host": ["python ${{ python_min }}.*", "pip", *map(conda_requirement, build)],
+            "run": ["python >=${{ python_min }}", *map(conda_requirement, about["dependencies"])],
         },
         "tests": [
             {"python": {"imports": ["clusterspec"], "pip_check": True}},

@@ -115,7 +115,7 @@ def listed(parts: Sequence[Part]) -> str:
 
 
 @cache
-def places() -> Mapping[tuple[str, str], str]:
+def pages_of_headings() -> Mapping[tuple[str, str], str]:
     """For the headings of split documents: the page of the part, by (page, anchor)."""
     found: dict[tuple[str, str], str] = {}
     for target in SPLIT:
@@ -127,7 +127,7 @@ def places() -> Mapping[tuple[str, str], str]:
 
 def moved(target: str, anchor: str) -> tuple[str, str]:
     """The page and anchor (empty, or with its ``#``) to which a link to a page and an anchor leads."""
-    page = places().get((target, anchor.removeprefix("#")))
+    page = pages_of_headings().get((target, anchor.removeprefix("#")))
     if page is None:
         return target, anchor
     return page, "" if page.endswith(f"/{anchor.removeprefix('#')}.md") else anchor

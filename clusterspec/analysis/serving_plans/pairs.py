@@ -98,7 +98,7 @@ def _busiest_engines(job: ServingJob, ladders: Mapping[Engines, Sequence[Rated]]
     tightest = job.load.tightest_target("tpot")
     target = tightest.seconds if tightest else inf
     best = {
-        engine: max((_decoded_per_rank(one) for one in ladder if _seconds_without_prompts(one) <= target), default=0.0)
+        engine: max((_rank_decode_rate(one) for one in ladder if _seconds_without_prompts(one) <= target), default=0.0)
         for engine, ladder in ladders.items()
     }
     return sorted((engine for engine, value in best.items() if value), key=lambda each: -best[each])[:MOST_KINDS]
@@ -109,7 +109,7 @@ def _seconds_without_prompts(rated: Rated) -> float:
     return rated.times.decode.total / rated.times.tokens_per_step
 
 
-def _decoded_per_rank(rated: Rated) -> float:
+def _rank_decode_rate(rated: Rated) -> float:
     """Output tokens per second and rank of an engine that only decodes."""
     engine = rated.plan[1]
     sequences = rated.times.sequences * engine.attention_dp / engine.ranks

@@ -113,13 +113,17 @@ def _break_even_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEve
     break-even in total requests in flight.
     """
 
-    def at_concurrency(requests: float) -> tuple[float, float]:
+    def rates_at(requests: float) -> tuple[float, float]:
         first, second = (rated_plan(job, each.plan, inf, max(1, round(requests))) for each in (together, apart))
         return first.per_accelerator if first else 0.0, second.per_accelerator if second else 0.0
 
     if not job.load.targets:
         return nearest_crossing(
-            "concurrency", apart.times.offered, lambda each: _is_separation_better(*at_concurrency(each)), 1.0, inf
+            "concurrency",
+            apart.times.offered,
+            lambda each: _is_separation_better(*rates_at(each)),
+            1.0,
+            inf,
         )
 
     def is_better(each: float) -> bool | None:

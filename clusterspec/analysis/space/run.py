@@ -56,7 +56,7 @@ def one_by_one(design: Design, job: SearchJob) -> Evaluate:
     """A function that estimates each layout separately, most promising first, so that a search that is stopped early
     has covered these.
     """
-    from clusterspec.analysis.space.singly import Walk  # no command with NumPy needs it
+    from clusterspec.analysis.space.without_numpy import Walk  # no command with NumPy needs it
 
     def evaluate(space: Space) -> Iterator[EvaluatedBlock]:
         for batch in Walk(design, job, space).batches():

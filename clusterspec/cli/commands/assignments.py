@@ -23,7 +23,7 @@ from clusterspec.cli.terminal import Bar, print_result
 from clusterspec.money import read_amount
 from clusterspec.quantity import DAY
 from clusterspec.report import fleet_search_text, machines_text
-from clusterspec.results.machines import MachineRow
+from clusterspec.results.machine_search import MachineRow
 from clusterspec.studies import Study
 from clusterspec.units import UnitFault, read
 

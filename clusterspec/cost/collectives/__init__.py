@@ -152,21 +152,26 @@ NO_DELAYS = Delays(1.0, 1.0, 1.0, 1.0)
 class Between:
     """The tier between islands.
 
-    ``line`` is the line rate of the island with the fewest ranks of the group: these ranks' share of NICs, which
-    several groups and oversubscribed switches may reduce. ``exchange`` is the same for an all-to-all, for an island
-    with the most ranks.
-    ``sender`` applies to a single rank, ``branches`` to trees, where they are slower than rings. ``share`` is the
-    achieved share of it; ``latency`` is the seconds that one crossing of LL adds to the network hop of the stack,
-    ``chunk_latency`` the same for LL128 and Simple;
-    ``rendezvous`` applies to LL for messages above ``eager`` bytes, which wait for the receiver; both are optional.
-    ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island.
-    ``protocols`` are the protocols that the network can carry, ``algorithms`` the algorithms that its settings allow
-    for an all-reduce (empty: all); ``overlapped`` where CPU threads move the data; ``reduces`` where the switches
-    reduce; ``relays`` where the library sends through NICs of other ranks; ``rails_apart`` is true if no switch
-    connects the rails, so data changes rails only inside an island. ``low_latency`` is the bus bandwidth limit of the
-    LL protocol on this network, if lower than that of the accelerators; ``tree`` the share of the rings' rate that
-    trees over more than two islands reach, if the network has its own figure; ``overlaps_rings`` whether the latency of
-    whole chunks overlaps with sending in rings over as many.
+    - ``line`` is the line rate of the island with the fewest ranks of the group: these ranks' share of NICs, which
+      several groups and oversubscribed switches may reduce
+    - ``exchange`` is the same for an all-to-all, for an island with the most ranks
+    - ``sender`` applies to a single rank, ``branches`` to trees, where they are slower than rings
+    - ``share`` is the achieved share of it
+    - ``latency`` is the seconds that one crossing of LL adds to the network hop of the stack, ``chunk_latency`` the
+      same for LL128 and Simple
+    - ``rendezvous`` applies to LL for messages above ``eager`` bytes, which wait for the receiver; both are optional
+    - ``switch_chunk`` is the chunk in bytes that the network's plugin sets for reduction in the switches of an island
+    - ``protocols`` are the protocols that the network can carry, ``algorithms`` the algorithms that its settings allow
+      for an all-reduce (empty: all)
+    - ``overlapped`` where CPU threads move the data
+    - ``reduces`` where the switches reduce
+    - ``relays`` where the library sends through NICs of other ranks
+    - ``rails_apart`` is true if no switch connects the rails, so data changes rails only inside an island
+    - ``low_latency`` is the bus bandwidth limit of the LL protocol on this network, if lower than that of the
+      accelerators
+    - ``tree`` the share of the rings' rate that trees over more than two islands reach, if the network has its own
+      figure
+    - ``overlaps_rings`` whether the latency of whole chunks overlaps with sending in rings over as many
     """
 
     tier: str
@@ -238,11 +243,13 @@ class Paths:
 class Candidate:
     """One algorithm with one protocol on one group, timed for any size.
 
-    ``latency`` and ``launch`` in seconds. ``inside`` and ``between`` are seconds per byte of the size on either tier;
-    both tiers send at the same time. ``held`` is the time in seconds to send the contents of a full pipeline;
-    ``overlapped`` where latency overlaps with sending; ``stages`` the number of pipelines one after another, each with
-    ``held``; ``posting`` the time in seconds that a process which posts for all ranks needs at least for one call;
-    ``late`` the seconds that messages wait for their receivers, of sizes of ``eager`` bytes and above.
+    - ``latency`` and ``launch`` in seconds
+    - ``inside`` and ``between`` are seconds per byte of the size on either tier; both tiers send at the same time
+    - ``held`` is the time in seconds to send the contents of a full pipeline
+    - ``overlapped`` where latency overlaps with sending
+    - ``stages`` the number of pipelines one after another, each with ``held``
+    - ``posting`` the time in seconds that a process which posts for all ranks needs at least for one call
+    - ``late`` the seconds that messages wait for their receivers, of sizes of ``eager`` bytes and above
     """
 
     algorithm: str
@@ -279,11 +286,13 @@ class Candidate:
 class CollectiveCost:
     """One collective over one group.
 
-    ``size`` in bytes as nccl-tests counts it (the whole buffer of an all-gather, a reduce-scatter and an all-to-all);
-    ``seconds`` the time that nccl-tests would print; ``sending`` the seconds that bandwidth alone takes; ``low`` and
-    ``high`` the uncertainty range; ``algbw``, ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 if nothing is
-    sent. ``tier`` is the outermost tier that the group crosses, ``bound_by`` the bottleneck. ``paths`` and
-    ``candidate`` are the inputs of the prediction, None if nothing is sent.
+    - ``size`` in bytes as nccl-tests counts it (the whole buffer of an all-gather, a reduce-scatter and an all-to-all)
+    - ``seconds`` the time that nccl-tests would print
+    - ``sending`` the seconds that bandwidth alone takes
+    - ``low`` and ``high`` the uncertainty range
+    - ``algbw``, ``busbw`` and ``ceiling_busbw`` in bytes per second, 0 if nothing is sent
+    - ``tier`` is the outermost tier that the group crosses, ``bound_by`` the bottleneck
+    - ``paths`` and ``candidate`` are the inputs of the prediction, None if nothing is sent
     """
 
     name: str

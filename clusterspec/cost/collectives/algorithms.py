@@ -268,7 +268,7 @@ def hierarchical_all_reduce(paths: Paths) -> Candidates:
         "Simple",
         latency=latency,
         inside=topologies.inside_time(1.0, inside.ranks, inside.ring_rate),
-        between=topologies.between_time(1.0, paths.islands, between.rate),
+        between=topologies.inter_island_time(1.0, paths.islands, between.rate),
         held=fill_seconds(SIMPLE, between.rate),
         launch=launch_seconds(paths),
     )

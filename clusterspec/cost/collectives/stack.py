@@ -28,10 +28,12 @@ def _tuning_source(fact: str, note: str = "") -> Cited:
 class Protocol:
     """How a receiver detects new data, and its overhead. Latencies in seconds.
 
-    ``share`` of the wire that carries data; ``tree`` and ``ring`` the base latency of either algorithm; ``hops`` the
-    latency of one hop by the kind of link, for trees and rings; ``posting`` the least CPU time of one step of an
-    inter-node ring; ``crossings`` how many network latencies a message waits at one crossing; ``chunk`` the bytes of
-    one chunk in flight.
+    - ``share`` of the wire that carries data
+    - ``tree`` and ``ring`` the base latency of either algorithm
+    - ``hops`` the latency of one hop by the kind of link, for trees and rings
+    - ``posting`` the least CPU time of one step of an inter-node ring
+    - ``crossings`` how many network latencies a message waits at one crossing
+    - ``chunk`` the bytes of one chunk in flight
     """
 
     name: str

@@ -43,32 +43,45 @@ LOSS = assumed_figure(
 class SoftwareBehavior:
     """The figures of one stack (`catalog.entries.Stack`) as floats.
 
-    Of kernels: ``products`` the rate of GEMMs over the best that the accelerator sustains; ``grouped`` the rate of
-    expert GEMMs over that rate; ``fusion`` the traffic of fully fused memory-bound kernels over that of its own
-    kernels,
-    ``routing`` the same for the kernels that route tokens, without gathers and sums of rows, ``copies`` for each
-    permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
-    separate kernels apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by expert;
-    ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move next to
-    nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32 sum,
-    ``loss`` per logit. ``fused_experts`` if fused GEMMs of experts, or a compiler, convert the results.
-    ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where separate kernels, or a compiler, apply
-    them.
+    Of kernels:
 
-    Of the host: ``interval`` seconds between launches of kernels, ``interval_collective`` for each collective outside
-    products, ``interval_expert`` for each expert of a grouped GEMM where it launches experts one by one, which captured
-    graphs leave to it, since routing decides on the rows of each (scopes of graphs in Megatron Bridge 0.5,
-    scripts/performance/utils/overrides.py); ``sharded`` the time of an operation on a tensor that tensor parallelism
-    cuts over ``interval``, where operations run one by one; ``module`` the time of a call of a module with a matrix
-    beyond ``interval``, over it; ``interval_shard`` for each gather of sharded weights and each reduction of their
-    gradients, of a layer, or ``by_matrix`` of a matrix; ``gap`` seconds that the device idles at each launch, unless a
-    compiler or custom kernels are known to fuse the operations; ``step`` fixed seconds per step.
+    - ``products`` the rate of GEMMs over the best that the accelerator sustains
+    - ``grouped`` the rate of expert GEMMs over that rate
+    - ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels, ``routing`` the same for
+      the kernels that route tokens, without gathers and sums of rows, ``copies`` for each permutation, ``placements``
+      of rows in a layer, and ``biases`` the share of the biases and limits of experts that separate kernels apply
+    - ``loops`` is 1 where experts run one after another if no exchange divides tokens by expert
+    - ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move next
+      to nothing
+    - ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32 sum, ``loss``
+      per logit
+    - ``fused_experts`` if fused GEMMs of experts, or a compiler, convert the results
+    - ``wide_adapters`` where adapters are kept in fp32, ``fused_adapters`` where separate kernels, or a compiler, apply
+      them
 
-    Of communication: ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it;
-    ``tensor_copies`` how often it copies the rows at each collective along the sequence;
-    ``gather`` the rate of collectives on fully sharded weights and gradients, relative to other collectives;
-    ``interference`` the share of the device that overlapped traffic takes; ``unevenness`` the spread of the loads of
-    single experts; ``jitter`` the mean delay of one node relative to its step.
+    Of the host:
+
+    - ``interval`` seconds between launches of kernels, ``interval_collective`` for each collective outside products,
+      ``interval_expert`` for each expert of a grouped GEMM where it launches experts one by one, which captured graphs
+      leave to it, since routing decides on the rows of each (scopes of graphs in Megatron Bridge 0.5,
+      scripts/performance/utils/overrides.py)
+    - ``sharded`` the time of an operation on a tensor that tensor parallelism cuts over ``interval``, where operations
+      run one by one
+    - ``module`` the time of a call of a module with a matrix beyond ``interval``, over it
+    - ``interval_shard`` for each gather of sharded weights and each reduction of their gradients, of a layer, or
+      ``by_matrix`` of a matrix
+    - ``gap`` seconds that the device idles at each launch, unless a compiler or custom kernels are known to fuse the
+      operations
+    - ``step`` fixed seconds per step
+
+    Of communication:
+
+    - ``tensor_hidden`` the share of tensor-parallel traffic that it pipelines with the GEMMs around it
+    - ``tensor_copies`` how often it copies the rows at each collective along the sequence
+    - ``gather`` the rate of collectives on fully sharded weights and gradients, relative to other collectives
+    - ``interference`` the share of the device that overlapped traffic takes
+    - ``unevenness`` the spread of the loads of single experts
+    - ``jitter`` the mean delay of one node relative to its step
     """
 
     stack: Stack

@@ -80,11 +80,14 @@ Tile = tuple[float, float, float]
 class Speed:
     """Achieved rates of one rank.
 
-    ``rates`` FLOP/s by kernel family for shapes that fill the device; ``bandwidth`` B/s of a memory-bound kernel, reads
-    and writes together; ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty if the device's
-    units are not known); ``depth_start`` and ``length_start`` the depth of a GEMM and the length of a sequence at which
-    half the rate is reached; ``grouped`` is the rate of expert GEMMs over the rate of other GEMMs; ``fixed`` the share
-    of attention's time that narrow heads do not shorten, forward and backward.
+    - ``rates`` FLOP/s by kernel family for shapes that fill the device
+    - ``bandwidth`` B/s of a memory-bound kernel, reads and writes together
+    - ``units`` tiles that run concurrently and ``tiles`` the available sizes (empty if the device's units are not
+      known)
+    - ``depth_start`` and ``length_start`` the depth of a GEMM and the length of a sequence at which half the rate is
+      reached
+    - ``grouped`` is the rate of expert GEMMs over the rate of other GEMMs
+    - ``fixed`` the share of attention's time that narrow heads do not shorten, forward and backward
     """
 
     rates: Mapping[str, float]

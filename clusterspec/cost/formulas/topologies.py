@@ -75,12 +75,12 @@ def inside_time(size: float, ranks_in_island: float, bandwidth: float) -> float:
 
 
 @formula("2 * (islands - 1) / islands * size / island_bandwidth")
-def between_time(size: float, islands: float, island_bandwidth: float) -> float:
+def inter_island_time(size: float, islands: float, island_bandwidth: float) -> float:
     """Seconds of the all-reduce between islands, every rail with its own part: 2 (k − 1) / k · S / B₂.
 
     Range: islands >= 1, island_bandwidth > 0.
 
-    >>> between_time(4e9, 4, 6e9)
+    >>> inter_island_time(4e9, 4, 6e9)
     1.0
     """
     return all_reduce_factor(islands) * size / island_bandwidth
@@ -102,7 +102,7 @@ def all_reduce_time(
     130.9
     """
     inside = inside_time(size, ranks_in_island, bandwidth)
-    return inside + between_time(size, islands, island_bandwidth)
+    return inside + inter_island_time(size, islands, island_bandwidth)
 
 
 @formula("lane * lanes * links")

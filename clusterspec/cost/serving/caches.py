@@ -219,8 +219,8 @@ def settled_caches(pools: Pools, state: Callable[[Pools], Steady]) -> tuple[Pool
 
     Hits raise the rate, and the rate shortens the retention that produces hits. The search starts at the maximum of
     hits, so a plan that sustains its load only with warm caches is found with warm caches. No step goes past the hits
-    that it computes, so the search cannot skip that solution. In a closed loop, more hits can raise the rate and so
-    evict caches sooner; the steps are therefore shorter.
+    that it computes, so the search cannot skip that solution. In a closed loop, more hits can raise the rate, which
+    evicts caches sooner. There the search takes shorter steps.
     """
     assert pools.load.session is not None
     hit = min(MOST_HIT, returning_share(pools.load.session, float(pools.load.output_tokens), 1.0, LONGEST))

@@ -8,11 +8,11 @@ from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.held import steps_until_release
+from clusterspec.cost.serving.held_prompts import steps_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step, prompts_per_step
-from clusterspec.cost.serving.receptions import carried_after_receptions
-from clusterspec.cost.serving.replicas import carried_by_replicas
+from clusterspec.cost.serving.receptions import time_after_receptions
+from clusterspec.cost.serving.replicas import prefill_time_of_replicas
 from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
 from clusterspec.records import NamedTuple
 
@@ -30,11 +30,11 @@ def carried_prefill(
         decoding_seconds = first.step.steps * steps[0].total if first.decoding.sequences else 0.0
         return max(0.0, first.step.lasting - decoding_seconds) / first.prompts
     if pools.in_waves or pools.in_groups:
-        from clusterspec.cost.serving.waves import carried_in_step
+        from clusterspec.cost.serving.waves import prefill_time_in_full_steps
 
-        return carried_in_step(pools, Decoding(*sequences, 1.0), steps)
+        return prefill_time_in_full_steps(pools, Decoding(*sequences, 1.0), steps)
     if pools.load.hold_steps > 1 and unevenly_loaded_ranks(pools.decode) > 1:
-        return _carried_by_delayed_prompts(pools, sequences, sequences[0] * gained / pools.load.gaps, steps)
+        return _prefill_time_of_delayed_prompts(pools, sequences, sequences[0] * gained / pools.load.gaps, steps)
     return _carried_out_of_step(pools, sequences, gained, steps, full=full)
 
 
@@ -87,12 +87,12 @@ def _carried_out_of_step(
         taken, seconds = steps_of_prompts(pools, together, between if follow else 0.0, ahead)
         return taken * seconds / together
     if ranks > 1 and engine.has_prompt_only_replicas and load.receive_interval > 1:
-        return carried_after_receptions(pools, prompts, steps, follow=load.load == "open" and not full)
+        return time_after_receptions(pools, prompts, steps, follow=load.load == "open" and not full)
     if ranks > 1 and engine.has_prompt_only_replicas:
-        return carried_by_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
+        return prefill_time_of_replicas(pools, prompts, steps, follow=load.load == "open" and not full)
     alone = ranks == 1 and (prefill.steps > 1 or prompts_per_step(pools) == 1)
     if alone and (prompts <= 1 or (prefill.steps > 1 and load.chunk_tokens)):
-        return _added_by_chunks(pools, (each, context), prompts, steps)
+        return _prefill_time_of_chunks(pools, (each, context), prompts, steps)
     if ranks > 1 and prefill.steps > 1:  # chunks of different ranks share steps
         ahead = step_ahead(pools, steps, -expm1(-prompts * prefill.steps * ranks))
         chunk = seconds_added(steps, ahead) / prefill.steps
@@ -118,7 +118,7 @@ def _carried_out_of_step(
     return added * affected / prompts
 
 
-def _carried_by_delayed_prompts(
+def _prefill_time_of_delayed_prompts(
     pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
 ) -> float:
     """`carried_prefill` of attention replicas whose prompts are held until each replica has one: the prompts of all
@@ -159,7 +159,7 @@ def share_beyond_graphs(pools: Pools, prompts: float, decoded: float, ranks: int
     return (1 - (1 - on_one) ** ranks) / -expm1(-prompts * ranks)
 
 
-def _added_by_chunks(
+def _prefill_time_of_chunks(
     pools: Pools, sequences: tuple[float, float], prompts: float, steps: tuple[StepTime, StepTime]
 ) -> float:
     """Prefill carried by decode steps, as in `carried_prefill`, for prompts that share a step only where the next

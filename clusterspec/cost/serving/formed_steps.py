@@ -6,7 +6,7 @@ from math import expm1, inf
 
 from clusterspec.cost.serving.carried import share_beyond_graphs
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.held import steps_until_release
+from clusterspec.cost.serving.held_prompts import steps_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompts_of_step
 from clusterspec.cost.serving.replica_waits import lead_of_replicas, starts_prompts_at_any_time
@@ -32,7 +32,7 @@ def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, 
     present = pools.share_with_others if looped else pools.share_of_arrivals_at_busy(sequences)
     if engine.prompts_alone and prompts:
         taken, each = steps_of_prompts(pools, prompts, 0.0 if looped else decode.total, decode.total)
-        many = _launched_with_others(pools, prompts / taken, 0.0, prefill)._replace(total=each)
+        many = _step_time_of_several(pools, prompts / taken, 0.0, prefill)._replace(total=each)
         return present * _wait_for_formed_step(pools, (decode, many), taken / (1 + taken))
     if starts_prompts_at_any_time(pools):
         prompts *= load.tokens_per_step
@@ -42,10 +42,10 @@ def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, 
     if prefill.steps == 1 and prompts >= LEAST_PROMPTS:
         several = min(prompts / mixed, prompts_of_step(pools, sequences))
         if ranks == 1:
-            prefill = _launched_with_others(pools, several, sequences, prefill)
+            prefill = _step_time_of_several(pools, several, sequences, prefill)
         else:
             larger = share_beyond_graphs(pools, prompts, sequences, ranks)
-            prefill = _launched_in_part_by_graphs(pools, larger, sequences + max(1.0, several), prefill)
+            prefill = _step_time_partly_in_graphs(pools, larger, sequences + max(1.0, several), prefill)
         prefill = prefill._replace(total=decode.total + prompts * carried / engine.layout.pp / mixed)
     return present * _wait_for_formed_step(pools, (decode, prefill), mixed)
 
@@ -64,7 +64,7 @@ def _wait_for_formed_step(pools: Pools, steps: tuple[StepTime, StepTime], mixed:
     return found / pools.load.receive_interval  # the wait for a reception holds such a step
 
 
-def _launched_with_others(pools: Pools, several: float, decoded: float, prefill: StepTime) -> StepTime:
+def _step_time_of_several(pools: Pools, several: float, decoded: float, prefill: StepTime) -> StepTime:
     """The steps of one prompt, ``prefill``, with the time that the host needs for ``several`` in each.
 
     A Poisson number that is not 0 has the mean ``several``; without that condition it is twice as much above 1, or
@@ -72,10 +72,10 @@ def _launched_with_others(pools: Pools, several: float, decoded: float, prefill:
     """
     drawn = max(LEAST_PROMPTS, min(several, 2 * (several - 1)))
     larger = share_beyond_graphs(pools, drawn, decoded)
-    return _launched_in_part_by_graphs(pools, larger, decoded + several, prefill)
+    return _step_time_partly_in_graphs(pools, larger, decoded + several, prefill)
 
 
-def _launched_in_part_by_graphs(pools: Pools, larger: float, ending: float, prefill: StepTime) -> StepTime:
+def _step_time_partly_in_graphs(pools: Pools, larger: float, ending: float, prefill: StepTime) -> StepTime:
     """The steps of one prompt, ``prefill``, with the time that the host needs if the share ``larger`` of them exceeds
     the captured graphs and ``ending`` sequences of each produce a token.
     """

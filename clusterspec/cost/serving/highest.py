@@ -9,7 +9,7 @@ from clusterspec.cost.serving.loads import SERVED, steady_load
 from clusterspec.cost.serving.plan_engines import cache_capacity, pools_with_load
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import Point, bisected_interval
-from clusterspec.cost.serving.steady import placed_before_wait, steady_state
+from clusterspec.cost.serving.steady import state_without_wait, steady_state
 from clusterspec.cost.serving.targets import target_excess
 from clusterspec.cost.serving.times import times_at
 from clusterspec.records import replace
@@ -80,7 +80,7 @@ def _flight_of_highest_rate(pools: Pools) -> float:
     def point(rate: float) -> Point:
         return rate, _share_of_excess(excess_at_rate(rate)[0])
 
-    most = placed_before_wait(pools, pools.limit).rate
+    most = state_without_wait(pools, pools.limit).rate
     low, high = point(CLOSE * most), point(SERVED * most)
     if low[1] > 0:
         return 0.0

@@ -22,11 +22,14 @@ AHEAD = assumed_figure(
 class HostOverhead:
     """Host time of one generation of serving software, in seconds.
 
-    ``host`` per step, not hidden by the device, with the time to send it to other ranks; ``sequence`` more for each
-    sequence of the step; ``eager`` to launch one kernel of a prompt without captured graphs; ``request`` per request
-    before and after the engine: scheduling, transport; ``prompt_token`` for each token of its prompt, into which its
-    text is split; ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the software
-    does not compile; ``ahead`` replaces ``host`` per step if each step is prepared while the one before it runs.
+    - ``host`` per step, not hidden by the device, with the time to send it to other ranks
+    - ``sequence`` more for each sequence of the step
+    - ``eager`` to launch one kernel of a prompt without captured graphs
+    - ``request`` per request before and after the engine: scheduling, transport
+    - ``prompt_token`` for each token of its prompt, into which its text is split
+    - ``compiled`` to launch one kernel of compiled code beyond its graphs, ``eager`` where the software does not
+      compile
+    - ``ahead`` replaces ``host`` per step if each step is prepared while the one before it runs
     """
 
     host: float

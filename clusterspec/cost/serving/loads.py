@@ -10,16 +10,16 @@ from clusterspec.cost.serving.cold import compilation_seconds
 from clusterspec.cost.serving.pools import Pools, is_open_run, prompts_per_step
 from clusterspec.cost.serving.prefill_waits import varied_loop_wait
 from clusterspec.cost.serving.quantiles import first_fixed_point
-from clusterspec.cost.serving.runs import FiniteRun, OpenRun, between_limits
+from clusterspec.cost.serving.runs import FiniteRun, OpenRun, smooth_minimum
 from clusterspec.cost.serving.shares import mean_token_seconds, prompt_shares
 from clusterspec.cost.serving.steady import (
     ROUNDS,
     Steady,
     closed_loop_state,
     decoding_seconds,
-    placed_before_wait,
     placed_state,
     state_before_wait,
+    state_without_wait,
     steady_state,
     with_wait,
 )
@@ -105,7 +105,7 @@ def _endless_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     offered, now = _open_loop_state(pools, rate)
     if not _is_near_capacity(pools, now, rate):
         return offered, now
-    most = SERVED * placed_before_wait(pools, pools.limit).rate
+    most = SERVED * state_without_wait(pools, pools.limit).rate
     if most < rate:
         offered, now = _open_loop_state(pools, most)
     return offered, now._replace(capacity=most)
@@ -144,11 +144,11 @@ def _open_loop_state(pools: Pools, rate: float) -> tuple[float, Steady]:
     for _ in range(ROUNDS if apart or found >= limit else 0):
         before, found = found, _sequences_at_request_rate(pools, rate, now)
         taken = min(found, limit)
-        now = placed_before_wait(pools, taken) if apart or found >= limit else state_before_wait(pools, taken)
+        now = state_without_wait(pools, taken) if apart or found >= limit else state_before_wait(pools, taken)
         filled = taken == limit and pools.decode.separates_prompts
         now = _filled_places(now, rate, ranks, pools.load.gaps) if filled else now
         if filled or (apart and now.sequences < taken):
-            now = now if filled else placed_before_wait(pools, limit)  # prefill is saturated, whatever the rate
+            now = now if filled else state_without_wait(pools, limit)  # prefill is saturated, whatever the rate
             found = _sequences_at_request_rate(pools, rate, now)
             break
         if abs(found - before) < SETTLED * found:
@@ -195,7 +195,7 @@ def _wait_without_place(pools: Pools, now: Steady) -> PlaceWait:
     rate, alone = load.request_rate, now.prompt + load.gaps * now.mean_token
     if not alone or places - rate * alone > FARTHEST * sqrt(places):
         return PlaceWait()
-    filled = placed_before_wait(pools, pools.limit)
+    filled = state_without_wait(pools, pools.limit)
     full = max(alone if rate * alone < places else 0.0, places / filled.rate if filled.rate else alone)
     rate, alone = min(rate, MOST_FILLED * places / full), min(alone, full)  # beyond it the plan is full
     decoding = load.gaps * now.mean_token / alone
@@ -262,7 +262,7 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
     if now.tail is not None:
         even = now.tail.window / 2
     even = min(even, now.wait)
-    varied = even + between_limits(now.wait - even, walk)
+    varied = even + smooth_minimum(now.wait - even, walk)
     added = decoding_seconds(pools, pools.limit) - decoding_seconds(pools, 1.0 / ranks)
     sooner = pools.limit * ranks / rate * max(0.0, added / full.tpot) / FILLING
     run = OpenRun(requests, rate, pools.limit * ranks, turn, varied, service, sooner, pools.equal_requests)
@@ -320,7 +320,7 @@ def full_run_state(pools: Pools) -> Steady:
     """
     if pools.equal_requests and pools.decode.separates_prompts:
         return state_before_wait(pools, pools.limit, full=True)
-    return placed_before_wait(pools, pools.limit)
+    return state_without_wait(pools, pools.limit)
 
 
 def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady:

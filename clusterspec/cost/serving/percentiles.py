@@ -8,7 +8,7 @@ from clusterspec.cluster.requests import Serving, gaps_between
 from clusterspec.cost.formulas.queues import two_waits_beyond, wait_above_median
 from clusterspec.cost.formulas.serving import request_time
 from clusterspec.cost.serving.constants import TAILS
-from clusterspec.cost.serving.held import steps_of_release
+from clusterspec.cost.serving.held_prompts import steps_of_release
 from clusterspec.cost.serving.latency import ServingTimes, Stretched, range_factors, stretched_ends
 from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.quantiles import (

@@ -251,9 +251,9 @@ class KernelRates:
     def attention_rate(self, tokens: float, width: float = constants.HEAD_WIDTH) -> float:
         """FLOP/s of attention over prompts of ``tokens`` tokens with heads of ``width`` elements."""
         reached = min(1.0, interpolated_value(self.curves["attention.prefill"], tokens) * self.scale)
-        return self.rate_of_16_bits * reached * self.head_share(width) * self.clock
+        return self.rate_of_16_bits * reached * self.head_width_share(width) * self.clock
 
-    def head_share(self, width: float) -> float:
+    def head_width_share(self, width: float) -> float:
         """The rate of prompt attention with heads of ``width`` elements, relative to the rate with wide heads.
 
         Each query-key pair costs one exponential whatever the head width: the time per pair is a constant plus a part
@@ -295,7 +295,8 @@ class KernelRates:
         """Seconds of an all-reduce within a domain by the kernels of an engine, or by the kernels of ``software`` if
         they were measured separately; None for large ones.
 
-        ``line`` is B/s per rank and direction. The size is scaled by the measured links over it.
+        ``line`` is B/s per rank and direction. The curves are of other links, so the size is scaled by
+        the rate of those links over ``line``.
         """
         scaled = size * self.single["all_reduce.links"] / line
         own = ((number, self.curves.get(f"{ALL_REDUCE}{software}.{number}")) for number, _ in self.all_reduces)

@@ -18,7 +18,7 @@ LEAST = 1e-12
 """The least prompts of a reception."""
 
 
-def carried_after_receptions(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
+def time_after_receptions(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
     """Seconds that one prompt adds to the decode steps of a replica whose engine receives requests at intervals.
 
     ``prompts`` begin on each replica per decode step. All that come in the decode steps of an interval are received

@@ -212,7 +212,7 @@ def wait_in_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime]
     return pools.share_with_others * (cycle.wait + cycle.met - prompt)
 
 
-def carried_by_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
+def prefill_time_of_replicas(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime], *, follow: bool) -> float:
     """Seconds that one prompt adds to the decode steps of attention replicas that run either prompts or decode.
 
     ``prompts`` begin on each replica per decode step; with ``follow``, prompts also arrive during prompt steps. A

@@ -226,10 +226,10 @@ def wait_in_growing_queue(growth: float, varied: float) -> float:
     return growth / 2 + hypot(growth / 2, varied)
 
 
-def between_limits(first: float, second: float) -> float:
+def smooth_minimum(first: float, second: float) -> float:
     """A smooth minimum of two limits: close to the smaller limit if they differ, and below both if they are similar.
 
-    >>> between_limits(2.0, inf), round(between_limits(1.0, 1.0), 4), between_limits(0.0, 3.0)
+    >>> smooth_minimum(2.0, inf), round(smooth_minimum(1.0, 1.0), 4), smooth_minimum(0.0, 3.0)
     (2.0, 0.63, 0.0)
     """
     low, high = sorted((first, second))
@@ -274,12 +274,12 @@ class OpenRun(NamedTuple):
         >>> OpenRun(200.0, 10.0, 50.0, 0.1, 0.5, waiting=0.25, placing=2.0).irregular
         1.0
         """
-        return self.varied + between_limits(self.waiting * self.placing, self.placed_walk)
+        return self.varied + smooth_minimum(self.waiting * self.placing, self.placed_walk)
 
     def _wait_for_place(self, share: float) -> float:
         """The wait for a place that a ``share`` of the requests does not exceed, as far as no queue grows."""
         late = log(self.waiting / (1 - share)) if self.waiting > 1 - share else 0.0
-        return between_limits(late * self.placing, self.placed_walk * (1 + WALKED) * float(share**WALKED))
+        return smooth_minimum(late * self.placing, self.placed_walk * (1 + WALKED) * float(share**WALKED))
 
     @property
     def longer(self) -> float:
@@ -376,9 +376,9 @@ class OpenRun(NamedTuple):
         later requests wait longer than earlier ones, so the result averages over the late ones.
         """
         if self.tail is None:
-            return between_limits(self.varied * (1 - log(2) - log(1 - share)), self._queue_wait(share))
+            return smooth_minimum(self.varied * (1 - log(2) - log(1 - share)), self._queue_wait(share))
         even = min(self.tail.window / 2, self.varied)
-        found = even + between_limits(self.tail.at(share) - even, self._queue_wait(share))
+        found = even + smooth_minimum(self.tail.at(share) - even, self._queue_wait(share))
         mean = even + min(found - even, 3 / 2 * sqrt(share) * (self.varied - even))  # of those at this place of the run
         return mean + (found - mean) * (1 / (1 + growth / self.walk) if self.walk else 1.0)
 

@@ -17,7 +17,7 @@ from clusterspec.cost.serving.delays import (
 )
 from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.formed_steps import seconds_formed_ahead
-from clusterspec.cost.serving.held import steps_until_release
+from clusterspec.cost.serving.held_prompts import steps_until_release
 from clusterspec.cost.serving.mixed_waits import WaitTail, mixed_step_wait
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import (
@@ -329,10 +329,10 @@ def _busy_ranks(pools: Pools, sequences: float, tpot: float) -> float:
 
 def placed_state(pools: Pools, places: float) -> Steady:
     """The steady state with ``places`` for sequences on each attention rank, all of them taken."""
-    return with_wait(pools, placed_before_wait(pools, places))
+    return with_wait(pools, state_without_wait(pools, places))
 
 
-def placed_before_wait(pools: Pools, places: float) -> Steady:
+def state_without_wait(pools: Pools, places: float) -> Steady:
     """The state that `placed_state` gives for a wait of 0.
 
     A request occupies a place while its prompt is computed. There are two exceptions: prompts on separate engines,

@@ -19,7 +19,7 @@ from clusterspec.cost.serving.cold import first_compilation
 from clusterspec.cost.serving.delays import most_sequences_delayed_in_wave
 from clusterspec.cost.serving.engine import measured_kernels
 from clusterspec.cost.serving.handoff import Handoff
-from clusterspec.cost.serving.held import wait_until_release
+from clusterspec.cost.serving.held_prompts import wait_until_release
 from clusterspec.cost.serving.latency import Highest, ServingTimes, Stretched
 from clusterspec.cost.serving.loads import (
     finite_run,

@@ -14,7 +14,7 @@ from clusterspec.cost.formulas.queues import (
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.held import steps_until_release, wait_until_release
+from clusterspec.cost.serving.held_prompts import steps_until_release, wait_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools, prompt_seconds, prompts_of_step, prompts_per_step
 from clusterspec.cost.serving.running_steps import rest_after

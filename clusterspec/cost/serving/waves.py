@@ -27,7 +27,7 @@ def group_of_prompts(pools: Pools, decoding: Decoding, alone: float = 0.0) -> tu
     return prompts, pools.prompts.prefill(prompts * load.fresh_tokens, float(load.input_tokens), busy, decoding)
 
 
-def carried_in_step(pools: Pools, decoding: Decoding, steps: tuple[StepTime, StepTime]) -> float:
+def prefill_time_in_full_steps(pools: Pools, decoding: Decoding, steps: tuple[StepTime, StepTime]) -> float:
     """Seconds that one prompt adds to the decode steps of its engine, where all prompts of a round share full steps.
 
     ``steps`` holds a decode step and the steps of one prompt. An engine that separates prompts runs the prompts of all

@@ -19,7 +19,7 @@ from clusterspec.cost.compute.rates import streaming_share
 from clusterspec.cost.formulas.collectives import slot_rate
 from clusterspec.cost.memory import COMMUNICATOR
 from clusterspec.cost.tables import USUAL_SLOT
-from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_tiers, omitted_of_network
+from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_omissions, network_tiers
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
 
 RATES = {"bfloat16_tc_flops": "bf16", "int8_tc_flops": "int8", "fp8_tc_flops": "fp8", "fp4_tc_flops": "fp4"}
@@ -151,4 +151,4 @@ def _omission_texts(source: ExportInput, tiers: NetworkTiers) -> Iterator[str]:
         yield f"the host link: PCIe {USUAL_SLOT} x16 at its rate after coding, which is assumed"
     if cluster.accelerator_cap is not None:
         yield "the power cap of the accelerators"
-    yield from omitted_of_network(tiers)
+    yield from network_omissions(tiers)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.groups import contiguous_placement
 from clusterspec.cost.collectives.stack import TORUS_HOP
 from clusterspec.cost.collectives.torus import torus_axes
-from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_tiers, omitted_of_network
+from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_omissions, network_tiers
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable
 from clusterspec.records import dataclass
 
@@ -91,7 +91,7 @@ def _omission_texts(tiers: NetworkTiers, dimensions: tuple[Dimension, ...]) -> I
     inside, between = tiers.inside, tiers.between
     shares = [*([inside.ring] if inside else []), *([between.share] if between else [])]
     yield f"the share of line rate that rings achieve, by tier: {', '.join(f'{each.value:.3g}' for each in shares)}"
-    yield from omitted_of_network(tiers)
+    yield from network_omissions(tiers)
     if inside is not None and inside.reduction is not None:
         yield "reduction in the switches of the domain"
     if any(each.block == "Ring" for each in dimensions):

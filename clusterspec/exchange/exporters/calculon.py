@@ -16,7 +16,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.compute.rates import streaming_share, sustained_product_share
 from clusterspec.cost.formulas.collectives import slot_rate
 from clusterspec.cost.tables import USUAL_SLOT
-from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_tiers, omitted_of_network
+from clusterspec.exchange.exporters.network_tiers import NetworkTiers, network_omissions, network_tiers
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, MissingPart, NotExportable
 
 TYPES = {"float8": "fp8", "float16": "fp16", "bfloat16": "bf16"}
@@ -135,4 +135,4 @@ def _omission_texts(tiers: NetworkTiers) -> Iterator[str]:
         yield f"rings of small groups: every group has the all-reduce of the switches of {tiers.near_name}"
     if cluster.accelerator_cap is not None:
         yield "the power cap of the accelerators"
-    yield from omitted_of_network(tiers)
+    yield from network_omissions(tiers)

@@ -22,9 +22,9 @@ from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
     NotExportable,
-    omitted_from_training,
     replicate_and_shard_degrees,
     training_design,
+    training_omissions,
     unchanged_model,
 )
 from clusterspec.units import plural
@@ -68,7 +68,7 @@ def write(source: ExportInput) -> ExportedFile:
         raise NotExportable(f"MaxText trains no {decoder} decoder with muon")
     if decoder == "deepseek" and layout.pp > 1 and work.model.moe_layers < work.model.layers:  # types.py, line 3566
         raise NotExportable("MaxText keeps the first layers, without experts, outside of its pipeline")
-    omitted = ["data, tokenizer, steps and run_name", *omitted_from_training(work), *_omission_texts(layout)]
+    omitted = ["data, tokenizer, steps and run_name", *training_omissions(work), *_omission_texts(layout)]
     lines = [f"# {source.name}: {plural(layout.ranks, 'device')} on {plural(layout.nodes, 'node')}", _BASE]
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")

@@ -30,9 +30,9 @@ from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
     NotExportable,
-    omitted_from_training,
     steps_of_run,
     training_design,
+    training_omissions,
 )
 from clusterspec.spec.model import LayoutSpec
 from clusterspec.units import plural
@@ -57,7 +57,7 @@ def write(source: ExportInput) -> ExportedFile:
     require_known_parts(work)
     require_accepted(layout, work)
     named = _NOT_STATED.format("" if work.tokens else ", iterations")
-    omitted = [named, *omitted_from_training(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
+    omitted = [named, *training_omissions(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
     groups = (
         *_layout_arguments(layout, work.model),
         *_model_arguments(layout, work, omitted),

@@ -100,7 +100,7 @@ def _far_latency(paths: Paths | None) -> tuple[float, float]:
     return start_latency(protocol, protocol.ring, paths), hop
 
 
-def omitted_of_network(tiers: NetworkTiers) -> Iterator[str]:
+def network_omissions(tiers: NetworkTiers) -> Iterator[str]:
     """Notes on parts of a design that tiers with one bandwidth each cannot express."""
     cluster = tiers.cluster
     fabric = cluster.scale_out if tiers.between is not None else None

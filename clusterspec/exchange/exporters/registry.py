@@ -99,7 +99,7 @@ def training_design(source: ExportInput, framework: str) -> tuple[Layout, Worklo
     return source.layout, source.workload
 
 
-def omitted_from_training(work: Workload) -> Iterator[str]:
+def training_omissions(work: Workload) -> Iterator[str]:
     """The parts of a spec that configurations of a pre-training program leave out: adapters, and everything of
     reinforcement learning except training.
     """

@@ -203,7 +203,7 @@ def cvs(source: ExportInput) -> ExportedFile:
     of_nodes = [each for each in limits if each.nodes == nodes]
     if not of_nodes:
         raise NotExportable("cvs runs none of its collectives")
-    written = _reached_by_doubling(of_nodes)
+    written = _limits_of_doubled_sizes(of_nodes)
     results: dict[str, dict[str, dict[str, str]]] = {}
     for each in written:
         named = results.setdefault(f"{PROGRAMS[each.collective]}-float-{each.ranks}", {})
@@ -234,7 +234,7 @@ def cvs(source: ExportInput) -> ExportedFile:
     return limits_file(json.dumps(document, indent=2, ensure_ascii=False) + "\n", written, omitted)
 
 
-def _reached_by_doubling(limits: Sequence[Limit]) -> list[Limit]:
+def _limits_of_doubled_sizes(limits: Sequence[Limit]) -> list[Limit]:
     """The limits at sizes that a sweep by doubling reaches on the way to the largest size."""
     largest = max(each.size for each in limits)
     return [each for each in limits if largest % each.size == 0 and (largest // each.size).bit_count() == 1]

@@ -21,9 +21,9 @@ from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
     NotExportable,
-    omitted_from_training,
     replicate_and_shard_degrees,
     training_design,
+    training_omissions,
     unchanged_model,
 )
 from clusterspec.units import plural
@@ -259,7 +259,7 @@ def _stage_modules(stage_layers: tuple[int, ...]) -> Iterator[list[str]]:
 
 
 def _omission_texts(layout: Layout, work: Workload) -> Iterator[str]:
-    yield from omitted_from_training(work)
+    yield from training_omissions(work)
     if work.precision == "fp4" or work.recipe == "mxfp8":
         yield "the precision of the output layer: quantized as well unless fqns names the layers"
     if work.precision == "fp4" and work.model.experts:

@@ -122,7 +122,7 @@ def _attached_accelerators(settings: dict[str, Any], variables: dict[str, Any]) 
 
 def _record_nodes(module: _Machines, yaml: Yaml, builder: ImportBuilder) -> None:
     """Set the number of nodes if a module has a fixed number; otherwise list its setting."""
-    name, factors, growth = _counted_by(module)
+    name, factors, growth = _count_setting(module)
     stated = module.settings.get(name, 1 if name == "instance_count" else 0)
     line = yaml.line(*module.path, "settings", name)
     counts = [positive_integer_of(stated), *(positive_integer_of(module.settings.get(each, 1)) for each in factors)]
@@ -139,7 +139,7 @@ def _record_nodes(module: _Machines, yaml: Yaml, builder: ImportBuilder) -> None
         builder.unknown("cluster.nodes", why, line)
 
 
-def _counted_by(module: _Machines) -> tuple[str, tuple[str, ...], Any]:
+def _count_setting(module: _Machines) -> tuple[str, tuple[str, ...], Any]:
     """The setting with the number of machines of a module, the settings by which it is multiplied, and the number of
     machines by which it can grow.
     """

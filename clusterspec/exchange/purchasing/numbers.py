@@ -104,7 +104,7 @@ def written_number(text: str) -> WrittenNumber:
     ({'.': 12.375, ',': 12375}, {'.': 0.125}, {'.': 64, ',': 64})
     """
     plain, negative = _digits_and_sign(text)
-    found = {mark: value for mark in MARKS if (value := _read_with(plain, mark)) is not None}
+    found = {mark: value for mark in MARKS if (value := _number_with_mark(plain, mark)) is not None}
     if negative:
         found = {mark: -value for mark, value in found.items()}
     return WrittenNumber(found, re.match("[0-9]{4}", plain) is not None)
@@ -120,7 +120,7 @@ def _digits_and_sign(text: str) -> tuple[str, bool]:
     return re.sub(r"^[(\-−–+]|[)\-−]$", "", plain).strip() if plain else "", negative
 
 
-def _read_with(plain: str, mark: str) -> Number | None:
+def _number_with_mark(plain: str, mark: str) -> Number | None:
     """The value of a text with a decimal mark; None if the text is not a number with it."""
     whole, _, cents = plain.partition(mark)
     if not re.fullmatch("[0-9]*", cents) or plain.endswith(mark):

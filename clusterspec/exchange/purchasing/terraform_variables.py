@@ -38,7 +38,7 @@ def record_declarations(file: InputFile, builder: ImportBuilder) -> None:
         if block.kind == "variable" and block.labels and isinstance(default, str | int | list) and default != "":
             table[block.labels[0]] = default
             table.lines[block.labels[0]] = block.table.lines.get("default", block.line)
-    record_pools(Pools([Block("module", ("variables",), _grouped_by_prefix(table), 0)]), builder)
+    record_pools(Pools([Block("module", ("variables",), _values_by_prefix(table), 0)]), builder)
     if not builder.given:
         raise FormatError("has no default of a machine with accelerators: import `terraform show -json PLAN`")
     why = "where a configuration gives no other value: import `terraform show -json PLAN` to be sure"
@@ -51,12 +51,12 @@ def record_variables(file: InputFile, builder: ImportBuilder) -> None:
     if (untyped := _untyped_entry(table)) is not None:
         key, line = untyped
         raise FormatError(f"{key}: an entry without a type of machine: the default of a module gives it", line)
-    record_pools(Pools([Block("module", ("variables",), _grouped_by_prefix(table), 0)]), builder)
+    record_pools(Pools([Block("module", ("variables",), _values_by_prefix(table), 0)]), builder)
     why = "the configuration decides what a variable does: import `terraform show -json PLAN` to be sure"
     builder.unknown("names of variables", why)
 
 
-def _grouped_by_prefix(table: Table) -> Table:
+def _values_by_prefix(table: Table) -> Table:
     """The values, with those grouped into one mapping whose names have the same prefix before a machine type or
     count.
     """

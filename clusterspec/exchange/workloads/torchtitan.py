@@ -7,7 +7,7 @@ import tomllib
 from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.config import DEEPEST, deeply_dotted
+from clusterspec.config import DEEPEST, has_deeply_dotted_key
 from clusterspec.exchange.import_result import (
     LIST,
     FormatError,
@@ -289,7 +289,7 @@ def _set_stages(keys: Keys, builder: ImportBuilder) -> None:
 
 def _toml_value(file: InputFile) -> dict[str, Any]:
     file.refuse_oversized("TOML", LARGEST_TOML)
-    if deeply_dotted(file.text):
+    if has_deeply_dotted_key(file.text):
         raise FormatError(f"a key of more than {DEEPEST} parts, the maximum for TOML")
     try:
         return tomllib.loads(file.text)

@@ -105,7 +105,7 @@ def decision_sentence(report: FullReport) -> str:
     failed = sorted(purchase.gates_with_status(GateStatus.FAILED), key=lambda gate: gate.gate == "design")
     buying = report.estimate.design.spec.procurement
     amount = amount_phrase(purchase, buying.tax if buying is not None else None)
-    sentences = [f"{verb} {what} for {amount}{': ' if done else ''}{done}."]
+    sentences = [f"{verb} {what} for {amount}.", *([f"It {done}."] if done else [])]
     if better is not None and report.choices is not None:
         sentences.append(f"Recommended instead: {choice_name(better)}, {difference_text(report.choices, better)}.")
     sentences += [f"Do not sign: {failure_phrase(failed[0], purchase)}."] if failed else []
@@ -186,7 +186,7 @@ def work_sentence(report: FullReport) -> str:
         if plan.rl is not None:  # the MFU of a plan is that of an update alone
             return f"trains {work.model.name} in steps of {display(plan.rl.step, 's')}{tail}"
         if plan.mfu is None or plan.is_update:
-            return f"planned to {'serve' if report.serves else 'train'} {work.model.name}{tail}"
+            return f"is planned to {'serve' if report.serves else 'train'} {work.model.name}{tail}"
         return f"trains {work.model.name} at {percent(plan.mfu)} MFU{tail}"
     tokens = f" on {display(work.tokens, '1')} tokens" if work.tokens else ""
     return f"trains {work.model.name}{tokens} in {display(seconds, 's')}{tail}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from clusterspec.finding import Finding
 from clusterspec.records import replace
-from clusterspec.report.diff_text import effect_figure, relative_change, shown_value
+from clusterspec.report.diff_text import effect_figure, effect_label, relative_change_text, shown_value
 from clusterspec.report.paper.blocks import Block, Bullets, PaperTable, TableColumn, TableRow, Text
 from clusterspec.results.decision import DiffReport
 from clusterspec.results.full import FullReport
@@ -74,10 +74,11 @@ def _figures_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> I
     unsure = False
     for number, difference in found.items():
         for at, one in enumerate(difference.effects):
-            row = cells.setdefault(one.name, [effect_figure(one, one.old)] * len(letters))
-            change = relative_change(replace(one, within_band=None)) + ("*" if one.within_band else "")
+            name = effect_label(one)
+            row = cells.setdefault(name, [effect_figure(one, one.old)] * len(letters))
+            change = relative_change_text(replace(one, within_band=None)) + ("*" if one.within_band else "")
             row[number] = f"{effect_figure(one, one.new)} ({change})" if change else effect_figure(one, one.new)
-            fields.setdefault(one.name, [""] * len(letters))[number] = f"{_field_root(number)}.effects[{at}].new"
+            fields.setdefault(name, [""] * len(letters))[number] = f"{_field_root(number)}.effects[{at}].new"
             unsure |= bool(one.within_band)
     if not cells:
         return

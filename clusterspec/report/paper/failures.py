@@ -55,7 +55,7 @@ def _assumed_table(found: FaultsReport) -> PaperTable:
     above = ("", *(why for _, _, why in found.assumptions))
     rows = (
         TableRow(
-            (key, _unbroken_rate(assumed_value(value)), "as above" if why == before else why),
+            (key, _unbroken_rate_text(assumed_value(value)), "as above" if why == before else why),
             f"faults.assumptions[{number}]",
         )
         for number, ((key, value, why), before) in enumerate(zip(found.assumptions, above, strict=False))
@@ -66,7 +66,7 @@ def _assumed_table(found: FaultsReport) -> PaperTable:
     )
 
 
-def _unbroken_rate(text: str) -> str:
+def _unbroken_rate_text(text: str) -> str:
     """A yearly rate and its range, both without line breaks inside: `0.11 in a year` above `(0.07 to 0.2)`."""
     rate, mark, span = text.partition(" (")
     return rate.replace(" ", "\xa0") + mark + span.replace(" ", "\xa0")

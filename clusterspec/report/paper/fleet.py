@@ -212,7 +212,12 @@ def pools_section(report: FleetReport) -> Section:
     costs = [TableRow(cells, f"pools.{cells[0]}.parts", bare=True) for cells in paid]
     blocks += [text_first_table(heads, costs, "pools", 1, f"{paid_for} by part")] if costs else []
     shared = (fleet_text.wait_text(report), *fleet_text.link_texts(report))
-    notes = (*shared, fleet_text.budget_text(report), fleet_text.unknown_power(report), fleet_text.left_out(report))
+    notes = (
+        *shared,
+        fleet_text.budget_text(report),
+        fleet_text.power_gap_text(report),
+        fleet_text.left_out(report),
+    )
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
 
 

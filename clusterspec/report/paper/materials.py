@@ -242,13 +242,13 @@ def _yearly_picture(cost: Cost) -> Picture:
         for row in cost.by_year
     ]
     alt = "; ".join(f"{column.label}: {display(sum_of(p.value for p in column.parts), currency)}" for column in columns)
-    drawn = yearly_chart(columns, lambda tick: _short_amount(tick, currency), alt)
+    drawn = yearly_chart(columns, lambda tick: _short_amount_text(tick, currency), alt)
     sums = [sum_of(part.value for part in column.parts) for column in columns]
     first = f": {portion(sums[0] / sum_of(sums))} falls in {columns[0].label}" if sum_of(sums) else ""
     return Picture(drawn, f"Cost by year, with the range of the prices{first}", "cost.by_year")
 
 
-def _short_amount(amount: float, currency: str) -> str:
+def _short_amount_text(amount: float, currency: str) -> str:
     """An amount for an axis: ``12.5 M USD``."""
     for scale, name in SCALES:
         if amount >= scale:

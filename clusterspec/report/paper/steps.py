@@ -172,7 +172,7 @@ def range_text(report: FullReport, ratio: float) -> str:
     """Text on the evidence for the range of a step, whose high end is ``ratio`` times the low end, and on how to narrow
     it.
     """
-    return _evidence_text(report) + _narrower_range(report, ratio)
+    return _evidence_text(report) + _narrower_range_text(report, ratio)
 
 
 def _evidence_text(report: FullReport) -> str:
@@ -201,7 +201,7 @@ def _open_question(gained: Figure) -> str:
     return gained.origin.why if isinstance(gained.origin, Assumed) else "measured"
 
 
-def _narrower_range(report: FullReport, ratio: float) -> str:
+def _narrower_range_text(report: FullReport, ratio: float) -> str:
     """The range that a measured step would give. Empty if a step is measured, if the range is not wider than that, and
     in a tender.
     """

@@ -122,7 +122,7 @@ def _buffer_problems(path: Path, test: AcceptanceSpec, cluster: Cluster) -> Iter
     if test.size is None or memory is None or BUFFERS * test.size.value <= memory.value:
         return
     message = (
-        f"messages of {test.size.written} need {BUFFERS} buffers of that size on each rank, and {cluster.accelerator.name} "
+        f"messages of {test.size.written} need {BUFFERS} buffers of that size on each rank, but {cluster.accelerator.name} "
         f"has {display(memory.value, 'B')}"
     )
     yield RULE.problem((*path, "size"), message, "write `size: 8 GiB`, at which bandwidth no longer grows with size")

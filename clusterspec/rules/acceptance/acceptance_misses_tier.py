@@ -100,7 +100,7 @@ def check(
     name, joined = _lowest_level(cluster, written_cluster.scale_out)
     if max(tested) <= joined * node < cluster.nodes * node:
         message = (
-            f"one {name} joins {joined:,} nodes, and the tests use at most {max(tested) // node:,} of "
+            f"one {name} joins {joined:,} nodes, but the tests use at most {max(tested) // node:,} of "
             f"{cluster.nodes:,}: no test leaves it, so missing uplinks remain undetected"
         )
         yield RULE.problem("acceptance", message, f"add an all-reduce over {cluster.nodes:,} nodes", severity="note")
@@ -117,7 +117,7 @@ def _untested_ranks(missing: list[int], domain: int, most: int) -> tuple[str, st
         )
         return message, f"add an all-reduce over the {domain:,} ranks of one domain"
     message = (
-        f"no acceptance test covers {and_list(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, and the tests "
+        f"no acceptance test covers {and_list(f'{ranks:,} ranks' for ranks in missing)}: domains have {domain:,} ranks, but the tests "
         f"use at most {most:,}, so faults beyond that remain undetected"
     )
     return message, f"add an all-reduce over {and_list(f'{ranks:,}' for ranks in missing)} ranks"

@@ -90,7 +90,7 @@ def check(acceptance: tuple[AcceptanceSpec, ...], own_remarks: str, rated: Clust
             if 1 / LONGEST < written / seconds < LONGEST and abs(written / seconds - 1) > ROUNDED:
                 as_links = abs(written / of_links - 1) <= ROUNDED
                 message = (
-                    f"the text gives a run {display(written, 's')}, and {test.size.written} at "
+                    f"the text gives a run {display(written, 's')}, but {test.size.written} at "
                     f"{display(bandwidth, 'B/s')} of bus bandwidth over {ranks:,} ranks take {display(seconds, 's')}"
                 )
                 message += (

@@ -90,7 +90,7 @@ def check(own_remarks: str, remarks: str, cluster: Cluster) -> Iterator[Problem]
         over = figure.value > limit * ROUNDED
         if over or (figure.test == "hpl" and figure.value > UNREACHED * limit):
             asked, given = (_figure_text(value, figure.test) for value in (figure.value, limit))
-            message = f"the text asks for {asked}, and {what} {given}"
+            message = f"the text asks for {asked}, but {what} {given}"
             help_ = "ask for what the hardware reaches"
             if over:
                 yield RULE.problem("description", f"{message}: no supplier can pass", help_)

@@ -99,7 +99,7 @@ def check(
     if reads is not None and reads.share > 1:
         given = reads.batch.rate.value
         message = (
-            f"the predicted steps read {display(reads.needed.value, 'B/s')} of data, and the storage system gives the job's nodes "
+            f"the predicted steps read {display(reads.needed.value, 'B/s')} of data, but the storage system gives the job's nodes "
             f"{display(given, 'B/s')}: training waits {percent(reads.stall, 2)} of the time"
         )
         yield RULE.problem(
@@ -114,7 +114,7 @@ def check(
         given = networks.storage.metadata_rate
         needed, lost = given * used / most, 1 - most / used
         message = (
-            f"the predicted steps open {needed:,.0f} files a second, and the storage system {given:,.0f} "
+            f"the predicted steps open {needed:,.0f} files a second, but the storage system {given:,.0f} "
             f"(`metadata_rate`): training waits {percent(lost, 2)} of the time"
         )
         help_ = "put many samples into one file, or copy the data to the nodes first"

@@ -61,10 +61,10 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     mean = lengths if isinstance(lengths, int) else lengths.mean or 0
     longest = mean if isinstance(lengths, int) else max(lengths.max or 0, lengths.p99 or 0)
     if mean > sequence:
-        message = f"a document has {mean:,} tokens on average, and a sequence that should hold several has {sequence:,}"
+        message = f"a document has {mean:,} tokens on average, but a sequence that should hold several has {sequence:,}"
         yield RULE.problem(AT, message, "state the lengths after cutting, or raise `sequence_length`")
     elif longest > sequence:
         message = (
-            f"the longest documents have {longest:,} tokens, and a sequence has {sequence:,}: longer documents are cut"
+            f"the longest documents have {longest:,} tokens, but a sequence has {sequence:,}: longer documents are cut"
         )
         yield RULE.problem(AT, message, "state the lengths after cutting, or raise `sequence_length`", severity="note")

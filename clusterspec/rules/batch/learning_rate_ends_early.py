@@ -148,9 +148,9 @@ def check(own_remarks: str, workload: Workload) -> Iterator[Problem]:
     if not with_run and (early <= ratio <= LATE or holds or (ratio > LATE and _CONSTANT_LATER.search(next_words))):
         return
     if end.quantity.unit == STEP:
-        message = f"the learning rate ends at step {at:,.0f}, and the tokens need {steps:,.0f} steps"
+        message = f"the learning rate ends at step {at:,.0f}, but the tokens need {steps:,.0f} steps"
     else:
-        message = f"the learning rate ends at {display(at * batch, '1')} tokens, and the run has {display(workload.tokens or 0.0, '1')}"
+        message = f"the learning rate ends at {display(at * batch, '1')} tokens, but the run has {display(workload.tokens or 0.0, '1')}"
     yield RULE.problem("workload.tokens", message, "end the schedule at the last step")
 
 

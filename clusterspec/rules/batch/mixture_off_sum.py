@@ -160,7 +160,7 @@ def _repeat_problem(text: str, tokens: float) -> Iterator[Problem]:
         if passes > most * ROUNDED and unique.value < tokens:
             severity = "error" if limit is not None else "warning"
             message = f"{share.words} of {display(tokens, '1')} tokens repeat the `{unique.words}` of this source {plain(passes, 3)} times"
-            message += f", and the text allows {plain(most)}" if limit is not None else ""
+            message += f", but the text allows {plain(most)}" if limit is not None else ""
             help_ = f"take at most {percent(most * unique.value / tokens, 2)} from it"
             yield RULE.problem("description", message, help_, severity=severity)
             return

@@ -272,7 +272,7 @@ def _parts_problem(parts: list[SchedulePart], steps: float, tokens: float) -> It
         if not agree(total, run, SAME):
             unit = "steps" if units == {STEP} else "tokens"
             message = (
-                f"{_sum_text(named.values())} are {display(total, '1')} {unit}, and the run has {display(run, '1')}"
+                f"{_sum_text(named.values())} are {display(total, '1')} {unit}, but the run has {display(run, '1')}"
             )
             yield RULE.problem("description", message, "let the parts of the schedule add up to the run")
             return
@@ -354,7 +354,7 @@ def _unique_problem(text: str, tokens: float) -> Iterator[Problem]:
         of_source = any(each.unit == SHARE for each in quantities) or (not others and not 0.5 <= total / tokens <= 2)
         if of_source:
             continue
-        message = f"{plain(passes)} times `{unique[0].words}` are {display(total, '1')} tokens, and the run has {display(tokens, '1')}"
+        message = f"{plain(passes)} times `{unique[0].words}` are {display(total, '1')} tokens, but the run has {display(tokens, '1')}"
         yield RULE.problem("description", message, "correct the passes, the text or `tokens`")
         return
 
@@ -371,7 +371,7 @@ def _phase_problem(text: str, tokens: float) -> Iterator[Problem]:
             continue
         total = sum(each.value for each in found)
         message = (
-            f"the phases of {_sum_text(found)} are {display(total, '1')} tokens, and the run has {display(tokens, '1')}"
+            f"the phases of {_sum_text(found)} are {display(total, '1')} tokens, but the run has {display(tokens, '1')}"
         )
         yield RULE.problem("description", message, "let the phases add up to `tokens`, or correct the key")
         return
@@ -394,7 +394,7 @@ def _ramp_problem(text: str, work: Workload) -> Iterator[Problem]:
             continue
         lengths = [each for each in quantities if each.unit == TOKEN and each.value >= 1e9]
         if work.tokens and len(lengths) == 1 and lengths[0].value >= work.tokens * (1 + SAME) and "over" in sentence:
-            message = f"the batch grows over `{lengths[0].words}`, and the run has {display(work.tokens, '1')} tokens"
+            message = f"the batch grows over `{lengths[0].words}`, but the run has {display(work.tokens, '1')} tokens"
             yield RULE.problem("description", message, "let the ramp end within the run")
             return
         batches = [
@@ -406,7 +406,7 @@ def _ramp_problem(text: str, work: Workload) -> Iterator[Problem]:
         )
         own = (work.global_batch, work.global_batch * work.sequence_length)
         if last is not None and last.unit == SEQUENCE and last.value not in own and _CONTINUED.search(sentence) is None:
-            message = f"the batch grows to `{last.words}`, and `global_batch` is {work.global_batch:,}"
+            message = f"the batch grows to `{last.words}`, but `global_batch` is {work.global_batch:,}"
             yield RULE.problem("description", message, "correct the text or the key", severity="warning")
             return
 
@@ -424,6 +424,6 @@ def _pass_problem(text: str, tokens: float, written: WorkloadSpec) -> Iterator[P
             others = [each.value for each in quantities if each.unit == TOKEN and each is not quantity]
             if others or _CONTINUED.search(sentence) is not None:
                 continue
-            message = f"`{match[0]}{quantity.words}` are {display(passes * quantity.value, '1')} tokens, and `tokens` is {display(tokens, '1')}"
+            message = f"`{match[0]}{quantity.words}` are {display(passes * quantity.value, '1')} tokens, but `tokens` is {display(tokens, '1')}"
             yield RULE.problem("description", message, "correct the text or the key")
             return

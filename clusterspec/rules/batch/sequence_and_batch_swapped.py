@@ -66,7 +66,7 @@ def check(training: Workload) -> Iterator[Problem]:
         return
     if batch < LEAST or batch % MULTIPLE or batch < TIMES * length or batch > context:
         return
-    message = f"a step has {batch:,} sequences of {length:,} tokens, and the context of the model is {context:,}: the two values look swapped"
+    message = f"a step has {batch:,} sequences of {length:,} tokens, but the context of the model is {context:,}: the two values look swapped"
     help_ = f"write `sequence_length: {batch}` and `global_batch: {length}`"
     yield RULE.problem(
         "workload.sequence_length", message, help_, related=[("workload.global_batch", f"{batch:,} here")]

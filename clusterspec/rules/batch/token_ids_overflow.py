@@ -61,7 +61,7 @@ def check(written_workload: WorkloadSpec, model: Model) -> Iterator[Problem]:
         return
     yield RULE.problem(
         "workload.dataset_token_bytes",
-        f"ids of {'1 byte' if width == 1 else '2 bytes'} have {256**width:,} values, and the vocabulary has {model.vocab:,} tokens: "
+        f"ids of {'1 byte' if width == 1 else '2 bytes'} have {256**width:,} values, but the vocabulary has {model.vocab:,} tokens: "
         "larger ids are stored as those of other tokens",
         "store ids in 4 bytes",
     )

@@ -143,7 +143,7 @@ def check(own_remarks: str, remarks: str, workload: Workload, catalog: Catalog) 
         found = _other_tokenizer(sentence, own, catalog)
         if found is not None:
             words, vocab = found
-            message = f"the data have ids of `{words}`, whose vocabulary has {vocab:,} tokens, and {own.name or own.id} has {own.vocab:,}: the same ids stand for other text"
+            message = f"the data have ids of `{words}`, whose vocabulary has {vocab:,} tokens, but {own.name or own.id} has {own.vocab:,}: the same ids stand for other text"
             yield RULE.problem("workload.model", message, "tokenize the text again with the tokenizer of the model")
             return
     yield from _size_problem(own_remarks, own)
@@ -207,7 +207,7 @@ def _narrow_problem(text: str, model: Model) -> Iterator[Problem]:
             clause = clause_at(sentence, *match.span())
             of_ids = _ID.search(near) is not None and _OF_OTHER_NUMBERS.search(near) is None
             if of_ids and _REFUSED.search(clause) is None and not is_of_other_plan(clause):
-                message = f"`{clause[:80]}`: they have 65,536 values, and the vocabulary has {model.vocab:,} tokens"
+                message = f"`{clause[:80]}`: they have 65,536 values, but the vocabulary has {model.vocab:,} tokens"
                 yield RULE.problem("description", message, "store ids in 4 bytes")
                 return
 
@@ -222,10 +222,10 @@ def _size_problem(text: str, model: Model) -> Iterator[Problem]:
             1000 if match["k"] or match["k2"] or match["k3"] else 1
         )
         if entries > 1.02 * model.vocab and entries >= 1000:
-            message = f"`{match[0]}`, and the model has rows for {model.vocab:,}: larger ids have no row"
+            message = f"`{match[0]}`, but the model has rows for {model.vocab:,}: larger ids have no row"
         elif 1000 <= entries < FEWER * model.vocab and match[1]:
             message = (
-                f"`{match[0]}`, and the vocabulary of the model has {model.vocab:,}: the same ids stand for other text"
+                f"`{match[0]}`, but the vocabulary of the model has {model.vocab:,}: the same ids stand for other text"
             )
         else:
             continue

@@ -165,7 +165,7 @@ def _cloud_fabric_problem(catalog: Catalog, stated: str, platform: Platform) -> 
     if isinstance(entry, Interconnect) and entry.cloud and entry.scope == "scale-out":
         yield RULE.problem(
             "cluster.scale_out.technology",
-            f"{entry.name} is the network of a cloud, and {platform.id} is a machine that is sold",
+            f"{entry.name} is the network of a cloud, but {platform.id} is a machine that is sold",
             f"name the machine of the cloud as `platform`, or write `technology: {(*platform.technologies, 'infiniband-ndr')[0]}`",
             severity="error",
         )

@@ -84,7 +84,7 @@ def check(
 ) -> Iterator[Problem]:
     framework = layout.capabilities.framework
     if written_workload.attention == "flash-2" and accelerator.architecture in BEFORE_AMPERE:
-        message = f"the kernels of FlashAttention-2 are for Ampere (sm_80) and newer, and {accelerator.id} is {accelerator.architecture}"
+        message = f"the kernels of FlashAttention-2 are for Ampere (sm_80) and newer, but {accelerator.id} is {accelerator.architecture}"
         yield RULE.problem(
             "workload.attention", message, "write `attention: plain`, or `flash` for another fused kernel"
         )
@@ -94,7 +94,7 @@ def check(
     if framework.vendors and accelerator.vendor not in framework.vendors:
         runs = and_list(list(framework.vendors))
         message = (
-            f"{layout.framework} runs on accelerators of {runs}, and {accelerator.id} is from {accelerator.vendor}"
+            f"{layout.framework} runs on accelerators of {runs}, but {accelerator.id} is from {accelerator.vendor}"
         )
         severity = "error" if framework.vendors_sourced else "warning"
         yield RULE.problem(at, message, "name a framework that runs on it, or another accelerator", severity=severity)

@@ -92,7 +92,7 @@ def check(
                 yield _unknown_library_problem(at, text, catalog)
         elif entry.vendors and accelerator.vendor not in entry.vendors:
             runs = and_list(list(entry.vendors))
-            message = f"{entry.name} is for accelerators of {runs}, and {accelerator.id} is from {accelerator.vendor}"
+            message = f"{entry.name} is for accelerators of {runs}, but {accelerator.id} is from {accelerator.vendor}"
             severity = "error" if entry.vendors_sourced else "warning"
             yield RULE.problem(at, message, "name the library of this accelerator", severity=severity)
         elif release:

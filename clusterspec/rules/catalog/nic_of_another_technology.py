@@ -63,7 +63,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     if written_scale_out.nic is None or nic is None or not nic.families or technology.cloud:
         return
     if technology.single_vendor and nic.vendor not in {"", technology.vendor}:
-        message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, and {nic.name} is from {nic.vendor}"
+        message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, but {nic.name} is from {nic.vendor}"
         yield RULE.problem(
             "cluster.scale_out.nic", message, f"use a NIC of {technology.vendor}, or write `technology: roce-v2`"
         )

@@ -116,7 +116,7 @@ def _below_technology_problem(
     fastest = max((port.value for port in technology.port_rates), default=0.0)
     stated_above = written.nic_bandwidth is not None and written.nic_bandwidth.per_direction > own.value * (1 + SAME)
     if own.value < fastest * (1 - SAME) and not stated_above and not deviations.has_any_of("nic"):
-        message = f"{written.nic} carries at most {display_bits(own.value)}, and {technology.name} is {display_bits(fastest)} on a port: the link runs as an earlier generation"
+        message = f"{written.nic} carries at most {display_bits(own.value)}, but {technology.name} is {display_bits(fastest)} on a port: the link runs as an earlier generation"
         yield RULE.problem(
             "cluster.scale_out.nic", message, "name the NIC that has this rate, or the generation of the NIC"
         )
@@ -130,7 +130,7 @@ def _plane_rate_problem(deviations: Deviations, written: ScaleOutSpec | None, sc
     link = scale_out.nic_bandwidth.value / scale_out.planes
     if any(agrees_within(link, port, SAME) for port in ports) or deviations.has_any_of("nic"):
         return
-    message = f"each of {scale_out.planes} planes gets {display_bits(link)} of a NIC, and {technology.name} has ports of {or_list(display_bits(port) for port in ports)}"
+    message = f"each of {scale_out.planes} planes gets {display_bits(link)} of a NIC, but {technology.name} has ports of {or_list(display_bits(port) for port in ports)}"
     yield RULE.problem("cluster.scale_out.planes", message, "use as many planes as the NIC has ports")
 
 
@@ -148,7 +148,7 @@ def _above_ethernet_port_problem(
     link = scale_out.nic_bandwidth.value / scale_out.planes
     if link > own.value * (1 + SAME) and not deviations.has_any_of("nic"):
         ports = nic.ethernet_ports or round(link / own.value)
-        message = f"with Ethernet {nic.id} has {ports} ports of {display_bits(own.value)}, and a link would run at {display_bits(link)}"
+        message = f"with Ethernet {nic.id} has {ports} ports of {display_bits(own.value)}, but a link would run at {display_bits(link)}"
         at = "cluster.scale_out.planes" if written.planes else "cluster.scale_out.nic_bandwidth"
         at = at if written.planes or written.nic_bandwidth else "cluster.scale_out.nic"
         unsaid = written.planes is None and link <= ports * own.value * (1 + SAME)

@@ -108,7 +108,7 @@ def _own_problems(
 ) -> Iterator[Problem]:
     """The problems of figures of the accelerator and of the model of the design, which their sentence does not name."""
     for wrong in wrong_accelerator_figures(text, cluster) if cluster is not None else ():
-        message = f"the text calls `{wrong.words}` {wrong.called}, and the catalog has {wrong.right}"
+        message = f"the text calls `{wrong.words}` {wrong.called}, but the catalog has {wrong.right}"
         yield RULE.problem("description", message, "correct the text, and what was computed from it")
     if workload is None or workload.kind == "rl" or workload.model.id not in catalog.ids("model"):
         return
@@ -178,5 +178,5 @@ def _problem(stated: Statement, name: str, entries: Sequence[Entry], own: dict[s
     row = stated.key
     right = " or ".join(dict.fromkeys(display(each, row.unit) for each in own[row.key]))
     words = _MASKED.sub(name, stated.words)
-    message = f"the text says `{words}` of {name}, and the catalog has {right} ({row.key} of {', '.join(each.id for each in entries)})"
+    message = f"the text says `{words}` of {name}, but the catalog has {right} ({row.key} of {', '.join(each.id for each in entries)})"
     return RULE.problem("description", message, "correct the text, and what was computed from it")

@@ -155,7 +155,7 @@ def _reordering_problems(scale_out: ScaleOut) -> Iterator[Problem]:
         yield RULE.problem(at, message, "use a switch with adaptive routing, or `ecmp` with many queue pairs")
     if nic is not None and nic.out_of_order is False:
         message = (
-            f"`{how}` lets packets overtake each other, and {nic.id} does not place packets that arrive out of order: "
+            f"`{how}` lets packets overtake each other, but {nic.id} does not place packets that arrive out of order: "
             "it treats them as lost"
         )
         severity = "error" if how == "spray" else "warning"
@@ -232,7 +232,7 @@ def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Proble
     """The problems with a plugin for another network, and with reduction in switches without its plugin."""
     technology = scale_out.technology
     if plugin in WITHOUT_PLUGIN and scale_out.in_network_reduction and technology.family in VERBS:
-        message = "in-network reduction is stated, and no plugin enables it: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
+        message = "in-network reduction is stated, but no plugin enables it: NCCL reduces in the fabric only with `nccl-rdma-sharp`"
         yield RULE.problem(
             f"{AT}.collective_plugin", message, "write `collective_plugin: nccl-rdma-sharp`", severity="warning"
         )
@@ -240,7 +240,7 @@ def _plugin_problems(plugin: str | None, scale_out: ScaleOut) -> Iterator[Proble
     if plugin is None or plugin in technology.plugins or technology.family not in VERBS:
         return
     if technology.family not in FAMILIES.get(plugin, VERBS):
-        message = f"{plugin} sends over {or_list(FAMILIES[plugin])}, and the fabric is {technology.name}"
+        message = f"{plugin} sends over {or_list(FAMILIES[plugin])}, but the fabric is {technology.name}"
         yield RULE.problem(
             f"{AT}.collective_plugin", message, "remove the key: the collective library has verbs of its own"
         )

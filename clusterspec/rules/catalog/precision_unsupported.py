@@ -102,7 +102,7 @@ def _recipe_problem(workload: Workload, accelerator: Accelerator) -> Iterator[Pr
     formats = {*accelerator.peaks, *accelerator.unpublished_peaks}
     if workload.recipe != "mxfp8" or not accelerator.peaks or "fp4" in formats or accelerator.vendor == "NVIDIA":
         return
-    message = f"the `mxfp8` recipe scales blocks of 32 values, and {accelerator.id} multiplies matrices that have one factor each"
+    message = f"the `mxfp8` recipe scales blocks of 32 values, but {accelerator.id} multiplies matrices that have one factor each"
     yield RULE.problem(
         "workload.recipe", message, "write `recipe: delayed` or `current`, or use an accelerator that has fp4"
     )

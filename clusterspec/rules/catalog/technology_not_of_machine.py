@@ -80,7 +80,7 @@ def check(
         message = f"{technology.name} joins the parts of a node: no network between nodes uses it"
         yield RULE.problem(AT, message, "name the technology of the adapters, such as `infiniband-ndr` or `roce-v2`")
     elif technology.on_accelerator and accelerator.vendor != technology.vendor:
-        message = f"the ports of {technology.id} belong to accelerators of {technology.vendor}, and {accelerator.id} is from {accelerator.vendor}"
+        message = f"the ports of {technology.id} belong to accelerators of {technology.vendor}, but {accelerator.id} is from {accelerator.vendor}"
         yield RULE.problem(AT, message, "name the technology of the adapters of a node")
     elif technology.cloud and technology.scope == "scale-out" and cluster.platform is None:
         instances = [one for one in catalog.platforms_with(accelerator.id) if one.cloud and one.technologies]

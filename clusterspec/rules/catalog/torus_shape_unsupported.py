@@ -77,7 +77,7 @@ def check(written_scale_up: ScaleUpSpec, scale_up: ScaleUp) -> Iterator[Problem]
     if slice_exists(shape, entry):
         if entry.largest_slice is not None and chips > entry.largest_slice:
             message = (
-                f"the {written} slice has {chips:,} accelerators, and one job gets {entry.largest_slice:,} at most"
+                f"the {written} slice has {chips:,} accelerators, but one job gets {entry.largest_slice:,} at most"
             )
             yield RULE.problem(
                 "cluster.scale_up.shape", message, "use several slices, with data parallelism between them"

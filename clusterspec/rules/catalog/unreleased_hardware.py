@@ -65,7 +65,7 @@ def check(
             message = f"{entry.name} is announced and not shipping, as of {entry.status.as_of}; {when}"
             needed = date_of_text(procurement.needed_by) if procurement else None
             late = needed is not None and (needed - today).days < SOON
-            message += f", and the machine is needed by {needed}" if late else ""
+            message += f", but the machine is needed by {needed}" if late else ""
             help_ = "use a part that ships, or record the risk"
             yield RULE.problem(at, message, help_, severity="error" if late else "")
 

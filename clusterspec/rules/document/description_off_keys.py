@@ -240,7 +240,7 @@ def _slice_problem(description: str, cluster: Cluster) -> Iterator[Problem]:
     match = _SLICE.search(description) if cluster.accelerator.id.startswith("tpu-") else None
     if match is None or cluster.accelerator.id != f"tpu-{match[1]}" or int(match[2]) != cluster.accelerators:
         return
-    message = f"the description says `{match[0]}`, whose number counts cores, two for each accelerator: it has {int(match[2]) // 2:,}, and the keys say {cluster.accelerators:,}"
+    message = f"the description says `{match[0]}`, whose number counts cores, two for each accelerator: it has {int(match[2]) // 2:,}, but the keys say {cluster.accelerators:,}"
     yield RULE.problem("description", message, f"reserve `{match[1]}-{2 * cluster.accelerators}`, or correct the keys")
 
 
@@ -290,5 +290,5 @@ def _is_after_failure(count: int, spec: Spec, cluster: Cluster) -> bool:
 
 
 def _problem(words: str, keys: str) -> Problem:
-    message = f"the description says `{words}`, and the keys say {keys}"
+    message = f"the description says `{words}`, but the keys say {keys}"
     return RULE.problem("description", message, "correct the text or the key", confidence=confidence_in(words, keys))

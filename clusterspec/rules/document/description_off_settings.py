@@ -222,7 +222,7 @@ def check(
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
         wrong = [each for each in wrong if not _is_measure(each.key) or not _is_among_values(each, of_parts)]
     for stated in wrong:
-        value = _displayed_value(own[stated.key.key][0], stated.key.unit)
+        value = _value_text(own[stated.key.key][0], stated.key.unit)
         yield _problem(stated.words, stated.key.key, value, stated.key.is_setting)
     if not any(stated.key.key == REQUEST_RATE for stated in wrong):
         yield from _peak_problem(own_description, spec)
@@ -309,7 +309,7 @@ def _is_among_values(stated: Statement, values: Iterable[float]) -> bool:
     return any(abs(stated.value - each) <= stated.key.same * abs(each) for each in values)
 
 
-def _displayed_value(value: float, unit: str) -> str:
+def _value_text(value: float, unit: str) -> str:
     if unit == "week":
         return f"{value / WEEK:.4g}"
     return f"{value * KILOWATT_HOUR:.4g}" if unit == "kWh" else display(value, unit)
@@ -392,6 +392,6 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
 
 def _problem(words: str, key: str, own: str, is_certain: bool = False) -> Problem:
     at = f"`{key}`" if "." in key else f"the {key}" if key.startswith("bandwidth") else f"the number of {key}"
-    message = f"the description says `{words}`, and {at} is {own}"
+    message = f"the description says `{words}`, but {at} is {own}"
     confidence = Confidence.CERTAIN if is_certain else confidence_in(words, own)
     return RULE.problem("description", message, "correct the text or the key", confidence=confidence)

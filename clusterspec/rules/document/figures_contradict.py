@@ -224,7 +224,7 @@ def _failure_problems(failures: FailuresSpec) -> Iterator[Problem]:
 def _scope_problems(tests: tuple[AcceptanceSpec, ...]) -> Iterator[Problem]:
     for number, test in enumerate(tests):
         if test.nodes and test.set_nodes and test.nodes != test.set_nodes:
-            message = f"the test runs on each set of {test.set_nodes:,} nodes, and {test.nodes:,} take part in a run"
+            message = f"the test runs on each set of {test.set_nodes:,} nodes, but {test.nodes:,} take part in a run"
             yield RULE.problem(("acceptance", number, "scope"), message, f"write `scope: every-{test.nodes}-nodes`")
 
 
@@ -236,19 +236,19 @@ def _link_problems(written: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
         yield RULE.problem("cluster.scale_up.peer_bandwidth", message, "give the bandwidth between two accelerators")
     axes = written.axis_bandwidth
     if axes and shape and len(axes) != len(shape):
-        message = f"the torus has {len(shape)} axes, and `axis_bandwidth` states {len(axes)}"
+        message = f"the torus has {len(shape)} axes, but `axis_bandwidth` states {len(axes)}"
         yield RULE.problem("cluster.scale_up.axis_bandwidth", message, "state one bandwidth for each axis of `shape`")
 
 
 def _level_problems(written: ScaleOutSpec, levels: tuple[LevelSpec, ...]) -> Iterator[Problem]:
     """Problems of an oversubscription ratio or a number of tiers that contradicts the stated levels."""
     if written.tiers is not None and written.tiers not in (len(levels), len(levels) + 1):  # the top may be left out
-        message = f"`levels` describes {len(levels)} levels, and `tiers` is {written.tiers}"
+        message = f"`levels` describes {len(levels)} levels, but `tiers` is {written.tiers}"
         yield RULE.problem("cluster.scale_out.tiers", message, "remove `tiers`: it is the number of the levels")
     ratios = [level.oversubscription.value for level in levels if level.oversubscription is not None]
     stated = [ratio.value for ratio in written.oversubscription or ()]
     if ratios and stated and max(ratios) != max(stated):
-        message = f"`oversubscription` is {max(stated):g}:1 at most, and `levels` states up to {max(ratios):g}:1"
+        message = f"`oversubscription` is {max(stated):g}:1 at most, but `levels` states up to {max(ratios):g}:1"
         yield RULE.problem("cluster.scale_out.oversubscription", message, "remove the key: the levels state it")
 
 
@@ -264,7 +264,7 @@ def _release_problems(spec: Spec, software: tuple[str, ...]) -> Iterator[Problem
         for key, other in stated.items():
             again, _, other_release = (other or "").partition(" ")
             if name == again and release and other_release and not _is_same_release(release, other_release):
-                message = f"`software` has {text}, and `{key}` is {other}"
+                message = f"`software` has {text}, but `{key}` is {other}"
                 yield RULE.problem(("cluster", "software", number), message, "keep the release that is used")
 
 
@@ -280,7 +280,7 @@ def _is_same_release(one: str, other: str) -> bool:
 def _replica_problems(serving: ServingSpec, layout: Layout) -> Iterator[Problem]:
     least = serving.scaling.min_replicas if serving.scaling else None
     if least and serving.disaggregated is None and least > layout.dp:
-        message = f"{least:,} engines run at any time, and the plan has {layout.dp:,}"
+        message = f"{least:,} engines run at any time, but the plan has {layout.dp:,}"
         yield RULE.problem(
             "workload.serving.scaling.min_replicas", message, f"state at most {layout.dp:,}, the engines of the plan"
         )
@@ -300,12 +300,12 @@ def _tier_problems(tiers: tuple[CacheTierSpec, ...]) -> Iterator[Problem]:
             continue  # of unlike units
         if above.read is not None and below.read is not None and below.read.value > above.read.value:
             at = ("workload", "serving", "cache_tiers", number)
-            message = f"this tier reads at {below.read.written}, and the one above it at {above.read.written}"
+            message = f"this tier reads at {below.read.written}, but the one above it at {above.read.written}"
             yield RULE.problem(at, message, "list the fastest tier first", severity="warning")
 
 
 def _staleness_problems(rl: RlSpec) -> Iterator[Problem]:
     steps, flying = rl.max_staleness, rl.batches_in_flight
     if steps is not None and flying is not None and flying > steps + 1:
-        message = f"the samples of {flying:g} steps are in flight, and rollout may run {steps} ahead of the weights"
+        message = f"the samples of {flying:g} steps are in flight, but rollout may run {steps} ahead of the weights"
         yield RULE.problem("workload.rl.batches_in_flight", message, f"state at most {steps + 1}")

@@ -176,7 +176,7 @@ def _whole_recomputation_problem(layout: Layout) -> Iterator[Problem]:
 
 def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[Problem]:
     if written.recipe is not None and workload.precision not in NARROW:
-        message = f"the {written.recipe} recipe scales values to 8 or 4 bits, and the GEMMs are in {workload.precision}"
+        message = f"the {written.recipe} recipe scales values to 8 or 4 bits, but the GEMMs are in {workload.precision}"
         yield RULE.problem("workload.recipe", message, "write `precision: fp8` or `fp4`, or remove the recipe")
     if written.bf16_layers is not None and workload.precision not in NARROW:
         message = f"the GEMMs of all layers are in {workload.precision}, those of the first and last layers included"
@@ -190,11 +190,11 @@ def _kernel_problems(workload: Workload, layout: LayoutSpec) -> Iterator[Problem
     """Problems of settings for recomputation or kernels that have no effect in this training plan."""
     if layout.recompute_layers is not None and layout.recompute != "full":
         message = (
-            "`recompute_layers` counts the layers that `recompute: full` covers, and the layout does not state that"
+            "`recompute_layers` counts the layers that `recompute: full` covers, but the layout does not state that"
         )
         yield RULE.problem("layout.recompute_layers", message, "write `recompute: full`, or remove the key")
     if layout.fused_experts and workload.model.experts and workload.precision not in NARROW:
-        message = f"`fused_experts` applies to GEMMs in 8 or 4 bits, and the GEMMs are in {workload.precision}"
+        message = f"`fused_experts` applies to GEMMs in 8 or 4 bits, but the GEMMs are in {workload.precision}"
         yield RULE.problem("layout.fused_experts", message, "write `precision: fp8` or `fp4`, or remove the key")
 
 
@@ -208,7 +208,7 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
         message = "data-parallel attention applies to serving engines; replicas of a trainer follow from the ranks"
         yield RULE.problem("layout.attention_dp", message, "remove the key")
     if layout.shard_group is not None and layout.sharding not in {None, "hsdp"}:
-        message = f"a shard group applies to hsdp, and the layout has `sharding: {layout.sharding}`"
+        message = f"a shard group applies to hsdp, but the layout has `sharding: {layout.sharding}`"
         yield RULE.problem("layout.shard_group", message, "write `sharding: hsdp`, or remove the key")
     if layout.gradient_sync == "micro-batch" and layout.sharding in {"none", "zero1"}:
         message = f"`sharding: {layout.sharding}` keeps whole gradients, and ranks reduce them once per step"
@@ -216,10 +216,10 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
         yield RULE.problem("layout.gradient_sync", message, remedy)
     narrow = written.expert_parameter_precision
     if narrow is not None and workload.trainable is None and written.rl is None and PRECISIONS[narrow].bits < 16:
-        message = f"experts in {narrow} apply to serving, and this workload trains them"
+        message = f"experts in {narrow} apply to serving, but this workload trains them"
         yield RULE.problem("workload.expert_parameter_precision", message, "remove the key, or write `kind: serve`")
     if written.quantization is not None and workload.trainable is None:
-        message = f"{written.quantization} quantizes weights that are served, and this workload trains all of them"
+        message = f"{written.quantization} quantizes weights that are served, but this workload trains all of them"
         yield RULE.problem("workload.quantization", message, "remove the key, or write `kind: serve`")
     if written.rl is not None and written.rl.critic is not None and written.rl.algorithm not in {None, "ppo"}:
         message = f"{written.rl.algorithm} compares the samples of a prompt, so that no critic takes part"
@@ -261,7 +261,7 @@ def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
     for index, module in enumerate(modules):
         if not present.get(module, True):
             has = "has no experts" if module == "experts" else "has experts in every layer, and no dense network"
-            message = f"adapters on `{module}`, and the model {has}{': nothing is trained' if nothing else ''}"
+            message = f"adapters on `{module}`, but the model {has}{': nothing is trained' if nothing else ''}"
             remedy = "name modules that the model has" if nothing else "remove the module from the list"
             severity = "error" if nothing else ""
             at = ("workload", "trainable", "modules", index)
@@ -301,5 +301,5 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
         ("layout.loss", layout.loss),
     ):
         if stated is not None and stated != "none":
-            message = f"`{key.rpartition('.')[2]}` applies to training, and this workload serves"
+            message = f"`{key.rpartition('.')[2]}` applies to training, but this workload serves"
             yield RULE.problem(key, message, "remove the key, or write `kind: train`")

@@ -143,7 +143,7 @@ def check(
         return
     year = written_layout.software_year
     if year is not None and abs(year - layout.software_year) > 1:
-        message = f"`software_year` is {year}, and {layout.capabilities.release} is of {layout.software_year}"
+        message = f"`software_year` is {year}, but {layout.capabilities.release} is of {layout.software_year}"
         yield RULE.problem("layout.software_year", message, "keep one of the two keys")
 
 
@@ -215,7 +215,7 @@ def _topology_problems(written: ScaleOutSpec) -> Iterator[Problem]:
     for key in WITHOUT[written.topology or ""]:
         stated = getattr(written, key)
         if stated is not None and stated > (1 if key == "tiers" else 0):
-            message = f"`topology` is {written.topology}, and `{key}` is {stated:,}"
+            message = f"`topology` is {written.topology}, but `{key}` is {stated:,}"
             at = f"cluster.scale_out.{key}"
             yield RULE.problem(at, message, "remove the key, or name the topology that has it, such as `fat-tree`")
             return
@@ -251,6 +251,6 @@ def _weight_sync_problems(work: WorkloadSpec, rl: RlSpec) -> Iterator[Problem]:
         (rl.rollout.parameter_precision if rl.rollout else None) or work.parameter_precision or "bf16"
     )
     if sent is not None and kept is not None and sent.bits < kept.bits:
-        message = f"weights are sent in {sent.name}, and the engines keep them in {kept.name}"
+        message = f"weights are sent in {sent.name}, but the engines keep them in {kept.name}"
         help_ = f"state `rollout.parameter_precision: {sent.name}` if the engines serve that, or send {kept.name}"
         yield RULE.problem("workload.rl.weight_sync.precision", message, help_, severity="warning")

@@ -189,7 +189,7 @@ def check(
 
 
 def _problem(words: str, key: str, own: str) -> Problem:
-    message = f"the text says `{words.strip()[:60]}`, and `{key}` is {own}"
+    message = f"the text says `{words.strip()[:60]}`, but `{key}` is {own}"
     return RULE.problem(key, message, "correct the setting in the script and the text, or the key")
 
 
@@ -316,7 +316,7 @@ def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterato
     at = "cluster.platform" if cluster.platform is not None else "cluster.accelerator"
     flash = unambiguous_setting(_FLASH_3, text)
     if flash is not None and accelerator.vendor == "NVIDIA" and accelerator.architecture not in FLASH_3_ARCHITECTURES:
-        message = f"the text names `{flash[0]}`, whose kernels are for sm_90 and sm_80, and not for {part}"
+        message = f"the text names `{flash[0]}`, whose kernels are for sm_90 and sm_80, but not for {part}"
         yield RULE.problem(at, message, "name the kernels that the engine has for this accelerator")
     match = unambiguous_setting(_CONTAINER, text)
     first = _first_release("nvidia-containers", f"{match[1]}.{match[2]}", accelerator, catalog) if match else ""
@@ -326,7 +326,7 @@ def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterato
     match = unambiguous_setting(_DRIVER, text)
     first = _first_release("nvidia-driver", match[1], accelerator, catalog) if match else ""
     if match is not None and first:
-        message = f"the text names driver {match[1]}, and {part} needs {first} or later"
+        message = f"the text names driver {match[1]}, but {part} needs {first} or later"
         yield RULE.problem(at, message, f"plan driver {first} or later: no container brings it")
 
 
@@ -363,7 +363,7 @@ def _training_problems(text: str, layout: Layout | None, workload: Workload | No
     first, left = divmod(int(ramp[1]), each)
     if left:
         yield _problem(
-            ramp[0], "workload.global_batch", f"divided by {each:,} (dp × micro-batch), and the first batch is not"
+            ramp[0], "workload.global_batch", f"divided by {each:,} (dp × micro-batch), but the first batch is not"
         )
     elif layout.virtual_stages > 1 and first < layout.pp:
         yield _problem(ramp[0], "layout.pp", f"{layout.pp}: the interleaved schedule refuses {first} micro-batches")

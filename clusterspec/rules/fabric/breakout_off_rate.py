@@ -88,7 +88,7 @@ def check(remarks: str) -> Iterator[Problem]:
             if (part <= rate and parts * part <= ports * rate) or "each" in match[0]:
                 match = None
         if match is not None:
-            message = f"`{match[0]}`: {ports:,} ports of {rate} Gb/s are {ports * rate:,} Gb/s, and {parts:,} of {part} Gb/s are {parts * part:,}"
+            message = f"`{match[0]}`: {ports:,} ports of {rate} Gb/s are {ports * rate:,} Gb/s, but {parts:,} of {part} Gb/s are {parts * part:,}"
             yield RULE.problem("description", message, f"count {ports * rate // part:,} ports of {part} Gb/s")
             return
         if one is not None and (whole := int(one[1] or one[2] or 0)) and count_in_text(one[3]) * int(one[4]) > whole:

@@ -70,7 +70,7 @@ def check(written_scale_out: ScaleOutSpec, cluster: Cluster) -> Iterator[Problem
     if stated and cluster.platform is not None and cluster.platform.cloud:
         keys = ", ".join(f"`{key}`" for key in stated)
         message = (
-            f"{cluster.platform.name} is rented with the fabric of its cloud, and the spec states its parts: {keys}"
+            f"{cluster.platform.name} is rented with the fabric of its cloud, but the spec states its parts: {keys}"
         )
         help_ = "remove the keys, or name the platform that is bought"
         yield RULE.problem(f"cluster.scale_out.{stated[0]}", message, help_)

@@ -100,7 +100,7 @@ def check(
         return
     crossing = [f"{axis} {getattr(layout, axis)}" for axis in AXES if _is_off_rail(placements, cluster, layout, axis)]
     if crossing:
-        message = f"groups of {and_list(crossing)} have members on different rails, and no spine connects the rails"
+        message = f"groups of {and_list(crossing)} have members on different rails, but no spine connects the rails"
         yield RULE.problem(AT, message, "use `topology: rail-optimized`, or groups that stay on their rail")
 
 

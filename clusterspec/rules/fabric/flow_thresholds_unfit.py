@@ -183,5 +183,5 @@ def _packet_problem(sentence: str) -> Iterator[Problem]:
     added = OVERLAY if _OVERLAY.search(sentence) is not None else 0
     if host + added > switch:
         with_overlay = f", {host + added:,} with VXLAN" if added else ""
-        message = f"hosts send packets of {host:,} bytes{with_overlay}, and switches carry {switch:,}: larger ones are dropped"
+        message = f"hosts send packets of {host:,} bytes{with_overlay}, but switches carry {switch:,}: larger ones are dropped"
         yield RULE.problem("description", message, "give the switches the larger MTU, usually 9,216")

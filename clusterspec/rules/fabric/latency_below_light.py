@@ -95,7 +95,7 @@ def check(remarks: str) -> Iterator[Problem]:
         least = length * PER_KILOMETER * (2 if both else 1)
         if 0 < stated < least:
             way = "there and back" if both else "one way"
-            message = f"the text states {display(stated, 's')} for {length:g} km of fiber, and light takes {display(least, 's')} {way}"
+            message = f"the text states {display(stated, 's')} for {length:g} km of fiber, but light takes {display(least, 's')} {way}"
             yield RULE.problem("description", message, "plan with 5 µs for each kilometer and way")
             return
 

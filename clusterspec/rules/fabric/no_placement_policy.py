@@ -117,7 +117,7 @@ def check(
     slices = entry is not None and entry.family == "ici"
     if not in_cloud and cluster.platform is not None and scale_out.placement not in {None, "none"}:
         message = (
-            f"`{scale_out.placement}` is a policy of a cloud, and {cluster.platform.id} is not the platform of a cloud"
+            f"`{scale_out.placement}` is a policy of a cloud, but {cluster.platform.id} is not the platform of a cloud"
         )
         help_ = "remove the key, or name the platform that is rented"
         yield RULE.problem("cluster.scale_out.placement", message, help_)

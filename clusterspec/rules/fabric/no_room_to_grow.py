@@ -64,7 +64,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec | None, scale_out
     if written_scale_out is not None and (written_scale_out.leaf_switches or 0) > (fabric.leaf_switches or 0):
         return  # leaves beyond those needed have the free ports
     if fabric.endpoints + scale_out.nics_per_node > fabric.capacity:
-        message = f"{plural(fabric.tiers, 'tier')} of {fabric.switch_ports}-port switches {'connects' if fabric.tiers == 1 else 'connect'} {fabric.capacity:,} endpoints, and {fabric.endpoints:,} are used"
+        message = f"{plural(fabric.tiers, 'tier')} of {fabric.switch_ports}-port switches {'connects' if fabric.tiers == 1 else 'connect'} {fabric.capacity:,} endpoints, but {fabric.endpoints:,} are used"
         yield RULE.problem(
             "cluster.nodes", message, "another node needs another tier: plan it now, or leave free ports"
         )

@@ -78,7 +78,7 @@ def check(own_remarks: str, written_cluster: ClusterSpec, scale_out: ScaleOut) -
         return
     zones = _zones_of_nodes(" ".join(own_remarks.split()))
     if len(zones) > 1:
-        message = f"the text places nodes in {' and '.join(zones[:2])}, and `placement` is {placed or 'not stated'}: a group lies in one zone, and RDMA does not leave it"
+        message = f"the text places nodes in {' and '.join(zones[:2])}, but `placement` is {placed or 'not stated'}: a group lies in one zone, and RDMA does not leave it"
         yield RULE.problem("cluster.scale_out.placement", message, "plan all nodes of a job in one zone")
 
 

@@ -68,7 +68,7 @@ AT = "cluster.scale_out.rails"
 def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
     rails, nics = written_scale_out.rails, scale_out.nics_per_node
     if rails == 1 and nics > 1 and scale_out.topology.startswith("rail"):
-        message = f"1 rail for {nics} NICs of a node, and `topology: {scale_out.topology}` gives each NIC its own rail"
+        message = f"1 rail for {nics} NICs of a node, but `topology: {scale_out.topology}` gives each NIC its own rail"
         yield RULE.problem(AT, message, "write `topology: fat-tree`, or leave `rails` out", severity="warning")
     if rails is None or nics % rails == 0:
         return

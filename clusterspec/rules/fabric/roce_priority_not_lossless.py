@@ -88,7 +88,7 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
         return
     lossless, used = flow.lossless_priorities, flow.roce_priority
     if used is not None and used not in lossless:
-        message = f"RDMA traffic has priority {used}, and flow control protects {and_list(sorted(set(lossless)))}: RDMA packets are dropped under load"
+        message = f"RDMA traffic has priority {used}, but flow control protects {and_list(sorted(set(lossless)))}: RDMA packets are dropped under load"
         yield RULE.problem(
             f"{AT}.roce_priority",
             message,
@@ -97,12 +97,12 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     elif unprotected := [each for each in scale_out.technology.rdma_priorities if each not in lossless]:
         driver = and_list(scale_out.technology.rdma_priorities)
         message = (
-            f"the driver sends RDMA packets with the priorities {driver} ({scale_out.technology.id}), and flow control "
+            f"the driver sends RDMA packets with the priorities {driver} ({scale_out.technology.id}), but flow control "
             f"protects {and_list(sorted(set(lossless)))}: those of {and_list(unprotected)} are dropped under load"
         )
         yield RULE.problem(f"{AT}.lossless_priorities", message, f"add {and_list(unprotected)}")
     elif flow.pfc is False:
-        message = "lossless priorities are stated, and priority flow control is off: nothing protects them"
+        message = "lossless priorities are stated, but priority flow control is off: nothing protects them"
         yield RULE.problem(f"{AT}.pfc", message, "write `pfc: true`, or remove `lossless_priorities`")
     elif len(set(lossless)) > MOST:
         message = f"{len(set(lossless))} lossless priorities: a port can buffer the packets in flight of two, in some switches of four"

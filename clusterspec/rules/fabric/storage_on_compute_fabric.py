@@ -106,7 +106,7 @@ def _port_problem(storage: NetworkSpec, written: ScaleOutSpec, scale_out: ScaleO
     carried = ports * scale_out.nic_bandwidth.value
     if carried >= (1 - ROUNDED) * rate:
         return None
-    message = f"the storage system is to reach {display(rate, 'B/s')}, and the {plural(ports, 'extra endpoint')} of the fabric {'carries' if ports == 1 else 'carry'} {display(carried, 'B/s')}"
+    message = f"the storage system is to reach {display(rate, 'B/s')}, but the {plural(ports, 'extra endpoint')} of the fabric {'carries' if ports == 1 else 'carry'} {display(carried, 'B/s')}"
     help_ = f"plan {-(-rate // scale_out.nic_bandwidth.value):,.0f} extra endpoints, or a network for storage"
     return RULE.problem("cluster.scale_out.extra_endpoints", message, help_, severity="error", confidence="likely")
 

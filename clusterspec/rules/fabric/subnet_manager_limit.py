@@ -111,21 +111,21 @@ def check(
     limit, identifiers = switch.subnet_manager_nodes, _identifier_count(counts, ends + scale_out.extra_endpoints)
     if identifiers > UNICAST_LIDS and scale_out.topology != "rail-only":
         message = (
-            f"the NICs and switches of a plane need {identifiers:,} unicast LIDs, and one subnet has {UNICAST_LIDS:,}"
+            f"the NICs and switches of a plane need {identifiers:,} unicast LIDs, but one subnet has {UNICAST_LIDS:,}"
         )
         help_ = "divide the fabric into planes, or into subnets with routers between them"
         yield RULE.problem("cluster.nodes", message, help_, severity="error")
     if switch.managed is False and stated is None and not scale_out.extra_endpoints:
-        message = f"{switch.id} is externally managed, and the spec names no host for the subnet manager"
+        message = f"{switch.id} is externally managed, but the spec names no host for the subnet manager"
         no_port_is_left = written_scale_out.extra_endpoints == 0 or _takes_every_port(counts, ends)
         yield RULE.problem(
             "cluster.scale_out.switch", message, HELP, severity="error" if no_port_is_left else "warning"
         )
     elif limit is not None and ends > limit and stated == "switch":
-        message = f"the fabric has {ends:,} NICs, and the subnet manager on {switch.id} supports {limit:,} nodes"
+        message = f"the fabric has {ends:,} NICs, but the subnet manager on {switch.id} supports {limit:,} nodes"
         yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")
     elif stated == "switch" and written_scale_out.in_network_reduction:
-        message = "in-network reduction needs a subnet manager on a host, and this one runs on the switch"
+        message = "in-network reduction needs a subnet manager on a host, but this one runs on the switch"
         yield RULE.problem("cluster.scale_out.subnet_manager", message, HELP, severity="error")
 
 

@@ -93,7 +93,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         return
     if written_scale_out.core_switches and fabric.tiers < 3 and written_scale_out.tiers in {1, 2}:
         has = "two tiers: leaves and spines" if fabric.tiers == 2 else "one tier of switches"
-        message = f"{plural(written_scale_out.core_switches, 'core switch')} stated, and the fabric has {has}"
+        message = f"{plural(written_scale_out.core_switches, 'core switch')} stated, but the fabric has {has}"
         yield RULE.problem(
             "cluster.scale_out.core_switches", message, "remove the key, or write `tiers: 3`", severity="error"
         )
@@ -102,7 +102,7 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         and fabric.tiers == 1
         and (written_scale_out.tiers or scale_out.topology == "single-switch")
     ):
-        message = f"{plural(written_scale_out.spine_switches, 'spine switch')} stated, and the fabric has one tier of switches"
+        message = f"{plural(written_scale_out.spine_switches, 'spine switch')} stated, but the fabric has one tier of switches"
         help_ = "remove the key, or write `topology: fat-tree` and `tiers: 2`"
         yield RULE.problem("cluster.scale_out.spine_switches", message, help_, severity="error")
     yield from _needless_tier_problem(fabric, written_scale_out, scale_out)
@@ -153,7 +153,7 @@ def _absent_level_problem(level: str, written: ScaleOutSpec) -> Iterator[Problem
         return
     beyond = next(links_and_cables(written, level), None)
     if beyond is not None and beyond.links:
-        message = f"{beyond.how} between {lower} and {upper} stated, and the fabric has no {upper} switches"
+        message = f"{beyond.how} between {lower} and {upper} stated, but the fabric has no {upper} switches"
         yield RULE.problem(beyond.at, message, "remove the key, or state the switches", severity="warning")
 
 
@@ -166,10 +166,10 @@ def _needless_tier_problem(fabric: Fabric, written: ScaleOutSpec, scale_out: Sca
     if not (written.tiers or written.core_switches) or joined < TWICE * fabric.endpoints:
         return
     at = "tiers" if written.tiers else "core_switches"
-    message = f"{fabric.endpoints:,} endpoints have three tiers of switches, and two tiers of {ports} ports connect {joined:,}"
+    message = f"{fabric.endpoints:,} endpoints have three tiers of switches, but two tiers of {ports} ports connect {joined:,}"
     yield RULE.problem(
         f"cluster.scale_out.{at}",
-        f"{message}: another tier adds switches, optics and latency, and no bandwidth",
+        f"{message}: another tier adds switches, optics and latency, but no bandwidth",
         "write `tiers: 2`, without core switches, unless more nodes are planned",
         severity="warning" if joined >= FOUR_TIMES * fabric.endpoints else "note",
     )

@@ -78,7 +78,7 @@ def check(deviations: Deviations, scale_out: ScaleOut) -> Iterator[Problem]:
         yield RULE.problem(at, message, f"use a switch for {technology.family}")
         return
     if technology.single_vendor and switch.vendor not in {"", technology.vendor}:
-        message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, and {switch.name} is from {switch.vendor}"
+        message = f"{technology.name} works between {technology.vendor}'s own switches and NICs, but {switch.name} is from {switch.vendor}"
         yield RULE.problem(at, message, f"use a switch of {technology.vendor}, or write `technology: roce-v2`")
         return
     port = switch.port_bandwidth

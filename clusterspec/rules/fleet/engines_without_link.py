@@ -106,9 +106,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             number, link = links.get(frozenset((each.pool, other)), (0, None))
             if link is not None:
                 if link.fabric is None and link.bandwidth is None:
-                    message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, and its link with pool `{other}` has no rate: both pools are assumed to share one fabric"
+                    message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, but its link with pool `{other}` has no rate: both pools are assumed to share one fabric"
                     yield RULE.problem(("pool_links", number), message, "state `fabric: shared`, or its `bandwidth`")
                 continue
-            message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, and no link joins it with pool `{other}`: {PASSES.get(each.role, 'samples')} cannot pass"
+            message = f"the {each.role} of job `{name}` is on pool `{each.pool}`, but no link joins it with pool `{other}`: {PASSES.get(each.role, 'samples')} cannot pass"
             help_ = f"state the link: `pool_links: [{{between: [{other}, {each.pool}], fabric: shared}}]`, or its `bandwidth`"
             yield RULE.problem(("jobs", name, *each.path, "pool"), message, help_)

@@ -218,7 +218,7 @@ def _shortage_problem(
     least = wanted * (1.0 if kind == "node" else ENOUGH.get(kind, USUAL))
     if total >= least:
         return
-    message = f"the quote has {counted_kind(kind, total)}, and all pools need {_counted_parts_text(kind, needed)}"
+    message = f"the quote has {counted_kind(kind, total)}, but all pools need {_counted_parts_text(kind, needed)}"
     message += f": {wanted - total:,.0f} are missing"
     place = quote_path(counted[0].index, "quantity")
     of_some = kind == "node" and total in needed.values() and are_elsewhere({"node": 1}, remarks)
@@ -243,7 +243,7 @@ def _exchanged_node_problems(needed: Mapping[str, int], fleet: Fleet, lines: Seq
     for part in parts:
         if part.has_too_few and part.needed is not None:
             short = part.needed - (part.quoted or 0.0)
-            message = f"the quote has {part.quoted or 0:,.0f} nodes of {part.kind.removesuffix(' node')}, and the pools need {part.needed:,}: {short:,.0f} {'is' if short == 1 else 'are'} missing"
+            message = f"the quote has {part.quoted or 0:,.0f} nodes of {part.kind.removesuffix(' node')}, but the pools need {part.needed:,}: {short:,.0f} {'is' if short == 1 else 'are'} missing"
             yield RULE.problem("procurement.quote", message, HELP)
 
 

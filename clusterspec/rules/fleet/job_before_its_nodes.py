@@ -88,6 +88,6 @@ def _waiting_job_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
             continue
         start = next((phase.date for phase in phases if (phase.nodes or 0) >= promised), None)
         if start is not None:
-            message = f"`{each.jobs[0]}` cannot start before {start}: with it the jobs have {promised} nodes, and pool `{pool.name}` has {phases[0].nodes} from {phases[0].date} on"
+            message = f"`{each.jobs[0]}` cannot start before {start}: with it the jobs have {promised} nodes, but pool `{pool.name}` has {phases[0].nodes} from {phases[0].date} on"
             yield RULE.problem(set_path(fleet, each), message, "plan its start for that date, or give it fewer nodes")
             return

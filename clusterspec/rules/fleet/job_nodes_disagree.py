@@ -151,6 +151,6 @@ def _engine_problems(fleet: Fleet, job: Job) -> Iterator[Problem]:
     if pool is not None and home is not None and own is not None and home[1] > own:
         side, taken = home
         message = (
-            f"job `{job.name}` has {plural(own, 'node')} of pool `{pool.name}`, and its {side} engines take {taken}"
+            f"job `{job.name}` has {plural(own, 'node')} of pool `{pool.name}`, but its {side} engines take {taken}"
         )
         yield RULE.problem(nodes_path(fleet, job.name), message, "give it these nodes, or state fewer `replicas`")

@@ -111,7 +111,7 @@ def _lateness_problem(job: Job, plan: Plan, limit: Quantity, what: str) -> Probl
     least = run * plan.step_time_range[0] / plan.step_seconds if plan.step_time_range and plan.step_seconds else run
     if not least <= limit.value < run / job.term_share:
         return None
-    message = f"job `{job.name}` computes for {display(run, 's')} and has {percent(job.term_share)} of the time: it takes {display(run / job.term_share, 's')}, and {what} {limit.written}"
+    message = f"job `{job.name}` computes for {display(run, 's')} and has {percent(job.term_share)} of the time: it takes {display(run / job.term_share, 's')}, but {what} {limit.written}"
     severity = step_severity(1 - limit.value * job.term_share / run, plan)
     help_ = "give it a larger share, more nodes or fewer tokens"
     return RULE.problem(("jobs", job.name, "share"), message, help_, severity=severity)

@@ -131,7 +131,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
         )
         names = and_list(f"`{name}`" for name in demand.crossings)
         pools = and_list(f"`{name}`" for name in sorted(written.between or ()))
-        message = f"{names} {'pass' if several else 'passes'} {sent} between pools {pools} {when}, and the link carries {display(demand.total, 'B/s')}"
+        message = f"{names} {'pass' if several else 'passes'} {sent} between pools {pools} {when}, but the link carries {display(demand.total, 'B/s')}"
         key = "bandwidth" if written.bandwidth is not None else "fabric"
         missing = (demand.mean if over else demand.burst_rate) / demand.total
         smaller = "" if several else _smaller_cache(fleet.jobs[next(iter(demand.crossings))], missing)

@@ -100,7 +100,7 @@ def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
     promised = pool.promised_nodes
     if promised > nodes:
         last = _first_excess_set(pool, nodes)
-        message = f"the jobs of pool `{pool.name}` have {promised} nodes, and it has {nodes}{_spare_text(pool)}"
+        message = f"the jobs of pool `{pool.name}` have {promised} nodes, but it has {nodes}{_spare_text(pool)}"
         yield RULE.problem(
             set_path(fleet, last), message, "give a job fewer nodes, or let jobs take turns with `nodes_of` and `share`"
         )

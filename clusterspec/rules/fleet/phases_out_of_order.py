@@ -123,13 +123,13 @@ def _undelivered_problems(pool: Pool, texts: PurchaseTexts) -> Iterator[Problem]
     timeline = Timeline.of(texts)
     start, arrival, order = date_of_text(first.date), timeline.first_delivery, timeline.order
     if start is not None and arrival is not None and order is not None and order < start < arrival:
-        message = f"pool `{pool.name}` has {plural(first.nodes or 0, 'node')} from {start}, and the first servers come on {arrival}"
+        message = f"pool `{pool.name}` has {plural(first.nodes or 0, 'node')} from {start}, but the first servers come on {arrival}"
         at = ("pools", pool.name, "phases", 0, "date")
         severity = "error" if timeline.states_order else "warning"
         yield RULE.problem(at, message, "let the phase follow the delivery", severity=severity, confidence="likely")
     planned, delivery = date_of_text(last.date), timeline.delivery
     if planned is not None and delivery is not None and planned < delivery:
-        message = f"pool `{pool.name}` has all its nodes from {planned}, and the last delivery is on {delivery}"
+        message = f"pool `{pool.name}` has all its nodes from {planned}, but the last delivery is on {delivery}"
         at = ("pools", pool.name, "phases", len(pool.spec.phases or ()) - 1, "date")
         yield RULE.problem(at, message, "let the phase follow the delivery", severity="warning", confidence="likely")
 
@@ -139,7 +139,7 @@ def _late_problem(pool: Pool, fleet: Fleet) -> Iterator[Problem]:
     buying = fleet.spec.procurement
     needed, first = buying.needed_by if buying else None, (pool.spec.phases or ())[0].date
     if needed is not None and first is not None and first > needed:
-        message = f"the first nodes of pool `{pool.name}` are there on {first}, and the machine is needed by {needed}"
+        message = f"the first nodes of pool `{pool.name}` are there on {first}, but the machine is needed by {needed}"
         at = ("pools", pool.name, "phases", 0, "date")
         yield RULE.problem(at, message, "change one of the two dates", severity="warning")
 
@@ -158,10 +158,10 @@ def _phase_problems(pool: Pool) -> Iterator[Problem]:
             message = f"the phase of {later.date} follows that of {earlier.date}"
             yield RULE.problem((*at, index, "date"), message, "list the phases in the order of their dates")
         if (later.nodes or 0) <= (earlier.nodes or 0):
-            message = f"the phase has {later.nodes} nodes, and the one before it {earlier.nodes}: a phase counts all nodes of its time"
+            message = f"the phase has {later.nodes} nodes, but the one before it {earlier.nodes}: a phase counts all nodes of its time"
             yield RULE.problem((*at, index, "nodes"), message, "state the number of nodes after each phase")
     last = phases[-1].nodes
     if pool.nodes is not None and last != pool.nodes:
-        message = f"the last phase has {last} nodes, and the pool {pool.nodes}"
+        message = f"the last phase has {last} nodes, but the pool {pool.nodes}"
         help_ = "the pool is designed for the size after its last phase: make the two equal"
         yield RULE.problem((*at, len(phases) - 1, "nodes"), message, help_)

@@ -129,7 +129,7 @@ def _light_delay_problem(number: int, latency: Quantity, kilometers: float) -> I
     """The problem of a latency below the travel time of light over the distance in the description."""
     least = kilometers * SECONDS_A_KILOMETER
     if latency.value < least:
-        message = f"a message takes {latency.written} from one pool to the other, and light takes {display(least, 's')} over the fiber of the description"
+        message = f"a message takes {latency.written} from one pool to the other, but light takes {display(least, 's')} over the fiber of the description"
         help_ = "correct the time, or its unit"
         yield RULE.problem(("pool_links", number, "latency"), message, help_, severity="error")
 
@@ -140,7 +140,7 @@ def _rate_problems(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iterator
         rates = [(rate, name) for name in written.between or () if (rate := _line_rate(fleet.pools.get(name)))]
         if rates and written.bandwidth.per_direction > min(rates)[0]:
             rate, name = min(rates)
-            message = f"the link carries {written.bandwidth.written}, and all NICs of pool `{name}` together {display(rate, 'B/s')}"
+            message = f"the link carries {written.bandwidth.written}, but all NICs of pool `{name}` together {display(rate, 'B/s')}"
             severity = "warning" if written.bandwidth.per_direction >= MUCH * rate else ""
             yield RULE.problem(("pool_links", number, "bandwidth"), message, "check bits and bytes", severity=severity)
 
@@ -154,7 +154,7 @@ def _direction_problem(fleet: Fleet, number: int, written: PoolLinkSpec) -> Iter
             continue
         ports = fabric.extra_endpoints * fabric.nic_bandwidth.value
         if isclose(written.bandwidth.per_direction, 2 * ports, rel_tol=SAME):
-            message = f"the {fabric.extra_endpoints} extra endpoints of pool `{name}` carry {display_bits(ports)} in each direction, and {written.bandwidth.written} counts both"
+            message = f"the {fabric.extra_endpoints} extra endpoints of pool `{name}` carry {display_bits(ports)} in each direction, but {written.bandwidth.written} counts both"
             at = ("pool_links", number, "bandwidth")
             yield RULE.problem(at, message, f"write `{display_bits(ports)}`", severity="error", confidence="likely")
             return

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Training jobs that run at the same time on one pool, or on pools that share a storage system (`networks.storage.pool`),
-and whose checkpoints fit `networks.storage.bandwidth` one job at a time but not together. It is an error where the
+Training jobs whose checkpoints exceed `networks.storage.bandwidth` together, though not one job at a time. The jobs run
+at the same time on one pool, or on pools that share a storage system (`networks.storage.pool`). It is an error where the
 storage system cannot write the checkpoints of all jobs within their intervals; otherwise it is a warning, and the jobs
 have to save one after the other. The rule also reports jobs whose predicted steps together read training data faster
 than the storage system delivers it (`read`, else `bandwidth`), though each job alone does not: an error if they wait
@@ -139,7 +139,7 @@ def _write_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
         over = demand.mean > demand.bandwidth
         when = "on average" if over else "where they save at the same time"
         needed = display(demand.mean if over else demand.burst_rate, "B/s")
-        message = f"{len(demand.sets)} jobs of {_pool_text(fleet, demand.rates)} write {needed} of checkpoints {when}, and the storage system takes {demand.written}"
+        message = f"{len(demand.sets)} jobs of {_pool_text(fleet, demand.rates)} write {needed} of checkpoints {when}, but the storage system takes {demand.written}"
         later = "" if over else ", or save asynchronously"
         help_ = f"use a faster storage system{', or' if over else ','} save less often{later}"
         at = ("pools", pool.name, "networks", "storage", "bandwidth")
@@ -151,7 +151,7 @@ def _read_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     if demand is None or demand.needed <= demand.bandwidth or max(demand.rates.values()) > demand.bandwidth:
         return  # a job that alone reads more is reported by itself
     waits = 1 - demand.bandwidth / demand.needed
-    message = f"the steps of {len(demand.rates)} jobs of {_pool_text(fleet, demand.rates)} read {display(demand.needed, 'B/s')} of data together, and the storage system gives {demand.written}: they wait {percent(waits, 2)} of the time"
+    message = f"the steps of {len(demand.rates)} jobs of {_pool_text(fleet, demand.rates)} read {display(demand.needed, 'B/s')} of data together, but the storage system gives {demand.written}: they wait {percent(waits, 2)} of the time"
     help_ = "use a faster storage system, or copy the data to the nodes first"
     at = ("pools", pool.name, "networks", "storage", demand.key)
     yield RULE.problem(at, message, help_, severity="error" if waits > WAITS else "warning")
@@ -174,7 +174,7 @@ def _capacity_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
     if len(kept) > 1 and saved + max(data.values()) > capacity >= alone:
         parts = and_list(f"{display(size, 'B')} of `{name}`" for name, size in kept.items())
         data_text = f" in addition to {display(max(data.values()), 'B')} of data" if max(data.values()) else ""
-        message = f"{len(kept)} jobs keep {display(saved, 'B')} of checkpoints ({parts}){data_text}, and the storage system has {store.capacity.written}"
+        message = f"{len(kept)} jobs keep {display(saved, 'B')} of checkpoints ({parts}){data_text}, but the storage system has {store.capacity.written}"
         at = ("pools", pool.name, "networks", "storage", "capacity")
         yield RULE.problem(at, message, "keep fewer checkpoints, or plan a larger storage system", severity="error")
 

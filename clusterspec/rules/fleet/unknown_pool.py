@@ -127,7 +127,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                 yield _unknown_pool_problem(("jobs", name, *each.path, "pool"), each.pool, [*pools])
         first = fleet.jobs.get(job.spec.nodes_of or "")
         if first is not None and first.spec.pool != job.spec.pool:
-            message = f"job `{name}` is on pool `{job.spec.pool}`, and `{first.name}` on `{first.spec.pool}`: they share no nodes"
+            message = f"job `{name}` is on pool `{job.spec.pool}`, but `{first.name}` on `{first.spec.pool}`: they share no nodes"
             yield RULE.problem(("jobs", name, "nodes_of"), message, "name a job of the same pool, or drop the key")
     for name in fleet.pools:
         yield from _store_problems(fleet, name)
@@ -163,7 +163,7 @@ def _store_problems(fleet: Fleet, name: str) -> Iterator[Problem]:
         message = f"pool `{name}` has the storage system of pool `{named}`, which describes none"
         yield RULE.problem(at, message, f"describe `networks.storage` of pool `{named}`, or of this one")
     elif (further := _pool_of_store(pools[named])) is not None:
-        message = f"pool `{name}` names pool `{named}` for its storage system, and that pool names `{further}`"
+        message = f"pool `{name}` names pool `{named}` for its storage system, but that pool names `{further}`"
         yield RULE.problem(at, message, f"name the pool that has it: `{further}`")
 
 

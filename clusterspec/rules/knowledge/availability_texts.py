@@ -200,11 +200,11 @@ _TARGET = pattern(
 )
 
 
-def combined_in(text: str) -> Iterator[Combined]:
+def combined_availabilities_in(text: str) -> Iterator[Combined]:
     """The availabilities of a whole that a text derives from its parts.
 
     >>> text = "Two zones of 99.5 % each, one is enough, so the service has 99.999 %."
-    >>> [(each.parts, each.stated, each.redundant) for each in combined_in(text)]
+    >>> [(each.parts, each.stated, each.redundant) for each in combined_availabilities_in(text)]
     [((99.5, 99.5), 99.999, True)]
     """
     for sentence in _sentences_of_wholes(text):

@@ -50,7 +50,7 @@ def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, curr
     sentences about another offer, are not read; nor is a text that states the right price, too.
 
     >>> next(wrong_prices("Angebot: 25.000 EUR je GPU", {"node": 210000.0}, 8)).message
-    'the description says `25.000 EUR je GPU`, 200,000 for a node of 8, and `prices.node` is 210,000'
+    'the description says `25.000 EUR je GPU`, 200,000 for a node of 8, but `prices.node` is 210,000'
     >>> next(wrong_prices("We pay USD 3.30 per GPU-hour.", {"node_hour": 3.3}, 8, "USD")).is_of_accelerator
     True
     >>> list(wrong_prices("We pay USD 2.30 per GPU-hour, the list has USD 3.30 per GPU-hour.", {"node_hour": 18.4}, 8, "USD"))
@@ -88,7 +88,7 @@ def _judged_prices(
         else:
             means = "" if of_node == amount else f", {of_node:,.10g} for a node of {accelerators}"
             in_keys = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
-            message = f"the description says `{match[0]}`{means}, and `prices.{key}` is {in_keys}"
+            message = f"the description says `{match[0]}`{means}, but `prices.{key}` is {in_keys}"
             yield key, WrongPrice(message, is_of_accelerator=bool(means) and low <= amount <= high)
 
 
@@ -97,7 +97,7 @@ def wrong_prices_of_nodes(text: str, price: Price, currency: str) -> Iterator[Wr
     and texts that state the right price, too, are not read.
 
     >>> next(wrong_prices_of_nodes("Angeboten sind 32 DGX H200 zu je 302.000 EUR.", 312000.0, "EUR")).message
-    'the description says `32 DGX H200 zu je 302.000 EUR`, and `prices.node` is 312,000'
+    'the description says `32 DGX H200 zu je 302.000 EUR`, but `prices.node` is 312,000'
     >>> list(wrong_prices_of_nodes("A bidder offered 32 nodes at 302,000 EUR each.", 312000.0, "EUR"))
     []
     """
@@ -118,7 +118,7 @@ def wrong_prices_of_nodes(text: str, price: Price, currency: str) -> Iterator[Wr
                 wrong[amount] = match[0]
     if len(wrong) == 1:
         in_keys = f"{low:,.10g}" if low == high else f"{low:,.10g} to {high:,.10g}"
-        yield WrongPrice(f"the description says `{next(iter(wrong.values()))}`, and `prices.node` is {in_keys}")
+        yield WrongPrice(f"the description says `{next(iter(wrong.values()))}`, but `prices.node` is {in_keys}")
 
 
 def _is_in_currency(currency: str, words: str) -> bool:

@@ -142,7 +142,7 @@ class Deviations:
         )
         return any(deviation.causes or deviation.stated.kind == "nic" for deviation in wrong)
 
-    def reported_by_rule(self, rule: str) -> tuple[Deviation, ...]:
+    def deviations_of_rule(self, rule: str) -> tuple[Deviation, ...]:
         """The deviations that the rule of this name reports."""
         return tuple(deviation for deviation in self.found if deviation.rule == rule)
 

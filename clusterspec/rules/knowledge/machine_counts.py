@@ -79,7 +79,7 @@ class MachineCount(NamedTuple):
     value: int
     words: str
     is_limit: bool
-    """Whether it is the most that the machine may have."""
+    """Whether the number is an upper limit."""
 
     def is_met(self, size: int) -> bool:
         """Whether the number is a limit that a size keeps: a pod has at most 9,216 chips."""

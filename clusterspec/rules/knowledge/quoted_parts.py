@@ -198,10 +198,10 @@ def other_accelerator_of_node(text: str, catalog: Catalog) -> tuple[str, str] | 
     return (boards[0], counted[0]) if len(boards) == 1 and len(counted) == 1 else None
 
 
-def modules_off_memory(text: str) -> tuple[float, float] | None:
+def module_and_stated_bytes(text: str) -> tuple[float, float] | None:
     """Bytes of the memory modules that a text counts and bytes of the host memory that it states, where the two differ.
 
-    >>> modules_off_memory("2 tb ddr5 (32x 32gb rdimm)"), modules_off_memory("2 tb ddr5 (32x 64gb rdimm)")
+    >>> module_and_stated_bytes("2 tb ddr5 (32x 32gb rdimm)"), module_and_stated_bytes("2 tb ddr5 (32x 64gb rdimm)")
     ((1024000000000.0, 2000000000000.0), None)
     """
     modules = [int(count) * float(size) * 1e9 for count, size in _DIMMS.findall(text)]

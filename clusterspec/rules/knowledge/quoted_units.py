@@ -91,7 +91,7 @@ def wrong_number_of_each(offered: Offered, rule: Rule) -> Iterator[Problem]:
         return
     each, machines = int(match["each"]), int(match["all"])
     if quantity not in (each * machines, each, machines):
-        message = f"`{match[0]}` are {each * machines:,}, and the quote has {quantity:,.0f}"
+        message = f"`{match[0]}` are {each * machines:,}, but the quote has {quantity:,.0f}"
         yield rule.problem(
             quote_path(offered.index, "quantity"), message, "ask the supplier which of the numbers is right"
         )

@@ -117,7 +117,7 @@ def limits_in(text: str) -> Iterator[TimeLimit]:
     for sentence in sentences_of(text):
         match = unambiguous_setting(_TIMEOUT, sentence, _CUES) or unambiguous_setting(_TIMEOUT_BEFORE, sentence, _CUES)
         if match is not None and _NOT_AN_ANSWER.search(sentence) is None:
-            of = _ended_by(sentence, whole, text)
+            of = _limited_answer(sentence, whole, text)
             changed = _RAISED.search(sentence[match.end() :])
             number, unit = [each for each in (changed or match).groups() if each][:2]
             if of:
@@ -132,7 +132,7 @@ def limits_in(text: str) -> Iterator[TimeLimit]:
                 yield TimeLimit(time_in_text(number, _unit_in_english(unit)), f"{number} {unit}", "pod", completed)
 
 
-def _ended_by(sentence: str, whole: bool, text: str) -> str:
+def _limited_answer(sentence: str, whole: bool, text: str) -> str:
     """What the limit of a connection ends; empty if the text does not make it clear."""
     if whole:
         return "answer"

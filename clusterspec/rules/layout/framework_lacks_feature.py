@@ -103,7 +103,7 @@ def _early_flash_problem(design: Design) -> Iterator[Problem]:
     workload, layout = design.spec.workload, design.spec.layout
     year = layout.software_year if layout is not None else None
     if year is not None and year < FLASH_YEAR and workload is not None and workload.attention == "flash":
-        message = f"the software is of {year}, and FlashAttention was published in {FLASH_YEAR}: its memory and time differ from this release's"
+        message = f"the software is of {year}, but FlashAttention was published in {FLASH_YEAR}: its memory and time differ from this release's"
         help_ = "write `attention: plain`, or the year of the software that runs it"
         yield RULE.problem("workload.attention", message, help_)
 

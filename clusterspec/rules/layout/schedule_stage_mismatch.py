@@ -55,7 +55,7 @@ ONE_STAGE = {"1f1b", "gpipe"}
 def check(written_layout: LayoutSpec) -> Iterator[Problem]:
     schedule, stages = written_layout.schedule, written_layout.virtual_stages or 1
     if schedule == "interleaved" and stages == 1:
-        message = "the interleaved schedule needs two or more virtual stages, and the layout has one"
+        message = "the interleaved schedule needs two or more virtual stages, but the layout has one"
         yield RULE.problem("layout.schedule", message, "write `virtual_stages: 2`, or `schedule: 1f1b`")
     elif schedule in ONE_STAGE and stages > 1:
         message = f"{schedule} runs one stage per rank, not {stages} virtual stages"

@@ -62,5 +62,5 @@ def check(written_layout: LayoutSpec, layout: Layout) -> Iterator[Problem]:
     if layout.pp == 1:
         yield RULE.problem(at, f"{layout.virtual_stages} virtual stages with pp 1: there is no pipeline", help_)
     else:
-        message = "with pp 2, the interleaved schedule needs overlapped transfers, and `overlap.pp` is false"
+        message = "with pp 2, the interleaved schedule needs overlapped transfers, but `overlap.pp` is false"
         yield RULE.problem(at, message, "write `overlap: {pp: true}`, or " + help_)

@@ -119,13 +119,13 @@ def _engine_rank_problems(written: LayoutSpec, cluster: Cluster, layout: Layout)
     there = f"{plural(layout.nodes, 'node')} of {plural(cluster.ranks_per_node, 'rank')}"
     if layout.separate_engines:
         if layout.ranks > ranks:
-            message = f"the engines have {layout.ranks:,} ranks, and there are {ranks:,} on {there}"
+            message = f"the engines have {layout.ranks:,} ranks, but there are {ranks:,} on {there}"
             yield RULE.problem("workload.serving.disaggregated", message, "fewer replicas, or more nodes")
         return
     wanted = engine * (written.dp or layout.dp)
     if wanted > ranks:
         key = "dp" if engine <= ranks else _first_indivisible_axis(layout, ranks)
-        message = f"{plural(wanted // engine, 'engine')} of {plural(engine, 'rank')}: {wanted:,} in all, and there are {ranks:,} on {there}"
+        message = f"{plural(wanted // engine, 'engine')} of {plural(engine, 'rank')}: {wanted:,} in all, but there are {ranks:,} on {there}"
         yield RULE.problem(f"layout.{key}", message, "use fewer or smaller engines, or more nodes")
     elif wanted < ranks:
         most, engines = ranks // engine, plural(wanted // engine, "engine")

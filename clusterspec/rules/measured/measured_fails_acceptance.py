@@ -76,7 +76,7 @@ def check(
             at = f"acceptance[{number}].{key(test)}"
             yield RULE.problem(
                 measurement.at,
-                f"{measurement_name(measurement)}: {display(row.busbw, 'B/s')} is measured, and `{at}` requires {display(asked, 'B/s')}",
+                f"{measurement_name(measurement)}: {display(row.busbw, 'B/s')} is measured, but `{at}` requires {display(asked, 'B/s')}",
                 "find the fault before the acceptance, or correct the figure that is wrong",
                 related=[(f"acceptance.{number}.{key(test)}", f"requires {display(asked, 'B/s')}")],
             )

@@ -86,7 +86,7 @@ def check(measured: tuple[MeasuredSpec, ...], plan: Plan) -> Iterator[Problem]:
     for share in cluster.measured:
         if not (share.is_of_step or share.is_of_tokens) or share.seconds is None:
             continue
-        usual = _predicted_without(plan, share)
+        usual = _prediction_without(plan, share)
         if usual is None or share.seconds <= usual.high:
             continue
         what = "step" if share.is_of_step else "time per output token"
@@ -107,7 +107,7 @@ def _time_key(entry: MeasuredSpec) -> str:
     return next((key for key in ("step_time", "step_log", "tpot", "load_test") if getattr(entry, key) is not None), "")
 
 
-def _predicted_without(plan: Plan, share: MeasuredShare) -> _Predicted | None:
+def _prediction_without(plan: Plan, share: MeasuredShare) -> _Predicted | None:
     """The predicted time of a plan without calibration by its measured time; None if the plan has no such time, or
     belongs to another job.
     """

@@ -75,7 +75,7 @@ def check(training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Probl
     costly = saved is not None and what_if.severity(saved) == "error"
     yield RULE.problem(
         "layout.offload",
-        f"{percent(share)} of the optimizer's states are on the host, and nothing needs it: on the accelerators the plan uses "
+        f"{percent(share)} of the optimizer's states are on the host, but nothing needs it: on the accelerators the plan uses "
         f"{display(whole.memory_bytes, 'B')} of {display(whole.memory_capacity, 'B')}",
         "remove `offload`: each step waits for the transfer and for the optimizer on the processor",
         severity="error" if costly else "warning" if share >= MUCH and training.trainable is None else "note",

@@ -75,7 +75,7 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
         return
     yield RULE.problem(
         "layout.recompute",
-        f"activations are computed again, and the plan uses {display(used, 'B')} of {display(capacity, 'B')}: "
+        f"activations are computed again, but the plan uses {display(used, 'B')} of {display(capacity, 'B')}: "
         f"{what_if.comparison_text(found)}",
         f"write `{found.words}`",
     )

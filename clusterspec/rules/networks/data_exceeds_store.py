@@ -140,7 +140,7 @@ def _retention_problem(
     ):
         return
     for sentence in sentences_of(" ".join(text.split())):
-        kept = _kept_in(sentence, planned.interval.value)
+        kept = _kept_checkpoints_in(sentence, planned.interval.value)
         if kept is None:
             continue
         count, words = kept
@@ -152,11 +152,11 @@ def _retention_problem(
             return
 
 
-def _kept_in(sentence: str, interval: float) -> tuple[int, str] | None:
+def _kept_checkpoints_in(sentence: str, interval: float) -> tuple[int, str] | None:
     """The number of checkpoints that a sentence keeps, by their count or their time, and its words; None if it states
     neither.
 
-    >>> _kept_in("The last 100 checkpoints are kept", 1800.0), _kept_in("Checkpoints older than two days are deleted", 1800.0)
+    >>> _kept_checkpoints_in("The last 100 checkpoints are kept", 1800.0), _kept_checkpoints_in("Checkpoints older than two days are deleted", 1800.0)
     ((100, 'checkpoints of 100'), (96, 'checkpoints of two days'))
     """
     folded = sentence.lower()

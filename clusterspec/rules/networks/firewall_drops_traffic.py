@@ -248,7 +248,7 @@ def _roce_problem(rules: str) -> tuple[str, str] | None:
         or _ROCE_PORT.search(rules)
     ):
         return None
-    message = "according to the text, a list of the RDMA network admits only some ports, and not UDP 4791, with which RoCE v2 sends"
+    message = "according to the text, a list of the RDMA network admits only some ports, but not UDP 4791, with which RoCE v2 sends"
     return message, "admit UDP 4791 between the NICs"
 
 
@@ -260,5 +260,5 @@ def _rendezvous_problem(rules: str) -> tuple[str, str] | None:
         return None
     if _BETWEEN.search(rules) is None or _RENDEZVOUS.search(rules) is None:
         return None
-    message = "according to the text, the nodes reach each other at single ports only, and collective libraries listen at ephemeral ones"
+    message = "according to the text, the nodes reach each other at single ports only, but collective libraries listen at ephemeral ones"
     return message, "admit all TCP ports between the nodes, or the range of `net.ipv4.ip_local_port_range`"

@@ -97,7 +97,7 @@ def check(
     systems = store.systems or 1
     if free < systems * each:
         needed = f"{plural(systems, 'storage system')} of {plural(each, 'port')} {'share' if systems > 1 else 'shares'} the fabric"
-        message = f"{needed}, and the NICs leave {plural(max(0, free), 'port')} of {plural(leaves, 'leaf')} free"
+        message = f"{needed}, but the NICs leave {plural(max(0, free), 'port')} of {plural(leaves, 'leaf')} free"
         help_ = f"leave {plural(systems * each, 'port')} free, and declare {'it' if systems * each == 1 else 'them'} as `extra_endpoints`"
         yield RULE.problem("cluster.networks.storage.shares", message, help_)
 

@@ -151,7 +151,7 @@ def _small_subnet(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str]
         if free < needed <= LARGEST * free:
             first = own[0]
             taken = f", {free:,.0f} of them free" if free < first.hosts and len(own) == 1 else ""
-            message = f"`{first.text}` has {plural(first.hosts, 'host address', 'host addresses')}{taken}, and {_NAMES[role].format(f'{needed:,}')}"
+            message = f"`{first.text}` has {plural(first.hosts, 'host address', 'host addresses')}{taken}, but {_NAMES[role].format(f'{needed:,}')}"
             prefix = first.prefix
             while (1 << (32 - prefix)) - 2 - first.taken < needed:
                 prefix -= 1
@@ -171,7 +171,7 @@ def _small_pool(sentences: Sequence[str], cluster: Cluster) -> tuple[str, str] |
     for text, count, role in pools_in(sentences):
         needed = cluster.all_nodes if role in {"node", "bmc"} else 0
         if count < needed:
-            message = f"`{text}` has {plural(count, 'address', 'addresses')}, and {_NAMES[role].format(f'{needed:,}')}"
+            message = f"`{text}` has {plural(count, 'address', 'addresses')}, but {_NAMES[role].format(f'{needed:,}')}"
             return message, "make the range longer, or say which nodes have fixed addresses"
     return None
 
@@ -186,7 +186,7 @@ def _few_subnets(
     for text, count, thing in splits_in(sentences):
         needed = needs.get(thing, 0)
         if count < needed:
-            message = f"`{text}` makes {plural(count, 'subnet')}, and {_NAMES[thing].format(f'{needed:,}')}"
+            message = f"`{text}` makes {plural(count, 'subnet')}, but {_NAMES[thing].format(f'{needed:,}')}"
             return message, "plan a larger block, or smaller subnets"
     return None
 
@@ -196,7 +196,7 @@ def _few_numbers(sentences: Sequence[str], counts: FabricCount) -> tuple[str, st
     leaves = counts.fabric.leaf_switches if counts.fabric is not None else 0
     for text, count in leaf_numbers_in(sentences):
         if 0 < count < leaves:
-            message = f"`{text}` are {plural(count, 'number')} of autonomous systems, and there are {leaves:,} leaves"
+            message = f"`{text}` are {plural(count, 'number')} of autonomous systems, but there are {leaves:,} leaves"
             return message, "make the range longer, or let leaves share a number"
     return None
 

@@ -89,7 +89,7 @@ def check(remarks: str) -> Iterator[Problem]:
             continue
         (whole,), (stated,) = raw, usable
         if whole * share * ROUNDED < stated < whole * ROUNDED:
-            message = f"{display(whole, 'B')} raw leave {display(whole * share, 'B')} for data, and the text counts {display(stated, 'B')} as usable"
+            message = f"{display(whole, 'B')} raw leave {display(whole * share, 'B')} for data, but the text counts {display(stated, 'B')} as usable"
             yield RULE.problem("description", message, "buy more drives, or plan with less")
             return
 

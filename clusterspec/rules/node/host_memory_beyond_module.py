@@ -62,5 +62,5 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     each = cluster.accelerators_per_node
     if stated.value > ROUNDED * (soldered.value + own) * each:
         most = display(soldered.value * each, "B")
-        message = f"a node has {display(stated.value, 'B')} of host memory, and the processors of {each} {cluster.accelerator.name} have {most} at most"
+        message = f"a node has {display(stated.value, 'B')} of host memory, but the processors of {each} {cluster.accelerator.name} have {most} at most"
         yield RULE.problem("cluster.host_memory", message, f"write {most} or less")

@@ -107,7 +107,7 @@ def check(written_cluster: ClusterSpec, scale_out: ScaleOut, own_remarks: str | 
         return
     for sentence in (planned_text(each, past=False) for each in sentences_of(text)):
         if _are_on_one_socket(sentence, scale_out.nics_per_node, host.numa_nodes or 0):
-            message = f"according to the text, all {scale_out.nics_per_node} NICs of a node are on one socket, and `nic_affinity: true` has each accelerator use one of its own socket"
+            message = f"according to the text, all {scale_out.nics_per_node} NICs of a node are on one socket, but `nic_affinity: true` has each accelerator use one of its own socket"
             help_ = "move half of the NICs to the other socket, or write `nic_affinity: false`"
             yield RULE.problem("cluster.host.nic_affinity", message, help_)
             return

@@ -79,7 +79,7 @@ def check(written_workload: WorkloadSpec) -> Iterator[Problem]:
     if stated in kept:
         yield from _narrow_product_problem(written_workload, method)
         return
-    message = f"{method} stores weights in {and_list(list(kept))}, and the spec states {stated}"
+    message = f"{method} stores weights in {and_list(list(kept))}, but the spec states {stated}"
     yield RULE.problem("workload.quantization", message, "state the precision of the checkpoint, or remove the method")
 
 

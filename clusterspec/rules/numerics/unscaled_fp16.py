@@ -94,6 +94,6 @@ def check(training: Workload, written_workload: WorkloadSpec, cluster: Cluster) 
     if size >= LARGE and tokens >= LONG and "bf16" in cluster.accelerator.peaks:
         message = (
             f"{display(tokens, '1')} tokens of a model of {display(size, '1')} parameters in fp16: runs of this size lose steps to "
-            f"overflow, and {cluster.accelerator.name} runs bf16"
+            f"overflow, but {cluster.accelerator.name} runs bf16"
         )
         yield RULE.problem("workload.precision", message, "use bf16, which needs no loss scaling")

@@ -128,7 +128,7 @@ def _wide_weights_problem(workload: Workload) -> Problem:
     narrow, kept = workload.precision, workload.parameter_precision
     size = model_weights(workload.model).total * precision_width(kept)
     message = (
-        f"GEMMs run in {narrow}, and the weights are kept in {kept} ({display(size, 'B')}): an engine that multiplies in {narrow} "
+        f"GEMMs run in {narrow}, but the weights are kept in {kept} ({display(size, 'B')}): an engine that multiplies in {narrow} "
         "quantizes them when it loads them, so memory and the time per output token are predicted larger than they are"
     )
     return RULE.problem("workload.precision", message, f"write `parameter_precision: {narrow}`, or `precision: {kept}`")

@@ -84,7 +84,7 @@ from clusterspec.rules.knowledge.availability_texts import (
     PERCENT_SIGNS,
     Combined,
     allowances_in,
-    combined_in,
+    combined_availabilities_in,
     downtimes_in,
     error_budgets_in,
     parts_in,
@@ -151,7 +151,7 @@ def _downtime_faults(text: str) -> Iterator[Fault]:
 
 def _faults_of_wholes(text: str) -> Iterator[Fault]:
     """Faults in the availability of a whole that its parts cannot reach."""
-    for whole in combined_in(text):
+    for whole in combined_availabilities_in(text):
         lacks = 100 * prod(1 - each / 100 for each in whole.parts)
         together = 100 - lacks if whole.redundant else _availability_in_series(whole)
         is_of_redundant = not whole.redundant and abs(whole.stated - 100 + lacks) <= whole.rounding / 2

@@ -83,7 +83,7 @@ def check(own_remarks: str) -> Iterator[Problem]:
     longest = max(limits, key=lambda each: each.seconds)
     if window < longest.seconds:
         message = (
-            f"backfill plans {display(window, 's')} ahead, and a job may run {longest.written}: a large job that waits for such jobs "
+            f"backfill plans {display(window, 's')} ahead, but a job may run {longest.written}: a large job that waits for such jobs "
             "has no reservation, and small jobs start before it"
         )
         help_ = f"set `bf_window` to {longest.seconds / MINUTE:.0f} minutes"

@@ -91,14 +91,14 @@ def check(own_remarks: str, written_layout: LayoutSpec | None, operations: Opera
         return
     (saved,) = rigid
     if operations is not None and operations.shrinks and "dp" not in saved.free:
-        message = f"a job that goes on with fewer replicas loads a checkpoint with another dp, and the format {saved.format} does not allow that"
+        message = f"a job that goes on with fewer replicas loads a checkpoint with another dp, but the format {saved.format} does not allow that"
         yield RULE.problem("operations.recovery", message, saved.otherwise)
         return
     if _LOADS.search(text) is None or _CONVERTED.search(text) is not None or _SAME.search(text) is not None:
         return
     changed = sorted(_changed_degrees(text, written_layout) - saved.free)
     if changed:
-        message = f"the checkpoint is loaded with another {and_list(changed)}, and the format {saved.format} can only be loaded with the degrees of the save"
+        message = f"the checkpoint is loaded with another {and_list(changed)}, but the format {saved.format} can only be loaded with the degrees of the save"
         yield RULE.problem("description", message, saved.otherwise)
 
 

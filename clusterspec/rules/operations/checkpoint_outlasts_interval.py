@@ -90,7 +90,7 @@ def check(
     written = asynchronous_checkpoint_time(operations, networks, model, workload, layout)
     if written is not None and written.seconds >= interval.value:
         key = "cluster.networks.storage.bandwidth" if written.store else "operations.checkpoint.write_time"
-        message = f"a checkpoint is complete after {display(written.seconds, 's')}, and the next one starts every {interval.written}"
+        message = f"a checkpoint is complete after {display(written.seconds, 's')}, but the next one starts every {interval.written}"
         yield RULE.problem(key, message, "use a longer interval, or a faster storage system")
     saving = checkpoint_time(operations, networks, model, workload, layout)
     if saving is None:

@@ -172,7 +172,7 @@ def _names_tokens(quantities: tuple[TextQuantity, ...], work: Workload) -> bool:
 
 
 def _all_parameters_problem(words: str, whole: float, active: float) -> Problem:
-    message = f"`{words}` counts all {display(whole, '1')} parameters, and a token uses {display(active, '1')} of them: the compute is {whole / active:.2g} times too high"
+    message = f"`{words}` counts all {display(whole, '1')} parameters, but a token uses {display(active, '1')} of them: the compute is {whole / active:.2g} times too high"
     return RULE.problem("description", message, "multiply by the active parameters")
 
 

@@ -186,7 +186,7 @@ def _error_problem(sentence: str, count: float, scores: set[float]) -> Problem |
     points = _WORDS.get(stated[1].lower()) or number_in_text(stated[1])
     if any(abs(points - each) <= 2 * FAR * each for each in (right, right * OF_DIFFERENCE, 1.96 * right)):
         return None
-    message = f"the standard error of a score of {score:g} over {count:,.0f} questions is {right:.2g} points, and the text has `{stated[0].strip()}`"
+    message = f"the standard error of a score of {score:g} over {count:,.0f} questions is {right:.2g} points, but the text has `{stated[0].strip()}`"
     return RULE.problem("description", message, "correct the standard error, and what follows from it")
 
 
@@ -236,7 +236,7 @@ def _wrong_root(text: str) -> Problem | None:
         if not any(abs(each - right) <= FAR * right for each in readings):
             shown = f"{100 * right:.2g} points" if match[4] or written >= 1 else f"{right:.2g}"
             stated_words = f"{match[3]} {match[4] or ''}".strip()
-            message = f"sqrt({score:g} x {1 - score:.3g} / {count:,.0f}) is {shown}, and the text has `{stated_words}`"
+            message = f"sqrt({score:g} x {1 - score:.3g} / {count:,.0f}) is {shown}, but the text has `{stated_words}`"
             return RULE.problem("description", message, "correct the standard error, and what follows from it")
     return None
 

@@ -361,7 +361,7 @@ def _day_problem(text: str, operations: OperationsSpec | None) -> Iterator[Probl
             continue
         days = (last - first).days
         if days + 1 < needed / DAY * 0.97:
-            message = f"from {first} to {last} are {days + 1} days, and the run takes {plain(needed / DAY, 3)}"
+            message = f"from {first} to {last} are {days + 1} days, but the run takes {plain(needed / DAY, 3)}"
             yield RULE.problem("description", message, "start earlier, or move the end")
             return
 

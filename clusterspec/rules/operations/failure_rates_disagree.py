@@ -252,7 +252,7 @@ def _away_problem(operations: OperationsSpec, remarks: str) -> Iterator[Problem]
         return
     (stated,), expected = away, repair / between
     if stated and not 1 / CLEAR <= stated / expected <= CLEAR:
-        message = f"a repair takes {display(repair, 's')} and a node fails every {display(between, 's')}, so {plain(expected, 2)} nodes are in repair on average, and the text counts {stated:g}"
+        message = f"a repair takes {display(repair, 's')} and a node fails every {display(between, 's')}, so {plain(expected, 2)} nodes are in repair on average, but the text counts {stated:g}"
         yield RULE.problem(
             "description", message, "divide the time of a repair by that between failures", confidence="likely"
         )
@@ -281,7 +281,7 @@ def _counted_problem(operations: OperationsSpec, job_nodes: int | None, remarks:
         ratio = stated.value * nodes / node if stated is not None else 0.0
         if stated is not None and ratio and not 1 / SAME_RATE <= ratio <= SAME_RATE:
             of_job = "" if nodes == 1 else f", {display(node / nodes, 's')} for {plural(nodes, 'node')}"
-            message = f"`{counted[0]}` are {display(node, 's')} between failures of a node{of_job}, and `{key}` is {stated.written}"
+            message = f"`{counted[0]}` are {display(node, 's')} between failures of a node{of_job}, but `{key}` is {stated.written}"
             yield RULE.problem(
                 f"operations.{key}",
                 message,
@@ -305,7 +305,7 @@ def _yearly_problem(operations: OperationsSpec, cluster: Cluster, spec: Spec, re
         if stated > number * yearly and _BOUND.search(sentence) is not None:
             continue
         if stated and not 1 / CLEAR <= number * yearly / stated <= CLEAR:
-            message = f"`{sentence.strip()[:80]}`: {number:,} {plural_of_kind(kind)} with {yearly:g} failures a year each fail {plain(number * yearly, 3)} times a year, and the text counts {plain(stated, 3)}"
+            message = f"`{sentence.strip()[:80]}`: {number:,} {plural_of_kind(kind)} with {yearly:g} failures a year each fail {plain(number * yearly, 3)} times a year, but the text counts {plain(stated, 3)}"
             yield RULE.problem("description", message, "multiply their number by the rate of one", confidence="likely")
             return
 
@@ -360,7 +360,7 @@ def _part_rate_problems(operations: OperationsSpec) -> Iterator[Problem]:
             continue
         ratio = YEAR / part.mtbf.value / part.afr
         if not 1 / LEAST <= ratio <= LEAST:
-            message = f"a part that fails every {part.mtbf.written} fails {plain(YEAR / part.mtbf.value, 2)} times in a year, and `afr` says {part.afr:g}"
+            message = f"a part that fails every {part.mtbf.written} fails {plain(YEAR / part.mtbf.value, 2)} times in a year, but `afr` says {part.afr:g}"
             severity = "error" if not 1 / FAR < ratio < FAR else "warning"
             yield RULE.problem(
                 ("operations", "failures", each.name, "afr"), message, "keep one of the two", severity=severity

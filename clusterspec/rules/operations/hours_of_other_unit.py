@@ -189,7 +189,7 @@ def _parts_problem(text: str) -> Iterator[Problem]:
             total = sum(each.value * _run_count(sentence, quantities, each) for each in hours if each is not limits[0])
             if total > 1.01 * limits[0].value:
                 message = (
-                    f"the runs take {total:,.0f} {NAMES[unit]} together, and the allocation has `{limits[0].words}`"
+                    f"the runs take {total:,.0f} {NAMES[unit]} together, but the allocation has `{limits[0].words}`"
                 )
                 yield RULE.problem("description", message, "plan fewer runs, or ask for more hours")
                 return

@@ -116,10 +116,10 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
     limit = limits[0]
     run = operations.targets.run_time if operations.targets is not None else None
     if interval is not None and interval.value >= limit.seconds:
-        message = f"a job ends after {limit.written}, and a checkpoint is written every {interval.written}: no job reaches one"
+        message = f"a job ends after {limit.written}, but a checkpoint is written every {interval.written}: no job reaches one"
         yield RULE.problem(f"operations.{key}", message, "write checkpoints several times within a job")
     elif run is not None and run.value > limit.seconds and _ONE_JOB.search(planned_text(text)) is not None:
-        message = f"a job ends after {limit.written}, and the run takes {run.written}: it is no single job"
+        message = f"a job ends after {limit.written}, but the run takes {run.written}: it is no single job"
         yield RULE.problem("description", message, "plan a chain of jobs that resume from the latest checkpoint")
 
 
@@ -140,7 +140,7 @@ def _late_signal_problem(own_remarks: str, operations: OperationsSpec) -> Iterat
             else "checkpoint.pause"
         )
         written = f"{match[1]} s" if match[1] else f"{match[2]} {match[3]}"
-        message = f"the signal comes {written} before the limit of a job, and a checkpoint takes {taken.written}"
+        message = f"the signal comes {written} before the limit of a job, but a checkpoint takes {taken.written}"
         yield RULE.problem(
             f"operations.{key}", message, f"send the signal {taken.written} before the limit, or earlier"
         )

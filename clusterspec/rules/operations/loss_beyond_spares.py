@@ -99,7 +99,7 @@ def check(own_remarks: str, cluster: Cluster, layout: Layout | None, training: W
         if spare is not None and count > spare:
             whole = "a domain" if of_domain else "the machine"
             message = (
-                f"the text lets {count} nodes fail, and {whole} has {plural(spare, 'node')} more than the job needs"
+                f"the text lets {count} nodes fail, but {whole} has {plural(spare, 'node')} more than the job needs"
             )
             yield RULE.problem("description", message, "correct the number, or add spares")
             return

@@ -184,7 +184,7 @@ def check(
         return
     for text, notice in _notices_in(sentences_of(" ".join(folded.split())), cluster):
         if _saves_within(text) and saved.seconds > notice:
-            message = f"according to the text, a checkpoint is written within {display(notice, 's')}, and it takes {display(saved.seconds, 's')}"
+            message = f"according to the text, a checkpoint is written within {display(notice, 's')}, but it takes {display(saved.seconds, 's')}"
             yield RULE.problem("description", message, "choose the checkpoint interval by the rate of interruptions")
             return
 

@@ -105,7 +105,7 @@ def check(remarks: str, cluster: Cluster) -> Iterator[Problem]:
             unit = "pair" if groups[0]["pairs"] else "node"
             message = (
                 f"{plural(number, unit)} in groups of {size} are {plural(rounds, 'group')} of {display(each, 's')}: "
-                f"{display(rounds * each, 's')}, and the window has {display(window, 's')}"
+                f"{display(rounds * each, 's')}, but the window has {display(window, 's')}"
             )
             yield RULE.problem("description", message, "work on more nodes at a time, or ask for a longer window")
             return

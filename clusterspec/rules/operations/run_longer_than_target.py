@@ -144,7 +144,7 @@ def check(
                 "description", message, "plan with the predicted time (`clusterspec estimate`)", severity=severity
             )
         return
-    message = f"the run takes {display(seconds, 's')} with interruptions, and its target is {display(target, 's')}"
+    message = f"the run takes {display(seconds, 's')} with interruptions, but its target is {display(target, 's')}"
     if timed.mfu and timed.time_to_train * timed.mfu > target:
         severity = "error"
         message += f": even at the dense peak it takes {display(timed.time_to_train * timed.mfu, 's')}"
@@ -160,7 +160,7 @@ def _slow_deliveries_problem(timed: Plan, target: float) -> Iterator[Problem]:
     if tokens and opened is not None and tokens / opened > target:
         message = (
             f"{store} opens the files of the run's tokens at its `metadata_rate` in {display(tokens / opened, 's')}, "
-            f"and the target of the run is {display(target, 's')}"
+            f"but the target of the run is {display(target, 's')}"
         )
         yield RULE.problem(AT, message, "put many samples into one file", severity="error")
     if tokens and read is not None and isinstance(read.width.origin, Written):
@@ -168,6 +168,6 @@ def _slow_deliveries_problem(timed: Plan, target: float) -> Iterator[Problem]:
         if seconds > target:
             message = (
                 f"{store} reads the {display(tokens * read.width.value, 'B')} of the run in {display(seconds, 's')}, "
-                f"and the target of the run is {display(target, 's')}"
+                f"but the target of the run is {display(target, 's')}"
             )
             yield RULE.problem(AT, message, "plan a storage system that is read faster", severity="error")

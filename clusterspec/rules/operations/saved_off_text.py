@@ -264,7 +264,7 @@ def _interval_problem(
         return
     low, high = (every[0].value * each for each in timed.step_time_range)
     if not interval.value / FAR <= high or not low <= interval.value * FAR:
-        message = f"a checkpoint every `{every[0].words}` is one every {display(low, 's')} to {display(high, 's')}, and the interval is {interval.written}"
+        message = f"a checkpoint every `{every[0].words}` is one every {display(low, 's')} to {display(high, 's')}, but the interval is {interval.written}"
         yield RULE.problem("description", message, "correct the text or the key", severity="warning")
 
 

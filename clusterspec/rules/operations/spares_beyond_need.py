@@ -58,5 +58,5 @@ def check(cluster: Cluster) -> Iterator[Problem]:
     spares, rack = cluster.spare_nodes, nodes_of_domain(cluster)
     if spares <= FEW or spares <= rack or spares <= SHARE * cluster.nodes:
         return
-    message = f"{spares:,} spare nodes in addition to {cluster.nodes:,} that work make up {percent(spares / cluster.all_nodes)} of the machine, and do nothing"
+    message = f"{spares:,} spare nodes in addition to {cluster.nodes:,} that work make up {percent(spares / cluster.all_nodes)} of the machine, but do nothing"
     yield RULE.problem("cluster.spare_nodes", message, "state the nodes beyond those that work: 2 to 10 % are usual")

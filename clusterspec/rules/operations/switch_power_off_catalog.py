@@ -109,7 +109,7 @@ def check(
     at = "cluster.power.switch"
     if stated.value > MOST * switch.power.value:
         message = (
-            f"{stated.written} for each switch, and {switch.name} takes {display(switch.power.value, 'W')} at most"
+            f"{stated.written} for each switch, but {switch.name} takes {display(switch.power.value, 'W')} at most"
         )
         yield RULE.problem(at, message, "state the power of one switch")
         return
@@ -123,7 +123,7 @@ def check(
     if stated.value >= (LEAST if switch.power_typical else LEAST_OF_SUPPLY) * least:
         return
     cables = "with cables of `dac`" if copper else "with modules in its cages"
-    message = f"{stated.written} for each switch, and {switch.name} takes up to {display(known.value, 'W')} {cables}"
+    message = f"{stated.written} for each switch, but {switch.name} takes up to {display(known.value, 'W')} {cables}"
     help_ = "state the largest power, or what was measured with the modules that are bought"
     between = switch.power_typical is not None and stated.value > BARE * switch.power_typical.value
     yield RULE.problem(at, message, help_, severity="note" if between else "")

@@ -126,17 +126,17 @@ def check(own_remarks: str, operations: OperationsSpec) -> Iterator[Problem]:
         return
     text = " ".join(own_remarks.split())
     if pause is not None and pause.value >= PYTORCH_DEFAULT and _keeps_default(text):
-        message = f"ranks wait {pause.written} for a checkpoint, and a process group without a timeout of its own ends after {display(PYTORCH_DEFAULT, 's')}"
+        message = f"ranks wait {pause.written} for a checkpoint, but a process group without a timeout of its own ends after {display(PYTORCH_DEFAULT, 's')}"
         yield RULE.problem(operations.pause_key, message, "raise the timeout, or save asynchronously")
         return
     for sentence, seconds in _timeouts_in(text):
         if pause is not None and pause.value >= seconds:
-            message = f"ranks wait {pause.written} for a checkpoint, and according to the text a collective times out after {display(seconds, 's')}"
+            message = f"ranks wait {pause.written} for a checkpoint, but according to the text a collective times out after {display(seconds, 's')}"
             yield RULE.problem(operations.pause_key, message, "raise the timeout, or save asynchronously")
             return
         alone = _HUNG.search(sentence) is not None and _ALONE.search(sentence) is not None
         if detected is not None and alone and detected.value < seconds:
-            message = f"a failure is detected within {detected.written}, and according to the text a job that stops ends only after {display(seconds, 's')}"
+            message = f"a failure is detected within {detected.written}, but according to the text a job that stops ends only after {display(seconds, 's')}"
             help_ = "take a shorter timeout, or plan with it"
             yield RULE.problem("operations.detection_time", message, help_)
             return

@@ -88,7 +88,7 @@ def check(
     between = failures.stated
     idle = 0 if layout is None else cluster.nodes - layout.nodes
     if operations.recovery == "hot-spare" and not cluster.spare_nodes and not idle:
-        message = "after a failure the job moves to a spare node, and the cluster has neither a spare nor an idle one"
+        message = "after a failure the job moves to a spare node, but the cluster has neither a spare nor an idle one"
         yield RULE.problem(
             "operations.recovery", message, "add `spare_nodes`, or write `recovery: restart`", severity="error"
         )
@@ -155,7 +155,7 @@ def _unstated_rate_problem(
     needed = min(poisson_percentile(away, SURE), cluster.nodes)
     message = (
         f"no failure rate is stated; with a failure every {display(between, 's')}, as in the most reliable published fleet, and {repair.written} "
-        f"per repair, {_nodes_in_repair(plain(away, 2))} in repair on average, and the cluster has {cluster.spare_nodes} spare"
+        f"per repair, {_nodes_in_repair(plain(away, 2))} in repair on average, but the cluster has {cluster.spare_nodes} spare"
     )
     missing = needed - cluster.spare_nodes
     help_ = f"{add(missing, missing)}, shorten the repair, or state the failure rate"

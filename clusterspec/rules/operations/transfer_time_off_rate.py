@@ -154,7 +154,7 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
         claim = _wrong_time(sentence, size, rate, calculated=bool(sizes and rates))
         text = own_remarks[:MOST_CHARACTERS]
         if claim is not None and not (_is_of_another(claim, rate, text) or is_explained(claim, text, ())):
-            message = f"{claim.figures} take {claim.right}, and the text gives {claim.stated} for them"
+            message = f"{claim.figures} take {claim.right}, but the text gives {claim.stated} for them"
             yield RULE.problem("description", message, "correct the time, or plan for a faster link or store")
             return
 

@@ -91,7 +91,7 @@ def check(remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
         for code in _NUMBER.findall(match[1]) if taken is not None else ():
             action, name = actions.get(code, ("", ""))
             if action and taken is not None and taken < _LEVELS.index(action):
-                message = f"Xid {code} ({name}) asks for {_ASKED[action]}, and the text answers it with {_TAKEN[taken]}"
+                message = f"Xid {code} ({name}) asks for {_ASKED[action]}, but the text answers it with {_TAKEN[taken]}"
                 yield RULE.problem(
                     "description",
                     message,

@@ -96,7 +96,7 @@ def check(remarks: str, cluster: Cluster, power: PowerSpec | None) -> Iterator[P
         nodes, what = scope
         heat = cluster.node_power.value * nodes * (1 - liquid_shares(cluster, power)[2].value)
         if 0 < carried < heat:
-            message = f"{match[0].strip()} of air that rise by {rise[1] or rise[2]} K carry {display(carried, 'W')}, and {what} {display(heat, 'W')} to it at full load"
+            message = f"{match[0].strip()} of air that rise by {rise[1] or rise[2]} K carry {display(carried, 'W')}, but {what} {display(heat, 'W')} to it at full load"
             yield RULE.problem("description", message, f"plan {heat / carried:.2g} times the airflow")
             return
 

@@ -82,6 +82,6 @@ def check(written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Prob
     together = scale_out.nics_per_node // scale_out.rails * scale_out.planes * on_a_leaf
     if carried <= max(1, together):
         return
-    message = f"a cable of {carried} links joins NICs of several rails, and each of the {scale_out.rails} rails has its own leaf"
+    message = f"a cable of {carried} links joins NICs of several rails, but each of the {scale_out.rails} rails has its own leaf"
     fix = rewrite(AT, str(max(1, together)))
     yield RULE.problem(AT, message, "use one cable for each link between nodes and leaves", fix=fix)

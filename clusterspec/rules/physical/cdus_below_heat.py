@@ -131,7 +131,7 @@ def _few_quoted_units_problem(quote: Sequence[QuoteLine], count: int) -> Iterato
     ]
     total = sum_of(float(line.quantity or 0) for _, line in offered)
     if offered and 1 < total < count:
-        message = f"the quote has {plural(round(total), 'cooling distribution unit')}, and `cdus.count` is {count}"
+        message = f"the quote has {plural(round(total), 'cooling distribution unit')}, but `cdus.count` is {count}"
         at = quote_path(offered[0][0], "quantity")
         yield RULE.problem(at, message, "ask for the others, or correct the key", confidence="likely")
 

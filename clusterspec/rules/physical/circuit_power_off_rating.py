@@ -87,6 +87,6 @@ def check(remarks: str) -> Iterator[Problem]:
         (voltage,), (current,), (stated,) = volts, amperes, powers
         most, how = circuit_rating(float(voltage), float(current), sentence)
         if stated > most * ROUNDED:
-            message = f"the text gives a circuit {display(stated, 'W')}, and {voltage} V and {current} A are {display(most, 'W')} at most ({how})"
+            message = f"the text gives a circuit {display(stated, 'W')}, but {voltage} V and {current} A are {display(most, 'W')} at most ({how})"
             yield RULE.problem("description", message, "correct the power, or plan a larger circuit")
             return

@@ -117,7 +117,7 @@ def _dry_problem(clauses: Sequence[str]) -> Iterator[Problem]:
         if _OUTSIDE.search(clause) is None and _SUPPLY.search(clause) and (found := _celsius(clause))
     }
     if outside and water and min(water) < max(outside) + APPROACH:
-        message = f"dry coolers alone keep water {APPROACH:g} K or more above the air of {max(outside):g} °C, and the plan has {min(water):g} °C"
+        message = f"dry coolers alone keep water {APPROACH:g} K or more above the air of {max(outside):g} °C, but the plan has {min(water):g} °C"
         help_ = f"plan with water of {max(outside) + APPROACH:g} °C or more, or add spray or refrigeration"
         yield RULE.problem("description", message, help_)
 

@@ -129,7 +129,7 @@ def check(counts: FabricCount, power: PowerSpec, cluster: Cluster, texts: Purcha
             given = {"rack": heat[0] / racks if racks else 0.0, "kw": 1000.0 * SAME, "all": heat[0]}[flow.of]
             whose = {"rack": "a rack gives", "kw": "it is for", "all": "the nodes give"}[flow.of]
             if 0 < carried < given * (1 - ROUNDED):
-                message = f"{flow.liters:g} liters a minute that rise by {kelvin:g} K carry {display(carried, 'W')}, and {whose} {display(given / (SAME if flow.of == 'kw' else 1), 'W')} to the liquid at full load"
+                message = f"{flow.liters:g} liters a minute that rise by {kelvin:g} K carry {display(carried, 'W')}, but {whose} {display(given / (SAME if flow.of == 'kw' else 1), 'W')} to the liquid at full load"
                 yield RULE.problem(
                     "description",
                     message,

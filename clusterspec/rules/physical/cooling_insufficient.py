@@ -130,18 +130,18 @@ with containment and rear doors differ, so the threshold is a choice.
 def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds: Thresholds) -> Iterator[Problem]:
     sold, part = _sold_cooling(cluster)
     if power.cooling == "liquid" and sold == ("air",) and cluster.platform is not None:
-        message = f"{part} is sold with air cooling only, and the data hall cools with liquid"
+        message = f"{part} is sold with air cooling only, but the data hall cools with liquid"
         yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold with liquid cooling")
     if power.cooling == "liquid" and power.liquid_share:
         yield from _share_problems(power, power.liquid_share, cluster)
     if power.cooling != "air":
         return
     if power.liquid_share:
-        message = f"liquid takes {percent(power.liquid_share)} of the power, and air cools the data hall"
+        message = f"liquid takes {percent(power.liquid_share)} of the power, but air cools the data hall"
         help_ = "state `cooling: liquid`, or leave the share out"
         yield RULE.problem("cluster.power.liquid_share", message, help_)
     if sold and "air" not in sold:
-        message = f"{part} is sold with {and_list(sold)} cooling only, and the data hall cools with air"
+        message = f"{part} is sold with {and_list(sold)} cooling only, but the data hall cools with air"
         help_ = "plan liquid cooling, or another platform"
         if cluster.platform is not None and cluster.platform.cooling:
             yield RULE.problem(AT, message, help_, severity="error", confidence="certain")
@@ -149,7 +149,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
             yield RULE.problem(AT, message, help_)
         return
     if power.rack_limit is not None and power.rack_limit.value > AIR_AT_ALL:
-        message = f"a rack may draw {power.rack_limit.written}, and air cannot remove that from a rack"
+        message = f"a rack may draw {power.rack_limit.written}, but air cannot remove that from a rack"
         help_ = "give the limit of one rack, or state `cooling: liquid`"
         yield RULE.problem("cluster.power.rack_limit", message, help_)
     rack, limit = rack_power(cluster, power), 1000 * thresholds.of(RULE.name, MOST)

@@ -85,6 +85,6 @@ def check(
     stated = section.distance.get("node_leaf")
     way = shortest_way(cluster, written_cluster, nodes_of_one_leaf(counts, scale_out))
     if stated is not None and way is not None and stated.value < way.meters + 2 * LEAST_RISE - RACK_PITCH:
-        message = f"the longest run is stated as {stated.written}, and the last rack is {display(way.meters, 'm')} from its leaf: {way.how}"
+        message = f"the longest run is stated as {stated.written}, but the last rack is {display(way.meters, 'm')} from its leaf: {way.how}"
         help_ = "state the longest run, with its way up and down at both ends"
         yield RULE.problem("cluster.scale_out.distance.node_leaf", message, help_)

@@ -200,7 +200,7 @@ def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster) -> Iterat
     rating, load = max(_ratings(sentences), default=0.0), _load(sentences, power, cluster)
     if not rating or load is None or load <= ROUNDED * rating:
         return
-    message = f"the text lets one feed carry a rack alone: a feed is rated for {display(rating, 'W')}, and a full rack draws {display(load, 'W')}"
+    message = f"the text lets one feed carry a rack alone: a feed is rated for {display(rating, 'W')}, but a full rack draws {display(load, 'W')}"
     yield RULE.problem("description", message, "plan larger feeds, or state how the nodes are capped meanwhile")
 
 

@@ -77,7 +77,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         return
     for line, text in lines:
         if line.kind == "cable" and _MPO.search(text) is not None and _STRAIGHT.search(text) is not None:
-            message = f"`{name_of_part(line.line.part)}` is of type A, which does not cross the fibers, and links between parallel modules need fibers that cross: transmitters would meet transmitters"
+            message = f"`{name_of_part(line.line.part)}` is of type A, which does not cross the fibers, but links between parallel modules need fibers that cross: transmitters would meet transmitters"
             at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "order type B")
             return

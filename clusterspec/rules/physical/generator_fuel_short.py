@@ -116,9 +116,9 @@ def _contradiction_within_text(text: str) -> tuple[str, str] | None:
     each other; else None.
 
     >>> _contradiction_within_text("the generator burns 280 l/h, and its tank of 5,000 l lasts 24 h")
-    ('5,000 liters last 17.9 h at 280 liters an hour, and the text asks for 24 h', 'order a larger tank, or a contract for refueling')
+    ('5,000 liters last 17.9 h at 280 liters an hour, but the text asks for 24 h', 'order a larger tank, or a contract for refueling')
     >>> _contradiction_within_text("the ups batteries of 200 kwh carry 1.2 mw for 15 minutes")
-    ('batteries of 200 kWh carry 1.2 MW for 10 minutes, and the text asks for 15', 'order more batteries, or plan with a shorter time')
+    ('batteries of 200 kWh carry 1.2 MW for 10 minutes, but the text asks for 15', 'order more batteries, or plan with a shorter time')
     >>> _contradiction_within_text("the ups batteries of 300 kwh carry 1.2 mw for 15 minutes")
     """
     if _NOT_WHOLE.search(text) is not None:
@@ -130,7 +130,7 @@ def _contradiction_within_text(text: str) -> tuple[str, str] | None:
     if len(hourly) == len(tanks) == len(hours) == 1:
         burned, tank, asked = large_number_in_text(hourly.pop()), large_number_in_text(tanks.pop()), hours.pop()
         if 0 < tank < burned * asked:
-            message = f"{tank:,.10g} liters last {tank / burned:.1f} h at {burned:,.10g} liters an hour, and the text asks for {asked:g} h"
+            message = f"{tank:,.10g} liters last {tank / burned:.1f} h at {burned:,.10g} liters an hour, but the text asks for {asked:g} h"
             return message, "order a larger tank, or a contract for refueling"
     stored, powers, minutes = ({*setting.findall(text)} for setting in (_STORED, _POWER, _MINUTES))
     if _OF_BATTERY.search(text) is None or not len(stored) == len(powers) == len(minutes) == 1:
@@ -140,7 +140,7 @@ def _contradiction_within_text(text: str) -> tuple[str, str] | None:
     watts = number_in_text(drawn) * (1e6 if scale == "m" else 1e3)
     lasts = held / watts * 60 if watts else asked
     if 0 < lasts < asked * ALMOST:
-        message = f"batteries of {held / 1e3:,.10g} kWh carry {display(watts, 'W')} for {lasts:.3g} minutes, and the text asks for {asked:g}"
+        message = f"batteries of {held / 1e3:,.10g} kWh carry {display(watts, 'W')} for {lasts:.3g} minutes, but the text asks for {asked:g}"
         return message, "order more batteries, or plan with a shorter time"
     return None
 
@@ -179,7 +179,7 @@ def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts:
     (liters,), asked = tanks, float(hours[0][0] or hours[0][1])
     needed = watts / 1e3 * asked * number_in_text(burned[0])
     if 0 < liters < needed:
-        message = f"{liters:,.10g} liters last {asked * liters / needed:.1f} h at {display(watts, 'W')}, and the text asks for {asked:g} h: {needed:,.0f} liters"
+        message = f"{liters:,.10g} liters last {asked * liters / needed:.1f} h at {display(watts, 'W')}, but the text asks for {asked:g} h: {needed:,.0f} liters"
         yield RULE.problem("description", message, "order a larger tank, or a contract for refueling")
 
 
@@ -202,6 +202,6 @@ def _small_battery_problem(
     seconds = time_in_text(carried[1] or str(count_in_text(carried[2])), carried[3])
     held, asked = sum_of(each for each, _ in stored), watts * seconds / HOUR
     if held < asked:
-        message = f"the batteries hold {held / 1e3:,.0f} kWh, and {display(watts, 'W')} for {display(seconds, 's')} are {asked / 1e3:,.0f} kWh"
+        message = f"the batteries hold {held / 1e3:,.0f} kWh, but {display(watts, 'W')} for {display(seconds, 's')} are {asked / 1e3:,.0f} kWh"
         at = quote_path(stored[0][1], "quantity")
         yield RULE.problem(at, message, "order more of them, or plan with a shorter time")

@@ -90,7 +90,7 @@ def check(scale_out: ScaleOut, texts: PurchaseTexts) -> Iterator[Problem]:
         count, loss = (found[1], found[2]) if found[1] else (found[3], found[4])
         lost = count_in_text(count) * number_in_text(loss)
         if lost > max(budgets):
-            message = f"{count} connectors of {loss} dB lose {plain(lost, 3)} dB, and the modules of the fabric allow {max(budgets):g} dB"
+            message = f"{count} connectors of {loss} dB lose {plain(lost, 3)} dB, but the modules of the fabric allow {max(budgets):g} dB"
             yield RULE.problem(at, message, "use fewer panels, connectors of lower loss, or other modules")
             return
 

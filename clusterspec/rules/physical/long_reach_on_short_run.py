@@ -87,7 +87,7 @@ def check(
         long = [end for end in one.ends if end.reach_class in LONG and end.reach]
         if run is None or run.meters > HALL or not long or long[0].reach is None:
             continue
-        message = f"the longest run is {display(run.meters, 'm')}, and {long[0].name} reaches {display(long[0].reach.value, 'm')}"
+        message = f"the longest run is {display(run.meters, 'm')}, but {long[0].name} reaches {display(long[0].reach.value, 'm')}"
         yield RULE.problem(
             f"cluster.scale_out.optics.{one.level}", message, "use modules of the class DR, or SR, at both ends"
         )

@@ -72,11 +72,11 @@ def check(power: PowerSpec, platform: Platform, procurement: ProcurementSpec | N
             )
             yield RULE.problem(AT, message, f"write `nodes_per_rack: {sold}`, or remove the key")
     elif platform.rack_units and 0 < (tallest := _tallest_rack(procurement)) < stated * platform.rack_units:
-        message = f"{stated} nodes of {platform.rack_units} rack units take {stated * platform.rack_units} units, and the quoted racks have {tallest}"
+        message = f"{stated} nodes of {platform.rack_units} rack units take {stated * platform.rack_units} units, but the quoted racks have {tallest}"
         yield RULE.problem(AT, message, "order taller racks, or more of them")
     elif platform.rack_units and stated * platform.rack_units >= TALL:
         height = stated * platform.rack_units
-        message = f"{stated} nodes of {platform.rack_units} rack units take {height} units, and a large rack has {TALL}"
+        message = f"{stated} nodes of {platform.rack_units} rack units take {height} units, but a large rack has {TALL}"
         most = (TALL - 1) // platform.rack_units
         yield RULE.problem(
             AT,

@@ -112,10 +112,10 @@ def _node_misfit_problem(at: str, part: Optics, cluster: Cluster, scale_out: Sca
     forms = connectors_of_node(cluster, scale_out)
     help_ = "name both ends: the module of the node, then that of the switch"
     if forms and not any(fits_cage(part.cages, form) for form in forms):
-        message = f"{part.name} fits {or_list(part.cages)}, and the cages of a node are {or_list(forms)}"
+        message = f"{part.name} fits {or_list(part.cages)}, but the cages of a node are {or_list(forms)}"
         yield RULE.problem(at, message, help_)
     elif part.top == "finned" and "OSFP" in forms:
-        message = f"{part.name} has fins for air-cooled switches, and the OSFP cages of nodes take flat modules"
+        message = f"{part.name} has fins for air-cooled switches, but the OSFP cages of nodes take flat modules"
         yield RULE.problem(at, message, help_)
     else:
         yield from _dark_nic_problem(at, part, cluster, scale_out)
@@ -129,7 +129,7 @@ def _dark_nic_problem(at: str, part: Optics, cluster: Cluster, scale_out: ScaleO
     nics = scale_out.nics_per_node
     alone = part.bandwidth.value <= scale_out.nic_bandwidth.value
     if alone and nics == cluster.platform.nics_per_node and nics > cages:
-        message = f"{part.name} carries one NIC, and the {nics} NICs of a node share {cages} cages: {nics - cages} stay without a link"
+        message = f"{part.name} carries one NIC, but the {nics} NICs of a node share {cages} cages: {nics - cages} stay without a link"
         help_ = "name a module with as many ports as a cage has NICs"
         yield RULE.problem(at, message, help_)
 
@@ -137,11 +137,11 @@ def _dark_nic_problem(at: str, part: Optics, cluster: Cluster, scale_out: ScaleO
 def _switch_misfit_problem(at: str, part: Optics, switch: Switch) -> Iterator[Problem]:
     cage, limit = switch.connector or "", switch.cage_power
     if not fits_cage(part.cages, cage):
-        message = f"{part.name} fits {or_list(part.cages)}, and the cages of {switch.id} are {cage}"
+        message = f"{part.name} fits {or_list(part.cages)}, but the cages of {switch.id} are {cage}"
         yield RULE.problem(at, message, "name both ends: the module of the node, then that of the switch")
     elif part.top and switch.module_top and part.top != switch.module_top:
-        message = f"{part.name} is {part.top}, and {switch.id} takes {switch.module_top} modules"
+        message = f"{part.name} is {part.top}, but {switch.id} takes {switch.module_top} modules"
         yield RULE.problem(at, message, f"use the {switch.module_top} part")
     elif part.power is not None and limit is not None and part.power.value > limit.value:
-        message = f"{part.name} draws {part.power.value:g} W, and a cage of {switch.id} supplies {limit.value:g} W"
+        message = f"{part.name} draws {part.power.value:g} W, but a cage of {switch.id} supplies {limit.value:g} W"
         yield RULE.problem(at, message, "use a module of lower power, or another switch")

@@ -92,7 +92,7 @@ def _link_rate_problem(at: str, part: Optics, scale_out: ScaleOut) -> Iterator[P
     ):
         lanes = f"lanes of {display_bits(part.lane_bandwidth.value)}"
         message = (
-            f"{part.name} has {lanes}, and those of {technology.name} run at {display_bits(technology.lane_rate.value)}"
+            f"{part.name} has {lanes}, but those of {technology.name} run at {display_bits(technology.lane_rate.value)}"
         )
         yield RULE.problem(at, message, f"use optics for {technology.name}: modules do not change the rate of a lane")
     elif part.bandwidth is not None and not _carries_whole_links(rate, part.bandwidth.value / part.ports):
@@ -100,7 +100,7 @@ def _link_rate_problem(at: str, part: Optics, scale_out: ScaleOut) -> Iterator[P
         ports = f"{part.ports} ports of {each}" if part.ports > 1 else f"one port of {each}"
         yield RULE.problem(
             at,
-            f"{part.name} has {ports}, and the links run at {display_bits(rate)}",
+            f"{part.name} has {ports}, but the links run at {display_bits(rate)}",
             "use optics of the rate of the links",
         )
 

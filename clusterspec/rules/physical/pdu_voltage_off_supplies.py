@@ -93,7 +93,7 @@ def _voltage_problem(at: str | Path, volts: float, phases: int, cluster: Cluster
         stated = f"{volts:g} V with three phases gives outlets {outlets:.0f} V"
         stated = stated if phases == 3 else f"outlets have {outlets:.0f} V"
         help_ = "use units of 400 or 415 V with three phases and neutral, or of 208 V"
-        yield RULE.problem(at, f"{stated}, and the supplies of servers take 200 to 240 V", help_)
+        yield RULE.problem(at, f"{stated}, but the supplies of servers take 200 to 240 V", help_)
     elif form == "rack" and volts < LEAST_OF_SHELVES:
         message = f"the power shelves of a rack take 346 to 480 V between phases, not {volts:g} V"
         yield RULE.problem(at, message, "plan feeds of 400, 415 or 480 V with three phases")

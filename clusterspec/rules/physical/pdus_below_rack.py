@@ -154,7 +154,7 @@ def check(
 ) -> Iterator[Problem]:
     if power.pdus is None:
         if procurement is not None and procurement.quote and not deviations.has_any_of("power"):
-            yield from _quoted_units_problem(procurement, power, cluster)
+            yield from _quoted_pdus_problem(procurement, power, cluster)
         return
     if procurement is not None and procurement.quote and power.pdus.count is not None:
         yield from _few_quoted_units_problem(procurement, power.pdus.count, cluster)
@@ -163,7 +163,7 @@ def check(
         return
     count = power.pdus.count or 1
     if power.pdus.count == 1 and power.feeds in {"2N", "N+1"}:
-        message = f"racks have {power.feeds} feeds, and one power distribution unit has one feed"
+        message = f"racks have {power.feeds} feeds, but one power distribution unit has one feed"
         yield RULE.problem(AT, message, "plan a unit for each feed, or state `feeds: N`")
         return
     left = _units_after_failure(count, power.feeds)
@@ -173,7 +173,7 @@ def check(
     draws = f"a full rack draws {display(rack, 'W')}"
     if rack > carried:
         rated = f"of {display(rating, 'W')}{derated}"
-        message = f"{draws}, and {_carried_text(left, count, rated, carried)}"
+        message = f"{draws}, but {_carried_text(left, count, rated, carried)}"
         yield RULE.problem(AT, message, "plan more or larger units, or fewer nodes in a rack")
     elif rack > CONTINUOUS * whole:
         units = f"{plural(left, 'power distribution unit')} of {display(rating, 'W')}{derated}"
@@ -214,17 +214,17 @@ def _few_quoted_units_problem(procurement: ProcurementSpec, count: int, cluster:
     for line in racks:
         stated = _IN_RACK.search(plain_part(line.line))
         if stated is not None and not units and 0 < (each := count_in_text(stated[1])) < count:
-            message = f"each rack of `{name_of_part(line.line.part)}` has {plural(each, 'power distribution unit')}, and `pdus.count` is {count}"
+            message = f"each rack of `{name_of_part(line.line.part)}` has {plural(each, 'power distribution unit')}, but `pdus.count` is {count}"
             yield RULE.problem(quote_path(line.index, "part"), message, "ask for the others", confidence="likely")
             return
     number, total = (sum_of(float(line.line.quantity or 0) for line in some) for some in (racks, units))
     if number and units and total < number * count and total % number == 0:
-        message = f"the quote has {total:,.0f} power distribution units for {number:,.0f} racks, {total / number:g} each, and `pdus.count` is {count}"
+        message = f"the quote has {total:,.0f} power distribution units for {number:,.0f} racks, {total / number:g} each, but `pdus.count` is {count}"
         at = quote_path(units[0].index, "quantity")
         yield RULE.problem(at, message, f"ask for {number * count:,.0f}", confidence="likely")
 
 
-def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
+def _quoted_pdus_problem(procurement: ProcurementSpec, power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
     """Problems of quoted units that cannot carry a rack, if the design states no units."""
     rack = rack_power(cluster, power) or 0.0
     for units in _quoted_pdus([*offered_lines(procurement.quote or (), cluster)]):
@@ -233,7 +233,7 @@ def _quoted_units_problem(procurement: ProcurementSpec, power: PowerSpec, cluste
         carried = left * units.watts
         if rack > carried:
             told = _carried_text(left, units.per_rack, f"of `{name_of_part(units.line.line.part)}`", carried)
-            message = f"a full rack draws {display(rack, 'W')}, and {told}"
+            message = f"a full rack draws {display(rack, 'W')}, but {told}"
             at = quote_path(units.line.index, "part")
             yield RULE.problem(at, message, "ask for more or larger units", confidence="likely")
 

@@ -155,7 +155,7 @@ def check(own_remarks: str, power: PowerSpec | None, cluster: Cluster, counts: F
         what = "of heat to liquid" if kind.cools_liquid else "of the IT equipment"
         rating = display(units[1], "W")
         message = (
-            f"the text lets one {kind.name} be out at full load, and {units[0] - 1} of {units[0]} units of {rating} carry "
+            f"the text lets one {kind.name} be out at full load, but {units[0] - 1} of {units[0]} units of {rating} carry "
             f"{display(left, 'W')} of the {display(load, 'W')} {what}"
         )
         yield RULE.problem("description", message, "add a unit, or say what stops meanwhile")

@@ -125,7 +125,7 @@ def check(
     if section is None or not (section.optics or section.cable_type):
         return
     runs = known_runs(counts, written_cluster, cluster)
-    if not section.distance and (meters := _run_in_text(own_remarks or "")) is not None:
+    if not section.distance and (meters := _cable_length_in(own_remarks or "")) is not None:
         runs["node_leaf"] = Run(meters, OF_TEXT, stated=False)
     for one in level_optics(scale_out):
         if one.level in runs:
@@ -138,10 +138,10 @@ def check(
             yield from _long_run_problem(f"cable_type.{level}", level, runs[level], part, longest, counted=counted)
 
 
-def _run_in_text(text: str) -> float | None:
+def _cable_length_in(text: str) -> float | None:
     """The length in meters in a sentence about switches or cabling; None unless a sentence states exactly one.
 
-    >>> _run_in_text("Node to leaf 64 m, leaf to spine 90 m"), _run_in_text("The switches are 35 m away, within the 50 m of the optics")
+    >>> _cable_length_in("Node to leaf 64 m, leaf to spine 90 m"), _cable_length_in("The switches are 35 m away, within the 50 m of the optics")
     (64.0, 35.0)
     """
     for sentence in sentences_of(" ".join(text.split())):
@@ -166,7 +166,7 @@ def _long_run_problem(
         return
     derived = f" ({run.how}, with {2 * RISE:g} m up and down)"
     known = "" if run.stated else f", {OF_TEXT}" if run.how == OF_TEXT else derived
-    message = f"the longest run {TITLES[level]} is {display(run.meters, 'm')}{known}, and {part} reaches {display(reach, 'm')}"
+    message = f"the longest run {TITLES[level]} is {display(run.meters, 'm')}{known}, but {part} reaches {display(reach, 'm')}"
     farther = "use optics (and count them in `transceivers`)" if counted else "use optics"
     yield RULE.problem(
         f"cluster.scale_out.{key}",

@@ -133,7 +133,7 @@ def check(cluster: Cluster, power: PowerSpec, remarks: str) -> Iterator[Problem]
     warmest = max(map(_intake_temperature, remarks.lower().split(". ")), default=0.0)
     if power.cooling != "liquid" and warmest > limit:
         message = (
-            f"the air at the intake of the servers has {warmest:g} °C according to the text, and {whose} {limit:g} °C"
+            f"the air at the intake of the servers has {warmest:g} °C according to the text, but {whose} {limit:g} °C"
         )
         yield RULE.problem("description", message, "cool the air, or ask the maker for a release at this temperature")
     if power.cooling == "liquid" or _REAR_DOORS.search(remarks.lower()) is not None:
@@ -169,7 +169,7 @@ def _dew_problem(text: str) -> Iterator[Problem]:
         return
     dew = dew_point(room[0], percent / 100)
     if min(coolant) < dew:
-        message = f"the coolant has {min(coolant):g} °C according to the text, and the dew point of a room of {room[0]:g} °C and {percent:g} % humidity is {dew:.1f} °C: water condenses on its pipes"
+        message = f"the coolant has {min(coolant):g} °C according to the text, but the dew point of a room of {room[0]:g} °C and {percent:g} % humidity is {dew:.1f} °C: water condenses on its pipes"
         yield RULE.problem("description", message, f"keep the coolant above {dew + MARGIN:.1f} °C, or dry the air")
 
 

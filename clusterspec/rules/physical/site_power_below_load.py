@@ -96,6 +96,6 @@ def check(
             continue
         given = budget if budget in stated else next(iter(stated)) if len(stated) == 1 else None
         if given is not None and given < needed:
-            message = f"the site gives {display(given, 'W')} with cooling according to the text, and {display(drawn[0], 'W')} at full load are {display(needed, 'W')} with a PUE of {procurement.pue:g}"
+            message = f"the site gives {display(given, 'W')} with cooling according to the text, but {display(drawn[0], 'W')} at full load are {display(needed, 'W')} with a PUE of {procurement.pue:g}"
             yield RULE.problem(at, message, "contract more power, or limit that of the nodes")
             return

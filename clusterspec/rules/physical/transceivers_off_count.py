@@ -92,20 +92,20 @@ def check(
     if ordered is None:
         return
     needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
-    if ordered < fabric.modules.needed_at_least:
+    if ordered < fabric.modules.least_modules:
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
-        own = ordered >= fabric.modules.needed_at_least - OF_ENDPOINT["transceiver"] * scale_out.extra_endpoints
+        own = ordered >= fabric.modules.least_modules - OF_ENDPOINT["transceiver"] * scale_out.extra_endpoints
         message += "; the extra endpoints may come with their own" if own else ""
         sure = None if own or fabric.modules.assumed else fix
         yield RULE.problem(AT, message, f"order at least {needed:,}", severity="note" if own else "error", fix=sure)
     elif fabric.modules.assumed:
         return
     elif ordered and not needed and fabric.links["node_leaf"]:
-        message = f"{ordered:,} transceivers, and every cable of the fabric has fixed ends: no port is free for one"
+        message = f"{ordered:,} transceivers, but every cable of the fabric has fixed ends: no port is free for one"
         help_ = "remove the key, or use fibers instead of cables with fixed ends"
         yield RULE.problem(AT, message, help_, confidence="likely")
     elif ordered > needed * (1 + thresholds.of(RULE.name, MOST)):
-        message = f"{ordered:,} transceivers, and the links need {needed:,}: {ordered - needed:,} are spare"
+        message = f"{ordered:,} transceivers, but the links need {needed:,}: {ordered - needed:,} are spare"
         of_nics = needed - fabric.modules.node + _module_count_by_nic(scale_out, fabric)
         by_nic = ordered == of_nics > needed
         message += ": one for each NIC, although one cage of a node carries several NICs" if by_nic else ""
@@ -122,6 +122,6 @@ def _unplaced_transceiver_problems(quote: Sequence[QuoteLine]) -> Iterator[Probl
     """Problems of quoted transceivers in a fabric whose cables all have fixed ends."""
     for number, line in enumerate(quote):
         if "transceiver" in (line.part or "").lower() and line.quantity:
-            message = f"{line.quantity:,} transceivers are quoted, and every cable of the fabric has fixed ends: no port is free for one"
+            message = f"{line.quantity:,} transceivers are quoted, but every cable of the fabric has fixed ends: no port is free for one"
             help_ = "remove the line, or quote fibers instead of cables with fixed ends"
             yield RULE.problem(f"procurement.quote.{number}", message, help_, confidence="likely")

@@ -93,7 +93,7 @@ def check(
         found = _RATED.search(sentence) if _OF_PART.search(sentence) is None else None
         carried = _watts_of(found, sentence) if found is not None else 0.0
         if 0 < carried < drawn[0]:
-            message = f"according to the text, the UPS gives {display(carried, 'W')}, and the machine draws {display(drawn[0], 'W')} at full load"
+            message = f"according to the text, the UPS gives {display(carried, 'W')}, but the machine draws {display(drawn[0], 'W')} at full load"
             yield RULE.problem("description", message, "choose a larger UPS, or say what it feeds")
             return
     lines = [
@@ -104,7 +104,7 @@ def check(
     total = sum_of(watts for _, _, watts in lines)
     if lines and total < drawn[0]:
         index, line, _ = lines[0]
-        message = f"`{name_of_part(line.part)}` gives {display(total, 'W')} at most, and the machine draws {display(drawn[0], 'W')} at full load"
+        message = f"`{name_of_part(line.part)}` gives {display(total, 'W')} at most, but the machine draws {display(drawn[0], 'W')} at full load"
         at = quote_path(index, "part")
         yield RULE.problem(at, message, "order a larger one, or say in the line what it feeds", severity="warning")
 

@@ -90,7 +90,7 @@ def _dualpipe_problem(layout: Layout, many: int) -> Problem:
     stages from each.
     """
     least = 2 * layout.pp
-    message = f"`schedule: dualpipe` needs an even number of at least {least} micro-batches for {layout.pp} stages, two for each, and the batch has {many}"
+    message = f"`schedule: dualpipe` needs an even number of at least {least} micro-batches for {layout.pp} stages, two for each, but the batch has {many}"
     wanted = max(least, many + many % 2) * layout.dp * layout.micro_batch
     help_ = f"use a global batch of {wanted:,}, a smaller pp, or another schedule"
     return RULE.problem("workload.global_batch", message, help_, severity="error")

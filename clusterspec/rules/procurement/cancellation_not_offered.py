@@ -114,7 +114,7 @@ def check(
             )
             why = _refusal(each, sentence, cluster, procurement) if named else ""
             if why:
-                message = f"the text cancels a purchase, and {each.name} {why}"
+                message = f"the text cancels a purchase, but {each.name} {why}"
                 help_ = "buy when the conditions are met, or take a form that can be canceled"
                 yield RULE.problem("description", message, help_)
                 return
@@ -157,13 +157,13 @@ def _refusal(terms: PurchaseTerms, sentence: str, cluster: Cluster | None, procu
     if terms.cancels == "window":
         times = [each.value for _, found in sentence_quantities(sentence) for each in found if each.unit == SECOND]
         if hourly > dollars:
-            return f"can be returned up to {dollars:,.0f} dollars an hour, and the nodes cost {hourly:,.0f}"
+            return f"can be returned up to {dollars:,.0f} dollars an hour, but the nodes cost {hourly:,.0f}"
         late = times and min(times) > float(terms.days) * DAY and _PURCHASED.search(sentence) is not None
         return f"can be returned within {terms.days} days of the purchase only" if late else ""
     term = (procurement.commitment or procurement.term) if procurement is not None else None
     whole = hourly * term.value / HOUR if term is not None else 0.0
     return (
-        f"can be canceled up to {dollars:,.0f} dollars in twelve months, and this one is {whole:,.0f}"
+        f"can be canceled up to {dollars:,.0f} dollars in twelve months, but this one is {whole:,.0f}"
         if whole > dollars
         else ""
     )

@@ -74,7 +74,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
     if cluster.cloud:
         yield from _fabric_in_quote_problem(procurement, cluster, name)
     if cluster.cloud and stated:
-        message = f"{name} is rented, and `prices.{stated[0]}` is a purchase price"
+        message = f"{name} is rented, but `prices.{stated[0]}` is a purchase price"
         yield RULE.problem(
             f"procurement.prices.{stated[0]}", message, "state `node_hour`, the rent of a node for an hour"
         )
@@ -87,7 +87,7 @@ def _fabric_in_quote_problem(procurement: ProcurementSpec, cluster: Cluster, nam
     """The problem of the first quote line for a switch or transceivers, if the fabric belongs to the cloud provider."""
     for offer in offered_lines(procurement.quote or (), cluster):
         if offer.kind in FABRIC:
-            message = f"{name} is rented with its network, and the quote offers `{offer.line.part}`"
+            message = f"{name} is rented with its network, but the quote offers `{offer.line.part}`"
             help_ = "take the line from the quote, or name the platform that is bought"
             yield RULE.problem(quote_path(offer.index, "part"), message, help_, severity="warning")
             return

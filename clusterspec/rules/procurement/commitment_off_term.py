@@ -121,7 +121,7 @@ def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Pro
     if term is None or bound is None:
         return
     if bound.value > term.value * (1 + SAME):
-        message = f"the prices hold for a contract of {bound.written}, and the machine is kept for {term.written}"
+        message = f"the prices hold for a contract of {bound.written}, but the machine is kept for {term.written}"
         help_ = f"write the prices of a contract of {term.written}, or count {bound.written} of rent"
         yield RULE.problem("procurement.commitment", message, help_)
     elif bound.value < term.value * MUCH_SHORTER:
@@ -198,6 +198,6 @@ def _block_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
         named = [time_in_text(count, unit) / DAY for count, unit in _DAYS.findall(text)]
         days = max(named, default=held.value / DAY if held is not None else 0.0)
         if days > LONGEST_BLOCK * (1 + SAME):
-            message = f"a Capacity Block lasts {LONGEST_BLOCK} days at most, extended or not, and this one {days:,.0f}"
+            message = f"a Capacity Block lasts {LONGEST_BLOCK} days at most, extended or not, but this one {days:,.0f}"
             help_ = "buy several blocks, or another contract for the whole time"
             yield RULE.problem(quote_path(number, "part"), message, help_)

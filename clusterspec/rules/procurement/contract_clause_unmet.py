@@ -210,7 +210,7 @@ def _late_notice_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     ((index, day),), (before,) = given, months
     latest = max(ends).toordinal() - before * MONTH
     if max(ends) > day and day.toordinal() > latest + SLACK:
-        message = f"notice is given on {day}, and the contract asks for it {before} months before its end, by {date.fromordinal(round(latest))}"
+        message = f"notice is given on {day}, but the contract asks for it {before} months before its end, by {date.fromordinal(round(latest))}"
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "give notice earlier, or plan the next period")
 
@@ -253,7 +253,7 @@ def _gap_problem(end: date, starts: Sequence[tuple[int, date]], at: str) -> Iter
     if gap > 0:
         place, first = starts[0]
         message = (
-            f"the present support ends on {end}, and the next begins on {first}: {plural(gap, 'day')} without support"
+            f"the present support ends on {end}, but the next begins on {first}: {plural(gap, 'day')} without support"
         )
         yield RULE.problem(at.format(place), message, "let the next period begin on the day after")
 
@@ -276,7 +276,7 @@ def _ended_cover_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> 
         until = start.toordinal() + support.value / DAY
         if until > last.toordinal() + MONTH:
             end = date.fromordinal(min(round(until), date.max.toordinal()))
-            message = f"the maker ends the support of `{name}` on {last}, and support is bought until {end}"
+            message = f"the maker ends the support of `{name}` on {last}, but support is bought until {end}"
             yield RULE.problem(at, message, "choose a part that the maker supports for the whole time")
 
 
@@ -296,7 +296,7 @@ def _lesser_term_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> 
     for at, each in places:
         for offered in TERM.findall(each):
             if TERMS.index(offered) < TERMS.index(wanted):
-                message = f"the delivery is {offered}, and the description asks for {wanted}: freight, insurance or customs are left to the buyer, and no line pays for them"
+                message = f"the delivery is {offered}, but the description asks for {wanted}: freight, insurance or customs are left to the buyer, and no line pays for them"
                 yield RULE.problem(at, message, "ask for a price on the terms of the tender")
                 return
 
@@ -307,7 +307,7 @@ def _late_call_off_problem(texts: PurchaseTexts) -> Iterator[Problem]:
     for index, each in enumerate(texts.milestones):
         signed = dates_in(each) if SIGNED.search(each) is not None else []
         if len(lives) == 1 and signed and signed[0] > lives[0]:
-            message = f"the order is signed on {signed[0]}, and the framework agreement ends on {lives[0]}"
+            message = f"the order is signed on {signed[0]}, but the framework agreement ends on {lives[0]}"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "sign before it ends, or agree on new prices")
             return
@@ -335,7 +335,7 @@ def _unused_energy_problem(texts: PurchaseTexts, procurement: ProcurementSpec, w
         committed = number_in_text(number) * SCALE[scale] if number else 0.0
         if watts and committed > (ABOVE_USED if procurement.utilization else ABOVE) * most:
             load = f"at a utilization of {percent(used)}" if procurement.utilization else "at full load all year"
-            message = f"{what} commits to {_energy_text(committed)} a year, and the machine takes {_energy_text(most)} {load}, with a PUE of {procurement.pue:g}"
+            message = f"{what} commits to {_energy_text(committed)} a year, but the machine takes {_energy_text(most)} {load}, with a PUE of {procurement.pue:g}"
             yield RULE.problem(at, message, "commit to the energy of the planned utilization", severity="warning")
             return
 
@@ -357,7 +357,7 @@ def _stopped_service_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -
         return
     for index, part in enumerate(texts.lines):
         if INTERRUPTED.search(part) is not None:
-            message = f"`{name_of_part(quote[index].part)}` may be stopped at any time, and the text asks for an availability of {max(asked):g} %"
+            message = f"`{name_of_part(quote[index].part)}` may be stopped at any time, but the text asks for an availability of {max(asked):g} %"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "buy reserved instances or those on demand, or ask for less")
             return
@@ -370,7 +370,7 @@ def _returned_drives_problem(quote: Sequence[QuoteLine], texts: PurchaseTexts) -
         return
     for index, part in enumerate(texts.lines):
         if RETURNED.search(part) is not None and OF_MEDIA.search(part) is not None:
-            message = f"`{name_of_part(quote[index].part)}` returns failed parts to the supplier, and according to the text no medium leaves the site"
+            message = f"`{name_of_part(quote[index].part)}` returns failed parts to the supplier, but according to the text no medium leaves the site"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "add the retention of drives to the support", severity="warning")
             return

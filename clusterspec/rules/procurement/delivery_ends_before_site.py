@@ -119,7 +119,7 @@ def _other_term_problem(quote: Sequence[QuoteLine], remarks: str) -> Iterator[Pr
     for index, line in enumerate(quote):
         found = _BUYER_CARRIES.search(line.part or "")
         if found is not None:
-            message = f"the quote is {found[0]}, by which the buyer pays for the way, and according to the text the delivery is {agreed[0]}"
+            message = f"the quote is {found[0]}, by which the buyer pays for the way, but according to the text the delivery is {agreed[0]}"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, f"ask for a price {agreed[0]}, or order the freight with its insurance")
             return

@@ -126,7 +126,7 @@ def check(
     for index, (milestone, text) in enumerate(zip(delivery.milestones or (), texts.milestones, strict=True)):
         week = _last_week(milestone)
         if week > delivery.weeks and _AFTER_DELIVERY.search(f"{milestone} {text}") is None:
-            message = f"the milestone is in week {week}, and all parts arrive within {delivery.weeks:g} weeks"
+            message = f"the milestone is in week {week}, but all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
 
@@ -202,7 +202,7 @@ def _frozen_problem(texts: PurchaseTexts) -> Iterator[Problem]:
         days = dates_in(sentence) if _FREEZE.search(sentence) is not None else []
         delivery = Timeline.of(texts).delivery if len(days) == 2 else None
         if delivery is not None and days[0] <= delivery <= days[1]:
-            message = f"the last delivery is on {delivery}, and according to the text the site takes none from {days[0]} to {days[1]}"
+            message = f"the last delivery is on {delivery}, but according to the text the site takes none from {days[0]} to {days[1]}"
             yield RULE.problem("procurement.delivery.weeks", message, "deliver before or after", confidence="likely")
             return
 
@@ -219,7 +219,7 @@ def _test_before_network_problem(delivery: DeliverySpec) -> Iterator[Problem]:
     arrivals = [week for _, text, week in weeks if week and _NETWORK.search(text) and _TEST.search(text) is None]
     for index, text, week in weeks:
         if week and arrivals and _TEST.search(text) is not None and week < max(arrivals):
-            message = f"a collective over the fabric is to run in week {week}, and parts of the network arrive in week {max(arrivals)}"
+            message = f"a collective over the fabric is to run in week {week}, but parts of the network arrive in week {max(arrivals)}"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "deliver the network first, or move the test", confidence="likely")
 
@@ -242,10 +242,10 @@ def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Ite
             continue
         lead, at = int(next(filter(None, found.groups()))), quote_path(index, "part")
         if weeks is not None and lead > weeks:
-            message = f"`{name_of_part(line.part)}` arrives {lead} weeks after the order, and all parts arrive within {weeks:g} weeks"
+            message = f"`{name_of_part(line.part)}` arrives {lead} weeks after the order, but all parts arrive within {weeks:g} weeks"
             yield RULE.problem(at, message, "correct one of the two, or order this part earlier", confidence="likely")
         elif weeks is None and ordered and needed and ordered.toordinal() + 7 * lead > needed.toordinal():
-            message = f"`{name_of_part(line.part)}` arrives {lead} weeks after {ordered}, and the machine is needed on {needed}"
+            message = f"`{name_of_part(line.part)}` arrives {lead} weeks after {ordered}, but the machine is needed on {needed}"
             yield RULE.problem(at, message, "order this part earlier, or move the date", confidence="likely")
 
 
@@ -266,7 +266,7 @@ def _dated_milestones_problem(delivery: DeliverySpec, procurement: ProcurementSp
         late = (due - needed).days if needed is not None and due is not None else 0
         if 0 < late <= YEARS_LATER and _LATER.search(milestone) is None:
             message = (
-                f"the milestone is due on {due}, and the machine is needed on {needed}, {plural(late, 'day')} before"
+                f"the milestone is due on {due}, but the machine is needed on {needed}, {plural(late, 'day')} before"
             )
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "bring the milestone forward, or move `needed_by`")

@@ -82,7 +82,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         carried = CARRIED.get(section)
         if carried is not None and current > carried:
             message = (
-                f"a copper cable of {section:g} mm² carries at most {carried:g} A, and its breaker has {current} A"
+                f"a copper cable of {section:g} mm² carries at most {carried:g} A, but its breaker has {current} A"
             )
             thick = next((each for each, most in CARRIED.items() if most >= current), 0)
             yield RULE.problem(at, message, f"order {thick:g} mm² or more" if thick else "order a thicker cable")

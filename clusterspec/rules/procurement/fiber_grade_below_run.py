@@ -91,7 +91,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, written_scale_out: Sca
         named = {run for level, run in runs.items() if level in levels_named(text)} or {*runs.values()}
         run = min(named) if named else max(lengths_in(text), default=0.0)
         if run > OM3_SHARE * reach:
-            message = f"`{name_of_part(line.line.part)}` is of OM3 for a run of {run:g} m, and `{name_of_part(module.line.part)}` reaches {reach:g} m over OM4, about {OM3_SHARE * reach:.0f} m or less over OM3"
+            message = f"`{name_of_part(line.line.part)}` is of OM3 for a run of {run:g} m, but `{name_of_part(module.line.part)}` reaches {reach:g} m over OM4, about {OM3_SHARE * reach:.0f} m or less over OM3"
             at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "order fiber of OM4, or ask for the reach of the modules over OM3")
             return

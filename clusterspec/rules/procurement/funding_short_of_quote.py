@@ -117,7 +117,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         for index, line in enumerate(procurement.quote):
             price = line_price(line)
             if price and price > 0 and sells_support(plain_part(line)):
-                message = f"`{name_of_part(line.part)}` costs {money_text(amount_text(float(price)), procurement.currency)}, and according to the text the funds exclude support and operation"
+                message = f"`{name_of_part(line.part)}` costs {money_text(amount_text(float(price)), procurement.currency)}, but according to the text the funds exclude support and operation"
                 at = quote_path(index, "part")
                 yield RULE.problem(at, message, "say what pays for it", severity="warning")
                 return

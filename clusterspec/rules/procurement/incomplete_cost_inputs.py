@@ -65,7 +65,7 @@ def check(
     stated = power.nodes_per_rack if power else None
     held = rack_nodes(cluster, stated) if cluster else stated
     if (procurement.prices or {}).get("rack_per_month") and held is None:
-        message = "racks are rented, and the number of nodes in a rack is not stated: the cost omits their rent"
+        message = "racks are rented, but the number of nodes in a rack is not stated: the cost omits their rent"
         yield RULE.problem("procurement.prices.rack_per_month", message, "add `cluster.power.nodes_per_rack`")
     if procurement.term is None or not procurement.prices or procurement.prices.get("node_hour"):
         return

@@ -98,7 +98,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         amounts = _amounts_in(text)
         if len(amounts) == 1 and 0 < amounts[0] < dearest * (1 - (procurement.discount or 0)):
             value = money_text(f"{dearest * (1 - (procurement.discount or 0)):,.0f}", procurement.currency)
-            message = f"the transport is insured for {money_text(f'{amounts[0]:,.0f}', procurement.currency)}, and one line of the quote alone is worth {value}"
+            message = f"the transport is insured for {money_text(f'{amounts[0]:,.0f}', procurement.currency)}, but one line of the quote alone is worth {value}"
             yield RULE.problem(at, message, "insure the whole consignment, or split it")
             return
 
@@ -120,7 +120,7 @@ def _uncovered_advance_problem(procurement: ProcurementSpec, texts: PurchaseText
         amounts = _amounts_in(text)
         if len(amounts) == 1 and 0 < amounts[0] < advance * (1 - SAME):
             covered, due = (money_text(f"{each:,.0f}", procurement.currency) for each in (amounts[0], advance))
-            message = f"the guarantee covers {covered}, and {due} are due with the order"
+            message = f"the guarantee covers {covered}, but {due} are due with the order"
             yield RULE.problem(at, message, "ask for a guarantee of the whole advance, or pay less of it")
             return
 

@@ -136,7 +136,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, texts: PurchaseTexts) 
         for early in (False, True):
             reduced = lease.instalment(residual, early)
             if abs(each / lease.instalment(0.0, early) - 1) < SAME < abs(each / reduced - 1):
-                message = f"the instalment of {amount_text(each)} pays back all of {amount_text(lease.price)}, and {amount_text(residual)} are paid at the end as well: {amount_text(reduced)} a month with this residual value"
+                message = f"the instalment of {amount_text(each)} pays back all of {amount_text(lease.price)}, but {amount_text(residual)} are paid at the end as well: {amount_text(reduced)} a month with this residual value"
                 help_ = "ask the lessor for the instalment down to the residual value"
                 yield RULE.problem(quote_path(rent.index, "unit_price"), message, help_)
                 return
@@ -163,7 +163,7 @@ def _taxed_base_problem(
         rent = float(line.line.unit_price or 0)
         for price in net:
             if any(abs(rent / (price * (1 + tax) * share) - 1) < SAME_TERMS for share in shares):
-                message = f"the rent of {amount_text(rent)} is computed from the price with tax, and `tax: {tax:g}` is added to it again: {amount_text(round(rent / (1 + tax)))} from the price without"
+                message = f"the rent of {amount_text(rent)} is computed from the price with tax, but `tax: {tax:g}` is added to it again: {amount_text(round(rent / (1 + tax)))} from the price without"
                 help_ = "ask the lessor for a rent computed from the price without tax"
                 yield RULE.problem(quote_path(line.index, "unit_price"), message, help_)
                 return

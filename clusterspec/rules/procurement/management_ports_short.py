@@ -100,7 +100,7 @@ def check(
         managed = [(nodes, "node"), (others, "switch"), (units, "coolant distribution unit"), (chains, "chain")]
         named = and_list(plural(number, what) for number, what in managed if number)
         of_units = " of metered power distribution units" if chains else ""
-        message = f"`{name_of_part(line.line.part)}` gives {total:,.10g} ports, and the quote has {named}{of_units} with a management controller each"
+        message = f"`{name_of_part(line.line.part)}` gives {total:,.10g} ports, but the quote has {named}{of_units} with a management controller each"
         at = quote_path(line.index, "quantity")
         yield RULE.problem(at, message, "order more, or say in the line what manages the others")
 

@@ -129,7 +129,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
         needed = max(sizes) / max(rate) / DAY
         if needed > max(days) * _KEPT_APART:
             what = f"`{name_of_part(text)}`" if path[0] == "procurement" else "the text"
-            message = f"{what} has {plural(round(max(days)), 'day')}, and {display(max(sizes), 'B')} take {plain(needed, 2)} days at {display_bits(max(rate))}, the full rate of the link"
+            message = f"{what} has {plural(round(max(days)), 'day')}, but {display(max(sizes), 'B')} take {plain(needed, 2)} days at {display_bits(max(rate))}, the full rate of the link"
             yield RULE.problem(path, message, "begin earlier, rent a faster link, or ship drives")
             return
 

@@ -248,7 +248,7 @@ def _few_servers_problem(milestones: Sequence[str], nodes: int) -> Iterator[Prob
         if int(first) < int(last)
     ]
     if len(numbered) > 1 and max(numbered)[0] < nodes and not any(_is_uncounted_delivery(text) for text in milestones):
-        message = f"the milestones deliver servers up to number {max(numbered)[0]:,}, and the design has {nodes:,}"
+        message = f"the milestones deliver servers up to number {max(numbered)[0]:,}, but the design has {nodes:,}"
         at = ("procurement", "delivery", "milestones", max(numbered)[1])
         yield RULE.problem(at, message, "ask for the date of the others")
         return
@@ -261,7 +261,7 @@ def _few_servers_problem(milestones: Sequence[str], nodes: int) -> Iterator[Prob
     )
     if len(counted) > 1 and delivered < max(totals, default=nodes) and not vague:
         other = f"one of them names {max(totals):,} in all" if totals else f"the design has {nodes:,}"
-        message = f"the milestones deliver {delivered:,} servers, and {other}"
+        message = f"the milestones deliver {delivered:,} servers, but {other}"
         at = ("procurement", "delivery", "milestones", counted[-1][0])
         yield RULE.problem(at, message, "ask for the date of the others")
 
@@ -327,7 +327,7 @@ def _early_acceptance_problem(
         return
     ((day, index),) = accepted
     if 0 <= day - max(servers) < lasting:
-        message = f"the acceptance is {plural(day - max(servers), unit)} after the last servers, and the burn-in takes {written}"
+        message = f"the acceptance is {plural(day - max(servers), unit)} after the last servers, but the burn-in takes {written}"
         at = ("procurement", "delivery", "milestones", index)
         yield RULE.problem(at, message, "accept after the burn-in")
 

@@ -104,13 +104,13 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
             continue
         if aisle and own != {_OF_AISLE[aisle]}:
             (one,) = own
-            message = f"`{name_of_part(line.part)}` has air {AIR[one]}, and according to the text its ports are in the {aisle} aisle"
+            message = f"`{name_of_part(line.part)}` has air {AIR[one]}, but according to the text its ports are in the {aisle} aisle"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, f"order {_OF_AISLE[aisle]}: switches draw air from the cold aisle")
             return
         if len(usual) == 1 and own != usual:
             (one,), (other,) = own, usual
-            message = f"`{name_of_part(line.part)}` has air {AIR[one]}, and other switches {AIR[other]}"
+            message = f"`{name_of_part(line.part)}` has air {AIR[one]}, but other switches {AIR[other]}"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, f"order {other}: switches side by side draw air from one aisle")
             return

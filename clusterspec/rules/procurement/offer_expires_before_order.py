@@ -93,7 +93,7 @@ _OFFER = pattern(
     r"(?i)\b(?:offers?|quot\w+|bid|prices?|angebot\w*|preise?|offre|devis|prix|oferta|precios?|offerta|prezz\w|offerte)\b"
 )
 _FROM = pattern(r"(?i)\b(?:from|since|as of|ab|vom|seit|du|partir du|desde(?: el)?|del?|dal|vanaf|od|fra|från) $")
-"""Pattern of the end of the text before a date on which something begins."""
+"""Pattern of words right before the date on which something begins."""
 
 
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -113,7 +113,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     ]
     if ends and orders and min(ends)[0] < min(orders):
         end, at = min(ends)
-        message = f"according to the text, the offer is valid until {end}, and the order follows on {min(orders)}"
+        message = f"according to the text, the offer is valid until {end}, but the order follows on {min(orders)}"
         yield RULE.problem(at, message, "ask for a longer validity, or order earlier")
 
 

@@ -75,7 +75,7 @@ def check(spec: Spec, procurement: ProcurementSpec) -> Iterator[Problem]:
     known = [each for each in limits if each is not None]
     if total is None or not known or len(known) < len(limits) or total <= max(known) * ROUNDED:
         return
-    message = f"the signatories may sign up to {money_text(f'{max(known):,.0f}', currency)}, and the quote comes to {money_text(f'{total:,.0f}', currency)}"
+    message = f"the signatories may sign up to {money_text(f'{max(known):,.0f}', currency)}, but the quote comes to {money_text(f'{total:,.0f}', currency)}"
     yield RULE.problem("document.signatories", message, "add somebody who may sign this amount")
 
 

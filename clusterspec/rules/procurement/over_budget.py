@@ -141,7 +141,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             yield RULE.problem(key, message, HELP)
         elif procurement.tax is None and quoted * (1 + (tax := _tax_to_add(procurement, remarks))) > budget:
             gross = quoted * (1 + tax)
-            message = f"according to the text, the budget includes a tax of {percent(tax)}, and the prices do not: the quoted total is {money_text(f'{gross:,.0f}', procurement.currency)} with it, {money_text(f'{gross - budget:,.0f}', procurement.currency)} above the budget of {limit}"
+            message = f"according to the text, the budget includes a tax of {percent(tax)}, but the prices do not: the quoted total is {money_text(f'{gross:,.0f}', procurement.currency)} with it, {money_text(f'{gross - budget:,.0f}', procurement.currency)} above the budget of {limit}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, f"{HELP}; state `tax` if it is to be paid")
         elif procurement.quote:

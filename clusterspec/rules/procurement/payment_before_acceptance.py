@@ -75,7 +75,7 @@ ADVANCE = 0.5
 ORDINARY = 1e6
 """US dollars below which goods paid on delivery need no acceptance test, by judgment: the warranty covers them."""
 FEW_NODES = 250_000.0
-"""Amount in US dollars below which half the payment with the order and half on delivery is usual, by judgment."""
+"""Amount in US dollars, by judgment. Below it, half is usually paid with the order and half on delivery."""
 MOST = 0.8
 """Share due with the order from which only the acceptance remains to be paid, so that a supplier already has the price
 before it delivers.
@@ -169,7 +169,7 @@ def _other_shares_problem(payment: PaymentSpec, texts: PurchaseTexts) -> Iterato
             found = {int(share) / 100 for share in words.findall(text)}
             planned = getattr(payment, step)
             if len(found) == 1 and planned is not None and abs((share := found.pop()) - planned) > 0.005:
-                message = f"according to the text, {percent(share)} of the price are due with the {step}, and `payment.{step}` is {planned:g}"
+                message = f"according to the text, {percent(share)} of the price are due with the {step}, but `payment.{step}` is {planned:g}"
                 yield RULE.problem(at, message, "ask the supplier which of the two is right", severity="error")
                 return
 
@@ -188,5 +188,5 @@ def _deemed_problems(burn_in: Quantity, texts: PurchaseTexts) -> Iterator[Proble
         found = _DEEMED.search(text)
         days = next((int(number) for number in found.groups() if number), 0) if found is not None else 0
         if days and days * DAY < burn_in.value * (1 - SAME):
-            message = f"according to the text, the machine counts as accepted after {days} days, and its burn-in takes {burn_in.written}"
+            message = f"according to the text, the machine counts as accepted after {days} days, but its burn-in takes {burn_in.written}"
             yield RULE.problem(at, message, "let the acceptance wait for the end of the tests")

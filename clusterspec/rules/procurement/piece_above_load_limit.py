@@ -170,7 +170,7 @@ def _high_pressure_problem(text: str, cluster: Cluster | None) -> Iterator[Probl
     area = number_in_text(sides["a"]) * number_in_text(sides["b"]) * scale * scale
     carried = number_in_text(limit["n"]) * (1e3 if limit["unit"] == "kn" else GRAVITY)
     if area and mass * GRAVITY / area > carried:
-        message = f"{mass:,.0f} kg on {area:.2f} m² exert {mass * GRAVITY / area / 1e3:.1f} kN/m², and the floor carries {carried / 1e3:.1f} kN/m² according to the text"
+        message = f"{mass:,.0f} kg on {area:.2f} m² exert {mass * GRAVITY / area / 1e3:.1f} kN/m², but the floor carries {carried / 1e3:.1f} kN/m² according to the text"
         yield RULE.problem("description", message, "spread the load by plinths or plates, or strengthen the floor")
 
 
@@ -180,7 +180,7 @@ def _high_rack_problem(lines: Sequence[str], text: str) -> Iterator[Problem]:
     for index, part in enumerate(lines) if doors else ():
         units = [int(each) for each in _UNITS.findall(part)] if _RACK.search(part) is not None else []
         if units and max(units) * UNIT > min(doors):
-            message = f"a rack of {max(units)} units has {max(units) * UNIT:.2f} m of mounting height alone, and the door on its way has {min(doors):g} m according to the text"
+            message = f"a rack of {max(units)} units has {max(units) * UNIT:.2f} m of mounting height alone, but the door on its way has {min(doors):g} m according to the text"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "order lower racks, or choose another way in")
             return
@@ -202,13 +202,13 @@ def _heavy_rack_problem(
         masses = [*map(_kilograms, _MASS_OF_LINE.findall(text))] if _RACK.search(text) is not None else []
         weighed = weighed or bool(masses)
         if masses and max(masses) > least:
-            message = f"`{name_of_part(part)}` weighs {max(masses):,.0f} kg, and {name} carries {least:,.0f} kg according to the text"
+            message = f"`{name_of_part(part)}` weighs {max(masses):,.0f} kg, but {name} carries {least:,.0f} kg according to the text"
             yield RULE.problem(at, message, "ask for a delivery in parts, or choose another way in")
             return
     platform = cluster.platform if cluster is not None else None
     mass = platform.rack_kilograms if platform is not None else None
     if platform is not None and mass is not None and mass > least and not weighed:
-        message = f"a rack of {platform.name} weighs about {mass:,} kg, and {name} carries {least:,.0f} kg according to the text"
+        message = f"a rack of {platform.name} weighs about {mass:,} kg, but {name} carries {least:,.0f} kg according to the text"
         yield RULE.problem("description", message, "choose another way in or place, or strengthen the floor")
 
 

@@ -145,7 +145,7 @@ def _power_step_problem(steps: list[_Step], nodes: int, divided: float, first: f
         drawn = divided * share + first
         if 0 < share < 1 and drawn > step.watts:
             switches = "all switches" if first else "their share of the switches"
-            message = f"according to the text, {step.machines:,} machines run with {display(step.watts, 'W')}, and draw {display(drawn, 'W')} at full load with {switches}"
+            message = f"according to the text, {step.machines:,} machines run with {display(step.watts, 'W')}, but draw {display(drawn, 'W')} at full load with {switches}"
             yield RULE.problem(step.at, message, "commit more power for these months, or install fewer machines")
             return
 
@@ -163,7 +163,7 @@ def _misbilled_months_problem(procurement: ProcurementSpec, steps: list[_Step]) 
             continue
         given = sum_of(ramp[month] for month in months) / 1e3
         if abs(billed - given) > SAME * given:
-            message = f"`{name_of_part(line.part)}` bills {billed:,.10g} kW-months, and the ramp of the text has {given:,.10g} in these months"
+            message = f"`{name_of_part(line.part)}` bills {billed:,.10g} kW-months, but the ramp of the text has {given:,.10g} in these months"
             at = quote_path(index, "quantity")
             yield RULE.problem(at, message, "let the supplier bill the ramp", severity="warning")
             return

@@ -186,7 +186,7 @@ def _list_price_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> 
         if stated in map(amount_in_text, AMOUNT.findall(line.part or "")):
             continue  # the text takes off more than these percents
         if not any(isclose(stated, each, rel_tol=ROUNDED) for each in (expected, listed)):
-            message = f"`{name_of_part(line.part)}` takes {share} % off {listed:,.0f}, which leaves {money_text(amount_text(expected), procurement.currency)}, and the price is {money_text(amount_text(stated), procurement.currency)}"
+            message = f"`{name_of_part(line.part)}` takes {share} % off {listed:,.0f}, which leaves {money_text(amount_text(expected), procurement.currency)}, but the price is {money_text(amount_text(stated), procurement.currency)}"
             at = quote_path(index, "unit_price")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
@@ -207,7 +207,7 @@ def _share_problem(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterat
         if found is not None and 0 < prices[index] < share * least * (1 - ROUNDED):
             due = money_text(amount_text(share * least), procurement.currency)
             own = money_text(amount_text(prices[index]), procurement.currency)
-            message = f"`{name_of_part((procurement.quote or ())[index].part)}` has a price of {own}, and {found[1]} % of the smallest other line alone are {due}"
+            message = f"`{name_of_part((procurement.quote or ())[index].part)}` has a price of {own}, but {found[1]} % of the smallest other line alone are {due}"
             at = quote_path(index, "price")
             yield RULE.problem(at, message, "ask for the amount, and add it to the total")
 
@@ -253,7 +253,7 @@ def _large_share_problems(procurement: ProcurementSpec, texts: Sequence[str]) ->
             continue
         if wrong:
             amount = min(own)
-            message = f"`{name_of_part(line.part)}` has {money_text(amount_text(amount), currency)}, and {shares[0]} % of {base} are {money_text(amount_text(due), currency)}"
+            message = f"`{name_of_part(line.part)}` has {money_text(amount_text(amount), currency)}, but {shares[0]} % of {base} are {money_text(amount_text(due), currency)}"
             yield RULE.problem(quote_path(index, own[amount]), message, "ask the supplier which of the two is right")
 
 
@@ -272,7 +272,7 @@ def _partial_rebate_problem(procurement: ProcurementSpec, texts: Sequence[str]) 
         whole = share * sum_of(each for each in prices if each > 0)
         if found is not None and of_line and -prices[index] < whole * (1 - ROUNDED):
             currency = procurement.currency
-            message = f"`{name_of_part((procurement.quote or ())[index].part)}` takes off {money_text(amount_text(-prices[index]), currency)}, {found[1]} % of one line, and {found[1]} % of all lines are {money_text(amount_text(whole), currency)}"
+            message = f"`{name_of_part((procurement.quote or ())[index].part)}` takes off {money_text(amount_text(-prices[index]), currency)}, {found[1]} % of one line, but {found[1]} % of all lines are {money_text(amount_text(whole), currency)}"
             at = quote_path(index, "price")
             yield RULE.problem(at, message, "ask for the rebate on all lines, or correct the text")
 
@@ -306,7 +306,7 @@ def _step_problems(procurement: ProcurementSpec, sentences: Sequence[str]) -> It
         expected = base * rate ** sum(month <= start for month in rises)
         if not isclose(price, expected, rel_tol=STEP_ROUNDED):
             currency = procurement.currency
-            message = f"from month {start} the price is {money_text(amount_text(expected), currency)} according to the text, and the line has {money_text(amount_text(price), currency)}"
+            message = f"from month {start} the price is {money_text(amount_text(expected), currency)} according to the text, but the line has {money_text(amount_text(price), currency)}"
             yield RULE.problem(quote_path(index, "unit_price"), message, "ask the supplier which of the two is right")
             return
 
@@ -316,7 +316,7 @@ def _credit_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     for index, line in enumerate(procurement.quote or ()):
         text, price = plain_part(line), line_price(line)
         if price and price > 0 and _CREDIT.search(text) is not None and _EXPLAINED.search(text) is None:
-            message = f"`{name_of_part(line.part)}` is a rebate or credit, and its price of {money_text(amount_text(float(price)), procurement.currency)} is added to the others"
+            message = f"`{name_of_part(line.part)}` is a rebate or credit, but its price of {money_text(amount_text(float(price)), procurement.currency)} is added to the others"
             at = quote_path(index, "price" if line.price is not None else "unit_price")
             yield RULE.problem(at, message, "write a negative amount, in the line and in the total")
 
@@ -333,11 +333,11 @@ def _gross_problem(procurement: ProcurementSpec, tax: float, texts: PurchaseText
         if _GROSS.search(each) is not None and _OF_OTHER.search(each) is None
     ]
     if gross and taxed:
-        message = f"according to the text, the prices include the tax, and `tax: {tax:g}` is added to them in the total"
+        message = f"according to the text, the prices include the tax, but `tax: {tax:g}` is added to them in the total"
         yield RULE.problem("procurement.tax", message, "remove `tax`, or ask for prices without it")
     for index, line in enumerate(procurement.quote or ()):
         if taxed and _GROSS_LINE.search((line.part or "").lower()) is not None and line_price(line):
-            message = f"the price of `{name_of_part(line.part)}` includes the tax, and `tax: {tax:g}` is added to it in the total"
+            message = f"the price of `{name_of_part(line.part)}` includes the tax, but `tax: {tax:g}` is added to it in the total"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for the price without it")
             break

@@ -165,7 +165,7 @@ def _option_problem(procurement: ProcurementSpec, text: str) -> Iterator[Problem
         left_out = bool(about) or _LEFT_OUT.search(part) is not None
         if left_out and price and 0 < price < whole and names_option(part) and _CHOSEN.search(part) is None:
             total = (total_of_lines(procurement) or 0.0) * (1 - float(price) / whole)
-            message = f"`{name_of_part(line.part)}` is an option that the text leaves out of the order, and `quoted_total` includes it: {money_text(amount_text(total), procurement.currency)} without it"
+            message = f"`{name_of_part(line.part)}` is an option that the text leaves out of the order, but `quoted_total` includes it: {money_text(amount_text(total), procurement.currency)} without it"
             at = quote_path(number, "part")
             yield RULE.problem(at, message, "ask the supplier for the total of the order", confidence="likely")
             return
@@ -191,7 +191,7 @@ def _tax_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
             continue
         others = _sum_of_lines(procurement) - float(price)
         if abs(float(price) - tax * others) <= ROUNDED * float(price):
-            message = f"`{name_of_part(line.part)}` is the tax on the other lines, and `tax: {tax:g}` adds it again"
+            message = f"`{name_of_part(line.part)}` is the tax on the other lines, but `tax: {tax:g}` adds it again"
             at = quote_path(number, "price" if line.price is not None else "unit_price")
             yield RULE.problem(at, message, "remove the line, or the key")
 
@@ -267,7 +267,7 @@ def _trade_in_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
         if index not in credited and (line_price(line) or 0) > 0 and _DEDUCTED.search(line.part or "") is not None
     ]
     if credited and within:
-        message = f"the trade-in is a credit, and `{name_of_part(within[0].part)}` has it in its price already"
+        message = f"the trade-in is a credit, but `{name_of_part(within[0].part)}` has it in its price already"
         at = quote_path(credited[0], "part")
         yield RULE.problem(at, message, "ask which of the two the supplier means", confidence="likely")
 
@@ -299,7 +299,7 @@ def _rebate_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             (each for each in expected if _is_same_sum(amount * 10, each) or _is_same_sum(amount, each * 10)), 0
         )
         if slipped:
-            message = f"`{name_of_part(line.part)}` takes off {money_text(amount_text(amount), procurement.currency)}, and {found[1] or found[2]} % of these lines are {money_text(amount_text(slipped), procurement.currency)}"
+            message = f"`{name_of_part(line.part)}` takes off {money_text(amount_text(amount), procurement.currency)}, but {found[1] or found[2]} % of these lines are {money_text(amount_text(slipped), procurement.currency)}"
             at = quote_path(number, "price" if line.price is not None else "unit_price")
             yield RULE.problem(at, message, "ask the supplier for the amount", confidence="likely")
 
@@ -367,7 +367,7 @@ def _foreign_line_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
             and line_price(line)
         ):
             message = (
-                f"`{name_of_part(line.part)}` is priced in {named}, and the quote adds it up in {own} without a rate"
+                f"`{name_of_part(line.part)}` is priced in {named}, but the quote adds it up in {own} without a rate"
             )
             at = quote_path(number, "part")
             yield RULE.problem(

@@ -179,7 +179,7 @@ def check(
     if counts.fabric is not None:
         yield from _uneven_ends_problem(modules, counts.fabric.modules)
     yield from _end_problem(every)
-    yield from _light_problem(modules)
+    yield from _optical_standard_problem(modules)
     cables = [part for part in every if part.line.kind == "cable"]
     designed = modules_of_design(written_scale_out, catalog)
     if cluster is not None:
@@ -198,7 +198,7 @@ def _impossible_part_problem(part: LinkPart) -> Iterator[Problem]:
     """The problem of a part that nobody makes, such as copper too long for its rate or a rate too high for its form."""
     if (copper := too_long_copper(part)) is not None:
         length, longest = copper
-        message = f"has {length:g} m of passive copper, and cables of this rate are sold up to {longest:g} m"
+        message = f"has {length:g} m of passive copper, but cables of this rate are sold up to {longest:g} m"
         yield _problem(part, message, "order active copper (AEC) or optical cables (AOC), or correct the length")
     if part.line.kind in {*CABLING, *ANY_SWITCH, "other", "nic"} and (form := overloaded_form(part.text)) is not None:
         message = f"has {form[1]} Gb/s in {form[0]}, which carries at most {FASTEST[form[0]]} Gb/s"
@@ -214,35 +214,35 @@ def _code_problem(part: LinkPart) -> Iterator[Problem]:
     help_ = "ask which of the two is delivered: the supplier ships the order code"
     length = length_of_code(part.code)
     if length is not None and part.lengths and all(abs(each - length) > 0.26 for each in part.lengths):
-        message = f"states {part.lengths[0]:g} m, and {part.code} is {length:g} m long"
+        message = f"states {part.lengths[0]:g} m, but {part.code} is {length:g} m long"
         yield _problem(part, message, help_)
         return
     named, of_code = fiber_of(part.text_without_code), fiber_of(part.code.lower())
     if named and of_code and named != of_code:
-        yield _problem(part, f"states {named} fiber, and {part.code} is {of_code}", help_)
+        yield _problem(part, f"states {named} fiber, but {part.code} is {of_code}", help_)
         return
     if part.code.startswith(_ANGLED_MPO) and (other := _other_ends(part.text)):
-        yield _problem(part, f"states {other} ends, and {part.code} has MPO-12/APC", help_)
+        yield _problem(part, f"states {other} ends, but {part.code} has MPO-12/APC", help_)
         return
     entry = part.entry
     if entry is None or entry.type != "module":
         return
     own = standard_of(part)
     if own and part.standards and own not in part.standards:
-        yield _problem(part, f"states {or_list(sorted(part.standards))}, and {part.code} is {own}", help_)
+        yield _problem(part, f"states {or_list(sorted(part.standards))}, but {part.code} is {own}", help_)
     elif (
         part.forms and entry.cages and not any(fits_cage((form,), cage) for form in part.forms for cage in entry.cages)
     ):
         yield _problem(
-            part, f"states {or_list(sorted(part.forms))}, and {part.code} fits {or_list(entry.cages)}", help_
+            part, f"states {or_list(sorted(part.forms))}, but {part.code} fits {or_list(entry.cages)}", help_
         )
     elif (entry.top == "flat" and _FINNED.search(part.text)) or (entry.top == "finned" and _FLAT.search(part.text)):
         own, stated = ("is flat", "fins") if entry.top == "flat" else ("has fins", "no fins")
-        yield _problem(part, f"states {stated}, and {part.code} {own}", help_)
+        yield _problem(part, f"states {stated}, but {part.code} {own}", help_)
     elif entry.bandwidth is not None and part.rates:
         whole = entry.bandwidth.value
         if not has_rate(part, whole, whole / entry.ports):
-            message = f"states {display_bits(part.rates[0])}, and {part.code} has {display_bits(whole)}"
+            message = f"states {display_bits(part.rates[0])}, but {part.code} has {display_bits(whole)}"
             yield _problem(part, message, help_)
 
 
@@ -267,15 +267,15 @@ def _cage_problems(modules: Sequence[LinkPart], cluster: Cluster) -> Iterator[Pr
         cages = ends[part.side] if part.side else (*ends["node"], *ends["switch"]) if all(ends.values()) else ()
         if part.forms and cages and not any(fits_cage((form,), cage) for form in part.forms for cage in cages):
             where = {"node": "the NICs", "switch": "the switches"}.get(part.side, "NICs and switches")
-            message = f"is {or_list(sorted(part.forms))}, and the cages of {where} are {or_list(dict.fromkeys(cages))}"
+            message = f"is {or_list(sorted(part.forms))}, but the cages of {where} are {or_list(dict.fromkeys(cages))}"
             yield _problem(part, message, "order modules that fit the cages")
         elif part.side == "switch" and switch is not None and _has_one_port(part) and _ports_of_cage(switch) > 1:
-            message = f"has one port, and a cage of {switch.name} carries {_ports_of_cage(switch)}"
+            message = f"has one port, but a cage of {switch.name} carries {_ports_of_cage(switch)}"
             yield _problem(part, message, "order modules with as many ports as a cage")
         elif part.side == "node" and "OSFP" in ends["node"] and _FINNED.search(part.text) is not None:
-            yield _problem(part, "has fins, and OSFP cages of nodes take flat modules", "order the flat part")
+            yield _problem(part, "has fins, but OSFP cages of nodes take flat modules", "order the flat part")
         elif part.side == "switch" and switch is not None and switch.module_top == "finned" and _FLAT.search(part.text):
-            yield _problem(part, f"is flat, and {switch.id} takes finned modules", "order the finned part")
+            yield _problem(part, f"is flat, but {switch.id} takes finned modules", "order the finned part")
 
 
 def _end_problem(parts: Sequence[LinkPart]) -> Iterator[Problem]:
@@ -290,7 +290,7 @@ def _end_problem(parts: Sequence[LinkPart]) -> Iterator[Problem]:
             ends = _sizes(part.text) if part.line.kind == "cable" and part.line.is_complete else set()
             if len(cages) == 1 and ends and part.line.ways > 1 and cages.isdisjoint(ends):
                 message = (
-                    f"has {or_list(sorted(ends))} at its ends, and the NICs have cages for {or_list(sorted(cages))}"
+                    f"has {or_list(sorted(ends))} at its ends, but the NICs have cages for {or_list(sorted(cages))}"
                 )
                 yield _problem(part, message, "order cables whose ends fit the NICs")
 
@@ -324,12 +324,12 @@ def _uneven_ends_problem(modules: Sequence[LinkPart], needed: ModuleCount) -> It
     for lines, has, (name, enough) in zip(ends, offered, least, strict=True):
         if has < ENOUGH * enough:
             subject = "and lines like it offer" if len(lines) > 1 else "offers"
-            message = f"{subject} {has:,} modules for the {name}, and the design needs {enough:,}; only all {sum(offered):,} together are enough"
+            message = f"{subject} {has:,} modules for the {name}, but the design needs {enough:,}; only all {sum(offered):,} together are enough"
             help_ = f"exchange {enough - has:,} modules for ones that fit the {name}"
             yield _problem(parts[lines[0].index], message, help_)
 
 
-def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
+def _optical_standard_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
     """The problem of NIC modules with an optical standard that no switch module has."""
     ends: dict[str, dict[str, LinkPart]] = {"node": {}, "switch": {}}
     for part in modules:
@@ -338,7 +338,7 @@ def _light_problem(modules: Sequence[LinkPart]) -> Iterator[Problem]:
     own, other = ends["node"], ends["switch"]
     if own and other and "" not in own.keys() | other.keys() and own.keys().isdisjoint(other):
         light, part = next(iter(own.items()))
-        message = f"is {light}, and the modules of the switches are {or_list(sorted(other))}"
+        message = f"is {light}, but the modules of the switches are {or_list(sorted(other))}"
         yield _problem(part, message, "order modules of one kind of light for both ends")
 
 
@@ -350,7 +350,7 @@ def _module_without_fiber_problem(modules: Sequence[LinkPart], cables: Sequence[
     (fiber,) = fibers
     for part in modules:
         if fiber_of(part.text) not in {"", fiber}:
-            message = f"uses {fiber_of(part.text)} fiber, and all quoted fiber is {fiber}"
+            message = f"uses {fiber_of(part.text)} fiber, but all quoted fiber is {fiber}"
             yield _problem(part, message, "order modules and fiber of one kind")
             return
 
@@ -375,7 +375,7 @@ def _slower_module_problem(
         count = part.line.quantity or 0
         several = _SEVERAL_PORTS.search(part.text) is not None or len({*part.rates}) != 1
         if count >= cluster.nodes * fabric.nics_per_node and not several and max(part.rates) < min(whole) * 0.99:
-            message = f"has {display_bits(part.rates[0])}, and the modules of `scale_out.optics` have {display_bits(min(whole))}"
+            message = f"has {display_bits(part.rates[0])}, but the modules of `scale_out.optics` have {display_bits(min(whole))}"
             yield _problem(
                 part, message, "order modules with the rate of those of the design, or say how many ports each has"
             )
@@ -395,6 +395,6 @@ def _connector_problem(
     for part in cables:
         ends = ends_of_fiber(part.text)
         if ends and ends not in needed and _FIBER.search(part.text) is not None:
-            message = f"has {_CONNECTORS[ends]} ends, and all transceivers have {_CONNECTORS[needed.pop()]}"
+            message = f"has {_CONNECTORS[ends]} ends, but all transceivers have {_CONNECTORS[needed.pop()]}"
             yield _problem(part, message, "order fiber with the ends of the modules")
             return

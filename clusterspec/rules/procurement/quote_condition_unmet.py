@@ -209,12 +209,12 @@ def _small_quantities_problem(quote: Sequence[QuoteLine], cluster: Cluster) -> I
             has = ordered if of_nodes else ordered * cluster.accelerators_per_node
             if has < needed:
                 what = "nodes" if of_nodes else "accelerators"
-                message = f"`{name}` begins at {needed:,.0f} {what}, and the quote has {has:,.0f}"
+                message = f"`{name}` begins at {needed:,.0f} {what}, but the quote has {has:,.0f}"
                 at = quote_path(line.index, "part")
                 yield RULE.problem(at, message, "ask for the discount without this condition")
         least, quantity = _LEAST.search(text), line.line.quantity
         if least is not None and quantity is not None and quantity < number_in_text(least[1]):
-            message = f"`{name}` is ordered {quantity:,.0f} times, and the least order is {least[1]}"
+            message = f"`{name}` is ordered {quantity:,.0f} times, but the least order is {least[1]}"
             at = quote_path(line.index, "quantity")
             yield RULE.problem(at, message, f"order {least[1]}, or ask for fewer")
 
@@ -229,7 +229,7 @@ def _lapsed_credits_problem(procurement: ProcurementSpec, cluster: Cluster) -> I
         found = _UNTIL.search(text) if is_credit(line) and _OF_USAGE.search(text) is not None else None
         ends = date_of_text(found[1]) if found is not None else None
         if ends is not None and ends < begins:
-            message = f"`{name_of_part(line.part)}` ends on {ends}, and the machine is needed on {begins}: nothing is used before"
+            message = f"`{name_of_part(line.part)}` ends on {ends}, but the machine is needed on {begins}: nothing is used before"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for a credit that holds in the term, or leave it out of the total")
 
@@ -245,7 +245,7 @@ def _small_order_problem(procurement: ProcurementSpec, text: str) -> Iterator[Pr
         needed = number_in_text(digits) * (1e6 if found[2] else 1.0)
         if total < needed:
             currency = procurement.currency
-            message = f"according to the text, the discount begins at {money_text(amount_text(needed), currency)}, and the lines sum to {money_text(amount_text(total), currency)}"
+            message = f"according to the text, the discount begins at {money_text(amount_text(needed), currency)}, but the lines sum to {money_text(amount_text(total), currency)}"
             help_ = "ask for the discount without this condition, or leave it out of the total"
             yield RULE.problem("procurement.discount", message, help_)
             return
@@ -256,7 +256,7 @@ def _net_price_problems(procurement: ProcurementSpec) -> Iterator[Problem]:
     for index, line in enumerate(procurement.quote or ()) if procurement.discount else ():
         found = _NET_OF.search(plain_part(line))
         if found is not None and abs(float(found[1] or found[2]) / 100 - (procurement.discount or 0)) < SAME_TOTAL:
-            message = f"`{name_of_part(line.part)}` is priced net of {found[1] or found[2]} %, and `discount` takes it off again"
+            message = f"`{name_of_part(line.part)}` is priced net of {found[1] or found[2]} %, but `discount` takes it off again"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "ask for the total with the discount once")
             return
@@ -273,7 +273,7 @@ def _discounted_services_problem(procurement: ProcurementSpec, text: str) -> Ite
     if limited and total and discount and services > 0 and abs(total - whole) <= SAME_TOTAL * whole:
         right = whole + discount * services * (1 + (procurement.tax or 0))
         currency = procurement.currency
-        message = f"according to the text, the discount is for equipment only, and the total takes it off {money_text(amount_text(services), currency)} of services too: {money_text(amount_text(right), currency)} without"
+        message = f"according to the text, the discount is for equipment only, but the total takes it off {money_text(amount_text(services), currency)} of services too: {money_text(amount_text(right), currency)} without"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")
 
 
@@ -297,7 +297,7 @@ def _first_year_prices_problem(procurement: ProcurementSpec, text: str) -> Itera
     share = float((raised[0][1] or raised[0][2]).replace(",", ".")) / 100
     more = flat * (sum_of((1 + share) ** year for year in range(years)) / years - 1)
     currency = procurement.currency
-    message = f"according to the text, prices rise by {100 * share:g} % a year, and the lines count {years} years at the price of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
+    message = f"according to the text, prices rise by {100 * share:g} % a year, but the lines count {years} years at the price of the first: {money_text(f'{more:,.0f}', currency)} are missing before tax"
     yield RULE.problem("procurement.quoted_total", message, "ask for a total with the increases")
 
 
@@ -317,5 +317,5 @@ def _wide_discount_problem(procurement: ProcurementSpec, text: str) -> Iterator[
     right *= 1 + (procurement.tax or 0)
     whole = total_of_lines(procurement) or 0.0
     if abs(total - whole) <= SAME_TOTAL * whole and abs(right - whole) > SAME_TOTAL * whole:
-        message = f"according to the text, the discount is for lines {first} to {last} only, and the total takes it off all lines: {money_text(amount_text(right), procurement.currency)} with it only on those"
+        message = f"according to the text, the discount is for lines {first} to {last} only, but the total takes it off all lines: {money_text(amount_text(right), procurement.currency)} with it only on those"
         yield RULE.problem("procurement.quoted_total", message, "ask the supplier for the total by the terms")

@@ -157,7 +157,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
     other = [line for line in lines if usual and line.region != usual and _PLACED.search(line.text) is not None]
     for line in other:
         name = name_of_part(procurement.quote[line.place].part)
-        message = f"`{name}` is for {line.region}, and the machine is in {usual}"
+        message = f"`{name}` is for {line.region}, but the machine is in {usual}"
         help_ = "buy commitments and file systems in the region of the instances"
         yield RULE.problem(quote_path(line.place, "part"), message, help_)
     zones = [line for line in lines if line.region == usual and line.zone and _ZONAL.search(line.text) is not None]
@@ -174,7 +174,7 @@ def _data_abroad_problem(text: str) -> Iterator[Problem]:
         return
     regions = {region for region, _ in regions_in(text)}
     if len(regions) == 1 and _OVERSEAS.search(region := regions.pop()) is not None:
-        message = f"according to the text, the data stay in the European Union, and the machine is in {region}"
+        message = f"according to the text, the data stay in the European Union, but the machine is in {region}"
         yield RULE.problem("description", message, "rent in a region of the Union", confidence="likely")
 
 

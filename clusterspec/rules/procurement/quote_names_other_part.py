@@ -145,7 +145,7 @@ def check(
         named = named_entries(offered.line.part or "", catalog, kind)
         known = _own_names(own, catalog, kind)
         if named and not _names_own(named, known) and not _is_of_other_network(offered, lines, known, catalog):
-            message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, and the design has {own}"
+            message = f"`{name_of_part(offered.line.part)}` is {and_list(sorted(named))}, but the design has {own}"
             help_ = "correct the line or the design"
             yield RULE.problem(quote_path(offered.index, "part"), message, help_)
 
@@ -181,7 +181,7 @@ def _slow_module_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -
     if rates and max(rates) < rate * 0.99:
         name = name_of_part(offered.line.part)
         message = (
-            f"`{name}` has ports of {display_bits(max(rates))}, and the links of the fabric run at {display_bits(rate)}"
+            f"`{name}` has ports of {display_bits(max(rates))}, but the links of the fabric run at {display_bits(rate)}"
         )
         at = quote_path(offered.index, "part")
         yield RULE.problem(at, message, "order modules and cables of the generation of the switches and the NICs")
@@ -221,7 +221,7 @@ def _old_generation_problem(offered: Offered, cluster: Cluster) -> Iterator[Prob
     own = fabric.nic_bandwidth.value / max(1, fabric.planes) / GIGABIT if fabric is not None else 0.0
     if fabric is not None and fabric.technology.family == "infiniband" and named and max(named.values()) < own * 0.99:
         name = name_of_part(offered.line.part)
-        message = f"`{name}` is {max(named, key=named.__getitem__).upper()}, and the links of the fabric run at {display_bits(own * GIGABIT)}"
+        message = f"`{name}` is {max(named, key=named.__getitem__).upper()}, but the links of the fabric run at {display_bits(own * GIGABIT)}"
         yield RULE.problem(quote_path(offered.index, "part"), message, "correct the line or the design")
 
 
@@ -235,7 +235,7 @@ def _nic_of_other_network_problem(offered: Offered, cluster: Cluster, catalog: C
     cards = [card for id_ in ids if isinstance(card := catalog.find("nic", id_), Nic)]
     enough = offered.kind == "node" or (offered.quantity or 0) >= cluster.nodes * fabric.nics_per_node
     if cards and enough and all(card.families and "infiniband" not in card.families for card in cards):
-        message = f"`{name_of_part(offered.line.part)}` is {cards[0].name}, an Ethernet-only NIC, and the fabric is {fabric.technology.name}"
+        message = f"`{name_of_part(offered.line.part)}` is {cards[0].name}, an Ethernet-only NIC, but the fabric is {fabric.technology.name}"
         yield RULE.problem(quote_path(offered.index, "part"), message, "order cards of the fabric")
 
 
@@ -253,7 +253,7 @@ def _other_nic_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> 
     family = own.split("-", maxsplit=1)[0]
     alike = [name for name in sorted(named) if name.split("-")[0] == family and not counts_before(text, name)]
     if other := next(iter([*counted, *([] if _SMALL_NIC.search(text) else alike)]), ""):
-        message = f"`{name_of_part(offered.line.part)}` is with {other}, and the design has {own}"
+        message = f"`{name_of_part(offered.line.part)}` is with {other}, but the design has {own}"
         yield RULE.problem(quote_path(offered.index, "part"), message, "correct the line or the design")
 
 
@@ -268,7 +268,7 @@ def _switch_ports_problem(offered: Offered, catalog: Catalog) -> Iterator[Proble
         if isinstance(entry, Switch) and entry.ports and entry.port_bandwidth is not None
     ]
     if stated and rates and all(max(one, whole) > 1.9 * min(one, whole) for one in [max(stated)] for whole in rates):
-        message = f"`{name_of_part(offered.line.part)}` has ports of {display_bits(max(stated))} together by its text, and its model {display_bits(max(rates))}"
+        message = f"`{name_of_part(offered.line.part)}` has ports of {display_bits(max(stated))} together by its text, but its model {display_bits(max(rates))}"
         yield RULE.problem(quote_path(offered.index, "part"), message, "correct the model or the ports")
 
 
@@ -321,7 +321,7 @@ def _sibling_problem(offered: Offered, cluster: Cluster, catalog: Catalog) -> It
     base, *rest = cluster.accelerator.id.split("-")
     siblings = [id_.split("-")[1:] for id_ in catalog.ids("accelerator") if id_.split("-")[0] == base]
     if rest and (off := _other_variants(text, base, rest, siblings, cluster.accelerators_per_node)):
-        message = f"`{name_of_part(offered.line.part)}` is the part with {and_list(off)}, and the design has {cluster.accelerator.name}"
+        message = f"`{name_of_part(offered.line.part)}` is the part with {and_list(off)}, but the design has {cluster.accelerator.name}"
         yield RULE.problem(quote_path(offered.index, "part"), message, "correct the line or the design")
 
 
@@ -364,7 +364,7 @@ def _other_switch_problem(
         if switch.families and family not in switch.families and family in {"infiniband", "omni-path", "slingshot"}:
             what = f"has no {fabric.technology.name}"
         elif switch.port_bandwidth.value < rate * 0.99:
-            what = f"has ports of {display_bits(switch.port_bandwidth.value)}, and a NIC {display_bits(rate)}"
+            what = f"has ports of {display_bits(switch.port_bandwidth.value)}, but a NIC {display_bits(rate)}"
         else:
             continue
         yield RULE.problem(quote_path(offered.index, "part"), f"{switch.name} {what}", "correct the line or the design")

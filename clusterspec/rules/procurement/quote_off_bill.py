@@ -346,12 +346,12 @@ def _difference_problem(
 ) -> Iterator[Problem]:
     """The problem of a total below ``least``, or above the need with the severity ``surplus``."""
     if total < (needed if least is None else least):
-        message = f"the quote has {counted}, and the design needs {needed:,}: {needed - total:,.0f} {'is' if needed - total == 1 else 'are'} missing"
+        message = f"the quote has {counted}, but the design needs {needed:,}: {needed - total:,.0f} {'is' if needed - total == 1 else 'are'} missing"
         if guessed:
             message += "; the count rests on parts that the spec leaves open, or on a way of counting"
         yield RULE.problem(at, message, HELP, severity="warning" if guessed else "error")
     elif total > SURPLUS * needed:
-        message = f"the quote has {counted}, and the design needs {needed:,}"
+        message = f"the quote has {counted}, but the design needs {needed:,}"
         yield RULE.problem(at, message, surplus_question(total - needed), severity=surplus)
 
 
@@ -365,7 +365,7 @@ def _stated_switch_problems(lines: Sequence[Offered], needed: Mapping[str, int],
         total = offered_quantity(offered)
         if stated and offered and needed.get(kind, 0) <= total < stated:
             name = plural(round(total), kind.replace("_", " "))
-            message = f"the quote has {name}, and `scale_out.{key}` states {stated:,}"
+            message = f"the quote has {name}, but `scale_out.{key}` states {stated:,}"
             yield RULE.problem(quote_path(offered[0].index, "quantity"), message, HELP, severity="warning")
 
 
@@ -382,7 +382,7 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
         total = offered_quantity(offered)
         if each and offered and total >= INCLUDED * each * cluster.all_nodes:
             parts = plural_of_kind(kind)
-            message = f"the quote has {counted_kind(kind, total)} in addition to the nodes, and a {cluster.platform.name} includes {each} {parts}"
+            message = f"the quote has {counted_kind(kind, total)} in addition to the nodes, but a {cluster.platform.name} includes {each} {parts}"
             help_ = f"remove the line, unless the quote has nodes without {parts}"
             yield RULE.problem(quote_path(offered[0].index, "quantity"), message, help_, severity="warning")
 

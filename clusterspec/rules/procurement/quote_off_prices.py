@@ -125,7 +125,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         low, high = price_ends(stated)
         may_be = (each, *(each / pieces for pieces in counts_in_text(offered)))
         if not any(low * (1 - SAME) <= price <= high * (1 + SAME) for price in may_be) and not offered.is_lot:
-            message = f"the quote has {money_text(amount_text(each), procurement.currency)} for a {offered.kind.replace('_', ' ')}, and `prices.{offered.kind}` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
+            message = f"the quote has {money_text(amount_text(each), procurement.currency)} for a {offered.kind.replace('_', ' ')}, but `prices.{offered.kind}` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
             yield RULE.problem(quote_path(offered.index, "unit_price"), message, "correct the older of the two")
     yield from _hour_problem(procurement, cluster)
     yield from _side_part_problems(procurement, cluster)
@@ -162,7 +162,7 @@ def _hour_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Pr
         each = float(price) / (hours * cluster.nodes)
         may_be = (each, each * (1 - (procurement.discount or 0.0)))
         if not any(low * (1 - NEAR) <= amount <= high * (1 + NEAR) for amount in may_be):
-            message = f"the quote has {money_text(f'{each:,.2f}', procurement.currency)} for an hour of a node, and `prices.node_hour` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
+            message = f"the quote has {money_text(f'{each:,.2f}', procurement.currency)} for an hour of a node, but `prices.node_hour` is {money_text(amount_text(low if each < low else high), procurement.currency)}"
             at = quote_path(index, "unit_price")
             yield RULE.problem(at, message, "ask the provider which of the two is right")
             return
@@ -187,7 +187,7 @@ def _side_part_problems(procurement: ProcurementSpec, cluster: Cluster) -> Itera
         may_be = (*each, whole / quantity, *([whole] if kind == "storage" else []))
         if not any(low * (1 - SAME) <= price <= high * (1 + SAME) for price in may_be):
             at = quote_path(sold[0][0].index, "unit_price")
-            message = f"the quote has {money_text(amount_text(each[0]), procurement.currency)} for a {kind.replace('_', ' ')}, and `prices.{kind}` is {money_text(amount_text(low if each[0] < low else high), procurement.currency)}"
+            message = f"the quote has {money_text(amount_text(each[0]), procurement.currency)} for a {kind.replace('_', ' ')}, but `prices.{kind}` is {money_text(amount_text(low if each[0] < low else high), procurement.currency)}"
             yield RULE.problem(at, message, "correct the older of the two")
 
 
@@ -227,7 +227,7 @@ def _support_problem(procurement: ProcurementSpec, cluster: Cluster) -> Iterator
     if sold and all(not low / FAR <= amount <= high * FAR for amount in _yearly_amounts(sold, years)):
         whole = sum_of(one.price for one in sold)
         each = money_text(f"{whole / years:,.0f}", procurement.currency)
-        message = f"the quote has {each} of support a year, and `prices.support_per_year` is {money_text(amount_text(low), procurement.currency)}"
+        message = f"the quote has {each} of support a year, but `prices.support_per_year` is {money_text(amount_text(low), procurement.currency)}"
         yield RULE.problem("procurement.prices.support_per_year", message, "correct the older of the two")
 
 

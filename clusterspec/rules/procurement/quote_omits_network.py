@@ -120,7 +120,7 @@ def check(
         return
     absent = _absent_networks(lines, counted, procurement, cluster)
     if absent:
-        message = f"the quote has the fabric in full, and no line for the {and_list(absent)} that the design describes"
+        message = f"the quote has the fabric in full, but no line for the {and_list(absent)} that the design describes"
         yield RULE.problem("procurement.quote", message, "ask for the lines, or state who delivers them")
 
 

@@ -220,7 +220,7 @@ def _alternatives_problem(procurement: ProcurementSpec) -> Iterator[Problem]:
     for index, line in enumerate(procurement.quote or ()):
         price = line_price(line)
         if price and price > 0 and _IN_PLACE_OF.search((line.part or "").lower()) is not None:
-            message = f"`{name_of_part(line.part)}` replaces another line, and `quoted_total` has the price of both: {money_text(amount_text(float(price)), procurement.currency)} before discount and tax"
+            message = f"`{name_of_part(line.part)}` replaces another line, but `quoted_total` has the price of both: {money_text(amount_text(float(price)), procurement.currency)} before discount and tax"
             at = quote_path(index, "part")
             yield RULE.problem(at, message, "choose one of the two, and ask the supplier for the total of the order")
             return
@@ -298,7 +298,7 @@ def _repeated_price_problem(lines: Sequence[tuple[Offered, str]], remarks: str) 
         if sentence is None or _NOT.search(sentence) is not None:
             continue
         for line in _sold_lines(name, lines):
-            message = f"`{name_of_part(line.line.part)}` is a line of the quote, and according to the description another price includes {name}"
+            message = f"`{name_of_part(line.line.part)}` is a line of the quote, but according to the description another price includes {name}"
             at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "ask the supplier which of the two is right")
 

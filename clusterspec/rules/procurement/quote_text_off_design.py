@@ -210,7 +210,7 @@ def check(
             if ways != cluster.scale_up.domain:
                 yield _problem(line, f"{ways}-way bridges", "scale_up.domain", str(cluster.scale_up.domain))
             elif line.kind == "other" and quantity is not None and 1 < quantity < domains:
-                message = f"the quote has {quantity:g} bridges of {ways} accelerators, and the design has {domains:,} domains of {ways}"
+                message = f"the quote has {quantity:g} bridges of {ways} accelerators, but the design has {domains:,} domains of {ways}"
                 at = quote_path(line.index, "quantity")
                 yield RULE.problem(at, message, f"ask for {domains:,} or more")
         if bridged is None and "bridge" in text and "nvlink" in text:
@@ -254,7 +254,7 @@ def _other_figures(
 
 def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
     """The problem of a line whose text states another value than a key of the design."""
-    message = f"`{name_of_part(line.line.part)}` states {states}, and `{key}` is {design}"
+    message = f"`{name_of_part(line.line.part)}` states {states}, but `{key}` is {design}"
     return RULE.problem(quote_path(line.index, "part"), message, "correct the line with the supplier, or the key")
 
 
@@ -264,7 +264,7 @@ def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog
     named = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if family_of(id_) in families]
     cards = [each for each in named if isinstance(each, Accelerator)] or [cluster.accelerator]
     if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
-        message = f"`{name_of_part(line.line.part)}` is a bridge, and {cards[0].name} has no NVLink"
+        message = f"`{name_of_part(line.line.part)}` is a bridge, but {cards[0].name} has no NVLink"
         at = quote_path(line.index, "part")
         yield RULE.problem(at, message, "remove the line: these cards communicate only over PCIe")
 
@@ -345,7 +345,7 @@ def _cage_problem(lines: Sequence[tuple[Offered, str]]) -> Iterator[Problem]:
             and _module_forms(text) == {_OTHER_FORM[cage]}
         ):
             message = (
-                f"`{name_of_part(line.line.part)}` is {_OTHER_FORM[cage]}, and the quoted NICs have cages for {cage}"
+                f"`{name_of_part(line.line.part)}` is {_OTHER_FORM[cage]}, but the quoted NICs have cages for {cage}"
             )
             help_ = "order modules that fit the cages"
             yield RULE.problem(quote_path(line.index, "part"), message, help_)
@@ -379,12 +379,12 @@ def _fiber_problem(
     fast = link is not None and link >= ANGLED * (1 - SAME)
     if flat is not None and ("single-mode" in needed or fast):
         what = "single-mode MPO modules" if "single-mode" in needed else f"MPO modules of {display_bits(link or 0.0)}"
-        message = f"`{name_of_part(flat.line.part)}` has flat ends (UPC), and {what} take angled ones (APC)"
+        message = f"`{name_of_part(flat.line.part)}` has flat ends (UPC), but {what} take angled ones (APC)"
         yield RULE.problem(quote_path(flat.index, "part"), message, "order cables with MPO/APC ends")
     for line, text in lines:
         kind = fiber_of(text) if line.kind == "cable" and _FIBER.search(text) is not None else ""
         if kind and kind not in needed:
-            message = f"`{name_of_part(line.line.part)}` is {kind} fiber, and all transceivers are {needed.pop()}"
+            message = f"`{name_of_part(line.line.part)}` is {kind} fiber, but all transceivers are {needed.pop()}"
             help_ = "order the fiber of the modules: light of one kind does not pass through the other"
             yield RULE.problem(quote_path(line.index, "part"), message, help_)
             return

@@ -89,7 +89,7 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.quoted_parts import (
     airflow_off_code,
     memory_off_accelerator,
-    modules_off_memory,
+    module_and_stated_bytes,
     other_accelerator_of_node,
     ports_off_switch,
     short_shelves,
@@ -115,7 +115,7 @@ def check(
         text = plain_part(line.line)
         for states, part in _contradictions(line, text, cluster, power, catalog):
             at = quote_path(line.index, "part")
-            message = f"`{name_of_part(line.line.part)}` states {states}, and {part}"
+            message = f"`{name_of_part(line.line.part)}` states {states}, but {part}"
             yield RULE.problem(at, message, "ask the supplier which of the two is right, and correct the line")
 
 
@@ -143,7 +143,7 @@ def _contradictions_of_node(text: str, cluster: Cluster, catalog: Catalog) -> It
     if (accelerators := other_accelerator_of_node(text, catalog)) is not None:
         board, counted = accelerators
         yield counted.upper(), f"the system is one with {board.upper()}"
-    if (memory := modules_off_memory(text)) is not None:
+    if (memory := module_and_stated_bytes(text)) is not None:
         modules, stated = memory
         yield f"{display(stated, 'B')} of memory", f"its modules have {display(modules, 'B')} together"
     if (shelves := short_shelves(text, cluster)) is not None:

@@ -162,7 +162,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
         if quantity in counts[unit] or 0 in counts[unit]:
             continue
         needed, at = min(counts[unit]), quote_path(offered.index, "quantity")
-        message = f"`{offered.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, and the design has {plural(needed, unit)}"
+        message = f"`{offered.line.part}` is sold per {unit}: the quote has {quantity:,.0f}, but the design has {plural(needed, unit)}"
         other = next((name for name, numbers in counts.items() if name != unit and quantity in numbers), "")
         if other:
             message += f"; {quantity:,.0f} is its number of {other}s"
@@ -185,7 +185,7 @@ def _yearly_license_problem(
     covered = quantity / years
     if 1 < covered < min(counts["accelerator"]) and quantity not in counts["accelerator"]:
         of_nodes = ", as many as its nodes" if covered in counts["node"] else ""
-        message = f"`{name_of_part(offered.line.part)}` is sold per accelerator and year: {quantity:,.0f} are for {covered:,.0f} accelerators for {years} years{of_nodes}, and the design needs {min(units):,}"
+        message = f"`{name_of_part(offered.line.part)}` is sold per accelerator and year: {quantity:,.0f} are for {covered:,.0f} accelerators for {years} years{of_nodes}, but the design needs {min(units):,}"
         at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"ask for {min(units):,}, or what the line covers")
 
@@ -217,7 +217,7 @@ def _capacity_problem(offered: Offered, procurement: ProcurementSpec) -> Iterato
     if is_wrong and not is_right:
         named = {"g": ("GB", "TB"), "t": ("TB", "GB")}[unit]
         message = (
-            f"`{name_of_part(offered.line.part)}` is sold per {named[0]}, and {quantity:,.0f} is its size in {named[1]}"
+            f"`{name_of_part(offered.line.part)}` is sold per {named[0]}, but {quantity:,.0f} is its size in {named[1]}"
         )
         at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"correct the quantity, or the price for one {named[1]}")
@@ -245,7 +245,7 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
     if wrong >= (12 if by_year else 2) and abs(quantity / wrong - 1) < SAME_HOURS:
         counted = "months" if by_year else "years"
         message = (
-            f"`{name_of_part(offered.line.part)}` is sold per {unit}, and {quantity:,.0f} are the {counted} of the term"
+            f"`{name_of_part(offered.line.part)}` is sold per {unit}, but {quantity:,.0f} are the {counted} of the term"
         )
         at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, f"correct the quantity, or the price for one of the {counted}")
@@ -258,7 +258,7 @@ def _period_problem(offered: Offered, procurement: ProcurementSpec) -> Iterator[
         and quantity in terms - stated
         and not (_EXPLAINED.search(text) is not None or any(products_in(text)))
     ):
-        message = f"`{name_of_part(offered.line.part)}` is for {plural(stated.pop(), unit)}, and the quote has {plural(round(quantity), unit)} of it"
+        message = f"`{name_of_part(offered.line.part)}` is for {plural(stated.pop(), unit)}, but the quote has {plural(round(quantity), unit)} of it"
         at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the two is right")
 
@@ -294,7 +294,7 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
     fits = any(_is_close(quantity, each * scale) for each in (value, *product.parts_in(text)) for scale in _SCALES)
     priced = offered.line.unit_price is not None and _is_close(float(offered.line.unit_price), value)
     if by_period and not (fits or in_parts or priced):
-        message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, and its quantity is {quantity:,.0f}"
+        message = f"`{name_of_part(offered.line.part)}` counts {product.text}, which are {value:,}, but its quantity is {quantity:,.0f}"
         at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask the supplier which of the numbers is right")
 
@@ -312,7 +312,7 @@ def _short_year_problem(offered: Offered) -> Iterator[Problem]:
         return
     days = 365 * months / 12
     whole = quantity * days / (30 * months)
-    message = f"{months} months of 30 days are {30 * months} days, and the calendar has {days:,.0f}: {whole - quantity:,.0f} hours are missing"
+    message = f"{months} months of 30 days are {30 * months} days, but the calendar has {days:,.0f}: {whole - quantity:,.0f} hours are missing"
     at = quote_path(offered.index, "quantity")
     yield RULE.problem(at, message, f"order {whole:,.0f} hours")
 
@@ -328,7 +328,7 @@ def _scaled_price_problem(offered: Offered) -> Iterator[Problem]:
     found, price = _SCALED.search(plain_part(offered.line)), offered.line.unit_price
     scale = 0 if found is None else 10_000 if found[1] else 1000
     if found is not None and price is not None and 0 < price < scale:
-        message = f"`{name_of_part(offered.line.part)}` states its price in `{found[0]}`, and {price:,g} is added to amounts in whole units"
+        message = f"`{name_of_part(offered.line.part)}` states its price in `{found[0]}`, but {price:,g} is added to amounts in whole units"
         at = quote_path(offered.index, "unit_price")
         yield RULE.problem(at, message, f"write {price * scale:,.0f}")
 
@@ -354,7 +354,7 @@ def _user_license_problem(offered: Offered) -> Iterator[Problem]:
     """The problem of virtual-workstation licenses, sold per concurrent user, that are counted per accelerator."""
     text = plain_part(offered.line)
     if _PER_USER.search(text) is not None and _BY_CARD.search(text) is not None:
-        message = f"`{name_of_part(offered.line.part)}` is counted per accelerator, and these licenses are sold per concurrent user"
+        message = f"`{name_of_part(offered.line.part)}` is counted per accelerator, but these licenses are sold per concurrent user"
         at = quote_path(offered.index, "quantity")
         yield RULE.problem(at, message, "ask for as many as desktops run at the same time")
 

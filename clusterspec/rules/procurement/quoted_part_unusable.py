@@ -246,7 +246,7 @@ def _cloud_problem(lines: Sequence[tuple[Offered, str]], remarks: str) -> Iterat
         return
     for line, text in lines:
         if line.kind == "other" and _OF_CLOUD.search(text) is not None:
-            message = "needs the cloud of its vendor, and according to the text the site is not connected"
+            message = "needs the cloud of its vendor, but according to the text the site is not connected"
             yield _problem(line, message, "order software that runs on site")
             return
 
@@ -255,7 +255,7 @@ def _passive_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> 
     """The problem of cards without a fan for a workstation."""
     for line, text in lines:
         if line.kind == "accelerator" and _PASSIVE.search(text) is not None:
-            message = f"has no fan, and the design has {cluster.accelerator.name} in a workstation"
+            message = f"has no fan, but the design has {cluster.accelerator.name} in a workstation"
             yield _problem(line, message, "order the cards for workstations")
             return
 
@@ -282,7 +282,7 @@ def _few_legs_problem(lines: Sequence[tuple[Offered, str]], links: int) -> Itera
     total = sum(count for _, count in legs)
     if len(legs) == 1 and links / 2 < total < links:
         message = (
-            f"`{name_of_part(legs[0][0].line.part)}` has {total} ends for the nodes, and their frontend takes {links}"
+            f"`{name_of_part(legs[0][0].line.part)}` has {total} ends for the nodes, but their frontend takes {links}"
         )
         at = quote_path(legs[0][0].index, "quantity")
         yield RULE.problem(at, message, f"order {ceil(links * (legs[0][0].line.quantity or 1) / total)}")
@@ -297,7 +297,7 @@ def _plug_problem(lines: Sequence[tuple[Offered, str]], cluster: Cluster) -> Ite
     for line, text in lines if named and named[0].cages else ():
         cages = {*_CAGES.findall(text)} if line.kind in {"node", "nic"} and _CARD.search(text) is not None else set()
         if len(cages) == 1 and not fits_cage(named[0].cages, (cage := cages.pop()).upper()):
-            message = f"has cards with cages for {cage.upper()}, and {named[0].name} fits {or_list(named[0].cages)}"
+            message = f"has cards with cages for {cage.upper()}, but {named[0].name} fits {or_list(named[0].cages)}"
             yield _problem(line, message, "order cards or cables that fit each other")
             return
 
@@ -317,7 +317,7 @@ def _outlet_problem(
     for line, text in units:
         if _SMALL_OUTLETS.search(text) is not None:
             message = (
-                f"has outlets C13, and the supplies of a node of {display(max(node, supply), 'W')} have inlets C20"
+                f"has outlets C13, but the supplies of a node of {display(max(node, supply), 'W')} have inlets C20"
             )
             yield _problem(line, message, "order units with outlets C19 or C39")
             return
@@ -334,7 +334,7 @@ def _few_outlets_problem(units: Sequence[tuple[Offered, str]], power: PowerSpec,
         count = planned or (int(of_rack[1]) if of_rack is not None else 0)
         stated = [int(number) for number in _COUNTED_OUTLETS.findall(text)]
         if len(stated) == 1 and count and cords > stated[0] * count:
-            message = f"has {stated[0]} outlets C19, and the {each} nodes of a rack have {cords} cords for {count} units: {ceil(cords / count)} for each"
+            message = f"has {stated[0]} outlets C19, but the {each} nodes of a rack have {cords} cords for {count} units: {ceil(cords / count)} for each"
             yield _problem(line, message, "order units with more outlets C19")
             return
 
@@ -347,7 +347,7 @@ def _few_units_problem(units: Sequence[tuple[Offered, str]], power: PowerSpec, n
         return
     quoted = sum_of(float(line.line.quantity or 0) for line, _ in units)
     if units and count and quoted > 1 and quoted < racks * count:
-        message = f"and lines like it offer {quoted:,.0f} units, and {racks} racks of {count} take {racks * count:,}"
+        message = f"and lines like it offer {quoted:,.0f} units, but {racks} racks of {count} take {racks * count:,}"
         at = quote_path(units[0][0].index, "quantity")
         text = f"`{name_of_part(units[0][0].line.part)}` {message}"
         yield RULE.problem(at, text, f"order {racks * count:,}, or correct `power.pdus.count`", severity="warning")
@@ -366,7 +366,7 @@ def _supply_problem(lines: Sequence[tuple[Offered, str]], power: PowerSpec) -> I
             continue  # one of several supplies, whose number the line leaves out
         carried = watts * int(count or 1)
         if carried < drawn * (1 - SAME):
-            message = f"has a power supply of {display(carried, 'W')}, and `power.node` is {display(drawn, 'W')}"
+            message = f"has a power supply of {display(carried, 'W')}, but `power.node` is {display(drawn, 'W')}"
             yield _problem(line, message, "order larger supplies, or correct the key")
 
 
@@ -379,6 +379,6 @@ def _cooling_problem(lines: Sequence[tuple[Offered, str]], heat: float) -> Itera
         (contracted,) = stated
         if contracted < heat * (1 - SAME):
             message = (
-                f"is for {display(contracted, 'W')}, and the nodes give {display(heat, 'W')} to the liquid at full load"
+                f"is for {display(contracted, 'W')}, but the nodes give {display(heat, 'W')} to the liquid at full load"
             )
             yield _problem(line, message, f"contract {display(heat, 'W')}")

@@ -79,7 +79,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster, catalog: Catalog) -> I
             continue
         few = entry.ports is not None and entry.ports < switch.ports
         if few or (entry.connector and switch.connector and entry.connector != switch.connector):
-            message = f"`{name_of_part(line.line.part)}` has {entry.ports} ports of {entry.connector}, and the {switch.name} that it is to replace has {switch.ports} of {switch.connector}"
+            message = f"`{name_of_part(line.line.part)}` has {entry.ports} ports of {entry.connector}, but the {switch.name} that it is to replace has {switch.ports} of {switch.connector}"
             at = quote_path(line.index, "part")
             yield RULE.problem(at, message, f"keep a spare {switch.name}")
             return

@@ -149,7 +149,7 @@ def _stripe_problem(stores: Sequence[tuple[Offered, str]], sentences: Sequence[s
     why = stripes.weakness(nodes)
     if why:
         help_ = f"choose a code for {nodes} nodes, or order {stripes.fragments}"
-        yield _storage_problem(stores[0][0], f"is quoted for {nodes} nodes, and {why}", help_)
+        yield _storage_problem(stores[0][0], f"is quoted for {nodes} nodes, but {why}", help_)
 
 
 def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) -> Iterator[Problem]:
@@ -161,7 +161,7 @@ def _system_problem(lines: Sequence[tuple[Offered, str]], store: NetworkSpec) ->
     ]
     total = sum(count for count, _ in counted)
     if counted and store.systems is not None and total < store.systems:
-        message = f"offers {plural(total, 'appliance')}, and `networks.storage.systems` is {store.systems}"
+        message = f"offers {plural(total, 'appliance')}, but `networks.storage.systems` is {store.systems}"
         yield _storage_problem(counted[0][1], message, f"order {store.systems}, or correct the key")
 
 
@@ -183,7 +183,7 @@ def _port_problem(stores: Sequence[tuple[Offered, str]], store: NetworkSpec) -> 
         carried.append(float(line.line.quantity) * int(ports[0][0]) * int(ports[0][1]) * GIGABIT)
     total = sum_of(carried)
     if carried and total < needed * (1 - _SAME_UNITS):
-        message = f"has ports for {display(total, 'B/s')} on all its nodes, and `networks.storage.{key}` is {display(needed, 'B/s')}"
+        message = f"has ports for {display(total, 'B/s')} on all its nodes, but `networks.storage.{key}` is {display(needed, 'B/s')}"
         yield _storage_problem(stores[0][0], message, "order faster ports, or more nodes")
 
 
@@ -209,10 +209,10 @@ def _license_problem(
         decimal = BYTES[unit.replace("i", "")]
         if "i" in unit and need and abs(number * decimal / need - 1) < _SAME_UNITS:
             name = unit.upper().replace("I", "i")
-            message = f"is for {number:,.10g} {name}, {size / decimal:,.0f} {name.replace('i', '')}, and `networks.storage.capacity` is {display(need, 'B')}: {need / BYTES[unit]:,.0f} {name}"
+            message = f"is for {number:,.10g} {name}, {size / decimal:,.0f} {name.replace('i', '')}, but `networks.storage.capacity` is {display(need, 'B')}: {need / BYTES[unit]:,.0f} {name}"
             yield _storage_problem(line, message, f"order {need / BYTES[unit]:,.0f} {name}")
         elif (_RAW.search(text) is not None or by_raw) and size < raw * (1 - _SAME_UNITS):
             message = (
-                f"is for {display(size, 'B')} of raw capacity, and the drives of the quote have {display(raw, 'B')}"
+                f"is for {display(size, 'B')} of raw capacity, but the drives of the quote have {display(raw, 'B')}"
             )
             yield _storage_problem(line, message, "license all drives, or ask for a license by usable capacity")

@@ -76,7 +76,7 @@ def check(procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:
         found = _FOOTPRINT.findall(text) if line.site_kind == "rack" and _OTHER_USE.search(text) is None else []
         deepest = max((int(side) for pair in found for side in pair), default=0)
         if 0 < deepest < SHALLOW:
-            message = f"`{name_of_part(line.line.part)}` is {deepest:,} mm deep, and servers of {cluster.accelerators_per_node} accelerators are 800 to 900 mm deep without cords and cables"
+            message = f"`{name_of_part(line.line.part)}` is {deepest:,} mm deep, but servers of {cluster.accelerators_per_node} accelerators are 800 to 900 mm deep without cords and cables"
             at = quote_path(line.index, "part")
             yield RULE.problem(at, message, "order racks that are 1,200 mm deep")
             return

@@ -122,7 +122,7 @@ def _few_hours_problem(
             whole = prod(product.factors) // hours in {cluster.nodes, cluster.all_nodes, cluster.accelerators}
             missing = term / HOUR - hours
             if whole and hours not in numbers and hours * HOUR / term > 0.5 and missing > SHORT_HOURS * term / HOUR:
-                message = f"`{name_of_part(line.line.part)}` counts {hours:,} hours of each, and the {term / HOUR:,.0f} hours of the term ({written}) are {missing:,.0f} more"
+                message = f"`{name_of_part(line.line.part)}` counts {hours:,} hours of each, but the {term / HOUR:,.0f} hours of the term ({written}) are {missing:,.0f} more"
                 at = quote_path(line.index, "quantity")
                 yield RULE.problem(at, message, "order the hours of the whole term, or correct `term`")
                 return
@@ -139,7 +139,7 @@ def _few_periods_problem(lines: Sequence[tuple[Offered, str]], term: float, writ
             continue
         needed = term / _SECONDS[unit]
         if needed / 2 * (1 - SHORT) < quantity < needed * (1 - SHORT):
-            message = f"`{name_of_part(line.line.part)}` is rented for {plural(round(quantity), unit)}, and the term is {written}: {plural(round(needed - quantity), unit)} are missing"
+            message = f"`{name_of_part(line.line.part)}` is rented for {plural(round(quantity), unit)}, but the term is {written}: {plural(round(needed - quantity), unit)} are missing"
             at = quote_path(line.index, "quantity")
             yield RULE.problem(at, message, f"order {needed:,.0f}, or say in the line what it is needed for")
             return

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Lines for spare accelerators or NICs whose number the failures of the lead time exceed more often than
-`stock.percentile` allows. The rule needs `operations.stock` and the failure rate of the part in `operations.failures`,
+Lines for spare accelerators or NICs that are too few: the failures within the lead time exceed their number more often
+than `stock.percentile` allows. The rule needs `operations.stock` and the failure rate of the part in `operations.failures`,
 and takes the failures as Poisson distributed with the mean parts × rate × lead time. Lines of the quote are not judged
 where the text mentions an existing stock.
 

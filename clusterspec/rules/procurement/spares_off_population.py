@@ -88,5 +88,5 @@ def check(
     mean = (repair.value if repair else DAY) / between
     if spares < mean:
         wanted = poisson_percentile(mean, SURE)
-        message = f"at one failure every {display(between, 's')}, {plain(mean, 2)} of {cluster.nodes:,} nodes are in repair on average, and {spares:,} {'is' if spares == 1 else 'are'} spare"
+        message = f"at one failure every {display(between, 's')}, {plain(mean, 2)} of {cluster.nodes:,} nodes are in repair on average, but {spares:,} {'is' if spares == 1 else 'are'} spare"
         yield RULE.problem("cluster.spare_nodes", message, f"plan {wanted} spare nodes, or a faster repair")

@@ -98,7 +98,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
     planned = stated.written if stated is not None else display(seconds, "s")
     yield RULE.problem(
         "procurement.support.response",
-        f"the support replaces a part within {support.response.written}, and a failed node is planned to be back after {planned}",
+        f"the support replaces a part within {support.response.written}, but a failed node is planned to be back after {planned}",
         "buy faster support, keep parts on site, or plan the longer repair and more spares",
         related=[("operations.repair_time", "the planned repair")] if stated is not None else (),
         confidence="" if stated is not None else "likely",

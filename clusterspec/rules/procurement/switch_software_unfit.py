@@ -119,7 +119,7 @@ def check(procurement: ProcurementSpec, remarks: str) -> Iterator[Problem]:
         others = (_vendors_of_switches(text) or offered) - {system}
         if system and others and system not in (_vendors_of_switches(text) or offered):
             name, other = name_of_part(procurement.quote[index].part), sorted(others)[0]
-            message = f"`{name}` runs only on switches from {system}, and the quoted ones are from {other}"
+            message = f"`{name}` runs only on switches from {system}, but the quoted ones are from {other}"
             help_ = "order the operating system of the switches, such as SONiC"
             yield RULE.problem(quote_path(index, "part"), message, help_)
 

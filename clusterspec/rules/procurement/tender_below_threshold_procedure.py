@@ -83,6 +83,6 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     value = total / (1 + (procurement.tax or 0.0)) if total is not None else 0.0
     for at, text in texts.placed if value > THRESHOLD else ():
         if (found := _SMALL.search(text)) is not None and _EXCEPTION.search(text) is None:
-            message = f"`{found[0]}` is a procedure below the European thresholds, and the value without tax is {money_text(f'{value:,.0f}', 'EUR')}, above {THRESHOLD:,.0f}"
+            message = f"`{found[0]}` is a procedure below the European thresholds, but the value without tax is {money_text(f'{value:,.0f}', 'EUR')}, above {THRESHOLD:,.0f}"
             yield RULE.problem(at, message, "publish the tender in the Official Journal")
             return

@@ -81,7 +81,7 @@ def check(own_remarks: str, platform: Platform | None, procurement: ProcurementS
             if not any(name in sentence.lower() for name in _singular_names(offer, sentence.lower())):
                 continue
             if (written := _longer_time(sentence, offer, term)) and _IN_PIECES.search(sentence.lower()) is None:
-                message = f"{offer.name} lasts {offer.days} days at most, and the plan counts on {written}"
+                message = f"{offer.name} lasts {offer.days} days at most, but the plan counts on {written}"
                 yield RULE.problem("description", message, "plan a second one, or take capacity without such a limit")
                 return
 

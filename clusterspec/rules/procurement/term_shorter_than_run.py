@@ -95,10 +95,10 @@ def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity 
     workload = timed.design.workload
     mfu = workload.expected_mfu if workload is not None else None
     if planned is not None and planned.value > term.value:
-        message = f"`targets.run_time` allows {planned.written}, and the machine is there for {term.written}"
+        message = f"`targets.run_time` allows {planned.written}, but the machine is there for {term.written}"
     elif mfu and timed.mfu and run * timed.mfu / mfu > term.value:
         taken = display(run * timed.mfu / mfu, "s")
-        message = f"at an `expected_mfu` of {mfu:g} the run takes {taken}, and the machine is there for {term.written}"
+        message = f"at an `expected_mfu` of {mfu:g} the run takes {taken}, but the machine is there for {term.written}"
     else:
         return None
     return RULE.problem("procurement.term", message, "take a term that lasts as long as the run may")
@@ -110,6 +110,6 @@ def _short_term_problem(timed: Plan, run: float, term: float, written: str, at: 
     """
     if run <= term:
         return
-    message = f"the run takes {display(run, 's')} without interruptions, and the machine is there for {written}"
+    message = f"the run takes {display(run, 's')} without interruptions, but the machine is there for {written}"
     help_ = "take a longer term, more nodes or fewer tokens"
     yield RULE.problem(at, message, help_, severity=run_severity(term, run, timed))

@@ -85,7 +85,7 @@ def check(written_workload: WorkloadSpec, training: Workload) -> Iterator[Proble
         return
     yield RULE.problem(
         "workload.rl.log_probabilities",
-        f"the engines generate with weights in {stored}, and the trainer takes their probabilities as those of its "
+        f"the engines generate with weights in {stored}, but the trainer takes their probabilities as those of its "
         "own weights in "
         f"{training.parameter_precision}: the samples are of another policy from the first step on",
         "write `log_probabilities: trainer`, or generate with the trainer's precision",

@@ -67,6 +67,6 @@ def check(written_workload: WorkloadSpec, workload: Workload, catalog: Catalog) 
     longest = workload.rl.longest_sample
     for name, model in models_of_roles(written_workload.rl, catalog):
         if model.max_sequence_length and longest > model.max_sequence_length:
-            message = f"the longest sample has {longest:,} tokens, and the {name} {model.name} a context of {model.max_sequence_length:,}"
+            message = f"the longest sample has {longest:,} tokens, but the {name} {model.name} a context of {model.max_sequence_length:,}"
             help_ = f"use a {name} with a longer context, or cut samples at {model.max_sequence_length:,} tokens"
             yield RULE.problem(f"workload.rl.{name}.model", message, help_)

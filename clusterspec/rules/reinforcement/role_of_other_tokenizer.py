@@ -88,5 +88,5 @@ def check(written_workload: WorkloadSpec, workload: Workload, catalog: Catalog) 
         if name == "reward" or not model.vocab or not own.vocab:
             continue  # a reward model scores the text
         if not same_tokenizer(model.vocab, own.vocab):
-            message = f"the {name} has {model.vocab:,} tokens, and the trained model {own.vocab:,}: it cannot score the tokens of its samples"
+            message = f"the {name} has {model.vocab:,} tokens, but the trained model {own.vocab:,}: it cannot score the tokens of its samples"
             yield RULE.problem(f"workload.rl.{name}.model", message, f"use a {name} with the vocabulary of {own.id}")

@@ -67,12 +67,12 @@ def check(training: Workload) -> Iterator[Problem]:
     if context is not None and longest > context >= training.sequence_length:
         yield RULE.problem(
             "workload.rl.output_tokens",
-            f"the longest sample has {longest:,} tokens, and {training.model.name} a context of {context:,}",
+            f"the longest sample has {longest:,} tokens, but {training.model.name} a context of {context:,}",
             f"cut prompts and answers at {context:,} tokens together",
         )
     elif longest > training.sequence_length:
         yield RULE.problem(
             "workload.sequence_length",
-            f"the longest sample has {longest:,} tokens, and the trainer's sequences {training.sequence_length:,}",
+            f"the longest sample has {longest:,} tokens, but the trainer's sequences {training.sequence_length:,}",
             "raise `sequence_length` to the longest sample, or cut answers earlier",
         )

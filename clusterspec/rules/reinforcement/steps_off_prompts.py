@@ -204,5 +204,5 @@ def _passes_problem(text: str, rl: Rl) -> Iterator[Problem]:
         count = NUMBER_WORDS.get(passes[1].lower()) or (1 if passes[1].lower() == "a single" else int(passes[1]))
         given, needed = number_in_text(prompts[1]) * count, steps[0].value * rl.prompts
         if given >= 1000 and not agree(needed, given, 0.1):
-            message = f"{steps[0].words} of {rl.prompts:,} prompts see {needed:,.0f} prompts, and `{passes[0]}` over {prompts[1]} are {given:,.0f}"
+            message = f"{steps[0].words} of {rl.prompts:,} prompts see {needed:,.0f} prompts, but `{passes[0]}` over {prompts[1]} are {given:,.0f}"
             yield RULE.problem("description", message, f"plan {given / rl.prompts:,.0f} steps")

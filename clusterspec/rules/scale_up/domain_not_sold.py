@@ -95,6 +95,6 @@ def _single_problem(written: ScaleUpSpec | None, cluster: Cluster) -> Iterator[P
     if 1 in cluster.accelerator.domains or each == 1 or not joined:
         return
     message = (
-        f"a domain of 1 joins no accelerators, and a node has {each} of {cluster.accelerator.name} on one interconnect"
+        f"a domain of 1 joins no accelerators, but a node has {each} of {cluster.accelerator.name} on one interconnect"
     )
     yield RULE.problem("cluster.scale_up.domain", message, "write the accelerators of a domain, or leave the key out")

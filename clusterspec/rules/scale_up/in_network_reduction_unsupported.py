@@ -83,7 +83,7 @@ def check(
     ):
         at = "cluster.scale_up.in_network_reduction"
         without = "" if entry.in_network_reduction else f"{entry.name} has no in-network reduction"
-        message = without or f"in-network reduction needs switches, and the topology is {up.topology}"
+        message = without or f"in-network reduction needs switches, but the topology is {up.topology}"
         yield RULE.problem(
             at, message, "write `in_network_reduction: false`, or remove the key", fix=rewrite(at, "false")
         )
@@ -109,25 +109,25 @@ def _test_problems(acceptance: tuple[AcceptanceSpec, ...], cluster: Cluster, off
         nodes = test.nodes or (test.ranks // cluster.ranks_per_node if test.ranks else 1)
         if test.algorithm == "nvls" and nodes > domain:
             message = (
-                f"`nvls` reduces in the switches of one domain, and the test spans {nodes} nodes: a domain has {domain}"
+                f"`nvls` reduces in the switches of one domain, but the test spans {nodes} nodes: a domain has {domain}"
             )
             yield RULE.problem(
                 ("acceptance", number, "algorithm"), message, "write `algorithm: nvls-tree`, or remove the key"
             )
         elif test.algorithm in {"nvls", "nvls-tree"} and links is not None and not links.in_network_reduction:
             message = (
-                f"`{test.algorithm}` reduces in the switches of a domain, and {links.name} has no in-network reduction"
+                f"`{test.algorithm}` reduces in the switches of a domain, but {links.name} has no in-network reduction"
             )
             yield RULE.problem(
                 ("acceptance", number, "algorithm"), message, "write `algorithm: ring` or `tree`, or remove the key"
             )
         elif test.algorithm in {"nvls", "nvls-tree"} and off:
             message = (
-                f"`{test.algorithm}` reduces in the switches of a domain, and `scale_up.in_network_reduction` is false"
+                f"`{test.algorithm}` reduces in the switches of a domain, but `scale_up.in_network_reduction` is false"
             )
             help_ = "write `algorithm: ring` or `tree` with the bandwidth that it reaches, or switch the reduction on"
             yield RULE.problem(("acceptance", number, "algorithm"), message, help_)
         elif test.algorithm == "collnet" and cluster.scale_out and not cluster.scale_out.in_network_reduction:
-            message = "`collnet` reduces in the switches of the fabric, and the design does not"
+            message = "`collnet` reduces in the switches of the fabric, but the design does not"
             help_ = "write `in_network_reduction: true` of the fabric, or another algorithm"
             yield RULE.problem(("acceptance", number, "algorithm"), message, help_)

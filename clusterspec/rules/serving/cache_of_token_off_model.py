@@ -94,7 +94,7 @@ def check(own_remarks: str, spec: Spec, served: Served) -> Iterator[Problem]:
         stored = [served.times.kv_bytes_per_token * width for width in widths]
         if any(abs(stated / each - 1) <= ROUNDED for each in stored):
             continue
-        message = f"the text gives the cache of a token {display(stated, 'B')}, and {model.name} stores {display(stored[0], 'B')}"
+        message = f"the text gives the cache of a token {display(stated, 'B')}, but {model.name} stores {display(stored[0], 'B')}"
         message += f" in {min(named)}" if len(named) == 1 else ""
         whole = stored[0] / stated
         if served.layout.tp > 1 and abs(whole / served.layout.tp - 1) <= ROUNDED:

@@ -96,7 +96,7 @@ def check(served: Served) -> Iterator[Problem]:
     now, then = times.output_tokens_per_second, other.times.output_tokens_per_second
     yield RULE.problem(
         (*TIERS, number, "capacity"),
-        f"{display(tier.capacity, 'B')} keep a cache for {display(most.retention, 's')}, and the next request comes after "
+        f"{display(tier.capacity, 'B')} keep a cache for {display(most.retention, 's')}, but the next request comes after "
         f"{display(session.think_time, 's')}: {percent(times.prefix_hit, 2)} of the input tokens are in a cache, and "
         f"{percent(other.times.prefix_hit, 2)} would be with {display(most.working_set, 'B')}",
         f"use {display(rounded_up(most.working_set), 'B')} for each {tier.scope}, or leave the tier out",

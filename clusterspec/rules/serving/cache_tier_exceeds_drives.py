@@ -129,7 +129,7 @@ def check(written_workload: WorkloadSpec, own_remarks: str | None) -> Iterator[P
             drives = drives_of_cache(own_remarks[:MOST_CHARACTERS].lower(), capacity)
         if drives is not None and capacity is not None and drives.held * (1 + SAME) < capacity.value:
             mirrored = f" in RAID {drives.level}" if drives.level is not None else ""
-            message = f"{drives.number} drives of {drives.written.upper()}{mirrored} hold {display(drives.held, 'B')} according to the text, and the tier has {capacity.written}"
+            message = f"{drives.number} drives of {drives.written.upper()}{mirrored} hold {display(drives.held, 'B')} according to the text, but the tier has {capacity.written}"
             at = ("workload", "serving", "cache_tiers", index, "capacity")
             yield RULE.problem(at, message, "write the capacity of the drives")
 

@@ -113,7 +113,7 @@ def check(served: Served, networks: NetworksSpec | None) -> Iterator[Problem]:
         scope = "an engine" if tier.scope == "engine" else "a node"
         yield RULE.problem(
             (*TIERS, number, "read"),
-            f"a tier of {scope} is read at {display(tier.read, 'B/s')}, and its {plural(accelerators, 'accelerator')} "
+            f"a tier of {scope} is read at {display(tier.read, 'B/s')}, but its {plural(accelerators, 'accelerator')} "
             f"{'receives' if accelerators == 1 else 'receive'} at most {display(link * accelerators, 'B/s')} from the host",
             "write the bandwidth between host and accelerator, in bytes",
         )
@@ -131,7 +131,7 @@ def _remote_problem(served: Served, networks: NetworksSpec | None, number: int, 
         of = plural(nodes, "node") if nodes > 1 else "a node"
         yield RULE.problem(
             (*TIERS, number, "read"),
-            f"the remote tier is read at {display(tier.read, 'B/s')}, and the storage ports of {of} carry {display(carried, 'B/s')}",
+            f"the remote tier is read at {display(tier.read, 'B/s')}, but the storage ports of {of} carry {display(carried, 'B/s')}",
             "write the rate that the nodes reach, or plan faster storage ports",
         )
 

@@ -99,7 +99,7 @@ def check(served: Served) -> Iterator[Problem]:
         yield RULE.problem(
             (*TIERS, number, "writes_per_day"),
             f"the requests write {display(use.written, 'B/s')} of cache to {display(use.tier.capacity, 'B')}: {plain(actual, 2)} times the capacity "
-            f"per day, and `writes_per_day` is {plain(rated)}",
+            f"per day, but `writes_per_day` is {plain(rated)}",
             f"use {display(rounded_up(needed), 'B')}, or drives for {plain(rounded_up(actual))} overwrites per day",
         )
 

@@ -146,7 +146,7 @@ def check(
     peak = peak_in(text, workload.serving.request_rate)
     lost = any(cue in folded for cue in _LOSSES) or "out" in words_of(text)
     stated = claims_of_loss(text, counts) if lost else ()
-    claims = [(each.sentence, _shortage_after_loss(each, found, peak, counts)) for each in stated]
+    claims = [(each.sentence, _shortage_text(each, found, peak, counts)) for each in stated]
     needs = [(each.sentence, _shortage(each.capacity, each.number, each.load)) for each in needs_in(text, found)]
     for sentence, message in (*claims, *needs):
         if message:
@@ -155,14 +155,12 @@ def check(
             return
 
 
-def _shortage_after_loss(
-    claim: Claim, found: Sequence[Capacity], peak: Peak | None, counts: Mapping[str, float]
-) -> str:
+def _shortage_text(claim: Claim, found: Sequence[Capacity], peak: Peak | None, counts: Mapping[str, float]) -> str:
     """Text with the load and the capacity after a loss, if the load is larger; else empty."""
     if claim.load is not None:
         if claim.load <= claim.share_left * (1 + ROUNDED):
             return ""
-        return f"according to the text, the load at the peak is {percent(claim.load, 3)} of the capacity, and after the loss {percent(claim.share_left, 3)} of the capacity is left"
+        return f"according to the text, the load at the peak is {percent(claim.load, 3)} of the capacity, but after the loss {percent(claim.share_left, 3)} of the capacity is left"
     compared = claim.compared_load(peak)
     same = [each for each in found if compared is not None and each.kind == compared.kind]
     lefts = [(each, claim.units_left(each.unit, counts)) for each in same]
@@ -180,7 +178,7 @@ def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> s
     if carried >= load * (1 - ROUNDED):
         return ""
     units = f"{count:,.6g}{are} carry {carried:,.6g}"
-    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, and {load:,.6g} are required"
+    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, but {load:,.6g} are required"
 
 
 def _counts(cluster: Cluster, layout: Layout | None) -> dict[str, float]:

@@ -88,6 +88,6 @@ def check(served: Served) -> Iterator[Problem]:
     yield RULE.problem(
         f"{LOAD}.scaling.cold_start",
         f"an engine reads weights of {display(load.size.value, 'B')} at {display(load.rate.value, 'B/s')} for {display(load.seconds.value, 's')}, "
-        f"and is to serve after {stated.written}",
+        f"but is to serve after {stated.written}",
         "state the measured time, use faster storage, or keep the weights on local drives",
     )

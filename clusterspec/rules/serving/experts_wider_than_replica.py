@@ -72,7 +72,7 @@ def _problems(key: str, wanted: int, ranks: int) -> Iterator[Problem]:
     if wanted > ranks:
         yield RULE.problem(
             key,
-            f"ep × expert_tp distributes experts over {wanted:,} ranks, and a stage of an engine has {ranks:,} "
+            f"ep × expert_tp distributes experts over {wanted:,} ranks, but a stage of an engine has {ranks:,} "
             "(tp × attention_dp): engines share no experts",
             f"use an ep of at most {ranks:,}, or write the engines that share experts as `attention_dp`",
         )

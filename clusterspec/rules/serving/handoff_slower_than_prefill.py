@@ -88,7 +88,7 @@ def check(served: Served) -> Iterator[Problem]:
     yield RULE.problem(
         f"{LOAD}.disaggregated",
         f"the links of a prefill engine carry the caches of {plain(carried, 2)} prompts per second, {display(seconds, 's')} for "
-        f"each, and the load asks it for {plain(wanted, 2)}: {percent(lost, 2)} of the throughput is lost",
+        f"each, but the load asks it for {plain(wanted, 2)}: {percent(lost, 2)} of the throughput is lost",
         transfer_advice(sent, served.workload, wanted / carried),
         severity=cost_severity(lost, loss_factors(times)),
     )

@@ -86,7 +86,7 @@ def check(
     denied = _WITHOUT.search(text)
     if denied is None and _AGREED.search(text) is not None:
         return
-    stated = f", and the text says `{denied[0]}`" if denied is not None else ""
+    stated = f", but the text says `{denied[0]}`" if denied is not None else ""
     message = f"the weights of {model.name} are under {NOT_COMMERCIAL[model.license]}, which does not allow commercial use{stated}"
     severity = "warning" if denied is not None else "note"
     help_ = f"agree on a license with {model.vendor or 'the maker'}, or choose another model"

@@ -100,7 +100,7 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
     for limit in request_limits_in(text):
         what, needed = asked[limit.of]
         if needed > limit.value:
-            message = f"according to the text, {limit.what} {limit.value:,.10g} {limit.unit}, and {what} {needed:,.10g}"
+            message = f"according to the text, {limit.what} {limit.value:,.10g} {limit.unit}, but {what} {needed:,.10g}"
             help_ = "raise the limit above the longest request, or state shorter requests"
             yield RULE.problem(place_of(limit.sentence, spec), message, help_)
             return

@@ -74,6 +74,6 @@ def check(served: Served) -> Iterator[Problem]:
         return
     yield RULE.problem(
         f"{LOAD}.input_tokens",
-        f"the longest requests have {prompt + output:,} tokens, and the cache of an engine holds {display(held, '1')}",
+        f"the longest requests have {prompt + output:,} tokens, but the cache of an engine holds {display(held, '1')}",
         "use more accelerators for an engine, a smaller cache, or cut the longest requests",
     )

@@ -100,8 +100,8 @@ def check(served: Served) -> Iterator[Problem]:
             f"{with_noun(plain(load.request_rate), 'request')} a second {'asks' if load.request_rate == 1 else 'ask'}"
         )
         message = (
-            f"{asked} for {offered:,.0f} output tokens a second, and the engines "
-            f"produce {_rounded_rate(each)} ({_rounded_rate(low)} to {_rounded_rate(high)}){behind}: the queue grows without end"
+            f"{asked} for {offered:,.0f} output tokens a second, but the engines "
+            f"produce {_rate_text(each)} ({_rate_text(low)} to {_rate_text(high)}){behind}: the queue grows without end"
         )
         rate = _sustained_rate(served)
         less = f"at most {plain(rate, 2)} request{'s' * (rate != 1)} a second" if rate else "a lower rate"
@@ -162,10 +162,10 @@ def _sustained_rate(served: Served) -> float | None:
     return None
 
 
-def _rounded_rate(rate: float) -> str:
+def _rate_text(rate: float) -> str:
     """A predicted rate to three digits, with separators.
 
-    >>> _rounded_rate(6771.4), _rounded_rate(8.123)
+    >>> _rate_text(6771.4), _rate_text(8.123)
     ('6,770', '8.12')
     """
     return f"{float(plain(rate, 3)):,.10g}"

@@ -154,7 +154,7 @@ def check(
     for sentence, engines, ranks in counted if len(counted) == 1 else ():
         own = layout.replica_ranks / max(1, cluster.ranks_per_accelerator)
         if ranks != own and (engines * ranks == cluster.accelerators or engines == layout.dp):
-            message = f"the text has {plural(engines, 'engine')} of {plural(ranks, 'accelerator')}, and by the keys an engine has {own:g}"
+            message = f"the text has {plural(engines, 'engine')} of {plural(ranks, 'accelerator')}, but by the keys an engine has {own:g}"
             yield RULE.problem(place_of(sentence, spec), message, "correct the text or the layout")
             return
 

@@ -70,7 +70,7 @@ def check(written_workload: WorkloadSpec, layout: Layout) -> Iterator[Problem]:
     ends = f"; {release} refuses to start with it" if refused else ""
     yield RULE.problem(
         "workload.serving.chunk_tokens",
-        f"a step takes {load.chunk_tokens:,} tokens, and {load.max_sequences:,} sequences may decode, each with one of these tokens{ends}",
+        f"a step takes {load.chunk_tokens:,} tokens, but {load.max_sequences:,} sequences may decode, each with one of these tokens{ends}",
         f"use `chunk_tokens: {1 << (load.max_sequences - 1).bit_length()}` or more, or fewer sequences",
         severity="error" if refused else "",
     )

@@ -2,8 +2,7 @@
 
 ## What it finds
 
-Speculative decoding as stated, with which the predicted throughput at the load of the spec is more than 2 % lower than
-without it. Severity follows the predicted loss: a note below the half-width of the range of that difference, a warning
+The stated speculative decoding lowers the predicted throughput at the load of the spec by more than 2 %. Severity follows the predicted loss: a note below the half-width of the range of that difference, a warning
 above it, and an error if at least a quarter is lost even at the low end of the range.
 
 ## Why it matters

@@ -65,7 +65,7 @@ def check(served: Served) -> Iterator[Problem]:
     if cold is None or not missed:
         return
     shown = and_list(
-        f"{each.quantity} {display(latency_at(served.times, load, each.quantity, each.percentile), 's')}, and "
+        f"{each.quantity} {display(latency_at(served.times, load, each.quantity, each.percentile), 's')}, but "
         f"{display(latency_at(cold.times, load, each.quantity, each.percentile), 's')} without hits"
         for each in missed
     )

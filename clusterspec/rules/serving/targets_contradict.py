@@ -83,7 +83,7 @@ def check(workload: Workload, written_workload: WorkloadSpec) -> Iterator[Proble
         of = sorted((each for each in targets if each.quantity == quantity), key=lambda each: each.percentile)
         for lower, higher in pairwise(of):
             if higher.seconds < lower.seconds:
-                message = f"{_target_name(higher)} is to stay within {display(higher.seconds, 's')}, and {_target_name(lower)} within {display(lower.seconds, 's')}"
+                message = f"{_target_name(higher)} is to stay within {display(higher.seconds, 's')}, but {_target_name(lower)} within {display(lower.seconds, 's')}"
                 help_ = "a higher percentile takes at least as long: swap or correct the times"
                 yield RULE.problem(f"{AT}.{higher.key}", message, help_)
     firsts = {each.percentile: each for each in targets if each.quantity == "ttft"}
@@ -93,7 +93,7 @@ def check(workload: Workload, written_workload: WorkloadSpec) -> Iterator[Proble
             message = f"each later token may take {display(whole.seconds, 's')}, longer than the prompt and the first token ({display(first.seconds, 's')})"
             yield RULE.problem(f"{AT}.{whole.key}", message, "swap or correct the times", severity="warning")
         if whole.quantity == "end_to_end" and first is not None and whole.seconds < first.seconds:
-            message = f"a whole request is to take at most {display(whole.seconds, 's')}, and its first token alone {display(first.seconds, 's')}"
+            message = f"a whole request is to take at most {display(whole.seconds, 's')}, but its first token alone {display(first.seconds, 's')}"
             yield RULE.problem(
                 f"{AT}.{whole.key}", message, "a request ends after its first token: correct one of them"
             )

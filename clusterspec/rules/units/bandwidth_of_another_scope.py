@@ -70,5 +70,5 @@ RULE = Rule.of(__name__, "error", "likely")
 
 
 def check(deviations: Deviations) -> Iterator[Problem]:
-    for deviation in deviations.reported_by_rule(RULE.name):
+    for deviation in deviations.deviations_of_rule(RULE.name):
         yield deviation.problem(RULE)

@@ -149,7 +149,7 @@ def check(deviations: Deviations, catalog: Catalog) -> Iterator[Problem]:
     elif len(changed) == 1 and not TOO_SMALL < changed[0].ratio < TOO_LARGE.get(_deviation_key(changed[0]), inf):
         key, message = (
             _deviation_key(changed[0]),
-            f"{changed[0].comparison}, and no other accelerator of that name has it",
+            f"{changed[0].comparison}, but no other accelerator of that name has it",
         )
         help_ = f"state the {key} of one accelerator; that of a node is derived{ELSEWHERE.get(key, '')}"
         yield RULE.problem(changed[0].stated.at, message, help_ if changed[0].ratio > 1 else "check the unit")

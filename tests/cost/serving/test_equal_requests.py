@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clusterspec.cost.serving import waves
-from clusterspec.cost.serving.waves import carried_in_step, group_of_prompts, wait_in_step
+from clusterspec.cost.serving.waves import group_of_prompts, prefill_time_in_full_steps, wait_in_step
 
 DECODE: Any = SimpleNamespace(total=0.02)
 
@@ -78,9 +78,9 @@ def test_a_prompt_waits_for_the_steps_that_end_before_its_own(
 def test_a_prompt_adds_its_share_of_what_a_step_lasts_longer() -> None:
     steps: Any = (DECODE, DECODE)
     # 50 ms in place of 1.5 steps of 20 ms, for eight prompts, or for one
-    assert carried_in_step(pools_of()[0], decoding(33), steps) == pytest.approx(0.02 / 8)
-    assert carried_in_step(pools_of()[0], decoding(0.5), steps) == pytest.approx(0.02)
-    assert carried_in_step(pools_of(lasting=0.01)[0], decoding(33), steps) == 0.0
+    assert prefill_time_in_full_steps(pools_of()[0], decoding(33), steps) == pytest.approx(0.02 / 8)
+    assert prefill_time_in_full_steps(pools_of()[0], decoding(0.5), steps) == pytest.approx(0.02)
+    assert prefill_time_in_full_steps(pools_of(lasting=0.01)[0], decoding(33), steps) == 0.0
 
 
 def test_an_engine_that_separates_prompts_runs_those_of_all_sequences_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,4 +92,4 @@ def test_an_engine_that_separates_prompts_runs_those_of_all_sequences_first(monk
     pools, _ = pools_of()
     pools.in_waves = True
     steps: Any = (DECODE, DECODE)
-    assert carried_in_step(pools, decoding(32), steps) == pytest.approx(0.00625)
+    assert prefill_time_in_full_steps(pools, decoding(32), steps) == pytest.approx(0.00625)

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.cost.serving.carried import carried_prefill, seconds_added
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Decoding
-from clusterspec.cost.serving.held import steps_of_release, steps_until_release, wait_until_release
+from clusterspec.cost.serving.held_prompts import steps_of_release, steps_until_release, wait_until_release
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.plan_engines import bare_pools

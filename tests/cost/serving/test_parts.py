@@ -286,8 +286,11 @@ RATES: list[tuple[Callable[[], float | None], float]] = [
     (MADE.attention_floor, 8e-6),
     (lambda: MADE.attention_rate(4096.0), 100e12 * 0.4 * 0.5 * 0.8),
     (lambda: MADE.attention_rate(4096.0, 64.0), 100e12 * 0.4 * 0.5 * 0.8 * 0.6),
-    (lambda: MADE.head_share(256.0), 1.0),
-    (lambda: MADE.head_share(96.0), 0.75 / (0.75 + (1 / 0.6 - 1) * 0.25)),  # exponentials take two fifths of 64's time
+    (lambda: MADE.head_width_share(256.0), 1.0),
+    (
+        lambda: MADE.head_width_share(96.0),
+        0.75 / (0.75 + (1 / 0.6 - 1) * 0.25),
+    ),  # exponentials take two fifths of 64's time
     (lambda: MADE.latent_rows, 64.0),
     (lambda: MADE.latent_rate("fp8")[0], 200e12 * 0.6 * 0.8),
     (lambda: MADE.latent_rate("bf16")[0], 100e12 * 0.4 * 0.5 * 0.8),  # not measured: that of long prompts

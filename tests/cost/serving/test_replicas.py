@@ -14,7 +14,7 @@ from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import longest_over_mean
 from clusterspec.cost.serving.receptions import Reception
 from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row, row_of_steps
-from clusterspec.cost.serving.replicas import PromptCycle, carried_by_replicas, prompt_cycle
+from clusterspec.cost.serving.replicas import PromptCycle, prefill_time_of_replicas, prompt_cycle
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.effort import sampled
@@ -150,22 +150,24 @@ def test_a_prompt_on_its_own_stops_its_replica_for_a_step_and_lengthens_that_of_
     """
     pools, steps = eight()
     decode, prompt = steps
-    alone = carried_by_replicas(pools, 1e-7, steps, follow=False)
+    alone = prefill_time_of_replicas(pools, 1e-7, steps, follow=False)
     assert alone == pytest.approx(decode.total + 8 * (prompt.lasting_after(decode.total) - decode.total), rel=1e-4)
-    assert carried_by_replicas(pools, 1e-7, steps, follow=True) == pytest.approx(alone, rel=1e-2)
+    assert prefill_time_of_replicas(pools, 1e-7, steps, follow=True) == pytest.approx(alone, rel=1e-2)
 
 
 def test_a_prompt_on_its_own_stops_every_replica_that_drafts_for_a_step() -> None:
     pools, steps = eight(more=DRAFTS)
     for follow in (True, False):
-        assert carried_by_replicas(pools, 1e-7, steps, follow=follow) == pytest.approx(8 * steps[1].lasting, rel=1e-4)
+        assert prefill_time_of_replicas(pools, 1e-7, steps, follow=follow) == pytest.approx(
+            8 * steps[1].lasting, rel=1e-4
+        )
 
 
 def test_prompts_of_varied_lengths_make_the_steps_of_replicas_longer() -> None:
     pools, steps = eight("4000", budget=65536)
     varied, _ = eight("{mean: 4000, p99: 16000}", budget=65536)
     for prompts in (0.01, 0.1, 1.0):
-        long, even = (carried_by_replicas(each, prompts, steps, follow=False) for each in (varied, pools))
+        long, even = (prefill_time_of_replicas(each, prompts, steps, follow=False) for each in (varied, pools))
         assert long > 1.01 * even
 
 

@@ -135,7 +135,7 @@ def test_sequences_without_prompts_decode_at_the_pace_of_their_stage() -> None:
 def test_an_open_run_takes_turns_of_its_full_engines() -> None:
     run = pools("request_rate: 6, requests: 200, chunk_tokens: 4096")
     now = steady.steady_state(run, 4.0)
-    full = steady.placed_before_wait(run, run.limit)  # a request has its place while its prompt is computed
+    full = steady.state_without_wait(run, run.limit)  # a request has its place while its prompt is computed
     found = loads.open_run(run, now)
     service = loads._starting_service(run, 4.0 * 4, 200.0)
     assert found.turn == pytest.approx((full.prompt + 100 * full.tpot) / (run.limit * 4))
