@@ -88,7 +88,7 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     yield from ((f"{stack.id} {name}", figure) for name, figure in achieved)
     fixed = sorted(name for name in FIXED if not name.startswith(("usual.", *unused)))
     yield from ((f"{KERNELS} {name}", FIXED[name]) for name in fixed)
-    biased = step.software.biases and (model.expert_biases or model.limited_activation)
+    biased = (step.software.biases or step.software.repeated) and (model.expert_biases or model.limited_activation)
     cut = step.software.sharded and plan.design.layout is not None and plan.design.layout.tp > 1
     for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased), (SHARDED, cut)):
         if held:

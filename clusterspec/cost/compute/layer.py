@@ -48,7 +48,7 @@ class SoftwareBehavior:
     kernels,
     ``routing`` the same for the kernels that route tokens, without gathers and sums of rows, ``copies`` for each
     permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
-    separate kernels apply; ``loops`` is 1 where experts run one after another if no exchange divides tokens by expert;
+    separate kernels apply, ``repeated`` the share that a row of biases for each token applies; ``loops`` is 1 where experts run one after another if no exchange divides tokens by expert;
     ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move next to
     nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32 sum,
     ``loss`` per logit. ``fused_experts`` if fused GEMMs of experts, or a compiler, convert the results.
@@ -80,6 +80,7 @@ class SoftwareBehavior:
     placements: float
     small_kernels: tuple[float, float]
     biases: float
+    repeated: float
     loops: float
     cast: float
     accumulation: float
@@ -121,6 +122,7 @@ class SoftwareBehavior:
             placements=figure("routing.placements", 0.0),
             small_kernels=(figure("routing.launches", 0.0), figure("routing.launches.backward", 0.0)),
             biases=0.0 if stack.fused else figure("routing.biases", 0.0),
+            repeated=0.0 if stack.fused else figure("routing.biases.repeated", 0.0),
             loops=figure("routing.loops", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
@@ -148,7 +150,7 @@ class SoftwareBehavior:
     @property
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
-        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.loops
+        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.repeated, self.loops
         kinds = map(float, (self.fused_experts, self.wide_adapters, self.fused_adapters))
         cut = self.tensor_copies, self.sharded, self.module
         return self.fusion, *routed, self.unevenness, self.cast, self.accumulation, *kinds, *cut
