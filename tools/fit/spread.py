@@ -45,6 +45,8 @@ PROGRAMS = ("torchtitan", "fsdp", "deepspeed", "custom", "llm-c", "llmq", "nanot
 and DeepSpeed, and programs to which nothing was fitted. All other stacks are trainers with layers of their own. Each of
 the two kinds has one range: a generation has few sources, and the years of software do not tell its errors apart.
 """
+SEEN = (True, False)
+"""Whether another source ran the framework and precision of a run on its chip before."""
 ROUNDING = 1e-9
 """Rounding error of a sum of weights."""
 ATTENTION = 0.75
@@ -60,8 +62,9 @@ class Spread:
     sources: int
 
 
-Widths = Mapping[tuple[bool, bool], Spread]
-"""The spread of runs with and without experts, of a framework that was or was not seen on the chip, as in `SPREADS`."""
+Widths = Mapping[tuple[bool, bool | None], Spread]
+"""The spread of runs with and without experts, of a framework that was or was not seen on the chip, and (None) of both
+together, as in `SPREADS`."""
 
 
 @dataclass(frozen=True)
@@ -123,13 +126,15 @@ def _spreads_of_kind(found: Sequence[Need]) -> Widths:
     return {(kind, seen): of[seen] for kind, of in ((False, dense), (True, widened)) for seen in of}
 
 
-def _seen_and_unseen(found: Sequence[Need]) -> dict[bool, Spread]:
-    """The spread of runs whose framework and precision was seen on the chip (True), and of others; one for both where
-    either has few sources, or where it would be wider for what was seen.
+def _seen_and_unseen(found: Sequence[Need]) -> dict[bool | None, Spread]:
+    """The spread of all runs (None), of those whose framework and precision was seen on the chip (True), and of others;
+    that of all where either has few sources, or where it would be wider for what was seen.
     """
-    apart = {seen: _spread([one for one in found if one.seen is seen]) for seen in (True, False)}
+    every = _spread(found)
+    apart: dict[bool | None, Spread] = {seen: _spread([one for one in found if one.seen is seen]) for seen in SEEN}
     few = min(one.sources for one in apart.values()) < FEWEST
-    return dict.fromkeys(apart, _spread(found)) if few or apart[True].width > apart[False].width else apart
+    alike = few or apart[True].width > apart[False].width
+    return {None: every, **(dict.fromkeys(SEEN, every) if alike else apart)}
 
 
 def _spread(found: Sequence[Need]) -> Spread:
@@ -205,7 +210,7 @@ def write(found: Mapping[bool, Widths]) -> None:
         text, program = file.read_text("utf-8"), file.stem.startswith(PROGRAMS)
         for kind, one in found[program].items():
             line = re.compile(rf"^  {re.escape(SPREADS[kind])}: .*$", re.MULTILINE)
-            text = line.sub(_line(program, kind, one, found[program][kind[0], not kind[1]] == one), text)
+            text = line.sub(_line(program, kind, one, found[program][kind[0], None] == one), text)
         file.write_text(text, "utf-8")
 
 
@@ -251,7 +256,7 @@ def _highest_mfu_line(name: str, runs: Sequence[Run]) -> str:
     return f'  {name}: {{is: {best.mfu:.3f}, of: peak.{name.split(".")[1]}, assumed: "{why}"}}\n'
 
 
-def _line(program: bool, kind: tuple[bool, bool], one: Spread, common: bool) -> str:
+def _line(program: bool, kind: tuple[bool, bool | None], one: Spread, common: bool) -> str:
     software = "programs whose users bring or change the layers" if program else "trainers with layers of their own"
     model = "runs with experts" if kind[0] else "dense runs"
     had = "that a source had run" if kind[1] else "that no source had run"

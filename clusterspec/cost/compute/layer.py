@@ -48,7 +48,8 @@ class SoftwareBehavior:
     kernels,
     ``routing`` the same for the kernels that route tokens, without gathers and sums of rows, ``copies`` for each
     permutation, ``placements`` of rows in a layer, and ``biases`` the share of the biases and limits of experts that
-    separate kernels apply, ``repeated`` the share that a row of biases for each token applies; ``loops`` is 1 where experts run one after another if no exchange divides tokens by expert;
+    separate kernels apply, ``repeated`` the share that a row of biases for each token applies; ``loops`` is 1 where
+    experts run one after another if no exchange divides tokens by expert;
     ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move next to
     nothing; ``cast`` bytes moved to convert one number, ``accumulation`` to add one weight's gradient to an fp32 sum,
     ``loss`` per logit. ``fused_experts`` if fused GEMMs of experts, or a compiler, convert the results.

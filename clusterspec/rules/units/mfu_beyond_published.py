@@ -76,7 +76,7 @@ def check(timed: Plan, written_workload: WorkloadSpec) -> Iterator[Problem]:
     if timed.mfu is None or timed.step is None or highest is None or workload is None or timed.fits is False:
         return
     executed = timed.mfu * causal_share(workload.model, workload.sequence_length)
-    spread = timed.step.software.stack.achievable.get("spread.unseen", UNKNOWN_SPREAD).value
+    spread = timed.step.software.stack.achievable.get("spread", UNKNOWN_SPREAD).value
     if executed <= max(BEYOND, 1 + spread) * highest:
         return
     planned = written_workload.expected_mfu
