@@ -10,7 +10,7 @@ from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design, Layout
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, with_values
 from clusterspec.cost.collectives import falls_back_to_sockets
-from clusterspec.cost.estimate import estimate, reestimate
+from clusterspec.cost.estimate import PART_SPREAD, SPREADS, estimate, reestimate
 from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.plan_assumptions import unused_figures
@@ -37,7 +37,7 @@ DEGREES = frozenset(
 )
 EARLIEST_SOFTWARE = 2021
 PLUGIN = "cluster.scale_out.collective_plugin"
-OF_RANGES = frozenset({"spread", "spread.experts", "spread.part"})
+OF_RANGES = frozenset({*SPREADS.values(), PART_SPREAD})
 """Figures of a software release or an accelerator that only widen a range and do not change a time."""
 OF_QUESTION = frozenset({"workload.kind"})
 """Keys whose alternatives describe different work, so that figures are not comparable."""

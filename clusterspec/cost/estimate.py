@@ -159,22 +159,42 @@ def evidence_figures(design: Design) -> tuple[tuple[str, Figure], ...]:
     return (*own, *([] if gained is None else [(f"{part.id} {name}", gained)]))
 
 
+SPREADS = {
+    (False, None): "spread",
+    (True, None): "spread.experts",
+    (False, True): "spread.seen",
+    (True, True): "spread.experts.seen",
+    (False, False): "spread.unseen",
+    (True, False): "spread.experts.unseen",
+}
+"""The name of a stack's figure for its uncertainty, by whether the model has experts, and by whether a published run
+has this framework and precision on the accelerator; None stands for both together.
+"""
+
+
+def spread_name(design: Design) -> str:
+    """The name of the figure with the uncertainty of a design's software."""
+    experts = design.workload is not None and bool(design.workload.model.experts)
+    return SPREADS[experts, unseen_spread(design) is None]
+
+
 def step_range(
     record: StepRecord,
     experts: bool,
     release_known: bool = False,
     unseen: float = 0.0,
     *,
+    seen: bool = True,
     ahead: float = 0.0,
     measured: bool = False,
     between_layouts: bool = False,
 ) -> tuple[float, float]:
     """Low and high seconds; the range should contain four in five measured steps.
 
-    It combines independent uncertainties: the errors of first predictions for this kind of software (``spread``, and
-    ``spread.experts`` where the model routes tokens), what is ``unseen`` of the accelerator, and the uncertainty of
-    exposed communication. The range is the same factor up and down, so it extends further up in seconds. The effect of
-    a slower or faster host is added separately: the device hides launches until the host takes longer than the
+    It combines independent uncertainties: the errors of first predictions for this kind of software (`SPREADS`, by
+    whether this framework was ``seen`` on the accelerator), what is ``unseen`` of the accelerator, and the uncertainty
+    of exposed communication. The range is the same factor up and down, so it extends further up in seconds. The effect
+    of a slower or faster host is added separately: the device hides launches until the host takes longer than the
     kernels. ``release_known`` says whether the spec states the release of the software: published runs are grouped by
     year, and releases of one year differ. ``ahead`` is the predicted utilization over the highest that is published:
     the range reaches down to the published one. Where a ``measured`` step of another layout sets the rate, it has most
@@ -183,7 +203,7 @@ def step_range(
     unknown whether the software overlaps some communication, the low end assumes that computation hides as much of it
     as it can.
     """
-    found = record.software.stack.achievable.get("spread.experts" if experts else "spread")
+    found = record.software.stack.achievable.get(SPREADS[experts, None if between_layouts else seen])
     spread = (found or UNKNOWN_SPREAD).value / (BY_YEAR.value if release_known else 1.0)
     spread = min(spread, OTHER_LAYOUT.value) if measured else spread
     spread *= 1 - COMMON_TO_LAYOUTS.value if between_layouts else 1.0

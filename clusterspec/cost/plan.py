@@ -243,7 +243,7 @@ class Plan:
         workload, layout = self.design.workload, self.design.layout
         if self.step is None or workload is None or layout is None:
             return None
-        from clusterspec.cost.estimate import highest_mfu, measured_step, range_figures, step_range
+        from clusterspec.cost.estimate import highest_mfu, measured_step, range_figures, step_range, unseen_spread
 
         highest, measured = highest_mfu(self.design), measured_step(self.design)
         if measured is not None and measured.matches_measured_time(self.step.seconds):
@@ -254,6 +254,7 @@ class Plan:
             bool(workload.model.experts),
             layout.software is not None,
             hypot(*(figure.value for _, figure in gained)),
+            seen=unseen_spread(self.design) is None,
             ahead=self.mfu / highest if self.mfu and highest else 0.0,
             measured=measured is not None,
             between_layouts=between_layouts,

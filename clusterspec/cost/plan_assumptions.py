@@ -14,12 +14,13 @@ from clusterspec.source import Assumed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.catalog.models import Model
+    from clusterspec.cluster.model import Design
     from clusterspec.cost.plan import Plan
     from clusterspec.cost.serving.latency import ServingTimes
 
 
 OF_EXPERTS = (
-    *("products.grouped", "fusion.routing", "routing.", "launch.expert", "unevenness", "spread.experts"),
+    *("products.grouped", "fusion.routing", "routing.", "launch.expert", "unevenness"),
     *("experts.", "router."),
 )
 """Prefixes of figure names about experts and routing; a dense model does not use them."""
@@ -75,7 +76,7 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
     cluster, workload, step = plan.design.cluster, plan.design.workload, plan.step
     assert cluster and workload and step  # what a timed plan has
     stack, model = step.software.stack, workload.model
-    unused = unused_figures(model)
+    unused, widths = unused_figures(model), unused_spreads(plan.design)
     if step.choices.host is not None:
         from clusterspec.cost.host_memory import UPDATE_SHARE, host_memory_figure  # few designs offload
 
@@ -83,10 +84,11 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
         yield from ((each.origin.key, each) for each in figures if isinstance(each.origin, Assumed))
     yield from ((f"{cluster.accelerator.id} {name}", figure) for name, figure in step.rates.figures.items())
     achieved = ((name, figure) for name, figure in stack.achievable.items() if not name.startswith(unused))
+    achieved = ((name, figure) for name, figure in achieved if name not in widths)
     yield from ((f"{stack.id} {name}", figure) for name, figure in achieved)
     fixed = sorted(name for name in FIXED if not name.startswith(("usual.", *unused)))
     yield from ((f"{KERNELS} {name}", FIXED[name]) for name in fixed)
-    biased = step.software.biases and (model.expert_biases or model.limited_activation)
+    biased = (step.software.biases or step.software.repeated) and (model.expert_biases or model.limited_activation)
     cut = step.software.sharded and plan.design.layout is not None and plan.design.layout.tp > 1
     for group, held in ((RECURRENCE, model.linear), (SPARSE, model.sparse), (BIASES, biased), (SHARDED, cut)):
         if held:
@@ -96,6 +98,13 @@ def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:
 def unused_figures(model: Model) -> tuple[str, ...]:
     """Prefixes of the names of software and kernel figures that no layer of the model uses."""
     return (() if model.experts else OF_EXPERTS) + (() if model.linear else OF_RECURRENCE)
+
+
+def unused_spreads(design: Design) -> frozenset[str]:
+    """Names of the figures with the uncertainty of software in a case that the design is not."""
+    from clusterspec.cost.estimate import SPREADS, spread_name  # imports this package
+
+    return frozenset(SPREADS.values()) - {spread_name(design)}
 
 
 def _assumed_figures(figures: Iterable[tuple[str, Figure]]) -> Iterator[Assumption]:

@@ -18,6 +18,8 @@ GROUPS: Mapping[str, Callable[[Need], bool]] = {
     "programs that nothing was fitted to": lambda one: one.stack.startswith(("custom", "llm", "nanotron")),
     "dense": lambda one: not one.experts,
     "with experts": lambda one: one.experts,
+    "framework and precision ran on the chip": lambda one: one.seen,
+    "framework or precision new on the chip": lambda one: not one.seen,
     UNSEEN: lambda one: one.evidence == 0,
     "up to two earlier sources": lambda one: 0 < one.evidence <= 2,
     "more earlier sources": lambda one: one.evidence > 2,

@@ -93,13 +93,16 @@ class Evidence:
         published: what a user has whose run resembles it.
         """
         assert run.design.cluster is not None and run.design.workload is not None
-        rate = f"sustained.{share_precision(run.design.workload.precision)}"
-        if rate not in run.design.cluster.accelerator.achievable:
+        if not _has_rate(run):
             return run.spread_without_software(UNSEEN_PART.value)
         others = [count for name, count in self.chips.get(run.rated_family, {}).items() if name != run.source]
-        alike = self.kinds.get((run.family, run.record), frozenset()) - {run.source}
-        kind = 0.0 if alike and not run.record.endswith(CUSTOM) else UNSEEN_KIND.value
+        kind = 0.0 if self.saw_framework(run) else UNSEEN_KIND.value
         return run.spread_without_software(hypot(part_spread(effective_sources(others)), kind))
+
+    def saw_framework(self, run: Run) -> bool:
+        """Whether another source ran the precision and framework of a run on its family of chips."""
+        alike = self.kinds.get((run.family, run.record), frozenset()) - {run.source}
+        return bool(alike) and not run.record.endswith(CUSTOM) and _has_rate(run)
 
     def write(self) -> None:
         """Puts the half-width of each chip into the entries of its accelerators whose sustained rate is known."""
@@ -107,6 +110,13 @@ class Evidence:
             text, sources = file.read_text("utf-8"), self.chips.get(rated_family(file.stem), {})
             if (found := with_part_spread(text, sources.values())) != text:
                 file.write_text(found, "utf-8")
+
+
+def _has_rate(run: Run) -> bool:
+    """Whether the rate that the accelerator sustains is known in the precision of a run."""
+    assert run.design.cluster is not None and run.design.workload is not None
+    rate = f"sustained.{share_precision(run.design.workload.precision)}"
+    return rate in run.design.cluster.accelerator.achievable
 
 
 def with_part_spread(text: str, counts: Collection[int]) -> str:

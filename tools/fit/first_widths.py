@@ -42,6 +42,7 @@ def read() -> tuple[Need, ...]:
             row["source"],
             row["stack"],
             row["experts"] == "True",
+            row["seen"] == "True",
             float(row["evidence"]),
             float(row["width"]),
         )

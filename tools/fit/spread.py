@@ -11,7 +11,7 @@ from statistics import mean
 
 from clusterspec import resources
 from clusterspec.cost import parameters
-from clusterspec.cost.estimate import RUN_TO_RUN
+from clusterspec.cost.estimate import RUN_TO_RUN, SPREADS
 from tools.accuracy.cases import published_runs
 from tools.accuracy.split import BEFORE
 from tools.fit.constants import unfitted_runs
@@ -36,12 +36,17 @@ FAMILIES_HELD = 0.9
 """The share of runs that must lie within the widened range of a group without any measurement. Groups are few and
 different.
 """
-FACTS = {False: "spread", True: "spread.experts"}
+FEWEST = 5
+"""Sources with which a kind of runs has a width of its own. Four in five sources, the share that must be inside, are
+less than all of them from this number.
+"""
 PROGRAMS = ("torchtitan", "fsdp", "deepspeed", "custom", "llm-c", "llmq", "nanotron")
 """What the names of stacks begin with whose users bring or change the layers: torchtitan, the libraries PyTorch FSDP
 and DeepSpeed, and programs to which nothing was fitted. All other stacks are trainers with layers of their own. Each of
 the two kinds has one range: a generation has few sources, and the years of software do not tell its errors apart.
 """
+SEEN = (True, False)
+"""Whether another source ran the framework and precision of a run on its chip before."""
 ROUNDING = 1e-9
 """Rounding error of a sum of weights."""
 ATTENTION = 0.75
@@ -57,18 +62,24 @@ class Spread:
     sources: int
 
 
+Widths = Mapping[tuple[bool, bool | None], Spread]
+"""The spread of runs with and without experts, of a framework that was or was not seen on the chip, and (None) of both
+together, as in `SPREADS`."""
+
+
 @dataclass(frozen=True)
 class Need:
     """A first prediction, by the id of its run, and the half-width of software that its range needs to hold the run.
 
-    ``stack`` is its software in the catalog. ``evidence`` is the number of sources of equally many runs on its chip
-    that were entered before it.
+    ``stack`` is its software in the catalog. Of the sources that were entered before it, ``seen`` says whether one ran
+    this framework and precision on the chip, and ``evidence`` how many of equally many runs used the chip.
     """
 
     id: str
     source: str
     stack: str
     experts: bool
+    seen: bool
     evidence: float
     width: float
 
@@ -97,17 +108,33 @@ def need(run: Run, error: float, evidence: Evidence) -> Need:
     known = hypot(evidence.half_width_without_source(run), run.host_spread(error))
     alike = effective_sources(evidence.chips.get(run.rated_family, {}).values())
     width = additional_half_width(error, known)
-    return Need(run.id, run.source, run.design.layout.stack.id, run.experts, alike, width)
+    stack, seen = run.design.layout.stack.id, evidence.saw_framework(run)
+    return Need(run.id, run.source, stack, run.experts, seen, alike, width)
 
 
-def spreads(found: Sequence[Need]) -> dict[bool, dict[bool, Spread]]:
-    """For trainers (False) and programs (True), the spread without and with experts."""
-    return {program: _spreads_of_kind([one for one in found if one.is_program is program]) for program in FACTS}
+def spreads(found: Sequence[Need]) -> dict[bool, Widths]:
+    """For trainers (False) and programs (True), the spread of each kind of runs."""
+    return {program: _spreads_of_kind([one for one in found if one.is_program is program]) for program in (False, True)}
 
 
-def _spreads_of_kind(found: Sequence[Need]) -> dict[bool, Spread]:
-    dense, experts = (_spread([one for one in found if one.experts is kind]) for kind in FACTS)
-    return {False: dense, True: experts if experts.width > dense.width else replace(experts, width=dense.width)}
+def _spreads_of_kind(found: Sequence[Need]) -> Widths:
+    """The spreads of one kind of software. Runs of a framework that nobody ran on the chip have no smaller one than
+    others, and runs with experts no smaller one than dense runs, because all uncertainties of the latter apply too.
+    """
+    dense, experts = (_seen_and_unseen([one for one in found if one.experts is kind]) for kind in (False, True))
+    widened = {seen: replace(one, width=max(one.width, dense[seen].width)) for seen, one in experts.items()}
+    return {(kind, seen): of[seen] for kind, of in ((False, dense), (True, widened)) for seen in of}
+
+
+def _seen_and_unseen(found: Sequence[Need]) -> dict[bool | None, Spread]:
+    """The spread of all runs (None), of those whose framework and precision was seen on the chip (True), and of others;
+    that of all where either has few sources, or where it would be wider for what was seen.
+    """
+    every = _spread(found)
+    apart: dict[bool | None, Spread] = {seen: _spread([one for one in found if one.seen is seen]) for seen in SEEN}
+    few = min(one.sources for one in apart.values()) < FEWEST
+    alike = few or apart[True].width > apart[False].width
+    return {None: every, **(dict.fromkeys(SEEN, every) if alike else apart)}
 
 
 def _spread(found: Sequence[Need]) -> Spread:
@@ -115,11 +142,11 @@ def _spread(found: Sequence[Need]) -> Spread:
     return Spread(max(_quantile(found), RUN_TO_RUN.value), len(found), sources)
 
 
-def share_inside(found: Iterable[Need], widths: Mapping[bool, Mapping[bool, Spread]]) -> float:
+def share_inside(found: Iterable[Need], widths: Mapping[bool, Widths]) -> float:
     """The share of first predictions whose ranges with these widths hold the run, each source with one weight."""
     inside: defaultdict[str, list[bool]] = defaultdict(list)
     for one in found:
-        inside[one.source].append(one.width <= widths[one.is_program][one.experts].width)
+        inside[one.source].append(one.width <= widths[one.is_program][one.experts, one.seen].width)
     return mean(mean(each) for each in inside.values())
 
 
@@ -177,13 +204,13 @@ def additional_half_width(error: float, known: float) -> float:
     return sqrt(max(0.0, expm1(abs(log1p(error))) ** 2 - known**2))
 
 
-def write(found: Mapping[bool, Mapping[bool, Spread]]) -> None:
+def write(found: Mapping[bool, Widths]) -> None:
     """Puts the spreads into the stacks of the catalog that have one."""
     for file in sorted((resources.catalog() / "stacks").glob("*.yaml")):
         text, program = file.read_text("utf-8"), file.stem.startswith(PROGRAMS)
-        for experts, one in found[program].items():
-            line = re.compile(rf"^  {re.escape(FACTS[experts])}: .*$", re.MULTILINE)
-            text = line.sub(_line(program, experts, one), text)
+        for kind, one in found[program].items():
+            line = re.compile(rf"^  {re.escape(SPREADS[kind])}: .*$", re.MULTILINE)
+            text = line.sub(_line(program, kind, one, found[program][kind[0], None] == one), text)
         file.write_text(text, "utf-8")
 
 
@@ -229,11 +256,13 @@ def _highest_mfu_line(name: str, runs: Sequence[Run]) -> str:
     return f'  {name}: {{is: {best.mfu:.3f}, of: peak.{name.split(".")[1]}, assumed: "{why}"}}\n'
 
 
-def _line(program: bool, experts: bool, one: Spread) -> str:
+def _line(program: bool, kind: tuple[bool, bool | None], one: Spread, common: bool) -> str:
     software = "programs whose users bring or change the layers" if program else "trainers with layers of their own"
-    model = "runs with experts" if experts else "dense runs"
+    model = "runs with experts" if kind[0] else "dense runs"
+    had = "that a source had run" if kind[1] else "that no source had run"
+    known = "" if common else f", in a precision and on a chip {had} with the framework before,"
     why = (
-        f"four in five first predictions of {model} by {software} lie within it, with equal weight per source: "
+        f"four in five first predictions of {model} by {software}{known} lie within it, with equal weight per source: "
         f"{one.runs} runs of {one.sources} sources, predicted before anything was changed for them"
     )
-    return f'  {FACTS[experts]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
+    return f'  {SPREADS[kind]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'

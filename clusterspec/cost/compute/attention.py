@@ -286,7 +286,7 @@ BACKWARD_EXPONENTIALS = assumed_figure(
 ).value
 
 
-FLASH_2 = "flash-2"
+FLASH_2, PYTORCH = "flash-2", "pytorch"
 FLASH_2_YEAR = 2024
 """The last year in which FlashAttention-2 was the newest FlashAttention for current accelerators."""
 
@@ -297,9 +297,18 @@ def attention_library(workload: Workload, stack: Stack) -> str:
 
 
 def attention_year(workload: Workload, stack: Stack, year: int) -> int:
-    """The year of the attention kernels; FlashAttention-2 kernels keep their year on later accelerators."""
+    """The year of the attention kernels; those without the instructions of later accelerators keep their year."""
     newest = max(year, stack.attention_year)
-    return min(newest, FLASH_2_YEAR) if workload.attention == FLASH_2 else newest
+    return min(newest, FLASH_2_YEAR) if runs_older_kernels(workload, stack) else newest
+
+
+def runs_older_kernels(workload: Workload, stack: Stack) -> bool:
+    """Whether attention runs without the instructions of Hopper and Blackwell: FlashAttention-2, or FlexAttention in
+    Triton, which PyTorch runs for models with sinks, as its other kernels have none (torchtitan, models/gpt_oss).
+    """
+    block = workload.model.block
+    sinks = block is not None and bool(block.sinks)
+    return workload.attention == FLASH_2 or (sinks and stack.attention_library == PYTORCH)
 
 
 def attention_length(accelerator: Accelerator, library: str = "") -> float:

@@ -45,8 +45,28 @@ BIAS_BYTES = (
         "B",
     ).value,
 )
+REPEATED_BYTES = assumed_figure(
+    BIASES,
+    "repeated",
+    6.0,
+    "bytes moved for each number of 16 bits to add the bias of its expert, repeated for each row of the expert: two are"
+    " read and one is written (torchtitan, models/gpt_oss/model/moe.py; by count)",
+    "B",
+).value
+REPEATS = 3.0
+"""Kernels that repeat the biases of one product: sums of the counts of rows, positions, and the gather."""
 LAUNCHES = (2.0, 5.0)
 """Kernels for the bias of each expert, forward and backward."""
+
+
+def limit_work(shard: Shard, rows: float, share: float) -> Work:
+    """Kernels that limit the inputs of the activations of experts; none for a model without limits."""
+    model = shard.model
+    if not share or not model.limited_activation:
+        return Work()
+    inputs = share * rows * shard.width / 2 * (2 if model.gated_ffn else 1) * model.expert_ffn_hidden / shard.expert_tp
+    forward, backward = (each * inputs for each in LIMIT_BYTES)
+    return streaming_work("limited activation", (forward, backward), 3, Role.COUNTED)
 
 
 def biased_expert_work(shard: Shard, rows: float, experts: float, share: float) -> Work:
@@ -54,17 +74,30 @@ def biased_expert_work(shard: Shard, rows: float, experts: float, share: float) 
 
     ``rows`` counts the rows of all experts of a rank; a ``share`` of both runs operation by operation.
     """
-    model, numbers = shard.model, share * rows * shard.width / 2
-    work = Work()
-    if share and model.limited_activation:
-        inputs = numbers * (2 if model.gated_ffn else 1) * model.expert_ffn_hidden / shard.expert_tp
-        forward, backward = (each * inputs for each in LIMIT_BYTES)
-        work += streaming_work("limited activation", (forward, backward), 3, Role.COUNTED)
-    if share and model.expert_biases:
-        outputs = numbers * model.expert_width
-        there, back = (
-            Kernel("biases of experts", 0.0, each * outputs, launches=2 + count * experts, role=Role.COUNTED)
-            for each, count in zip(BIAS_BYTES, LAUNCHES, strict=True)
-        )
-        work += Work((there,), (back,))
-    return work
+    limits = limit_work(shard, rows, share)
+    if not share or not shard.model.expert_biases:
+        return limits
+    outputs = share * rows * shard.width / 2 * shard.model.expert_width
+    there, back = (
+        Kernel("biases of experts", 0.0, each * outputs, launches=2 + count * experts, role=Role.COUNTED)
+        for each, count in zip(BIAS_BYTES, LAUNCHES, strict=True)
+    )
+    return limits + Work((there,), (back,))
+
+
+def repeated_bias_work(shard: Shard, rows: float, share: float) -> Work:
+    """Kernels that limit the inputs of the experts' activations, and those that repeat the biases of both products of
+    an expert for each of its rows, add them, and sum their gradients.
+
+    A gather repeats the biases, so that their gradients are sums into as many rows as a rank has experts, one atomic
+    addition for each number.
+    """
+    limits, model = limit_work(shard, rows, share), shard.model
+    if not share or not model.expert_biases:
+        return limits
+    inner = (2 if model.gated_ffn else 1) * model.expert_ffn_hidden / shard.expert_tp
+    numbers = share * rows * shard.width / 2 * (inner + model.expert_width)
+    repeats = Kernel("repeated biases", 0.0, 2 * numbers, launches=2 * REPEATS, role=Role.GATHER)
+    added = Kernel("biases of experts", 0.0, REPEATED_BYTES * numbers, launches=2, role=Role.COUNTED)
+    sums = Kernel("gradients of biases", 0.0, 3 * 2 * numbers, launches=2, role=Role.SCATTER)
+    return limits + Work((repeats, added), (sums,))

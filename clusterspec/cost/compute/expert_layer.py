@@ -213,9 +213,11 @@ def expert_parts(shard: Shard, software: SoftwareBehavior) -> Mapping[str, Work]
         + small_routing_work(software.small_kernels),
         "experts": expert_work(shard, routing),
     }
-    if software.biases and (shard.model.expert_biases or shard.model.limited_activation):
-        from clusterspec.cost.compute.biases import biased_expert_work  # few models need it
+    applied = software.biases or software.repeated
+    if applied and (shard.model.expert_biases or shard.model.limited_activation):
+        from clusterspec.cost.compute.biases import biased_expert_work, repeated_bias_work  # few models need it
 
         rows = routing.arriving * routing.imbalance
         network["experts"] += biased_expert_work(shard, rows, routing.experts, software.biases)
+        network["experts"] += repeated_bias_work(shard, rows, software.repeated)
     return network

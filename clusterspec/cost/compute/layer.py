@@ -50,6 +50,7 @@ class SoftwareBehavior:
     - ``fusion`` the traffic of fully fused memory-bound kernels over that of its own kernels, ``routing`` the same for
       the kernels that route tokens, without gathers and sums of rows, ``copies`` for each permutation, ``placements``
       of rows in a layer, and ``biases`` the share of the biases and limits of experts that separate kernels apply
+    - ``repeated`` the share of these that a row of biases for each token applies
     - ``loops`` is 1 where experts run one after another if no exchange divides tokens by expert
     - ``small_kernels`` the launches for scores and counts in a layer of experts, forward and backward, which move next
       to nothing
@@ -93,6 +94,7 @@ class SoftwareBehavior:
     placements: float
     small_kernels: tuple[float, float]
     biases: float
+    repeated: float
     loops: float
     cast: float
     accumulation: float
@@ -134,6 +136,7 @@ class SoftwareBehavior:
             placements=figure("routing.placements", 0.0),
             small_kernels=(figure("routing.launches", 0.0), figure("routing.launches.backward", 0.0)),
             biases=0.0 if stack.fused else figure("routing.biases", 0.0),
+            repeated=0.0 if stack.fused else figure("routing.biases.repeated", 0.0),
             loops=figure("routing.loops", 0.0),
             cast=figure("cast", CAST),
             accumulation=figure("accumulation", 0.0),
@@ -161,7 +164,7 @@ class SoftwareBehavior:
     @property
     def kernel_figures(self) -> tuple[float, ...]:
         """The figures on which the kernels of a layer depend, at given rates."""
-        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.loops
+        routed = self.routing, self.copies, self.placements, *self.small_kernels, self.biases, self.repeated, self.loops
         kinds = map(float, (self.fused_experts, self.wide_adapters, self.fused_adapters))
         cut = self.tensor_copies, self.sharded, self.module
         return self.fusion, *routed, self.unevenness, self.cast, self.accumulation, *kinds, *cut

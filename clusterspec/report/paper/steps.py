@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cost.compute import Kernel
-from clusterspec.cost.estimate import RUN_TO_RUN, UNSEEN_KIND, UNSEEN_PART, measured_step, range_figures
+from clusterspec.cost.estimate import RUN_TO_RUN, UNSEEN_KIND, UNSEEN_PART, measured_step, range_figures, spread_name
 from clusterspec.cost.layer_tables import PhaseTime, TransferTime
 from clusterspec.cost.plan import StepRecord
 from clusterspec.cost.reinforcement.times import RlTimes
@@ -183,7 +183,7 @@ def _evidence_text(report: FullReport) -> str:
     work, step = plan.design.workload, plan.step
     if report.tender or work is None or step is None or measured_step(plan.design):
         return ""
-    known = step.software.stack.achievable.get("spread.experts" if work.model.experts else "spread")
+    known = step.software.stack.achievable.get(spread_name(plan.design))
     told = []
     if known is not None and isinstance(known.origin, Assumed):
         told.append(f"Software: ±{percent(known.value)}, {known.origin.why}")

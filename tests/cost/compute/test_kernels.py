@@ -23,7 +23,7 @@ from clusterspec.cost.compute import (
     linear_work,
     scaled_kernel,
 )
-from clusterspec.cost.compute.biases import biased_expert_work
+from clusterspec.cost.compute.biases import biased_expert_work, repeated_bias_work
 from clusterspec.cost.compute.layer import SoftwareBehavior, layer_parts
 from clusterspec.cost.compute.recomputed import recomputed_kernels
 from clusterspec.cost.layers import FeedForward, Mixer
@@ -231,6 +231,24 @@ def test_biases_and_limits_of_experts_are_counted_operation_by_operation() -> No
     assert biased_expert_work(share, 4096, 8, 0.0) == Work()
     plain = shard({"model": "qwen3-30b-a3b", "sequence_length": 1024}, **layout)[0]
     assert biased_expert_work(plain, 4096, 8, 1.0) == Work()
+
+
+def test_repeated_biases_have_sums_into_few_rows_as_gradients() -> None:
+    """torchtitan repeats the biases of 5 760 and of 2 880 numbers for each of 4 096 rows, eight experts to a rank."""
+    oss = {"model": "gpt-oss-20b", "sequence_length": 1024}
+    layout: dict[str, Any] = {"tp": 1, "ep": 4, "micro_batch": 1, "framework": "torchtitan", "software_year": 2026}
+    share, software = shard(oss, **layout)
+    assert (software.biases, software.repeated) == (0, 1)
+    numbers = 4096 * (2 * 2880 + 2880)
+    limits, repeats, added = repeated_bias_work(share, 4096, software.repeated).forward
+    assert (limits.traffic, repeats.traffic, added.traffic) == (8 * 2 * 4096 * 2880, 2 * numbers, 6 * numbers)
+    limits, sums = repeated_bias_work(share, 4096, software.repeated).backward
+    assert (limits.traffic, sums.traffic) == (10 * 2 * 4096 * 2880, 6 * numbers)
+    assert (repeats.role, sums.role) == (Role.GATHER, Role.SCATTER)
+    assert repeated_bias_work(share, 4096, 0.0) == Work()
+    assert shard(oss, **layout, fused_kernels=True)[1].repeated == 0
+    plain = shard({"model": "qwen3-30b-a3b", "sequence_length": 1024}, **layout)[0]
+    assert repeated_bias_work(plain, 4096, 1.0) == Work()
 
 
 def test_rows_placed_one_number_at_a_time_have_sums_as_gradients() -> None:

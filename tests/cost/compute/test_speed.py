@@ -128,6 +128,20 @@ def test_attention_kernels_are_those_of_the_year() -> None:
     assert found and found.speed.rates["attention_forward"] == pytest.approx(0.16 * 2250e12)
 
 
+@pytest.mark.parametrize(
+    ("framework", "model", "reached"),
+    [("torchtitan", "gpt-oss-20b", 0.16), ("torchtitan", "qwen3-8b", 0.47), ("megatron-core", "gpt-oss-20b", 0.47)],
+)
+def test_pytorch_has_no_kernels_of_blackwell_for_attention_with_sinks(
+    framework: str, model: str, reached: float
+) -> None:
+    """FlexAttention reaches on B200 what FlashAttention-2 does; Megatron Core has kernels with sinks."""
+    b200 = {"platform": None, "accelerator": "b200-sxm-180gb"}
+    software = {"framework": framework, "software_year": 2026, "tp": 1}
+    found = rates_of(design(spec(b200, layout=software, workload={"model": model})), 2026)
+    assert found and found.speed.rates["attention_forward"] == pytest.approx(reached * 2250e12, rel=0.01)
+
+
 def test_pytorch_on_amd_runs_attention_kernels_of_its_own() -> None:
     """0.36 of the peak on long sequences, half of that on 3,200 tokens, and a third of the rate backward."""
     cluster = {"platform": "mi300x-ubb8", "nodes": 1}
