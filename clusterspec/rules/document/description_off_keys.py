@@ -128,8 +128,12 @@ _OF_UNITS = pattern(r"(?i)\b(?:units?|pods?|racks?|islands?|halls?|blocks?|rows?
 """Pattern of words in a text that splits the nodes into equal parts."""
 _SLICE = pattern(r"\b(v[2-4]|v5p)-(\d{1,5})\b")
 """The name of a TPU slice whose number counts cores; each chip has two cores."""
-_STEPS = pattern(r"(?<![\w.,/×:-])(?P<count>\d{1,3}(?:,\d{3})+|\d+)(?P<thousands>k)? (?:training |optimizer )?steps\b")
-_INTERVALS = ("every ", "each ", "per ")
+_STEP_NOUNS = ("steps", "chritt", "pas", "étapes", "pasos", "passi", "passos", "stappen")
+_STEPS = pattern(
+    r"(?<![\w.,/×:-])(?<!\d )(?P<count>\d{1,3}(?:[,. \u00a0\u202f']\d{3})+|\d+)(?P<thousands>k)? "
+    r"(?:training |optimizer |Trainings)?(?:steps|[Ss]chritte?n?|pas|étapes|pasos|passi|passos|stappen)\b"
+)
+_INTERVALS = ("every ", "each ", "per ", "alle ", "je ", "tous les ", "toutes les ", "cada ", "ogni ", "elke ")
 _OF_A_PART = pattern(
     r"(?i)\b(?:first|second|last|phase|stage|anneal\w*|decay\w*|warm\w*|each|per|every|remaining|other)\b"
 )
@@ -261,7 +265,7 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
 def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
     """The problem of a number of steps that exceeds the run, or that the text wrongly calls the whole run."""
     per_step = workload.tokens_of_step if workload.kind == "train" else 0
-    if not workload.tokens or not per_step or "steps" not in description:
+    if not workload.tokens or not per_step or not any(each in description for each in _STEP_NOUNS):
         return
     steps = workload.tokens / per_step
     for sentence in re.split(r"(?<=[.;]) ", description):
@@ -281,7 +285,7 @@ def _step_problem(description: str, workload: Workload) -> Iterator[Problem]:
 
 def _step_count(match: re.Match[str]) -> int:
     """The number of steps in a match of `_STEPS`."""
-    return int(match["count"].replace(",", "")) * (1000 if match["thousands"] else 1)
+    return int("".join(filter(str.isdigit, match["count"]))) * (1000 if match["thousands"] else 1)
 
 
 def _is_after_failure(count: int, spec: Spec, cluster: Cluster) -> bool:
