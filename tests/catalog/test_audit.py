@@ -13,7 +13,7 @@ from clusterspec.catalog.audit import Audit, audit, audit_text, due_date
 from clusterspec.cli import run
 from tests.catalog.shipped import CATALOG
 
-TODAY = date(2026, 11, 29)
+TODAY = date(2026, 11, 30)
 WHOLE = (Path(__file__).parent / "company" / "accelerators" / "acme-x1.yaml").read_text()
 
 

@@ -153,7 +153,8 @@ def test_the_share_rises_for_the_requests_that_a_rate_keeps_in_flight() -> None:
     rates = (1, 4, 5, 6, 7, 10, 12, 64)
     found = [bare_pools(clean(NARROW.format(load=f"request_rate: {rate}"))) for rate in rates]
     states = [steady_load(pools)[1] for pools in found if pools is not None]
-    places = [pools.limit for pools in found if pools is not None and pools.load.raised]
+    raised = [pools for pools in found if pools is not None and pools.load.raised]
+    places = [pools.limit for pools in raised]
     assert len(states) == len(places) == 8 and places == sorted(places)
     waits = [state.wait for state in states]
     assert waits == sorted(waits)
@@ -165,8 +166,11 @@ def test_the_share_rises_for_the_requests_that_a_rate_keeps_in_flight() -> None:
     for at in (2, 3, 4):  # four engines; a share of the memory is in whole percent
         mean = states[at].sequences
         needed = ceil(ceil((mean + 3 * sqrt(mean)) * 4) / 4)
-        percent = 88 + ceil((needed - at_88) * each / memory.value * 100)
-        assert places[at] == floor(at_88 + (percent - 88) / 100 * memory.value / each) >= needed > lowest.limit
+        share = raised[at].load.memory_fraction
+        tokens = 750 * (at_88 + (share - 0.88) * memory.value / each)
+        # its own 1,000 tokens, then 500 + 250 of each, and 0.14 x 0.7 of the 250 that each still lacks
+        assert places[at] == floor(1 + (tokens - 1000) / (750 + 0.098 * 250)) >= needed > lowest.limit
+        assert share - 0.88 < 0.01 + 1.05 * (needed - at_88) * each / memory.value
     assert states[5].sequences < places[5] and states[-1].sequences == pytest.approx(places[-1], rel=1e-4)
 
 

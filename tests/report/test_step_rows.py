@@ -236,7 +236,10 @@ def test_the_evidence_of_a_range_is_that_of_its_kind_of_model() -> None:
     dense, sparse = range_text(trained(), 1.0), range_text(own_parts(SPREAD.replace("EXPERTS", "8")), 1.0)
     opening = " The range adds these uncertainties in quadrature. Software: "
     assert dense.startswith(opening) and sparse.startswith(opening)
-    assert ", four in five first predictions of dense runs by trainers with layers of their own lie within it" in dense
+    first = ", four in five first predictions of dense runs by trainers with layers of their own,"
+    assert (
+        f"{first} in a precision and on a chip that a source had run with the framework before, lie within it" in dense
+    )
     assert ", four in five first predictions of runs with experts by trainers with layers of their own lie" in sparse
     assert range_text(planned(step=None), 1.0) == ""
 

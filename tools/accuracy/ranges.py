@@ -35,7 +35,7 @@ FIRST = """The part for the software is drawn from first predictions: those made
 entered, before anything was changed for them. It is the least width with which four in five of them lie inside, with
 the other parts as they were known from the sources entered before. Trainers with layers of their own (Megatron, NeMo,
 MaxText and others) have one width, and programs whose users bring or change the layers (PyTorch FSDP, DeepSpeed,
-torchtitan, unknown programs) another; those with experts are wider. So are those of a framework that no source ran
+torchtitan, unknown programs) another; those with experts are wider. So are those of a trainer that no source ran
 before in this precision on the chip (`spread.unseen`), where five sources and more of each kind tell them apart. Below,
 each source of the fitted side is judged by ranges that were drawn without it, those held out by ranges in which none of
 them counts; how far that is blind, and what was tried, [the notes](accuracy-notes.md#ranges-of-training-steps) say.

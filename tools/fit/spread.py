@@ -113,28 +113,32 @@ def need(run: Run, error: float, evidence: Evidence) -> Need:
 
 
 def spreads(found: Sequence[Need]) -> dict[bool, Widths]:
-    """For trainers (False) and programs (True), the spread of each kind of runs."""
-    return {program: _spreads_of_kind([one for one in found if one.is_program is program]) for program in (False, True)}
+    """For trainers (False) and programs (True), the spread of each kind of runs. Only trainers have one of their own for what was
+    seen on the chip: a program that nothing was fitted to never was, and would have the range of frameworks new on a chip, which held
+    89 % of its first predictions on the fitted side and 92 % of those held out.
+    """
+    kinds = {program: [one for one in found if one.is_program is program] for program in (False, True)}
+    return {program: _spreads_of_kind(some, not program) for program, some in kinds.items()}
 
 
-def _spreads_of_kind(found: Sequence[Need]) -> Widths:
-    """The spreads of one kind of software. Runs of a framework that nobody ran on the chip have no smaller one than
+def _spreads_of_kind(found: Sequence[Need], apart: bool) -> Widths:
+    """The spreads of one kind of software, ``apart`` for what was and was not seen on the chip. Runs of a framework that nobody ran on the chip have no smaller one than
     others, and runs with experts no smaller one than dense runs, because all uncertainties of the latter apply too.
     """
-    dense, experts = (_seen_and_unseen([one for one in found if one.experts is kind]) for kind in (False, True))
+    dense, experts = (_seen_and_unseen([one for one in found if one.experts is kind], apart) for kind in (False, True))
     widened = {seen: replace(one, width=max(one.width, dense[seen].width)) for seen, one in experts.items()}
     return {(kind, seen): of[seen] for kind, of in ((False, dense), (True, widened)) for seen in of}
 
 
-def _seen_and_unseen(found: Sequence[Need]) -> dict[bool | None, Spread]:
+def _seen_and_unseen(found: Sequence[Need], apart: bool) -> dict[bool | None, Spread]:
     """The spread of all runs (None), of those whose framework and precision was seen on the chip (True), and of others;
-    that of all where either has few sources, or where it would be wider for what was seen.
+    that of all where they are not told ``apart``, where either has few sources, or where it would be wider for what was seen.
     """
     every = _spread(found)
-    apart: dict[bool | None, Spread] = {seen: _spread([one for one in found if one.seen is seen]) for seen in SEEN}
-    few = min(one.sources for one in apart.values()) < FEWEST
-    alike = few or apart[True].width > apart[False].width
-    return {None: every, **(dict.fromkeys(SEEN, every) if alike else apart)}
+    two: dict[bool | None, Spread] = {seen: _spread([one for one in found if one.seen is seen]) for seen in SEEN}
+    few = min(one.sources for one in two.values()) < FEWEST
+    alike = not apart or few or two[True].width > two[False].width
+    return {None: every, **(dict.fromkeys(SEEN, every) if alike else two)}
 
 
 def _spread(found: Sequence[Need]) -> Spread:

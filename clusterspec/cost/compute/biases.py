@@ -53,7 +53,7 @@ REPEATED_BYTES = assumed_figure(
     " read and one is written (torchtitan, models/gpt_oss/model/moe.py; by count)",
     "B",
 ).value
-REPEATS = 3.0
+REPEATS = 3
 """Kernels that repeat the biases of one product: sums of the counts of rows, positions, and the gather."""
 LAUNCHES = (2.0, 5.0)
 """Kernels for the bias of each expert, forward and backward."""

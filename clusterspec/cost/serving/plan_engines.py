@@ -113,8 +113,12 @@ def _with_cache_for_rate(pools: Pools) -> Pools:
     from clusterspec.cost.serving.loads import sequences_kept  # few caches are too small for their load
 
     mean = sequences_kept(widest)
-    kept = ceil((mean + SPARE * sqrt(mean)) * ranks)
-    return _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=kept))
+    needed = ceil((mean + SPARE * sqrt(mean)) * ranks)
+    found = _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=needed))
+    if not load.own_output or found.limit * ranks >= needed:
+        return found
+    beyond = ceil(needed * needed / (found.limit * ranks))  # the scheduler starts fewer than the cache holds
+    return _pools_of_engines(pools.decode, pools.prompts, replace(load, kept=beyond))
 
 
 def _pools_on_fabric(pools: Pools) -> Pools:

@@ -43,7 +43,7 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 32}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 15T}
 layout: {framework: megatron-core, tp: 1, recompute: full}
-operations: {burn_in: 72 h, targets: {run_time: 75 days}}
+operations: {burn_in: 72 h, targets: {run_time: 80 days}}
 ```
 
 ```yaml operations.targets.run_time
