@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from math import sqrt
 
 import pytest
 
@@ -180,12 +181,14 @@ def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) ->
 @pytest.mark.parametrize("name", first_ranges.GROUPS)
 def test_four_in_five_first_predictions_lie_inside(name: str) -> None:
     """Neither fewer nor many more, each source with one weight: of the fitted side in ranges drawn without it, and of
-    the side held out. Few sources scatter: of 15, one share in six lies more than 0.1 off. Chips that no source had run
-    before are known to lie outside too often on the fitted side.
+    the side held out. Few sources scatter: with four in five inside, one group in ten exceeds 0.8 by 1.28 standard
+    deviations of a share, 0.1 for 26 sources. Chips that no source had run before are known to lie outside too often on
+    the fitted side.
     """
     for side, (sources, share) in zip(("fitted", "held out"), first_ranges.shares(name), strict=True):
         least = 0.55 if (name, side) == (first_ranges.UNSEEN, "fitted") else 0.75
-        assert least <= share <= (0.85 if sources > 50 else 0.88), (name, side)
+        most = 0.85 if sources > 50 else 0.8 + 1.28 * sqrt(0.8 * 0.2 / sources)
+        assert least <= share <= most, (name, side)
 
 
 LATER_GOALS = {

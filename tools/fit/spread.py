@@ -113,17 +113,21 @@ def need(run: Run, error: float, evidence: Evidence) -> Need:
 
 
 def spreads(found: Sequence[Need]) -> dict[bool, Widths]:
-    """For trainers (False) and programs (True), the spread of each kind of runs. Only trainers have one of their own for what was
-    seen on the chip: a program that nothing was fitted to never was, and would have the range of frameworks new on a chip, which held
-    89 % of its first predictions on the fitted side and 92 % of those held out.
+    """For trainers (False) and programs (True), the spread of each kind of runs.
+
+    Only trainers have one of their own for what was seen on the chip: a program that nothing was fitted to never was,
+    and would have the range of frameworks new on a chip. It held 89 % of the first predictions of such programs on the
+    fitted side, and 92 % of those held out.
     """
     kinds = {program: [one for one in found if one.is_program is program] for program in (False, True)}
     return {program: _spreads_of_kind(some, not program) for program, some in kinds.items()}
 
 
 def _spreads_of_kind(found: Sequence[Need], apart: bool) -> Widths:
-    """The spreads of one kind of software, ``apart`` for what was and was not seen on the chip. Runs of a framework that nobody ran on the chip have no smaller one than
-    others, and runs with experts no smaller one than dense runs, because all uncertainties of the latter apply too.
+    """The spreads of one kind of software, ``apart`` for what was and was not seen on the chip.
+
+    Runs of a framework that nobody ran on the chip have no smaller one than others, and runs with experts no smaller
+    one than dense runs, because all uncertainties of the latter apply too.
     """
     dense, experts = (_seen_and_unseen([one for one in found if one.experts is kind], apart) for kind in (False, True))
     widened = {seen: replace(one, width=max(one.width, dense[seen].width)) for seen, one in experts.items()}
@@ -132,7 +136,8 @@ def _spreads_of_kind(found: Sequence[Need], apart: bool) -> Widths:
 
 def _seen_and_unseen(found: Sequence[Need], apart: bool) -> dict[bool | None, Spread]:
     """The spread of all runs (None), of those whose framework and precision was seen on the chip (True), and of others;
-    that of all where they are not told ``apart``, where either has few sources, or where it would be wider for what was seen.
+    that of all where they are not told ``apart``, where either has few sources, or where it would be wider for what
+    was seen.
     """
     every = _spread(found)
     two: dict[bool | None, Spread] = {seen: _spread([one for one in found if one.seen is seen]) for seen in SEEN}
