@@ -6,8 +6,7 @@ from math import log
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
-from clusterspec.rules.knowledge.text_tokens import numbers_of
-from clusterspec.rules.knowledge.written_numbers import amount_in_text
+from clusterspec.rules.knowledge.written_numbers import amount_in_text, numbers_of
 from clusterspec.standard import pattern
 
 _SIGNS = {"€": "EUR", "$": "USD", "US$": "USD", "£": "GBP", "₹": "INR", "₩": "KRW", "¥": "JPY", "zł": "PLN"}

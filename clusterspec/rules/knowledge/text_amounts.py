@@ -12,7 +12,6 @@ from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds, is_former, is_hypothetical
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_quantities import is_separate_number, pieces_of
-from clusterspec.rules.knowledge.text_tokens import readings_of
 from clusterspec.rules.knowledge.text_units import (
     HALVES,
     LETTERS,
@@ -23,6 +22,7 @@ from clusterspec.rules.knowledge.text_units import (
     TIME_WORDS,
     word_set,
 )
+from clusterspec.rules.knowledge.written_numbers import readings_of
 from clusterspec.standard import pattern
 
 MOST_AMOUNTS = 200

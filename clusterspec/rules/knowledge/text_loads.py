@@ -12,9 +12,9 @@ from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_quantities import Reader, is_separate_number
-from clusterspec.rules.knowledge.text_tokens import Token, numbers_of
+from clusterspec.rules.knowledge.text_tokens import Token
 from clusterspec.rules.knowledge.text_units import MINUTE, NUMBERS, TIME_WORDS, word_set
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.written_numbers import numbers_of, sentences_of
 from clusterspec.spec.model import Spec
 
 MOST_CHARACTERS = 16_000

@@ -12,7 +12,6 @@ from clusterspec.rules.knowledge.text_tokens import (
     Token,
     has_decimal_comma,
     plain_tokens,
-    readings_of,
     sign_of_decimals,
 )
 from clusterspec.rules.knowledge.text_units import (
@@ -26,7 +25,7 @@ from clusterspec.rules.knowledge.text_units import (
     TIME_WORDS,
     word_set,
 )
-from clusterspec.rules.knowledge.written_numbers import belongs_to_something_else, sentences_of
+from clusterspec.rules.knowledge.written_numbers import belongs_to_something_else, readings_of, sentences_of
 from clusterspec.standard import pattern, recent
 
 MOST_QUANTITIES = 200

@@ -21,7 +21,7 @@ from clusterspec.rules.knowledge.text_dimensions import (
 )
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import passages_of
-from clusterspec.rules.knowledge.text_tokens import numbers_of
+from clusterspec.rules.knowledge.written_numbers import numbers_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
 from clusterspec.units.display import plain

@@ -11,6 +11,7 @@ from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
 from clusterspec.rules.knowledge.text_units import LETTERS, SCALE_WORDS, TIME_WORDS, word_set
+from clusterspec.rules.knowledge.written_numbers import numbers_of
 from clusterspec.standard import pattern
 
 MOST_TOKENS = 4000
@@ -28,7 +29,6 @@ _TOKEN = pattern(
 """A date, a sign of a calculation, a number, a sign of a unit, a word, or another sign."""
 _ITEM_SIGNS = frozenset("*·+-−")
 """Signs that begin an item of a list, or are operators elsewhere."""
-_THOUSANDS = pattern(r"[ ,.'’\u00a0\u2009\u202f]")
 SCALES = {
     **SCALE_WORDS, "k": 1e3, "m": 1e6, "mm": 1e6, "crore": 1e7, "lakh": 1e5, "億": 1e8, "万": 1e4, "억": 1e8, "만": 1e4,
 }  # fmt: skip
@@ -145,33 +145,6 @@ class Token(NamedTuple):
 def _dimensions_less(powers: Dimensions, other: Dimensions) -> Dimensions:
     money, watts, seconds, size = (one - each for one, each in zip(powers, other, strict=True))
     return money, watts, seconds, size
-
-
-def readings_of(digits: str) -> tuple[str, ...]:
-    """The plain digits that digits may stand for: a single sign before three digits separates thousands or decimals.
-
-    >>> readings_of("1,884,200"), readings_of("1.250"), readings_of("27,20"), readings_of("5.722.445,5")
-    (('1884200',), ('1250', '1.250'), ('27.20',), ('5722445.5',))
-    """
-    signs = _THOUSANDS.findall(digits)
-    if not signs:
-        return (digits,)
-    head, _, tail = digits.rpartition(signs[-1])
-    whole, decimal = _THOUSANDS.sub("", digits), f"{_THOUSANDS.sub('', head)}.{tail}"
-    if signs[-1] not in ".,":
-        return (whole,)
-    if len(set(signs)) > 1:
-        return (decimal,)
-    if len(signs) > 1:
-        return (whole,)
-    if len(tail) != 3 or head == "0":
-        return (decimal,)
-    return (whole, decimal)
-
-
-def numbers_of(digits: str) -> tuple[float, ...]:
-    """The numbers that digits may stand for, as `readings_of` reads them."""
-    return tuple(map(float, readings_of(digits)))
 
 
 @lru_cache(64)

@@ -11,8 +11,9 @@ from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds
 from clusterspec.rules.knowledge.text_passages import passages_of
-from clusterspec.rules.knowledge.text_tokens import Dimensions, Token, numbers_of, tokens_of
+from clusterspec.rules.knowledge.text_tokens import Dimensions, Token, tokens_of
 from clusterspec.rules.knowledge.text_units import MONTH
+from clusterspec.rules.knowledge.written_numbers import numbers_of
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
 

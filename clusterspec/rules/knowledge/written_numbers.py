@@ -150,17 +150,41 @@ def number_in_text(digits: str) -> float:
     >>> number_in_text("1,080.5"), number_in_text("2,0"), number_in_text("1.080,5"), number_in_text("1 093 996.80")
     (1080.5, 2.0, 1080.5, 1093996.8)
     """
-    plain = _SEPARATORS.sub("", digits)
-    signs = [each for each in plain if each in ".,"]
+    if len(_THOUSANDS.findall(digits)) > 1:
+        return numbers_of(digits)[0]
+    whole, _, rest = digits.partition(",")
+    return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else _GROUPS.sub("", digits))
+
+
+_THOUSANDS = pattern(r"[ ,.'’\u00a0\u2009\u202f]")
+_GROUPS = pattern(r"[ ,'’\u00a0\u2009\u202f]")
+
+
+def readings_of(digits: str) -> tuple[str, ...]:
+    """The plain digits that digits may stand for: a single sign before three digits separates thousands or decimals.
+
+    >>> readings_of("1,884,200"), readings_of("1.250"), readings_of("27,20"), readings_of("5.722.445,5")
+    (('1884200',), ('1250', '1.250'), ('27.20',), ('5722445.5',))
+    """
+    signs = _THOUSANDS.findall(digits)
+    if not signs:
+        return (digits,)
+    head, _, tail = digits.rpartition(signs[-1])
+    whole, decimal = _THOUSANDS.sub("", digits), f"{_THOUSANDS.sub('', head)}.{tail}"
+    if signs[-1] not in ".,":
+        return (whole,)
+    if len(set(signs)) > 1:
+        return (decimal,)
     if len(signs) > 1:
-        head, _, tail = plain.rpartition(signs[-1])
-        return float(head.translate(_NO_SIGNS) + ("." if len(set(signs)) > 1 else "") + tail)
-    whole, _, rest = plain.partition(",")
-    return float(f"{whole}.{rest}" if 0 < len(rest) < 3 else plain.replace(",", ""))
+        return (whole,)
+    if len(tail) != 3 or head == "0":
+        return (decimal,)
+    return (whole, decimal)
 
 
-_SEPARATORS = pattern(r"[\s'\u2019]")
-_NO_SIGNS = str.maketrans("", "", ".,")
+def numbers_of(digits: str) -> tuple[float, ...]:
+    """The numbers that digits may stand for, as `readings_of` reads them."""
+    return tuple(map(float, readings_of(digits)))
 
 
 _POINTED = pattern(r"\d{1,3}(?:\.\d{3})+")
