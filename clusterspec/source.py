@@ -63,6 +63,16 @@ def value_at(value: Any, *path: Key) -> Any:
     return value
 
 
+def mapping_of(value: Any) -> dict[str, Any]:
+    """A mapping; an empty one for another value."""
+    return value if isinstance(value, dict) else {}
+
+
+def items_of(value: Any) -> list[Any]:
+    """The items of a list; none of another value."""
+    return value if isinstance(value, list) else []
+
+
 def pointer(path: Path) -> str:
     """A path as a JSON pointer (RFC 6901).
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clusterspec.source import value_at
+from clusterspec.source import items_of, mapping_of, value_at
 
 DEEPEST = 24
 
@@ -19,7 +19,7 @@ def config_maps(documents: Sequence[Any]) -> dict[str, dict[str, str]]:
     maps = [each for each in documents if isinstance(each, dict) and each.get("kind") == "ConfigMap"]
     names = [value_at(each, "metadata", "name") for each in maps]
     return {
-        str(name): {str(key): str(text) for key, text in _mapping(each.get("data")).items()}
+        str(name): {str(key): str(text) for key, text in mapping_of(each.get("data")).items()}
         for name, each in zip(names, maps, strict=True)
         if names.count(name) == 1
     }
@@ -42,31 +42,23 @@ def with_config_maps(value: Any, maps: dict[str, dict[str, str]], depth: int = 0
         return value
     inner = {key: with_config_maps(held, maps, depth + 1) for key, held in value.items()}
     taken = _taken_variables(value, maps)
-    return {**inner, "env": [*_list(inner.get("env")), *taken]} if taken else inner
+    return {**inner, "env": [*items_of(inner.get("env")), *taken]} if taken else inner
 
 
 def _stated_variable(each: Any, maps: dict[str, dict[str, str]]) -> Any:
     """A variable with its text, if a map has it; the item itself otherwise."""
     asked = value_at(each, "valueFrom", "configMapKeyRef") if isinstance(each, dict) else None
-    text = maps.get(str(_mapping(asked).get("name")), {}).get(str(_mapping(asked).get("key")))
+    text = maps.get(str(mapping_of(asked).get("name")), {}).get(str(mapping_of(asked).get("key")))
     return {"name": each.get("name"), "value": text} if text is not None else each
 
 
 def _taken_variables(value: dict[str, Any], maps: dict[str, dict[str, str]]) -> list[dict[str, str]]:
     """The variables that a container takes from whole maps, without those that it states itself."""
-    own = {each.get("name") for each in _list(value.get("env")) if isinstance(each, dict)}
-    sources = [each for each in _list(value.get("envFrom")) if isinstance(each, dict)]
+    own = {each.get("name") for each in items_of(value.get("env")) if isinstance(each, dict)}
+    sources = [each for each in items_of(value.get("envFrom")) if isinstance(each, dict)]
     found = {
         f"{each.get('prefix') or ''}{name}": text
         for each in sources
         for name, text in maps.get(str(value_at(each, "configMapRef", "name")), {}).items()
     }
     return [{"name": name, "value": text} for name, text in found.items() if name not in own]
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -244,7 +244,7 @@ def counted_list(text: str) -> str:
     if found is None or (found["printed"] is None) == (found["given"] is None):
         return ""
     filters = re.sub(r"[\"']", "", found["filter"] + (found["rest"] or "")).replace("\\\\n", "\\n")
-    filters = re.sub(r"\s*([|{}])\s*", r"\1", re.sub(r"\s+", " ", filters)).strip().replace(";}", "}")
+    filters = re.sub(r" ?([|{}]) ?", r"\1", re.sub(r"\s+", " ", filters)).strip().replace(";}", "}")
     named = (found["printed"] or found["given"]).strip('"${}')
     return named if filters in _COUNTS_ITEMS else ""
 

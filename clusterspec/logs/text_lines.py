@@ -49,6 +49,10 @@ def lines_of(text: str) -> Iterator[str]:
     yield from text[start:].split("\n")
 
 
+MOST_LINES = 20_000
+"""Largest number of lines of a text that are read for what a report tells of hosts, rates and stacks."""
+
+
 def line_at(text: str, position: int) -> int:
     """The number of the line that holds a character of a text, from 1.
 

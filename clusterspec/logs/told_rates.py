@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 
 from clusterspec.logs.outcomes import HELPED
 from clusterspec.logs.report_sentences import report_sentences
-from clusterspec.logs.text_lines import lines_of, shown_line
+from clusterspec.logs.text_lines import MOST_LINES, lines_of, shown_line
 from clusterspec.logs.trials import TRIAL
 
 SHARE = "share of expected"
@@ -42,8 +42,6 @@ _ROW = re.compile(
     r"[ `*]{0,3}(?P<unit>[A-Za-z/%]{0,12})[ `*|.]{0,4}$"
 )
 """A row with a release and one figure."""
-MOST_LINES = 20_000
-"""Largest number of lines of a text that are read."""
 NEAR = 8
 """Lines between two rows of one list."""
 UNLIKE = 1.05

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from clusterspec.logs.outcomes import HELPED
-from clusterspec.logs.text_lines import lines_of
+from clusterspec.logs.text_lines import MOST_LINES, line_at, lines_of
 from clusterspec.logs.trials import TRIAL
 from clusterspec.records import NamedTuple
 
@@ -78,8 +78,6 @@ FEWEST = 2
 """Such processes from which a launcher started separate jobs."""
 LONGEST = 600
 """Characters of a line that is read for facts."""
-MOST_LINES = 20_000
-"""Largest number of lines of a text under headings that are read."""
 MOST_FOUND = 64
 """Values of one fact behind prefixes that are read."""
 _LIBRARY = "CCL INFO "
@@ -138,7 +136,7 @@ def _lone_processes(text: str) -> tuple[str, str, int] | None:
     found = list(islice(_LONE.finditer(text), MOST_FOUND))
     if len(found) < FEWEST:
         return None
-    line = text.count("\n", 0, found[1].start()) + 1
+    line = line_at(text, found[1].start())
     return f"{ALIKE}world", f"{len(found)} processes print that they are rank 0 of 1", line
 
 
@@ -184,7 +182,7 @@ def _told_behind_prefixes(text: str) -> Iterator[Told]:
         for match in islice(_COMPILED[fact].finditer(text), MOST_FOUND):
             start = text.rfind("\n", 0, match.start()) + 1
             if host := _PREFIX.match(text[start : start + LONGEST]):
-                yield Told(host[1], fact, match[1], text.count("\n", 0, start) + 1)
+                yield Told(host[1], fact, match[1], line_at(text, start))
 
 
 def _told_below_headings(text: str) -> Iterator[Told]:

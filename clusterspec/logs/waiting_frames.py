@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clusterspec.logs.text_lines import lines_of, shown_line
+from clusterspec.logs.text_lines import MOST_LINES, lines_of, shown_line
 
 WAITS = "waits "
 """The prefix of the names of these statements; what the process waits for follows."""
@@ -53,8 +53,6 @@ _COMPILED = tuple(
 )
 NEAREST = 12
 """Frames of a thread, the innermost first, that may name the part."""
-MOST_LINES = 20_000
-"""Largest number of lines of a text that are read."""
 
 
 def waiting_statements(text: str) -> Iterator[tuple[str, str, int]]:

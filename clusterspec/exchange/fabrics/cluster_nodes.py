@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml
-from clusterspec.exchange.fabrics.pods import list_at, mapping_of, names_of_accelerators
+from clusterspec.exchange.fabrics.pods import list_at, names_of_accelerators
 from clusterspec.exchange.import_result import TITLE, FormatError, ImportBuilder, chosen_part, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product, match_instance
 from clusterspec.exchange.workloads.keys import positive_integer_of
-from clusterspec.source import value_at
+from clusterspec.source import mapping_of, value_at
 from clusterspec.units import plural
 
 _INSTANCE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")

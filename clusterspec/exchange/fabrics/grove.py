@@ -19,13 +19,12 @@ from clusterspec.exchange.fabrics.pods import (
     Pods,
     count_product,
     list_at,
-    mapping_of,
     pod_count,
     record_pods,
     template_pods,
 )
 from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, excerpt
-from clusterspec.source import value_at
+from clusterspec.source import mapping_of, value_at
 
 _CLIQUES = ("spec", "template", "cliques")
 MOST_QUOTAS = 200

@@ -29,7 +29,6 @@ from clusterspec.exchange.fabrics.pods import (
     Path,
     containers_of,
     count_product,
-    mapping_of,
     pod_count,
     record_copies,
     record_pods,
@@ -79,7 +78,7 @@ from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.exchange.workloads.nim import matches_nim
 from clusterspec.exchange.workloads.serving import matches_serving
 from clusterspec.exchange.workloads.tgi import matches_tgi
-from clusterspec.source import value_at
+from clusterspec.source import mapping_of, value_at
 from clusterspec.units import plural
 
 KUBERNETES = "kubernetes"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt, without_comments
-from clusterspec.source import value_at
+from clusterspec.source import items_of, mapping_of, value_at
 
 RESOURCES = ("nvidia.com/gpu", "amd.com/gpu", "habana.ai/gaudi", "aws.amazon.com/neuron", "google.com/tpu")
 _PRODUCT = re.compile(r"nvidia\.com/(?:rtx[a-z]?|gtx|a|h|gh|gb|b|v|t|l|p)[0-9]{1,4}[a-z0-9]{0,8}", re.IGNORECASE)
@@ -104,14 +104,9 @@ def requested_resources(container: Any) -> dict[str, Any]:
     return mapping_of(value_at(resources, "requests")) | mapping_of(value_at(resources, "limits"))
 
 
-def mapping_of(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def list_at(value: Any, *path: str | int) -> list[Any]:
     """The list at a path in a value; empty if there is none."""
-    found = value_at(value, *path)
-    return found if isinstance(found, list) else []
+    return items_of(value_at(value, *path))
 
 
 def requests_only_processors(template: Any) -> bool:

@@ -10,12 +10,12 @@ import re
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.fabrics.pods import Path, Pods, count_product, mapping_of, pod_count, requested_accelerators
+from clusterspec.exchange.fabrics.pods import Path, Pods, count_product, pod_count, requested_accelerators
 from clusterspec.exchange.fabrics.ray_clusters import offers_accelerators, record_ray_groups
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.pages import is_page_or_script
-from clusterspec.source import value_at
+from clusterspec.source import mapping_of, value_at
 
 _HEAD = re.compile(r"^head[ \t]*:[ \t]*(?:#|$)", re.MULTILINE)
 _WORKERS = re.compile(r"^(?:worker|additionalWorkerGroups)[ \t]*:[ \t]*(?:#|$)", re.MULTILINE)

@@ -14,7 +14,7 @@ from typing import Any
 
 from clusterspec.catalog import Catalog
 from clusterspec.exchange.documents import Yaml, yaml_of_text
-from clusterspec.exchange.fabrics.pods import Path, Pods, list_at, mapping_of, record_pods, template_pods
+from clusterspec.exchange.fabrics.pods import Path, Pods, list_at, record_pods, template_pods
 from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, excerpt
 from clusterspec.exchange.machines.links import match_instance
 from clusterspec.exchange.shell import Command
@@ -23,7 +23,7 @@ from clusterspec.exchange.workloads.keys import Keys, positive_integer_of
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.unused_keys import list_unused
-from clusterspec.source import value_at
+from clusterspec.source import mapping_of, value_at
 
 RUNTIMES_OF_ENGINES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml
-from clusterspec.exchange.fabrics.pods import containers_of, list_at, mapping_of, requested_accelerators
+from clusterspec.exchange.fabrics.pods import containers_of, list_at, requested_accelerators
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import positive_integer_of
-from clusterspec.source import value_at
+from clusterspec.source import mapping_of, value_at
 
 RUNTIMES = frozenset({"TrainingRuntime", "ClusterTrainingRuntime"})
 STEP = "trainer.kubeflow.org/trainjob-ancestor-step"

@@ -26,7 +26,7 @@ from clusterspec.exchange.workloads.keys import Keys, flat_leaves, positive_inte
 from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.records import dataclass
-from clusterspec.source import Key
+from clusterspec.source import Key, mapping_of
 from clusterspec.units import plural
 
 ACCELMARK = "accelmark"
@@ -84,16 +84,16 @@ def _runs(metrics: Mapping[str, Any]) -> Iterator[_Run]:
         ("offline", "results_by_concurrency", "client_concurrency"),
         ("online", "results_by_qps", "target_qps"),
     ):
-        held = _mapping(metrics.get(scenario)).get(rows)
+        held = mapping_of(metrics.get(scenario)).get(rows)
         for at, row in enumerate(held if isinstance(held, list) else []):
             if isinstance(row, dict) and (load := _number_of_row(row.get(name))) is not None:
                 yield _Run(scenario, load, row, ("metrics", scenario, rows, at))
-    if figures := _mapping(metrics.get("interactive")):
+    if figures := mapping_of(metrics.get("interactive")):
         yield _Run("interactive", None, figures, ("metrics", "interactive"))
 
 
 def _set_machine(result: Mapping[str, Any], file: InputFile, builder: ImportBuilder) -> None:
-    chip = _mapping(result.get("chip"))
+    chip = mapping_of(result.get("chip"))
     if isinstance(name := chip.get("name"), str) and name:
         set_product(excerpt(name, TITLE), builder, file.line_of_key("chip"))
     builder.count("accelerators", positive_integer_of(chip.get("count")), file.line_of_key("count"))
@@ -104,7 +104,7 @@ def _set_machine(result: Mapping[str, Any], file: InputFile, builder: ImportBuil
 
 def _set_engine(result: Mapping[str, Any], file: InputFile, builder: ImportBuilder) -> None:
     """Set the model, its precision, the engine and the degrees."""
-    model, software = _mapping(result.get("model")), _mapping(result.get("software"))
+    model, software = mapping_of(result.get("model")), mapping_of(result.get("software"))
     builder.set("workload.kind", "serve", file.line_of_key("scenario") or file.line_of_key("task"))
     at = file.line_of_key("model_name") if model.get("model_name") else file.line_of_key("model_id")
     named = model.get("model_name") or model.get("model_id")
@@ -114,13 +114,13 @@ def _set_engine(result: Mapping[str, Any], file: InputFile, builder: ImportBuild
         builder.set("workload.parameter_precision", _PRECISIONS[precision], line)
     else:
         builder.unknown(f"precision: {excerpt(precision)}", "no single type of weights", line)
-    task = _mapping(result.get("task"))
-    degrees = _mapping(task.get("parallelism"))
+    task = mapping_of(result.get("task"))
+    degrees = mapping_of(task.get("parallelism"))
     keys = Keys()
     for name in _DEGREES:
         if positive_integer_of(degrees.get(name)):
             keys.put(name, degrees[name], file.line_of_key(name))
-    for path, value, _ in flat_leaves(_mapping(task.get("extra_config")), lambda *_: 0):
+    for path, value, _ in flat_leaves(mapping_of(task.get("extra_config")), lambda *_: 0):
         if (name := path.rpartition(".")[2]) in _OPTIONS and value is not None:
             keys.put(name, value, file.line_of_key(name))
     if (positive_integer_of(degrees.get("expert_parallel_size")) or 1) > 1:
@@ -168,10 +168,6 @@ def _set_load(run: _Run, yaml: Yaml, builder: ImportBuilder) -> None:
             stated = f"{name}_ms_{statistic}"
             if (value := _number_of_row(run.figures.get(stated))) is not None:
                 builder.count(f"{statistic}_{name}_seconds", float(f"{value / 1e3:.6g}"), at(stated))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _number_of_row(value: Any) -> float | None:

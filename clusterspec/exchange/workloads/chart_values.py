@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from clusterspec.exchange.documents import Yaml
-from clusterspec.exchange.fabrics.pods import list_at, mapping_of, requested_accelerators
+from clusterspec.exchange.fabrics.pods import list_at, requested_accelerators
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys, positive_integer_of
 from clusterspec.exchange.workloads.listed_commands import container_variables, with_variables
 from clusterspec.exchange.workloads.value_references import MARK, with_references
 from clusterspec.records import replace
-from clusterspec.source import value_at
+from clusterspec.source import mapping_of, value_at
 
 Path = tuple[str | int, ...]
 Place = tuple[dict[str, Any], Path]

@@ -22,11 +22,11 @@ from clusterspec.exchange.fabrics.pods import requested_accelerators
 from clusterspec.exchange.import_result import LIST, FormatError, InputFile, excerpt
 from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS, chart_engines, states_chart_values
-from clusterspec.exchange.workloads.declared_options import items_of, put_all, put_words, started_keys
+from clusterspec.exchange.workloads.declared_options import put_all, put_words, started_keys
 from clusterspec.exchange.workloads.engine_code import engines_of_code, is_engine_code
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves
 from clusterspec.exchange.workloads.production_stack import engines_of_runtime, engines_of_values
-from clusterspec.source import value_at
+from clusterspec.source import items_of, value_at
 
 _MARKS = re.compile(
     r"^kind[ \t]*:[ \t]*[\"']?(?:LLMInferenceService|InferenceService)\b|^[ \t]*llm_configs[ \t]*:"

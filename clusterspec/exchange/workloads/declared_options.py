@@ -9,6 +9,7 @@ from clusterspec.exchange.documents import Yaml
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys
+from clusterspec.source import items_of
 
 Path = tuple[str | int, ...]
 
@@ -24,11 +25,6 @@ def put_all(keys: Keys, values: Any, names: Mapping[str, str], yaml: Yaml, path:
         value = values.get(name) if isinstance(values, dict) else None
         if value is not None and not isinstance(value, dict | list):
             keys.put(option, value, yaml.line(*path, name))
-
-
-def items_of(value: Any) -> list[Any]:
-    """The items of a list; none of another value."""
-    return value if isinstance(value, list) else []
 
 
 def put_words(keys: Keys, words: Any, yaml: Yaml, path: Path) -> None:

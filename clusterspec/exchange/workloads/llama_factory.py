@@ -90,7 +90,7 @@ def read_llama_factory(file: InputFile) -> ImportResult:
 
 def _read_overrides(file: InputFile) -> ImportResult:
     """What a launch of a configuration states itself. Raises `SeveralParts` if several launches differ."""
-    builder, keys = ImportBuilder(LLAMA_FACTORY, file.name), overrides_of_launch(file, _OVERRIDDEN, _ASIDE)
+    builder, keys = ImportBuilder(LLAMA_FACTORY, file.name), overrides_of_launch(file, _OVERRIDDEN, _ASIDE.fullmatch)
     builder.set("workload.kind", "train", keys.command.line)
     set_model_of_key(keys, "model_name_or_path", builder)
     set_counts(keys, _LAYOUT, builder)

@@ -123,7 +123,7 @@ def read_maxtext(file: InputFile) -> ImportResult:
         for name, value, line in flat_leaves(yaml.mapping, yaml.line):
             keys.put(name, value, line)
     else:
-        keys = overrides_of_launch(file, _TRAINS, _OF_RUN)
+        keys = overrides_of_launch(file, _TRAINS, _OF_RUN.fullmatch)
         for program, does in ((_SERVES, "for inference"), (_CONVERTS, "to convert a checkpoint")):
             if not _TRAINS.search(file.text) and (started := program.search(file.text)):
                 why = f"starts MaxText {does}: only its training is read"

@@ -247,7 +247,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
             keys.put(name.rpartition(".--")[2].removeprefix("--") if "--" in name else name, value, line)
         return keys, "megatron-core"
     if bridge.FACTORY.search(file.text):
-        return overrides_of_launch(file, bridge.FACTORY, bridge.OF_RUN), "nemo"
+        return overrides_of_launch(file, bridge.FACTORY, bridge.OF_RUN.fullmatch), "nemo"
     launches = () if bridge.BUILT.search(file.text) else (_LAUNCHED, bridge.LAUNCH, _SIZES)
     named = [each for each in launches if each.search(file.text) and (each is not _SIZES or _holds_sizes(file.text))]
     for launch in named:
@@ -264,7 +264,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         keep_enabled_backend(keys)
         keys.values = {name: held for name, held in keys.values.items() if held[0] is not None}
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
-    keys = overrides_of_launch(file, _MARK, _NOTHING_ASIDE)
+    keys = overrides_of_launch(file, _MARK, _NOTHING_ASIDE.fullmatch)
     take_environment(keys, file.text)
     return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from clusterspec.exchange.documents import read_yaml
@@ -141,7 +142,7 @@ def _stated_overrides(keys: Keys) -> tuple[tuple[str, str], ...]:
     return tuple((name, str(value)) for name, (value, _) in keys.values.items())
 
 
-def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Pattern[str]) -> Keys:
+def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: Callable[[str], object]) -> Keys:
     """The overrides of one launch, without the overrides of other commands; the overrides of all commands if no name
     shows a launch. Launches that differ only in options ``aside`` are one. A container lists the words of its command.
 
@@ -150,7 +151,7 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Patt
     listed, script = listed_commands(file), script_of(file.text).commands
     all_of = listed if any(is_launch(each, launch) and override_words(each).values for each in listed) else script
     different = {
-        tuple((name, str(value)) for name, (value, _) in keys.values.items() if not aside.fullmatch(name)): keys
+        tuple((name, str(value)) for name, (value, _) in keys.values.items() if not aside(name)): keys
         for keys in map(override_words, reversed([each for each in all_of if is_launch(each, launch)]))
         if keys.values and not _writes_only(keys.command)
     }
@@ -160,10 +161,55 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: re.Patt
     return chosen_launch(list(different.values())[::-1], file.part) if different else override_keys(file)
 
 
-_OF_RUN = re.compile(
-    r"(?!(?:.*[._])?(?:model|pretrain\w*)\.)(?:.*[._])?(?:dir|files?|path|name|logger|seed|mode|freq|epochs|lr|entity|group|tags?|source|dataset)(?:_\w+)?"
+_OF_RUN = frozenset(
+    [
+        "dir",
+        "file",
+        "files",
+        "path",
+        "name",
+        "logger",
+        "seed",
+        "mode",
+        "freq",
+        "epochs",
+        "lr",
+        "entity",
+        "group",
+        "tag",
+        "tags",
+        "source",
+        "dataset",
+    ]
 )
-"""Overrides of names, files, loggers and learning rates, which runs of one layout have of their own, not of models."""
+"""Words of overrides of names, files, loggers and learning rates, which runs of one layout have of their own."""
+
+
+def is_of_run(name: str) -> bool:
+    """Whether an override is of a run, and not of its model or layout, by the words of its last key.
+
+    >>> [is_of_run(each) for each in ("trainer.logger", "data.train_files", "optim.lr_warmup_steps")]
+    [True, True, True]
+    >>> is_of_run("model.path"), is_of_run("data.batch")
+    (False, False)
+    """
+    *before, last = name.split(".")
+    if any(_ends_in_model(each.split("_")) for each in before):
+        return False
+    words = last.split("_")
+    rests = ("_".join(words[at + 1 :]) for at, word in enumerate(words) if word in _OF_RUN and words[at + 1 :])
+    return words[-1] in _OF_RUN or any(_is_word(each) for each in rests)
+
+
+def _ends_in_model(words: Sequence[str]) -> bool:
+    """Whether a key ends in `model`, or in a word from `pretrain` on."""
+    pretrained = ("_".join(words[at:]) for at, word in enumerate(words) if word.startswith("pretrain"))
+    return words[-1] == "model" or any(_is_word(each) for each in pretrained)
+
+
+def _is_word(text: str) -> bool:
+    """Whether a text has letters, digits and underscores alone, one at least."""
+    return text.replace("_", "a").isalnum()
 
 
 def launch_with_overrides(file: InputFile, launch: re.Pattern[str]) -> Keys:
@@ -173,7 +219,7 @@ def launch_with_overrides(file: InputFile, launch: re.Pattern[str]) -> Keys:
     """
     alike = launches_of(file, launch)
     if len(alike) == 1 and override_words(alike[0].command).values:
-        keys, own = alike[0], overrides_of_launch(file, launch, _OF_RUN)
+        keys, own = alike[0], overrides_of_launch(file, launch, is_of_run)
     else:
         keys = own = chosen_launch(alike, file.part)
     if not keys.command.words:

@@ -9,12 +9,12 @@ def set_tokens_of_steps(steps: int | None, builder: ImportBuilder, line: int) ->
     """Set ``workload.tokens`` to the optimizer steps × the global batch × the sequence length, if the result states one
     value of each.
     """
-    batch, length = (_only_count(builder, path) for path in ("workload.global_batch", "workload.sequence_length"))
+    batch, length = (_only_count(builder, key) for key in ("global_batch", "sequence_length"))
     if steps and batch and length:
         builder.set("workload.tokens", steps * batch * length, line)
 
 
-def _only_count(builder: ImportBuilder, path: str) -> int | None:
-    """The value of a key if the result states it once, as a whole number."""
-    found = [each.value for each in builder.given if ".".join(map(str, each.path)) == path]
+def _only_count(builder: ImportBuilder, key: str) -> int | None:
+    """The value of a key of ``workload`` if the result states it once, as a whole number."""
+    found = [each.value for each in builder.given if each.path == ("workload", key)]
     return found[0] if len(found) == 1 and isinstance(found[0], int) else None
