@@ -162,25 +162,10 @@ def overrides_of_launch(file: InputFile, launch: re.Pattern[str], aside: Callabl
 
 
 _OF_RUN = frozenset(
-    [
-        "dir",
-        "file",
-        "files",
-        "path",
-        "name",
-        "logger",
-        "seed",
-        "mode",
-        "freq",
-        "epochs",
-        "lr",
-        "entity",
-        "group",
-        "tag",
-        "tags",
-        "source",
-        "dataset",
-    ]
+    (
+        *("dir", "file", "files", "path", "name", "logger", "seed", "mode", "freq"),
+        *("epochs", "lr", "entity", "group", "tag", "tags", "source", "dataset"),
+    )
 )
 """Words of overrides of names, files, loggers and learning rates, which runs of one layout have of their own."""
 
