@@ -109,6 +109,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "activation-offload": ("layout.offload", "activations in host memory"),
     "tp-overlap": ("layout.overlap", "overlapped tensor-parallel communication"),
     "expert-overlap": ("layout.overlap", "overlapped exchange of experts"),
+    "reduction-overlap": ("layout.overlap", "overlapped reduction of gradients"),
     **{f"cuda-{major}": ("cluster.software", f"CUDA {major}") for major in (11, 12, 13)},
 }
 """Uses that follow from the workload and the settings that search does not vary."""

@@ -175,8 +175,8 @@ _SHARDED = {"none": "unsharded"}
 def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> frozenset[str]:
     """The uses that search does not vary, by the machine, the workload and the settings of the layout.
 
-    The method of context parallelism and the dispatcher count only if the spec states them: software may use others
-    than the assumed ones.
+    The method of context parallelism, the dispatcher and the overlap of reductions count only if the spec states them:
+    software may use others than the assumed ones.
     """
     fabric = cluster.scale_out
     family = fabric.technology.family if fabric is not None and layout.nodes > 1 else ""
@@ -198,6 +198,7 @@ def _settings_of_layout(layout: Layout) -> Iterator[str]:
     yield "activation-offload" if layout.offload_activations else ""
     yield "tp-overlap" if layout.overlap.tp == "full" else ""
     yield "expert-overlap" if layout.overlap.ep else ""
+    yield "reduction-overlap" if layout.overlap.dp and "overlap.dp" in layout.stated else ""
 
 
 def _settings_of_workload(workload: Workload) -> Iterator[str]:
