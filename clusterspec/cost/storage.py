@@ -224,15 +224,15 @@ def _restored_bytes(parameters: float, layout: Layout) -> Term:
     return computed_term("restore_bytes", restore_bytes, "B", figures)
 
 
-def engine_load(plan: Plan) -> Transfer | None:
-    """The reading of the weights by one engine of a serving plan, on its own nodes; None if the bandwidth of the
-    storage system or the model is not known.
+def engine_load(plan: Plan, engines: int = 1) -> Transfer | None:
+    """The reading of the weights by some engines of a serving plan that start together, each on its own nodes; None if
+    the bandwidth of the storage system or the model is not known.
     """
     design, layout, networks = plan.design, plan.design.layout, _usable_networks(plan.design)
     if design.cluster is None or layout is None or networks is None or plan.parameters is None:
         return None
     nodes = design.cluster.nodes_of_ranks(layout.tp * layout.attention_dp * layout.pp)
-    return _load_transfer(design, networks, plan.parameters, replace(layout, nodes=nodes), 1)
+    return _load_transfer(design, networks, plan.parameters, replace(layout, nodes=nodes * engines), engines)
 
 
 def _load_transfer(

@@ -59,6 +59,7 @@ storage: speicher stockage almacenamiento armazenamento archiviazione opslag lag
 usable: nutzbar nutzbare utilisable utilisables utilizable utilizables utilizzabile utilizzabili utilizável
     utilizáveis bruikbaar användbar anvendelig käytettävissä użyteczna użytkowa
 raw: bruto bruts brutes brutto grezzo grezzi lordo
+accelerator: beschleuniger accélérateur acelerador acceleratore akselerator akcelerátor
 server: serveur servidor palvelin serwer sunucu
 servers: serveurs servidores servrar servrarna serverne serverna servere palvelinta palvelimet palvelimen serwery
     serwerów

@@ -112,6 +112,19 @@ cluster: {platform: aws-p5-48xlarge, nodes: 24}
 procurement: {currency: USD, term: 1 year, prices: {node_hour: 20.8}}
 ```
 
+```yaml description
+clusterspec: 1
+description: 6 million scanned letters wait. At 4 letters a second, day and night, the work is done in 9 days.
+cluster: {platform: dgx-h200, nodes: 2}
+```
+
+```yaml description
+clusterspec: 1
+description: The machine runs at full load all year at a PUE of 1.25. The electricity line of the budget is 190,000 EUR a year.
+cluster: {platform: dgx-h100, nodes: 16}
+procurement: {currency: EUR, electricity: 0.19, pue: 1.25}
+```
+
 ## Silent
 
 ```yaml
@@ -205,6 +218,8 @@ COUNTED = (
     *("second", "sekunde", "minut", "hour", "stunde", "heure", "hora", "segund", "uren"),
 )
 """What words of counts and of times begin with."""
+PERIODS = ("second", "minut", "hour", "ekunde", "tunde", "heure", "segundo", "hora", "/s", " day", " Tag")
+"""Parts of the words of rates."""
 ADVICE = "compute it again, and what was derived from it"
 FEWEST_NUMBERS = 2
 """Smallest number of numbers in digits of two sentences, one of which may follow from the other."""
@@ -236,7 +251,7 @@ def check(
         if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts):
             yield _problem(claim, "is")
             return
-    for claim in _claims_of_keys(own_remarks[:MOST_CHARACTERS], spec, layout, workload, catalog):
+    for claim in _claims_of_keys(own_remarks[:MOST_CHARACTERS], spec, cluster, layout, workload, catalog):
         yield _problem(claim, confidence="certain")
         return
     for time in wrong_times(own_remarks[:MOST_CHARACTERS]):
@@ -247,13 +262,22 @@ def check(
 
 
 def _claims_of_keys(
-    text: str, spec: Spec, layout: Layout | None, workload: Workload | None, catalog: Catalog
+    text: str, spec: Spec, cluster: Cluster | None, layout: Layout | None, workload: Workload | None, catalog: Catalog
 ) -> Iterator[Claim]:
     """The costs of energy, rents and bytes of weights that do not follow from the text and the prices or the model of the keys."""
+    if any(each in text for each in PERIODS):
+        from clusterspec.rules.knowledge.backlog_times import wrong_backlog_times  # few texts state rates
+
+        yield from wrong_backlog_times(text)
     if "Wh" in text:
         from clusterspec.rules.knowledge.energy_bills import tariffs_of, wrong_bills  # few texts state energies
 
         yield from wrong_bills(text, tariffs_of(text, spec.procurement))
+    if cluster is not None and cluster.node_power is not None and spec.procurement is not None and spec.procurement.pue:
+        from clusterspec.rules.knowledge.energy_bills import tariffs_of, wrong_yearly_costs
+
+        watts = cluster.nodes * cluster.node_power.value
+        yield from wrong_yearly_costs(text, watts, float(spec.procurement.pue), tariffs_of(text, spec.procurement))
     bought, nodes = spec.procurement, spec.cluster.nodes if spec.cluster is not None else None
     if bought is not None and nodes and (rent := (bought.prices or {}).get("node_hour")) is not None:
         from clusterspec.rules.knowledge.rent_bills import wrong_rents  # most machines are bought

@@ -3,7 +3,8 @@
 ## What it finds
 
 A stated `switch` that offers fewer ports after breakout than a split to the rate of the NICs (over `planes`) gives. A
-Quantum-2 port of 400 Gb/s splits into two of 200 Gb/s, not into four of 100 Gb/s.
+Quantum-2 port of 400 Gb/s splits into two of 200 Gb/s, not into four of 100 Gb/s. An error for switches of InfiniBand, and a
+note for those of Ethernet, whose ports often split further than the documents of the catalog state.
 
 ## Why it matters
 
@@ -70,8 +71,10 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: Sc
     if stated is not None and stated <= offered:
         return  # the ports are not split further
     least = switch.port_bandwidth.value * switch.ports / offered if switch.port_bandwidth else 0.0
+    documented = scale_out.technology.family == "infiniband"
     yield RULE.problem(
         "cluster.scale_out.switch",
         f"{switch.id} splits into {offered} ports of {display_bits(least)}, not into {needed} of {display_bits(rate)}",
         "use a switch with ports of this rate, or fewer planes",
+        severity="error" if documented else "note",
     )

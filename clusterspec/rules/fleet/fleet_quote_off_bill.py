@@ -93,12 +93,14 @@ from clusterspec.procurement.bill import bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, lines_of_pools
 from clusterspec.procurement.part_names import ANY_SWITCH, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_by_accelerator, without_fabric
+from clusterspec.rules.knowledge.market import is_minor_cabling
 from clusterspec.rules.knowledge.purchase_texts import MOST_POOLS, are_elsewhere, bought_pools
 from clusterspec.rules.knowledge.purchases import counted_kind, date_of_text, is_bought, name_of_kind, plural_of_kind
 from clusterspec.rules.knowledge.quoted_fabric import pool_has_no_fabric
 from clusterspec.rules.knowledge.quoted_readings import doubt_about_cabling, with_doubt
 from clusterspec.rules.knowledge.quoted_units import unit_of_line, units_of
 from clusterspec.rules.rule import Rule, quote_path
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.standard import sum_of
 
 RULE = Rule.of(__name__, "error", "likely")
@@ -143,8 +145,19 @@ def check(fleet: Fleet, remarks: str) -> Iterator[Problem]:
         elif kind not in offered and kind not in {"node", "nic"} and networked:
             message = f"the quote has no line for {_counted_parts_text(kind, needed)}"
             fixed = kind == "transceiver" and all(_may_have_fixed_ends(fleet.pools[name]) for name in needed)
-            problem = RULE.problem("procurement.quote", message, HELP, severity="note" if fixed else "warning")
+            minor = all(
+                _is_minor({kind: count}, fleet.pools[name], by_pool[name], procurement)
+                for name, count in needed.items()
+            )
+            problem = RULE.problem("procurement.quote", message, HELP, severity="note" if fixed or minor else "warning")
             yield with_doubt(problem, doubt_about_cabling({kind}, every))
+
+
+def _is_minor(missing: Mapping[str, int], pool: Pool, needed: Mapping[str, int], procurement: ProcurementSpec) -> bool:
+    """Whether the cables or modules of a pool are a minor part of the quote."""
+    switches = sum(number for each, number in needed.items() if each in ANY_SWITCH)
+    design = pool.design
+    return design is not None and is_minor_cabling(missing, design, procurement, switches)
 
 
 def _may_have_fixed_ends(pool: Pool) -> bool:

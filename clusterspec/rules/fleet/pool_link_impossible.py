@@ -61,6 +61,18 @@ jobs:
   b: {pool: serve}
 ```
 
+```yaml pool_links[0].bandwidth
+clusterspec: 1
+description: Between the two halls the carrier sells one wavelength of 100 Gb/s.
+pools:
+  train: {platform: dgx-h100, nodes: 4}
+  serve: {platform: dgx-h100, nodes: 2}
+pool_links: [{between: [train, serve], bandwidth: 400 Gb/s, latency: 2 ms}]
+jobs:
+  a: {pool: train}
+  b: {pool: serve}
+```
+
 ## Silent
 
 ```yaml
@@ -113,6 +125,8 @@ def check(fleet: Fleet) -> Iterator[Problem]:
     links = fleet.spec.pool_links or ()
     distances = {number_in_text(each) for each in _DISTANCE.findall(fleet.spec.description or "")} if links else set()
     for number, written in enumerate(links):
+        if len(links) == 1 and written.bandwidth is not None:
+            yield from _leased_rate_problem(fleet.spec.description or "", written.bandwidth)
         if written.latency is not None and len(distances) == len(links) == 1:
             yield from _light_delay_problem(number, written.latency, max(distances))
         yield from _rate_problems(fleet, number, written)
@@ -123,6 +137,25 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             )
             help_ = "check the unit of the time"
             yield RULE.problem(("pool_links", number, "latency"), message, help_, severity="warning")
+
+
+SAME_LINE = 1.05
+"""Ratio of two rates up to which they are of one line."""
+
+
+def _leased_rate_problem(description: str, bandwidth: Quantity) -> Iterator[Problem]:
+    """The problem of a link that is faster or slower than the only line between the sites in the description."""
+    if "b" not in description.casefold():
+        return
+    from clusterspec.rules.knowledge.text_limits import rate_of_line  # few fleets have two sites
+
+    line = rate_of_line(description)
+    if line is not None and not 1 / SAME_LINE <= line.value / bandwidth.value <= SAME_LINE:
+        message = (
+            f"according to the text, the line between the sites has {line.words}, but the link has {bandwidth.written}"
+        )
+        at = ("pool_links", 0, "bandwidth")
+        yield RULE.problem(at, message, "correct one of the two", severity="error", confidence="likely")
 
 
 def _light_delay_problem(number: int, latency: Quantity, kilometers: float) -> Iterator[Problem]:

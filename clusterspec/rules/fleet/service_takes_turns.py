@@ -3,9 +3,9 @@
 ## What it finds
 
 A job that serves requests under `load: open`, or at a `request_rate` with targets of latency, and takes turns with
-another job (`nodes_of`) or states a `share` below 1. It is a warning. It is a note where the service has its nodes for
-a working day of eight hours or more, or where the load is not `open` and the targets are for the median, which the
-service may meet in its own hours.
+another job (`nodes_of`) or states a `share` below 1. It is a warning, and an error where its `day` has requests in more hours
+than the share gives. It is a note where the service has its nodes for a working day of eight hours or more, or where the load is not
+`open` and the targets are for the median, which the service may meet in its own hours.
 
 ## Why it matters
 
@@ -61,6 +61,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Job
+from clusterspec.cluster.serving_load import minutes_of_hours
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -83,9 +84,26 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                     message = f"`{job.name}` serves requests as they arrive, but has its nodes for only {percent(job.term_share)} of the time: {owners} for the rest"
                     rented = pool.cluster is not None and pool.cluster.cloud  # the instances may run at peaks alone
                     severity = "" if _promises_a_tail(job) and job.term_share < DAY and not rented else "note"
+                    severity = "error" if job.term_share < MOSTLY * _share_of_day(job) else severity
                     yield RULE.problem(
                         ("jobs", job.name, "share"), message, "give the job nodes of its own", severity=severity
                     )
+
+
+MINUTES_OF_DAY = 1440
+MOSTLY = 0.95
+"""Share of the hours with requests below which a service misses some of them, beyond rounding."""
+
+
+def _share_of_day(job: Job) -> float:
+    """The share of the day in which requests arrive, by the hours of the job; 0 without hours."""
+    serving = job.spec.workload.serving if job.spec.workload else None
+    if serving is None or not serving.day:
+        return 0.0
+    served = [
+        minutes_of_hours(each.starts, each.to) for each in serving.day if each.request_rate and each.starts and each.to
+    ]
+    return len(frozenset().union(*served)) / MINUTES_OF_DAY
 
 
 def _promises_a_tail(job: Job) -> bool:

@@ -10,7 +10,13 @@ from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.knowledge.text_clauses import is_former, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, amount_in_text, large_number_in_text, sentences_of
+from clusterspec.rules.knowledge.written_numbers import (
+    MOST_MATCHES,
+    amount_in_text,
+    large_number_in_text,
+    numbers_of,
+    sentences_of,
+)
 from clusterspec.spec.model import Price
 from clusterspec.standard import pattern
 
@@ -55,6 +61,8 @@ def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, curr
     True
     >>> list(wrong_prices("We pay USD 2.30 per GPU-hour, the list has USD 3.30 per GPU-hour.", {"node_hour": 18.4}, 8, "USD"))
     []
+    >>> list(wrong_prices("We pay 10.582 USD per GPU hour.", {"node_hour": 42.328}, 4, "USD"))
+    []
     """
     if _CURRENCY.search(text) is None:
         return
@@ -76,14 +84,15 @@ def _judged_prices(
     """The prices of a sentence by key, each with what is wrong with it; None for a right one."""
     for match in islice(_PRICE.finditer(sentence), MOST_MATCHES):
         key = "node_hour" if match["hour"] else "node"
-        stated, amount = prices.get(key), large_number_in_text(match["amount"].replace(" ", ""))
+        stated, digits = prices.get(key), match["amount"].replace(" ", "")
         if stated is None or not _is_in_currency(currency, match[0]):
             continue
-        of_node = amount if match["unit"] in _WHOLE_NODES else amount * accelerators
+        amount, of_one = large_number_in_text(digits), 1 if match["unit"] in _WHOLE_NODES else accelerators
+        of_node = amount * of_one
         low, high = price_ends(stated)
         exact = key == "node" and match["unit"] in _WHOLE_NODES and of_node % 10_000
         close = ROUNDED_PRICE if exact else SAME_PRICE
-        if low * (1 - close) <= of_node <= high * (1 + close):
+        if any(low * (1 - close) <= each * of_one <= high * (1 + close) for each in (amount, *numbers_of(digits))):
             yield key, None
         else:
             means = "" if of_node == amount else f", {of_node:,.10g} for a node of {accelerators}"

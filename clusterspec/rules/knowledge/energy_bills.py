@@ -89,6 +89,57 @@ def wrong_bills(text: str, tariffs: set[float]) -> Iterator[Claim]:
             return
 
 
+_OF_YEAR = pattern(
+    r"(?i)\b(?:(?:per|an?|each|every|pro|im|je|par|por|al|all') ?(?:year|annum|jahr|an|année|año|ano|anno)|yearly|annual\w*|jährlich\w*)\b"
+)
+_NOUN = pattern(rf"(?i)\b{_COST_NOUNS}\b")
+_MORE = pattern(
+    r"(?i)\b(?:and|with|plus|of which|including|saves?|saving|less|more|heat\w*|cooling|water|staff|maintenance|und|samt|spart|et|y|e|en|demand charge|leistungspreis|per rack|each|cap|contract)\b(?= [^.;]{0,40}\d)"
+)
+_FULL_LOAD = pattern(
+    r"(?i)\b(?:full load|8[ ,.]?760|all year|round the clock|volllast|rund um die uhr|pleine charge|plena carga|pieno carico|volle last)\b"
+)
+"""Patterns of a cost of each year, of energy, of more than energy, and of a machine that draws its full power all year."""
+HOURS_OF_YEAR = 8760
+IDLE_SHARE = 0.3
+"""Share of its power that an idle machine draws at least."""
+OTHERS_SHARE = 1.2
+"""Ratio of the power of a machine to that of its nodes, at most."""
+
+
+def wrong_yearly_costs(text: str, watts: float, pue: float, tariffs: set[float]) -> Iterator[Claim]:
+    """The costs of a year's electricity that nodes of ``watts`` in all cannot have: more than at full load all year, or less than
+    idle nodes. Where the text says that the machine draws its full power, less than that, with the losses of the site if it
+    states a PUE.
+
+    >>> text = "It runs at full load all year at a PUE of 1.25. The electricity line of the budget is 260,000 EUR a year."
+    >>> list(wrong_yearly_costs(text, 163_200, 1.25, {0.19}))
+    [Claim(stated='260,000 EUR a year', right='339,538 EUR or more', figures='163.2 kW at PUE 1.25 and 0.19 a kWh')]
+    >>> list(wrong_yearly_costs(text.replace("at full load all year", "by day"), 163_200, 1.25, {0.19}))
+    []
+    """
+    if len(tariffs) != 1 or _NOUN.search(text) is None:
+        return
+    (tariff,), sentences = tariffs, sentences_of(text)
+    of_nodes = watts / 1e3 * HOURS_OF_YEAR * tariff
+    busy = _LEAST_SHARE * (pue if "PUE" in text else 1.0) if _FULL_LOAD.search(text) is not None else IDLE_SHARE
+    least, most = of_nodes * busy, of_nodes * OTHERS_SHARE * pue
+    for cost in figures_of(text, MONEY):
+        sentence, token = sentences[cost.sentence], cost.token
+        clause = clause_at(sentence, token.start, token.end)
+        of_year = bool(token.per) and _OF_YEAR.search(sentence[token.start : token.end + 12]) is not None
+        if not of_year or _NOUN.search(clause) is None or _MORE.search(clause) is not None:
+            continue
+        amounts = [each * token.factor for each in token.values]
+        right = any(least <= each <= most * _MOST_SHARE for each in amounts)
+        if not right and max(amounts) >= LEAST and is_of_this_machine(sentence, clause):
+            bound, word = (of_nodes * pue, "or more") if max(amounts) < least else (most, "at most")
+            figures = f"{plain(watts / 1e3, 4)} kW at PUE {plain(pue, 3)} and {plain(tariff, 4)} a kWh"
+            stated = " ".join(sentence[token.start : token.end].split())
+            yield Claim(stated, f"{bound:,.0f} {token.unit} {word}", figures)
+            return
+
+
 def _price_of(energy: PhysicalFigure, tariff: float) -> float:
     """The price of an energy at a price of the kilowatt-hour."""
     return energy.value / (1e3 * HOUR) * tariff

@@ -169,14 +169,19 @@ def _priced_amount(kind: str, design: Design, rate: float) -> float | None:
     return total.low / rate if total else None
 
 
-MINOR = 0.01
-"""Share of the quote below which missing cables and modules do not justify a second quote, by judgment."""
+MINOR, MINOR_OF_SWITCH = 0.01, 0.03
+"""Shares of the quote below which missing cables and modules do not justify a second quote, by judgment; those of a single switch are
+often delivered with it.
+"""
 
 
-def is_minor_cabling(missing: Mapping[str, int], design: Design) -> bool:
-    """Whether only cables and modules are missing, and their usual prices total less than a hundredth of the quote."""
-    procurement = design.spec.procurement
+def is_minor_cabling(
+    missing: Mapping[str, int], design: Design, procurement: ProcurementSpec | None, switches: int
+) -> bool:
+    """Whether only cables and modules are missing, and their usual prices are a minor part of the quote of a fabric with some
+    ``switches``.
+    """
     if procurement is None:
         return False
     cost, amount = usual_cost(missing, design, procurement.currency), amount_of_quote(procurement) or 0.0
-    return cost is not None and cost < MINOR * amount
+    return cost is not None and cost < (MINOR_OF_SWITCH if switches == 1 else MINOR) * amount

@@ -61,6 +61,9 @@ _ELSEWHERE = pattern(
     r"n?outro lote|otro lote|autre lot|anderen los|altro lotto|ander perceel|ficam|permanecem|reaproveitad\w*|esistent[ei]|restano|rimangono|già|bestaande?|blijven|aanwezig|befintlig\w*|istniej\w*|pozostaj\w*)\b"
     r"|\b(?:still|go on|continue[sd]?|keep) (?:to (?:be used|run|use)|in (?:use|service)|running|using|working)\b|\b(?:weiter(?:hin)? (?:genutzt|verwendet|betrieben|laufen)"
     r"|continu\w* (?:à|de) (?:servir|tourner)|sig(?:ue|uen) en uso|restano in uso|blijven in gebruik|fortsatt i bruk|nadal (?:pracuj|służ)\w*)\b"
+    r"|\b(?:bought|purchased|acquired|installed|gekauft|angeschafft|beschafft|achet\w+|acquise?s?|comprad[oa]s?|adquirid[oa]s?|acquistat[eio]|gekocht|aangeschaft) (?:in|since|im jahr|en|el|nel) (?:20[01]\d|202[0-5])\b"
+    r"|\b(?:in|since|seit|depuis|desde|dal|sinds|von) (?:20[01]\d|202[0-5]) (?:bought|purchased|gekauft|angeschafft|beschafft|aangeschaft)\b"
+    r"|\b(?:written off|fully depreciated|abgeschrieben\w*|amortie?s|amortizad[oa]s?|ammortizzat[eio]|afgeschreven)\b"
     r"|계속 ?(?:쓰|사용|운영)|(?:만|만을) ?포함|引き続き|継続(?:使用|利用)|继续使用|既存|既設|流用|既有|已有|已裝|已装|現有|现有|기존"
 )
 """Pattern of words that say that a part exists already or is bought separately."""
@@ -130,14 +133,23 @@ TAX_NAMES = r"(?:vat|gst|sales tax|mwst|mehrwertsteuer|umsatzsteuer|tva|iva|btw|
 _TAX = rf"(?:the )?{TAX_NAMES}\b"
 _GROSS = pattern(rf"(?i)\b(?:includ(?:es?|ing)|incl\.?|inclusive of|with|gross of)\s+{_TAX}")
 _NET = pattern(
-    rf"(?i)\b(?:exclud(?:es?|ing)|excl\.?|exclusive of|without|net of|before|plus|no|\+)\s+(?:\d+ ?% )?{_TAX}"
+    rf"(?i)\b(?:stated|quoted|given|offered|lists?|totals?|prices?|sums?|offer|quote) (?:(?:is|are|all|stated|quoted|given) ){{0,2}}net\b|\b(?:netto|hors taxes?|zzgl\.? (?:mwst|ust)|sin iva|iva esclusa|plus vat)\b|"
+    rf"\b(?:exclud(?:es?|ing)|excl\.?|exclusive of|without|net of|before|plus|no|\+)\s+(?:\d+ ?% )?{_TAX}"
 )
-_ALL_TAXES = pattern(r"(?i)\ball (?:taxes|duties)(?: and (?:taxes|duties|levies|charges))*\b(?! (?:extra|excluded))")
+_ALL_TAXES = pattern(
+    r"(?i)\b(?:all|every|any) (?:tax(?:es)?|duties)(?: and (?:taxes|duties|levies|charges))*\b(?! (?:extra|excluded))|\btax(?:es)? included\b"
+    r"|\b(?:alle steuern|inklusive steuern|brutto|toutes taxes comprises|ttc|impuestos incluidos|iva (?:incluido|inclusa|compresa)|tasse incluse|btw inbegrepen)\b"
+)
 _EXTRA = pattern(
     rf"(?i){_TAX}[^.;]{{0,20}}?\b(?:extra|not included|excluded|in addition|on top|zzgl|(?:to|for) (?:the )?(?:purchaser|buyer|customer))\b"
 )
-_LIMIT = pattern(r"(?i)\b(?:budgets?|approved|approves|ceiling|grant(?:ed)?|limit|cap|funds|appropriation)\b")
+_LIMIT = pattern(
+    r"(?i)\b(?:pays? (?:no more than|at most)|no more than|höchstens|au plus|como máximo|budgets?|approved|approves|ceiling|grant(?:ed)?|limit|cap|funds|appropriation)\b"
+)
 _PERCENT = pattern(r"(\d{1,2}(?:\.\d)?) ?%")
+_RATE_OF_TAX = pattern(
+    rf"(?i)\b(?:standard|full|normal) (?:rate of )?\d{{1,2}} ?%|\d ?% {TAX_NAMES}\b|\b{TAX_NAMES} (?:of|at|is|von|de) \d"
+)
 
 
 def tax_of_budget(text: str) -> float:
@@ -147,6 +159,8 @@ def tax_of_budget(text: str) -> float:
     0.21
     >>> tax_of_budget("The grant is for everything, all taxes and duties included. GST @ 18 % extra")
     0.18
+    >>> tax_of_budget("We pay no more than 4.2 million, every tax in it. The standard 20 % falls on it. The total is stated net.")
+    0.2
     >>> tax_of_budget("The budget of 7.4 million is without VAT at 21 %, as are the prices.")
     0.0
     """
@@ -154,6 +168,7 @@ def tax_of_budget(text: str) -> float:
     net = [each for each in sentences if _NET.search(each) is not None or _EXTRA.search(each) is not None]
     gross = [each for each in sentences if _GROSS.search(each) is not None or _ALL_TAXES.search(each) is not None]
     gross = [each for each in gross if _LIMIT.search(each) is not None]
-    stated = [{float(rate) / 100 for each in group for rate in _PERCENT.findall(each)} for group in (gross, net)]
-    rates = stated[0] or stated[1]
+    taxed = [each for each in sentences if _RATE_OF_TAX.search(each) is not None]
+    stated = [{float(rate) / 100 for each in group for rate in _PERCENT.findall(each)} for group in (gross, net, taxed)]
+    rates = stated[0] or stated[2] or stated[1]
     return rates.pop() if gross and net and len(rates) == 1 else 0.0

@@ -173,6 +173,8 @@ def figures_of(passage: str, *, bare: bool = False) -> list[Figure]:
 
     >>> [(each.value, sorted(each.powers)) for each in figures_of("4,096 tokens at 50 ms per output token; 8 racks of 4 nodes")]
     [(4096.0, [('token', 1)]), (0.05, [('s', 1), ('token', -1)]), (8.0, [('rack', 1)]), (4.0, [('node', 1), ('rack', -1)])]
+    >>> [each.value for each in figures_of("the 16.8M-token batch")]
+    [16800000.0]
     """
     found: list[Figure] = []
     tokens = tokens_of(passage)
@@ -206,8 +208,9 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
     elif not token.unit and (seconds := _hyphenated_time(tokens, at)):
         powers, scale, end = frozenset({(TIME, 1)}), seconds, end + 2
     elif not token.unit:
-        if end < len(tokens) and tokens[end].start == token.end and tokens[end].text in LETTERS and token.factor == 1.0:
-            scale, end = LETTERS[tokens[end].text], end + 1
+        letter, hyphen, _ = tokens[end].text.partition("-") if end < len(tokens) else ("", "", "")
+        if letter in LETTERS and tokens[end].start == token.end and token.factor == 1.0:
+            scale, end = LETTERS[letter], end + (not hyphen)  # `16.8M-token batch`
         elif end < len(tokens) and tokens[end].text == "Ki":
             scale, end = 1024.0, end + 1
         if token.factor > 1.0 and end < len(tokens) - 1 and tokens[end].text.lower() in ("de", "d"):

@@ -32,7 +32,9 @@ _BREAKS = word_set(
 )
 """Words that no operand has after its number."""
 _JOINS = word_set("and und et y e plus minus less or og och up another further")
-_NOT_RESULTS = word_set("times x more less fewer of % ‰ to and or und et per")
+_NOT_RESULTS = word_set("times x more less fewer of % ‰ to per")
+_CONJUNCTIONS = word_set("and or und oder et ou y o e")
+"""Words that continue a result only where another number is near: `76 and 12 kW`, but not `76 kW and the room has 90`."""
 
 
 _PARTS = word_set(
@@ -111,6 +113,10 @@ def _is_whole_result(tokens: Sequence[Token], at: int) -> bool:
     if at + 1 >= len(tokens):
         return True
     follows = tokens[at + 1]
+    if follows.text.lower() in _CONJUNCTIONS and any(
+        each.kind != "word" for each in tokens[at + 2 : at + 2 + MOST_WORDS]
+    ):
+        return False
     if follows.text.lower() in _NOT_RESULTS or (follows.start == tokens[at].end and follows.text not in ",.;:)'\""):
         return False
     words = at + 1

@@ -11,6 +11,8 @@ from clusterspec.standard import pattern
 
 NO_UNIT: Dimensions = (0, 0, 0, 0)
 TIME: Dimensions = (0, 0, 1, 0)
+RATE: Dimensions = (0, 0, -1, 0)
+"""Dimensions of things in a time."""
 WORDS_AFTER_NOUNS = word_set(
     "of at with each per a an the and or are is was were be been has have had draw draws take takes make makes give gives need needs cost costs leave leaves in on for to "
     "from by so that which who this these those it they as than then but if when while until after before over under into out off up apiece together altogether see sees get gets "

@@ -1,14 +1,17 @@
-"""Limits that a text sets to a machine: the power that the site gives, and the money that somebody approved."""
+"""Limits that a text sets to a machine: the power that the site gives, the money that somebody approved, the rate of a leased
+line, and the time for which the machine is lent.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
 
+from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_dimensions import figures_of
-from clusterspec.rules.knowledge.text_doubt import is_of_this_machine
+from clusterspec.rules.knowledge.text_doubt import is_of_this_machine, words_of_another
 from clusterspec.rules.knowledge.text_tokens import tokens_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
@@ -16,28 +19,68 @@ from clusterspec.standard import pattern
 MOST_SENTENCES = 200
 """Sentences of a text that are read."""
 WATTS = frozenset({("W", 1)})
-_GIVEN_POWER = pattern(
-    r"(?i)\b(?:site|hall|room|building|campus|transformer|colocation|data ?cent(?:re|er)|feed|connection|supply|halle|gebäude|raum|standort|anschluss|einspeisung|rechenzentrum|"
-    r"salle|bâtiment|alimentation|arrivée|raccordement|tableau [ée]lectrique|transformateur|trafo|sala|edificio|acometida|zaal|gebouw)\b[^.;:\d]{0,60}?"
-    r"\b(?:gives?|leaves?|provides?|offers?|supplies|delivers?|allows?|is limited to|limits? us to|gibt|lässt|liefert|bietet|erlaubt|fournit|donne|laisse|offre|d[ée]livre|da|deja|ofrece|suministra|fornisce|levert|geeft|biedt)\b(?: [^\W\d]+){0,2}? ?$"
+_SITE = (
+    r"(?:site|hall|rooms?|building|campus|transformer|colocation|data ?cent(?:re|er)|feed|connection|supply|basement|cellar|container|cold store|hangar|laboratory|grid (?:company|operator)|utility|landlord|"
+    r"halle|gebäude|raum|circuit|standort|anschluss|einspeisung|rechenzentrum|\w{0,20}keller|serverraum|netzbetreiber|stadtwerke?|vermieter|trafo|"
+    r"salle|bâtiment|alimentation|arrivée|raccordement|tableau [ée]lectrique|transformateur|sous-sol|bailleur|gestionnaire du réseau|"
+    r"sala|edificio|acometida|sótano|distribuidora|cantina|locale|zaal|gebouw|kelder|netbeheerder)"
 )
+_GIVES = (
+    r"(?:gives?|leaves?|provides?|offers?|supplies|delivers?|allows?|gets?|has|receives?|grants?|confirms?|(?:is|are) (?:limited to|rated (?:for|at)|capped at|good for)|(?:limits?|caps?) (?:us|it|the machine) (?:to|at)|"
+    r"gibt|lässt|liefert|bietet|erlaubt|bekommt|erhält|hat|bewilligt|gewährt|fournit|donne|laisse|offre|d[ée]livre|reçoit|dispose de|accorde|a droit à|"
+    r"da|deja|ofrece|suministra|recibe|dispone de|concede|tiene|fornisce|dispone di|riceve|levert|geeft|biedt|krijgt|heeft)"
+)
+_GIVEN_POWER = pattern(rf"(?i)\b{_SITE}\b[^.;:\d]{{0,60}}?\b{_GIVES}\b(?: [^\W\d]+){{0,4}}? ?$")
 """Words before the power that a site gives."""
+_MAY_DRAW = pattern(
+    r"(?i)\b(?:we|it|wir|nous|on) (?:have|may (?:draw|use|take)|can (?:draw|use|take)|dürfen|haben|avons|peut tirer)(?: [^\W\d]+){0,2}? $"
+)
+_IN_SITE = pattern(rf"(?i)^ [^.;:,\d]{{0,30}}\b{_SITE}\b")
+"""Words before a power, and those behind it, that give it without a word for giving: `we have 80 kW in the room`."""
+_POWER_GIVEN = pattern(
+    rf"(?i)^(?: [^\W\d]+){{0,2}} (?:that|which|die|der|den|qu[e']|che|dat) ?(?:[^\W\d]+ )?{_SITE} (?:[^\W\d]+ )?{_GIVES}\b"
+)
+"""Words behind the power that a site gives: `25 kW that the room has`."""
+_REUSED = pattern(
+    r"(?i)\b(?:old|former|alte[nrms]?|ehemalige[nrms]?|ancien(?:ne)?|antigu[oa]|vecchi[oa]|oude) (?:[^\W\d]+ )?(?:store|hall|room|mill|factory|plant|laboratory|building|church|bank|mine|bunker|halle|fabrik|keller|salle|usine|sala|fábrica|fabbrica|fabriek)\b"
+    r"(?=,? (?:where|in which|that (?:houses|holds)|wo\b|in de[rm]\b|où|dove|donde|waar))"
+)
+"""An old building in which the new machine stands."""
 _NOT_OF_SITE = pattern(
     r"(?i)\b(?:cool\w*|kühl\w*|climat\w*|froid|refriger\w*|raffredd\w*|koel\w*|heat|wärme|ups|usv|onduleur|racks?|rows?|cabinets?|schr[aä]nke?|baies?|each|every|per|je|pro|par|por|reserve\w*|left|free|more|further|other|second|another|still|noch|reste\w*|übrig|peak|generator\w*|until|from 20\d\d|ab 20\d\d)\b"
 )
-_TERM = pattern(r"(?i)\b(?:until|bis|jusqu'(?:en|à|au)|hasta|fino al?|tot) (?:[^\W\d]+ ){0,2}20(?:2[7-9]|[3-9]\d)\b")
+_TERM = pattern(r"(?i)\b(?:until|bis|jusqu'(?:en|à|au)|hasta|fino al?|tot) (?:[^\W\d]+ ){0,6}20(?:2[7-9]|[3-9]\d)\b")
 """How long a limit holds: it is one of this plan."""
+_OF_RACK = pattern(r"(?i)\b(?:racks?|rows?|cabinets?|schr[aä]nke?|baies?|armari\w+|kasten)\b")
 _APPROVED = pattern(
-    r"(?i)\b(?:approved|approves|authori[sz]ed|granted|allotted|genehmigt\w*|bewilligt\w*|freigegeben\w*|approuvé\w*|accordé\w*|voté\w*|aprob(?:ó|ado|ada)|concedid[oa]|approvat[oi]|stanziat[oi]|goedgekeurd)\b"
+    r"(?i)\b(?:approved|approves|authori[sz]ed|granted|allotted|appropriat\w+|ceiling|nothing (?:above|beyond)|(?:may|must|can)(?:not| not) exceed|budget (?:is|of)|"
+    r"genehmigt\w*|bewilligt\w*|freigegeben\w*|obergrenze|deckel|haushaltsansatz|budget (?:beträgt|von)|approuvé\w*|accordé\w*|voté\w*|enveloppe|plafond|crédit de|budget (?:est|de)|"
+    r"aprob(?:ó|ado|ada)|concedid[oa]|asignación|dotación|presupuesto (?:es|de)|techo|tope|approvat[oi]|stanziat[oi]|stanziamento|tetto|goedgekeurd)\b"
 )
+_SIGNS = {
+    "USD": "$ dollar dollars",
+    "EUR": "€ euro euros",
+    "GBP": "£ pounds",
+    "CHF": "francs",
+    "JPY": "¥ yen",
+    "CNY": "¥",
+    "INR": "₹",
+    "KRW": "₩ won",
+    "PLN": "zł",
+    **dict.fromkeys(("SEK", "NOK", "DKK"), "kr kronor kroner"),
+    **dict.fromkeys(("BRL", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "CLP", "COP", "ARS"), "$"),
+}
+"""Signs and words that texts write for a currency."""
 _PART_OR_NET = pattern(
-    r"(?i)\b(?:net|excl\w*|(?:without|before|plus|ohne|zuzüglich|hors|sin|senza|zonder) (?:the )?(?:vat|tax\w*|mwst|steuer\w*|umsatzsteuer|taxes?|tva|iva|btw)|netto|ht|phases?|first|second|third|years?|annual\w*|options?|each|only|stages?|tranches?|further|another|additional|more|last|pro|je|per|jährlich|jahr|an|año|anno|if|unless)\b"
+    r"(?i)\b(?:net|excl\w*|(?:without|before|plus|ohne|zuzüglich|hors|sin|senza|zonder) (?:the )?(?:vat|tax\w*|mwst|steuer\w*|umsatzsteuer|taxes?|tva|iva|btw)|netto|ht|phases?|first|second|third|years?|annual\w*(?! (?:law|act|budget law))|options?|each|only|stages?|tranches?|further|another|additional|more|last|pro|je|per|jährlich|jahr|an|año|anno|if|unless)\b"
 )
 """Words of an amount before tax, for a part of a purchase, or for a time."""
+_OF_RATE = pattern(r"\b(?:per|je|pro|par|por) (?:[Dd]ollars?|[Ee]uros?|pounds?|francs?|Franken|yen|[A-Z]{3})\b")
+"""Words of an exchange rate."""
 
 
 class StatedLimit(NamedTuple):
-    """A limit as a text states it, in watts or in units of a currency, and its words."""
+    """A limit as a text states it, in watts, units of a currency, bytes per second or seconds, and its words."""
 
     value: float
     words: str
@@ -52,17 +95,27 @@ def power_of_site(text: str) -> StatedLimit | None:
     120000.0
     >>> power_of_site("The hall gives 240 kW of cooling."), power_of_site("The old hall gives 90 kW.")
     (None, None)
+    >>> power_of_site("The old cold store, where it goes, gets 70 kW. It draws 22 kW of the 70 kW that the room has.").value
+    70000.0
     """
     return _sole_limit(_powers_of_site(text))
 
 
 def _powers_of_site(text: str) -> Iterator[StatedLimit]:
-    for sentence in islice(sentences_of(" ".join(text.split())), MOST_SENTENCES):
+    for sentence in islice(sentences_of(_REUSED.sub("hall", " ".join(text.split()))), MOST_SENTENCES):
         for each in figures_of(sentence):
             clause = _TERM.sub(" ", clause_at(sentence, each.start, each.end))
-            given = each.powers == WATTS and _GIVEN_POWER.search(sentence[: each.start]) is not None
-            if given and _NOT_OF_SITE.search(clause) is None and is_of_this_machine(sentence, clause):
+            given = each.powers == WATTS and _is_given(sentence, each.start, each.end)
+            of_rack = _OF_RACK.search(sentence[: each.end]) is not None
+            if given and not of_rack and _NOT_OF_SITE.search(clause) is None and is_of_this_machine(sentence, clause):
                 yield StatedLimit(each.value, each.words)
+
+
+def _is_given(sentence: str, start: int, end: int) -> bool:
+    """Whether the words around a power say that the site gives it."""
+    before, behind = sentence[:start], sentence[end:]
+    in_site = _MAY_DRAW.search(before) is not None and _IN_SITE.search(behind) is not None
+    return in_site or _GIVEN_POWER.search(before) is not None or _POWER_GIVEN.search(behind) is not None
 
 
 def approved_amount(text: str, currency: str) -> StatedLimit | None:
@@ -71,20 +124,80 @@ def approved_amount(text: str, currency: str) -> StatedLimit | None:
 
     >>> approved_amount("The board approved EUR 8.9 million for everything, VAT included.", "EUR").value
     8900000.0
+    >>> approved_amount("The appropriation is R$ 14.2 million, taxes included; nothing above it may be spent.", "BRL").value
+    14200000.0
     >>> approved_amount("EUR 2 million were approved for the first phase.", "EUR")
     """
     return _sole_limit(_approved_amounts(text, currency))
 
 
 def _approved_amounts(text: str, currency: str) -> Iterator[StatedLimit]:
+    units = {currency, *_SIGNS.get(currency, "").split()}
     for sentence in islice(sentences_of(" ".join(text.split())), MOST_SENTENCES):
-        if _APPROVED.search(sentence) is None or _PART_OR_NET.search(sentence) is not None:
+        if _APPROVED.search(sentence) is None or _PART_OR_NET.search(_OF_RATE.sub(" ", sentence)) is not None:
             continue
         for each in tokens_of(sentence):
             clause = clause_at(sentence, each.start, each.end)
-            alike = each.kind == "number" and each.unit == currency and not each.per and len(each.values) == 1
+            alike = each.kind == "number" and each.unit in units and not each.per and len(each.values) == 1
             if alike and _APPROVED.search(clause) is not None and is_of_this_machine(sentence, clause):
                 yield StatedLimit(each.values[0], f"{currency} {each.values[0]:,.0f}")
+
+
+_LINE = pattern(
+    r"(?i)\b(?:carriers?|wavelengths?|waves?|leased (?:line|wave|fib(?:er|re))|dark fib(?:er|re)|dwdm|wan|inter-?site|circuits?|between the (?:two )?(?:halls|sites|cities|campuses|buildings|data ?cent(?:re|er)s)|"
+    r"mietleitung|standleitung|netzbetreiber|wellenlänge\w*|zwischen den (?:beiden )?(?:hallen|standorten|häusern|städten)|opérateur|liaison|longueur d'onde|entre les (?:deux )?(?:sites|salles|villes)|"
+    r"operador|enlace|longitud de onda|entre las (?:dos )?(?:sedes|salas|ciudades)|operatore|collegamento|lunghezza d'onda)\b"
+)
+_LINE_RATE = frozenset({("B", 1), ("s", -1)})
+
+
+def rate_of_line(text: str) -> StatedLimit | None:
+    """The rate of the line between two sites, in bytes per second each way; None unless a text states exactly one.
+
+    >>> rate_of_line("The carrier sells us one 10 Gb/s wavelength, all of it ours. The nodes have 400 Gb/s NICs.").words
+    '10 Gb/s'
+    >>> rate_of_line("The carrier sells 10 Gb/s or 100 Gb/s.")
+    """
+    return _sole_limit(_rates_of_line(text))
+
+
+def _rates_of_line(text: str) -> Iterator[StatedLimit]:
+    for sentence in islice(sentences_of(" ".join(text.split())), MOST_SENTENCES):
+        if _LINE.search(sentence) is None:
+            continue
+        for each in figures_of(sentence):
+            clause = clause_at(sentence, each.start, each.end)
+            if each.powers == _LINE_RATE and is_of_this_machine(sentence, clause):
+                yield StatedLimit(each.value, each.words)
+
+
+_SLOT = pattern(
+    r"(?i)\b(?:slots?|allocations?|allocated|time window|reservation|award|zeitfenster|zuteilung|kontingent|belegung|créneau|attribution|ventana|asignación|turno|assegnazione)\b"
+)
+_ENDS = pattern(
+    r"(?i)\b(?:(?:cannot|can not|may not|must not|not|never) (?:be )?(?:lengthened|extended|prolonged|repeated|moved)|takes? the (?:machine|cluster|gpus|nodes)|no (?:extension|longer slot)|"
+    r"nicht (?:verlängert|verlängerbar)|keine verlängerung|(?:pas|non|ne peut être) (?:prolongé\w*|prolongeable|reconduit\w*)|sin prórroga|no (?:se )?(?:prorroga|prolonga)\w*|non prorogabile)\b"
+)
+"""Words for a time in which a machine is lent, and for its end, which nothing moves."""
+_TIMES = frozenset({("s", 1)})
+
+
+def time_of_slot(text: str) -> StatedLimit | None:
+    """The time in seconds for which a machine is lent to a run, if nothing can lengthen it; None unless a text states exactly one
+    of a day or more.
+
+    >>> time_of_slot("The slot gives us all GPUs until 1 February, that is 21 days. It cannot be lengthened.").words
+    '21 days'
+    >>> time_of_slot("The slot is 21 days and may be extended.")
+    """
+    return _sole_limit(_times_of_slot(text)) if _ENDS.search(text) is not None else None
+
+
+def _times_of_slot(text: str) -> Iterator[StatedLimit]:
+    for sentence in islice(sentences_of(" ".join(text.split())), MOST_SENTENCES):
+        times = [each for each in figures_of(sentence) if each.powers == _TIMES and each.value >= DAY]
+        if len(times) == 1 and _SLOT.search(sentence) is not None and not words_of_another(sentence):
+            yield StatedLimit(times[0].value, times[0].words)
 
 
 def _sole_limit(limits: Iterator[StatedLimit]) -> StatedLimit | None:

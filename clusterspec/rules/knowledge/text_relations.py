@@ -13,18 +13,17 @@ from clusterspec.rules.knowledge.text_figures import (
     DIGITS,
     NO_UNIT,
     PART,
+    RATE,
     TIME,
     WORDS_AFTER_NOUNS,
     RelatedFigure,
     related_figures,
     with_digits,
 )
-from clusterspec.rules.knowledge.text_tokens import Dimensions
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units.display import plain
 
-_RATE: Dimensions = (0, 0, -1, 0)
 LONGEST_SENTENCE = 400
 """Largest number of characters of a sentence that is read."""
 MOST_FIGURES = 7
@@ -285,7 +284,7 @@ def _rate_of_parts(result: RelatedFigure, before: Sequence[RelatedFigure]) -> It
     if result.dimensions[2] != -1 or result.dimensions[:2] != (0, 0) or not (result.noun or result.dimensions[3]):
         return
     each_of = (0, 0, 0, result.dimensions[3])
-    rates = [each for each in before if each.dimensions == _RATE and each.noun != result.noun]
+    rates = [each for each in before if each.dimensions == RATE and each.noun != result.noun]
     amounts = [each for each in before if each.dimensions == each_of and each.noun == result.noun]
     if len(rates) == len(amounts) == 1 and len(before) == 2:
         yield rates[0].value * amounts[0].value, f"{rates[0].words} of {amounts[0].words}", True
@@ -308,9 +307,9 @@ def _amount_and_time(result: RelatedFigure, before: Sequence[RelatedFigure]) -> 
     other = next((each for each in before if each is not amount), None)
     if amount is None or other is None or amount.is_share:
         return
-    if result.dimensions == TIME and other.dimensions == _RATE and other.noun == amount.noun:
+    if result.dimensions == TIME and other.dimensions == RATE and other.noun == amount.noun:
         yield amount.value / other.value, f"{amount.words} at {other.words}", False
-    if result.dimensions == _RATE and result.noun == amount.noun and other.dimensions == TIME:
+    if result.dimensions == RATE and result.noun == amount.noun and other.dimensions == TIME:
         yield amount.value / other.value, f"{amount.words} in {other.words}", False
 
 

@@ -50,6 +50,20 @@ ENDS = pattern(
 )
 """Pattern of words for an end: something lapses or is withdrawn on the date."""
 
+_MACHINE = r"(?:machines?|clusters?|systems?|(?:super)?computers?|nodes?|servers?|rechner|maschine|anlage|calculateur|ordinateur|máquina|macchina|calcolatore|service|platform|plattform|it|all of it|everything)"
+_MUST = r"(?:must|has to|have to|needs? to|shall|muss|müssen|doit|doivent|debe|deben|tiene que|deve|devono|moet|moeten)"
+_AT_WORK = r"(?:runs?|running|in (?:service|operation|production|use)|ready|accepted|acceptance|live|working|available|operational|passed|laufen|im betrieb|in betrieb|bereit|abgenommen|en service|opérationnel\w*|prête?s?|en servicio|en marcha|operativ\w*|list[oa]s?|pront[oaie]|in esercizio|klaar|draaien|operationeel)"
+_NEEDED = pattern(
+    rf"\b{_MACHINE} (?:[^\W\d]+ ){{0,4}}?{_MUST}\b(?=[^.;]{{0,80}}?\b{_AT_WORK}\b)|\b{_MACHINE} (?:is|are) (?:needed|required)\b"
+    rf"|\b{_MUST}\b(?=[^.;]{{0,80}}?\b(?:delivered|geliefert|livrée?s?|entregad[oa]s?|consegnat[oaie]|geleverd)\b)"
+    r"|\b(?:equipment|hardware|everything|goods|geräte|matériel|equipos?)\b[^.;\d]{0,60}\b(?:delivered|accepted|installed|acceptance|abgenommen|geliefert|livrée?s?|entregad[oa]s?)\b[^.;\d]{0,30}\b(?:by|bis(?: zum)?|avant le|antes del?) (?:the )?20\d\d"
+)
+"""Pattern of a clause that says when the machine must work."""
+_NOT_OF_MACHINE = pattern(
+    r"\b(?:hall|rooms?|buildings?|feeds?|transformers?|offers?|bids?|orders?|invoices?|payments?|option\w*|licen[cs]es?|documents?|reports?|old)\b"
+)
+"""Pattern of words for what else must be done by a day."""
+
 
 def clauses_of(text: str) -> list[str]:
     """The clauses of a text; a clause that is only a date is joined with the previous one.
@@ -167,6 +181,20 @@ class Timeline:
         return self._last_day(
             lambda each: _OPTION.search(each.sentence) is not None and _EXERCISE.search(each.text) is not None
         )
+
+    @property
+    def needed(self) -> date | None:
+        """The day on which the machine must work by the description; None unless it states exactly one."""
+        found = {
+            day
+            for each in self.clauses
+            if each.at == ("description",)
+            and _NEEDED.search(each.text) is not None
+            and _NOT_OF_MACHINE.search(each.text) is None
+            and len(each.days) == 1
+            for day in each.days
+        }
+        return found.pop() if len(found) == 1 else None
 
     @property
     def clearance(self) -> date | None:

@@ -9,7 +9,7 @@ from math import prod
 
 from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import NamedTuple, fields, is_dataclass
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, word_set
+from clusterspec.rules.knowledge.text_units import NUMBERS, word_set
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern, recent
 from clusterspec.units import read
@@ -249,12 +249,12 @@ def products_in(text: str) -> Iterator[WrittenProduct]:
 
 
 def count_in_text(written: str) -> int:
-    """A count in digits, or as one of `NUMBER_WORDS`.
+    """A count in digits, or as one of `NUMBERS`.
 
-    >>> count_in_text("8"), count_in_text("twelve")
-    (8, 12)
+    >>> count_in_text("8"), count_in_text("twelve"), count_in_text("zwölf")
+    (8, 12, 12)
     """
-    return NUMBER_WORDS.get(written) or int(written)
+    return NUMBERS.get(written) or int(written)
 
 
 def time_in_text(digits: str, unit: str) -> float:

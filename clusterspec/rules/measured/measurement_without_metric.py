@@ -3,7 +3,7 @@
 ## What it finds
 
 A measured entry with neither `busbw`, `algbw` nor a log; and a bandwidth of a collective in `description` that is not
-called either.
+called either, and that no acceptance test or measurement states.
 
 ## Why it matters
 
@@ -16,7 +16,7 @@ State `busbw` or `algbw`, as nccl-tests prints them, with ranks and size.
 
 ## When to ignore it
 
-Ignore it where the text repeats a figure that is stated under its key.
+Ignore it where the text says elsewhere which of the two it means.
 
 ## Fires
 
@@ -52,7 +52,7 @@ measured:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
@@ -61,11 +61,12 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning")
 HELP = "state `busbw` or `algbw`, as nccl-tests prints them, with ranks and size"
-_RATE = pattern(r"\d ?(?:GB/s|GBps|GB/sec|gbps)\b")
+_RATE = pattern(r"(?<![\d.])(\d{1,5}(?:\.\d{1,3})?) ?(?:GB/s|GBps|GB/sec|gbps)\b")
 """Pattern of a rate in bytes; rates of links are written in bits."""
 _COLLECTIVE = pattern(r"\b(?:all[- _]?reduce|all[- _]?gather|reduce[- _]?scatter|all[- _]?to[- _]?all)", re.IGNORECASE)
 _OF_LINKS = pattern(
-    r"\b(?:links?|lanes?|ports?|per direction|receives?|pcie|hbm\w*|memory|drives?|store|file system)\b", re.IGNORECASE
+    r"\b(?:links?|lanes?|ports?|nics?|adapters?|wires?|line rate|per direction|receives?|pcie|hbm\w*|memory|drives?|store|file system)\b",
+    re.IGNORECASE,
 )
 """Words of a sentence whose rate belongs to links, memory or a storage system."""
 _METRIC = pattern(r"\b(?:busbw|algbw|bus|algorithm)\b", re.IGNORECASE)
@@ -81,21 +82,35 @@ def check(spec: Spec) -> Iterator[Problem]:
         if not (any((*links, *jobs)) or spec.unreadable(at)):
             yield RULE.problem(at, "the measurement has no `busbw`, no `algbw` and no log", HELP)
     text = spec.description or ""
-    if "gb" in text.casefold() and _COLLECTIVE.search(text) and not _METRIC.search(text) and _has_rate(text):
+    if (
+        "gb" in text.casefold()
+        and _COLLECTIVE.search(text)
+        and not _METRIC.search(text)
+        and _has_rate(text, _stated_rates(spec))
+    ):
         what = "the text gives the rate of a collective, but neither as bus bandwidth nor as algorithm bandwidth"
         yield RULE.problem(("description",), what, HELP)
 
 
-def _has_rate(text: str) -> bool:
-    """Whether a sentence that names a collective, or the one after it, has a rate that is not of links, memory or a
-    store.
+def _stated_rates(spec: Spec) -> set[float]:
+    """The bandwidths of tests and measurements, in bytes per second."""
+    tests = [(each.busbw, each.algbw) for each in spec.acceptance or ()]
+    measured = [(each.busbw, each.algbw) for each in spec.measured or ()]
+    return {rate.value for each in (*tests, *measured) for rate in each if rate is not None}
+
+
+def _has_rate(text: str, stated: Collection[float] = ()) -> bool:
+    """Whether a sentence that names a collective, or the one after it, has a rate in bytes per second that is not ``stated``
+    and not of links, memory or a store.
 
     >>> _has_rate("It does all-reduces. Over seven links it sends 896 GB/s."), _has_rate("The all-reduce reaches 370 GB/s.")
     (False, True)
+    >>> _has_rate("The all-reduce reaches 370 GB/s.", {370e9})
+    False
     """
     from clusterspec.rules.knowledge.written_numbers import sentences_of  # most texts name no collective
 
     sentences = sentences_of(text)
     near = [index for index, each in enumerate(sentences) if _COLLECTIVE.search(each)]
-    read = [each for index in near for each in sentences[index : index + 2]]
-    return any(_RATE.search(each) is not None and _OF_LINKS.search(each) is None for each in read)
+    read = [each for index in near for each in sentences[index : index + 2] if _OF_LINKS.search(each) is None]
+    return any(float(rate) * 1e9 not in stated for each in read for rate in _RATE.findall(each))

@@ -91,8 +91,14 @@ _SOME = pattern(
 """Pattern of words in a sentence that keeps only some of the checkpoints, or keeps them elsewhere."""
 _CHECKPOINTS = ("checkpoint", "snapshot")
 _SIZE = pattern(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?) ?(TB|PB)\b")
-_DATA = pattern(r"(?i)\b(?:corpus|corpora|data ?sets?|scans|pages|images|videos?|recordings|shards|archive)\b")
-_OF_STORE = pattern(r"(?i)\b(?:capacity|usable|raw capacity)\b|\b(?:store|storage|file system) of\b")
+_DATA = pattern(
+    r"(?i)\b(?:corpus|corpora|data ?sets?|scans|pages|images|videos?|recordings|shards|archive|korpus|datens[aä]tze?|datenbestand|\w*archiv(?<!bandarchiv)|aufnahmen|"
+    r"jeux? de données|données|archives|datos|archivo|conjunto de datos|grabaciones|dati|archivio|dados|acervo|gegevens|archief)\b"
+)
+_OF_STORE = pattern(
+    r"(?i)\b(?:capacity|usable|raw capacity|kapazität|nutzbar\w*|capacité|utiles?|capacidad|útil\w*|capacità|capaciteit)\b|\b(?:store|storage|file system) of\b"
+    r"|\b(?:on|to|from) (?:tapes?|the object store|a bucket|buckets)\b|\belsewhere\b|\bauf (?:magnet)?b[aä]nd\w*|\bim bandarchiv\b|\bsur bandes?\b|\ben cintas?\b|\bsu nastr[oi]\b"
+)
 
 
 def check(

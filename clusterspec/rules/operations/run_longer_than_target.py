@@ -7,6 +7,8 @@ where the run misses the target even at the dense peak of its accelerators, by a
 predicted range, or at the fast end of the range of a step that was measured (`measured`); a warning where the fast end misses it; else a note. Without a stated failure rate the rule uses the
 lowest published one.
 
+It is an error where the target is longer than a slot of the machine in the text that cannot be extended.
+
 Where the spec has no target, the time that the description says the run takes counts as one; only errors are reported, as it
 may be a measured time.
 
@@ -62,6 +64,15 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens
 layout: {framework: megatron-core, tp: 1, recompute: full}
 ```
 
+```yaml operations.targets.run_time
+clusterspec: 1
+description: The allocation gives us the machine for 14 days and cannot be extended.
+cluster: {platform: dgx-h100, nodes: 32}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 1T}
+layout: {framework: megatron-core, tp: 1, recompute: full}
+operations: {burn_in: 72 h, targets: {run_time: 25 days}}
+```
+
 ## Silent
 
 ```yaml
@@ -103,8 +114,10 @@ from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.storage import data_reads, stored_token_rate
 from clusterspec.finding import Problem
+from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.run_times import run_time_of_text
 from clusterspec.rules.knowledge.shares import run_severity
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Written
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
@@ -125,6 +138,8 @@ def check(
     stated = operations.targets.run_time if operations is not None and operations.targets else None
     if timed.step is None or timed.time_to_train is None or timed.step_time_range is None:
         return
+    if stated is not None and own_remarks:
+        yield from _slot_problem(stated, own_remarks)
     tokens = timed.design.workload.tokens if timed.design.workload is not None else None
     described = run_time_of_text(own_remarks, tokens) if stated is None and timed.rl is None and own_remarks else None
     target = stated.value if stated is not None else described.value if described is not None else None
@@ -150,6 +165,22 @@ def check(
         message += f": even at the dense peak it takes {display(timed.time_to_train * timed.mfu, 's')}"
     wanted = f"`clusterspec solve` finds how many, with `--for nodes --until 'run_time<={display(target, 's')}'`"
     yield RULE.problem(AT, message, f"train fewer tokens, or take more nodes: {wanted}", severity=severity)
+
+
+SAME_TIME = 1.02
+"""Ratio of a target to the time of a slot up to which both are the same."""
+
+
+def _slot_problem(target: Quantity, remarks: str) -> Iterator[Problem]:
+    """The problem of a target beyond the time for which the machine is lent, according to the description or a comment."""
+    from clusterspec.rules.knowledge.text_limits import time_of_slot  # few machines are lent
+
+    slot = time_of_slot(remarks[:MOST_CHARACTERS])
+    if slot is not None and target.value > SAME_TIME * slot.value:
+        message = f"the run may take {target.written}, but according to the text the machine is lent for {slot.words}"
+        yield RULE.problem(
+            AT, message, "state the time of the slot, and train fewer tokens if needed", severity="error"
+        )
 
 
 def _slow_deliveries_problem(timed: Plan, target: float) -> Iterator[Problem]:

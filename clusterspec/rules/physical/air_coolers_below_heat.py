@@ -66,6 +66,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import loop_heat
 from clusterspec.cost.nameplates import it_power
@@ -75,7 +76,7 @@ from clusterspec.procurement.offered import is_option
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
-from clusterspec.rules.knowledge.text_units import NUMBER_WORDS
+from clusterspec.rules.knowledge.text_units import NUMBERS
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
     count_in_text,
@@ -93,22 +94,47 @@ ADDITION = 0.5
 """Share of the heat up to which quoted coolers count as an addition to existing ones."""
 _COOLERS = (
     r"(?:crahs?|cracs?|(?:computer[- ]room )?air (?:handlers?|handling units?|conditioners?)|"
-    r"(?:in-?)?row[- ](?:coolers?|cooling units?)|fan[- ]?walls?|ahus?)\b"
+    r"(?:in-?)?row[- ](?:coolers?|cooling units?)|fan[- ]?walls?|ahus?|(?:room |air )?cooling units?|room coolers?|split units?|"
+    r"klimageräte?n?|kühlgeräte?n?|umluftkühl(?:er|geräte)n?|klimaschränken?|kältegeräte?n?|"
+    r"(?:armoires?|unités?|groupes?|blocs?) (?:de climatisation|de refroidissement)|climatiseurs?|"
+    r"(?:unidades|equipos|aparatos) (?:de climatización|de refrigeración|de aire acondicionado)|climatizadoras?|climatizadores|"
+    r"(?:unità|macchine) (?:di condizionamento|di raffreddamento)|condizionatori|koelunits|koelmachines|airco's)\b"
 )
-_COUNT = rf"(?<![\w.,])(\d{{1,3}}|{'|'.join(NUMBER_WORDS)})"
+_COUNT = rf"(?<![\w.,])(\d{{1,3}}|{'|'.join(NUMBERS)})"
+_OF_ONE = r"(?:of|at|with|à|de|von|zu|mit|con|da|van)(?: je)?"
 _COUNTED = (
     pattern(
-        rf"{_COUNT} (?:[x×] )?(?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS}[^.;\d]{{0,60}}{NUMBER} ?kw(?: [a-z]+){{0,2}} each\b"
+        rf"{_COUNT} (?:[x×] )?(?:[^\W\d_-]{{2,16}} ){{0,3}}?{_COOLERS}[^.;\d]{{0,60}}{NUMBER} ?kw(?: [^\W\d_]+){{0,2}} (?:each|chacune?|cada un[oa]|ciascun[oa]|elk)\b"
     ),
-    pattern(rf"{_COUNT} (?:[x×] )?(?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS},? (?:of|at|with|à) {NUMBER} ?kw\b"),
+    pattern(
+        rf"{_COUNT} (?:[x×] )?(?:[^\W\d_-]{{2,16}} ){{0,3}}?{_COOLERS},?(?: [^\W\d_]{{2,16}}){{0,1}}? {_OF_ONE} {NUMBER} ?kw\b"
+    ),
     pattern(rf"\b{_COOLERS}[ :(,]{{1,3}}(\d{{1,3}}) ?[x×] ?{NUMBER} ?kw\b"),
     pattern(rf"\b{_COOLERS}[ :(,]{{1,3}}{_COUNT}(?:,| of| at| with) {NUMBER} ?kw\b"),
     pattern(rf"(?<![\w.,])(\d{{1,3}}) ?[x×] ?{NUMBER} ?kw (?:[a-z-]{{2,16}} ){{0,3}}?{_COOLERS}"),
 )
 """Patterns, in lower case, of a number of coolers and the heat that each removes."""
-_TOGETHER = pattern(
-    rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:removes?|takes?|carry|carries|rejects?|handles?|cools?|absorbs?|limited to|sized for)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?! each)"
+_CHILLERS = pattern(
+    rf"{_COUNT} (?:[x×] )?(?:[^\W\d_-]{{2,16}} ){{0,2}}?(?:chillers?|kaltwassers[aä]tzen?|kältemaschinen?|groupes? (?:froids?|d'eau glacée)|enfriadoras?|gruppi frigoriferi|koelmachines?),?(?: [^\W\d_]{{2,16}}){{0,1}}? {_OF_ONE} {NUMBER} ?kw\b"
 )
+_IN_RESERVE = pattern(
+    r"\b(?:n ?\+ ?1|second (?:one )?(?:is|stands)[^.;]{0,16}\b(?:reserve|standby|spare)|one (?:is |of them )?(?:in|on|as) (?:reserve|standby)|"
+    r"zweite\w* (?:ist|steht|als) (?:in )?reserve|(?:le|l'autre|second) [^.;]{0,16}\bsecours|de reserva|di riserva)\b"
+)
+"""Patterns of the chillers of a building with the heat that each removes, and of one of them in reserve."""
+_COOLING = (
+    rf"(?:{_COOLERS}|chillers|kaltwassers[aä]tze|groupes froids|enfriadoras|gruppi frigoriferi|(?:air conditioning|(?:air|room) cooling|cooling of the (?:room|hall)|klimaanlage|raumkühlung|klimatisierung|"
+    r"climatisation|climatización|aire acondicionado|condizionamento|airconditioning|ruimtekoeling)\b)"
+)
+_TOGETHER = pattern(
+    rf"\b{_COOLING}[^.;\d]{{0,40}}?\b(?:removes?|takes?|carry|carries|rejects?|handles?|cools?|absorbs?|limited to|sized for|built for|designed for|"
+    r"schafft|schaffen|führ(?:t|en)|nimmt|nehmen|ausgelegt (?:auf|für)|évacuent?|enlèvent?|absorbent?|tient|dimensionnée? pour|extrae|retira|evacúa|dimensionad[oa] para|asporta|smaltisce|voert)\b"
+    rf"[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?! (?:each|chacune?|je|cada))(?![^.;]{{0,24}}\b(?:racks?|schrank|baie|rows?|cabinets?)\b)"
+)
+_WATTS_OF_RACK = pattern(
+    rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:removes?|takes?|cools?|absorbs?|limited to|sized for|designed for)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w (?:[a-z]+ ){{0,2}}(?:from|of|per|for|in|by air in) (?:each |a |every )?rack\b"
+)
+"""Pattern of the heat that coolers remove from each rack."""
 _FREE = pattern(
     rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:have|has|with)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?: of)?(?: [a-z]+){{0,2}} (?:capacity|left|free|spare)\b"
 )
@@ -127,17 +153,30 @@ def check(
 ) -> Iterator[Problem]:
     if power.cooling is None or power.cooling == "immersion":
         return
-    drawn, loop = it_power(cluster, counts.fabric, power), loop_heat(cluster, counts.fabric, power)
+    text = remarks.lower()
+    stated, of_rack = max(_stated_watts(text), default=0.0), _watts_of_rack(text) if power.nodes_per_rack else 0.0
+    fabric = None if of_rack and not stated else counts.fabric  # switches may stand in racks of their own
+    drawn, loop = it_power(cluster, fabric, power), loop_heat(cluster, fabric, power)
     if drawn is None or loop is None or deviations.has_any_of("power"):
         return
     heat = drawn[0] - (loop[2] if power.cooling == "liquid" else 0.0)
-    stated = max(_stated_watts(remarks.lower()), default=0.0)
-    water = _water_temperature(remarks.lower())
+    stated = stated or of_rack * parts_needed(cluster.all_nodes, power.nodes_per_rack or 1)
+    water = _water_temperature(text)
     bought = _bought_watts(procurement.quote, water) if procurement is not None and procurement.quote else 0.0
     removed = stated or (bought if bought > ADDITION * heat else 0.0)
     if 0 < removed < heat:
         message = f"{display(heat, 'W')} of heat to the air at full load exceed the {display(removed, 'W')} that the {'stated' if stated else 'quoted'} coolers of the room remove"
         yield RULE.problem("cluster.power.cooling", message, "add coolers, or let the liquid take up more of the heat")
+
+
+def _watts_of_rack(text: str) -> float:
+    """The watts that the coolers in a lowercase text remove from each rack; 0 if it states none.
+
+    >>> _watts_of_rack("the air handlers of the hall take up at most 8 kw from each rack")
+    8000.0
+    """
+    match = _WATTS_OF_RACK.search(text)
+    return watts_in_text(match[1], match[2]) if match is not None else 0.0
 
 
 def _stated_watts(text: str) -> Iterator[float]:
@@ -149,8 +188,18 @@ def _stated_watts(text: str) -> Iterator[float]:
     [100000.0]
     >>> [*_stated_watts("the heat goes to the crahs (four, 20 kw each). the crahs have 60 kw of free capacity in all")]
     [80000.0, 60000.0]
+    >>> [*_stated_watts("refroidie par deux armoires de climatisation de 20 kw chacune; drei klimageräte zu je 15 kw")]
+    [40000.0, 45000.0]
+    >>> [*_stated_watts("the two chillers of hall b together take 165 kw of heat out of the room")]
+    [165000.0]
+    >>> [*_stated_watts("two chillers of 200 kw; the second one is the reserve")]
+    [200000.0]
     """
     for sentence in sentences_of(text):
+        if (chillers := _CHILLERS.search(sentence)) is not None:
+            running = count_in_text(chillers[1]) - (_IN_RESERVE.search(text) is not None)
+            yield running * number_in_text(chillers[2]) * 1e3
+            continue
         found = next((match for one in _COUNTED if (match := one.search(sentence)) is not None), None)
         if found is not None:
             count = count_in_text(found[1])

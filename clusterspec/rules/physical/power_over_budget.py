@@ -149,6 +149,7 @@ def _stated_budgets(spec: Spec, own_remarks: str) -> list[tuple[str | Path, floa
     if spec.cluster is not None and any(unit in own_remarks for unit in ("kW", "MW")):
         from clusterspec.rules.knowledge.text_limits import power_of_site  # for texts about power alone
 
-        given = power_of_site(own_remarks[:MOST_CHARACTERS])
-        found += [("description", given.value)] if given is not None else []
+        given, power = power_of_site(own_remarks[:MOST_CHARACTERS]), spec.cluster.power
+        of_rack = {each.value for each in (power.rack_limit, power.row_limit) if each is not None} if power else set()
+        found += [("description", given.value)] if given is not None and given.value not in of_rack else []
     return found

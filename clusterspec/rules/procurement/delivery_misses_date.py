@@ -5,6 +5,7 @@
 - `as_of`, or a later order date in the description, plus `delivery.weeks`, the burn-in and the longest acceptance test after
   it, is after `needed_by`: an error, and a warning if it is after that day only because the test has several runs (`pass:
   10 of 10`), each of its `duration`;
+- `needed_by` is after the day on which the machine must work according to the text, which is the limit where `needed_by` is absent;
 - a milestone of a delivery is in a week after `delivery.weeks`, or on a date (or in a week, without `delivery.weeks`)
   after `needed_by`, unless it is about an option, a later phase or the end of the contract;
 - a line of the quote has a lead time beyond `delivery.weeks`;
@@ -53,6 +54,13 @@ cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 acceptance: [{collective: all-reduce, nodes: 64, size: 8 GiB, busbw: 300 GB/s, duration: 24 h, pass: 10 of 10}]
 operations: {burn_in: 72 h}
 procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-04-01, delivery: {weeks: 20}}
+```
+
+```yaml procurement.needed_by
+clusterspec: 1
+description: The new machine must be in operation on 1 March 2027, the first day of the campaign.
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, needed_by: 2027-06-01, delivery: {weeks: 12}}
 ```
 
 ## Silent
@@ -111,6 +119,7 @@ def check(
     texts: PurchaseTexts,
 ) -> Iterator[Problem]:
     delivery = procurement.delivery
+    yield from _two_days_problem(procurement, texts)
     yield from _late_line_problem(procurement, delivery.weeks if delivery is not None else None)
     if delivery is None:
         return
@@ -119,6 +128,7 @@ def check(
     if delivery.weeks is None:
         return
     ordered, needed = date_of_text(procurement.as_of), date_of_text(procurement.needed_by)
+    needed = needed or (Timeline.of(texts).needed if texts.remarks else None)
     if ordered is not None and needed is not None:
         ordered = max(ordered, _stated_order(texts.description) or ordered)
         yield from _late_problem((ordered, delivery.weeks, needed), operations, acceptance, texts.description)
@@ -129,6 +139,22 @@ def check(
             message = f"the milestone is in week {week}, but all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
+
+
+LATER = 7
+"""Days by which `needed_by` may lie after the day of the text."""
+
+
+def _two_days_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+    """The problem of a machine that must work on an earlier day by the text than by `needed_by`."""
+    needed = date_of_text(procurement.needed_by)
+    stated = Timeline.of(texts).needed if needed is not None and texts.remarks else None
+    if needed is not None and stated is not None and (needed - stated).days > LATER:
+        later = plural((needed - stated).days, "day")
+        message = (
+            f"according to the text, the machine must work on {stated}, but `needed_by` is {needed}, {later} later"
+        )
+        yield RULE.problem("procurement.needed_by", message, "correct one of the two", confidence="likely")
 
 
 def _late_problem(

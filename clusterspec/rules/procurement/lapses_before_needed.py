@@ -10,6 +10,7 @@ line of the quote, before the day on which the purchase needs it:
 - licenses of export, exemptions from customs and insurances of the transport, before the last delivery;
 - hedges and fixed rates of exchange, and guarantees for an advance, before the last delivery;
 - reservations of power, racks, halls or slots of production, before the order;
+- the lease of the old machine, before the soonest acceptance of the new one, where the text allows no time between;
 - contracts of the space, before it is cleared, and leases of the old machine or hall, before the end of the migration from it.
 
 A delivery is the last date of servers in the milestones, else the order and `delivery.weeks` after it; the order is that
@@ -40,6 +41,13 @@ procurement: {currency: USD, as_of: 2026-12-01, delivery: {weeks: 20}}
 ```yaml description
 clusterspec: 1
 description: The option on four more nodes lapses on 2027-01-31 (the board exercises it on 2027-03-15).
+cluster: {platform: dgx-b200, nodes: 8}
+procurement: {currency: USD, as_of: 2026-12-01, delivery: {weeks: 20}}
+```
+
+```yaml description
+clusterspec: 1
+description: The lease of the 12 servers ends on 2027-03-31. The forecast runs every night without a gap.
 cluster: {platform: dgx-b200, nodes: 8}
 procurement: {currency: USD, as_of: 2026-12-01, delivery: {weeks: 20}}
 ```
@@ -156,6 +164,15 @@ LAPSES = [
     ),
 ]
 _OF = [(each, pattern(each.words)) for each in LAPSES]
+_LEASE = pattern(
+    r"\b(?:lease|leasing\w*|rental|hire|contract|lessor|miet\w*|vertrag|bail|location|contrat|arrendamiento|alquiler|contrato|noleggio|contratto|huur\w*)\b"
+)
+_NO_GAP = pattern(
+    r"\b(?:no gap|without (?:an? |any )?(?:gap|interruption|break)|(?:must|has to|have to|needs? to)\b[^.;]{0,60}\bbefore the (?:old|present|leased|rented|other)|"
+    r"no (?:day|week|time) without|stands? still|comes? to a (?:halt|stop)|"
+    r"ohne (?:lücke|unterbrechung|pause)|steht\b[^.;]{0,30} still|keine lücke|sans (?:interruption|rupture|trou|coupure)|sin (?:interrupción|corte|hueco)|senza (?:interruzione|interruzioni)|zonder onderbreking)\b"
+)
+"""Patterns, in lower case, of a lease or rental, and of words that allow no time without a machine."""
 
 
 def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts: PurchaseTexts) -> Iterator[Problem]:
@@ -164,6 +181,7 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
     timeline = Timeline.of(texts)
     burn_in = operations.burn_in.value / DAY if operations is not None and operations.burn_in is not None else 0.0
     events = _events(timeline, min(burn_in, 3650.0))
+    yield from _gap_problem(timeline, events.get("acceptance"), texts)
     for clause in timeline.lapses:
         found = [each for each, words in _OF if words.search(clause.sentence) is not None]
         if len(found) != 1:
@@ -174,6 +192,20 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
             late = plural((day - end).days, "day")
             message = f"according to the text, {lapse.name} ends on {end}, {late} before {lapse.needed_for} on {day}"
             yield RULE.problem(clause.at, message, "ask for a later date, or bring the purchase forward")
+            return
+
+
+def _gap_problem(timeline: Timeline, accepted: date | None, texts: PurchaseTexts) -> Iterator[Problem]:
+    """The problem of a lease that ends before the new machine can be accepted, where the text allows no time between."""
+    if accepted is None or _NO_GAP.search(texts.description) is None:
+        return
+    for clause in timeline.lapses:
+        end = max(clause.days)
+        of_text = clause.at == ("description",)
+        if of_text and _LEASE.search(clause.text) is not None and end < accepted and timeline.migration is None:
+            gap = plural((accepted - end).days, "day")
+            message = f"according to the text, the lease of the old machine ends on {end}, {gap} before the soonest acceptance on {accepted}, and nothing may stop between"
+            yield RULE.problem(clause.at, message, "extend the lease, or bring the purchase forward")
             return
 
 

@@ -5,8 +5,8 @@
 An error: `quoted_total` above `budget`; without it, the sum of the lines of the quote less `discount` and with `tax`,
 if each line has a price; else the sum of all priced parts or lines of the quote, or of the rent over the term, in the same
 terms. Sums are taken at the low end of price ranges. Where the description or a comment says that the budget includes a tax of some percent, or
-all taxes, and the prices or a line of the quote exclude it, and `tax` is absent, the tax is added to the quote. Without
-`budget`, an amount that somebody approved according to the text is the limit. A quote within the budget that lacks nodes or parts of the network, with which it is above, is a warning.
+all taxes, and the prices or a line of the quote exclude it, and `tax` is absent, the tax is added to the quote. An
+amount below `budget` that somebody approved according to the text is the limit. A quote within the budget that lacks nodes or parts of the network, with which it is above, is a warning.
 
 ## Why it matters
 
@@ -67,6 +67,13 @@ cluster: {platform: dgx-h200, nodes: 20}
 procurement: {currency: EUR, as_of: 2026-11-01, quoted_total: 9771404}
 ```
 
+```yaml procurement.quoted_total
+clusterspec: 1
+description: The appropriation for this purchase is EUR 19.2 million, taxes included; nothing above it may be committed.
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: EUR, as_of: 2026-11-01, quoted_total: 20500000, budget: 21000000}
+```
+
 ## Silent
 
 ```yaml
@@ -101,6 +108,7 @@ procurement: {currency: USD, as_of: 2026-11-01, prices: {node: 310000}, discount
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem, Severity
@@ -115,6 +123,7 @@ from clusterspec.rules.knowledge.purchases import (
     money_text,
 )
 from clusterspec.rules.knowledge.quoted_fabric import parts_of_quote
+from clusterspec.rules.knowledge.text_limits import StatedLimit
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -144,8 +153,10 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             message = f"according to the text, the budget includes a tax of {percent(tax)}, but the prices do not: the quoted total is {money_text(f'{gross:,.0f}', procurement.currency)} with it, {money_text(f'{gross - budget:,.0f}', procurement.currency)} above the budget of {limit}"
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, f"{HELP}; state `tax` if it is to be paid")
-        elif procurement.quote:
-            yield from _lacking_part_problem(procurement, design, cluster, remarks, float(budget) - quoted)
+        else:
+            yield from _unapproved_problem(procurement, quoted, remarks)
+            if procurement.quote:
+                yield from _lacking_part_problem(procurement, design, cluster, remarks, float(budget) - quoted)
         return
     what, least = (
         ("the rent over the term", least_rent(procurement, cluster))
@@ -164,16 +175,38 @@ SAME_PURCHASE = 2.0
 def _unapproved_problem(procurement: ProcurementSpec, quoted: float | None, remarks: str) -> Iterator[Problem]:
     """The problem of a quoted total above the amount that somebody approved according to the text."""
     currency = procurement.currency
-    if quoted is None or currency is None or currency not in remarks:
+    if quoted is None or currency is None or not remarks:
         return
-    from clusterspec.rules.knowledge.text_limits import approved_amount  # few texts state one
+    from clusterspec.rules.knowledge.text_limits import approved_amount
 
-    approved = approved_amount(remarks[:MOST_CHARACTERS], currency)
-    if approved is not None and 1 < quoted / approved.value < SAME_PURCHASE:
+    approved = approved_amount(remarks[:MOST_CHARACTERS], currency) or _converted_amount(
+        remarks[:MOST_CHARACTERS], currency
+    )
+    if (
+        approved is not None
+        and approved.value < float(procurement.budget or inf)
+        and 1 < quoted / approved.value < SAME_PURCHASE
+    ):
         more = money_text(amount_text(quoted - approved.value), currency)
         message = f"the quoted total of {money_text(amount_text(quoted), currency)} is {more} above the limit of {approved.words} in the text"
         key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
         yield RULE.problem(key, message, HELP, confidence="likely")
+
+
+def _converted_amount(text: str, currency: str) -> StatedLimit | None:
+    """The amount that somebody approved in another currency, at the only exchange rate that the text states; None without one."""
+    from clusterspec.rules.knowledge.exchange_rates import stated_rates
+    from clusterspec.rules.knowledge.text_limits import approved_amount
+
+    rates = {each[1:] for each in stated_rates(text) if currency in (each.one, each.other)}
+    if len(rates) != 1:
+        return None
+    ((one, units, other),) = rates
+    approved = approved_amount(text, other if one == currency else one)
+    if approved is None:
+        return None
+    value = approved.value / units if one == currency else approved.value * units
+    return StatedLimit(value, f"{currency} {value:,.0f} ({approved.words})")
 
 
 def _lacking_part_problem(

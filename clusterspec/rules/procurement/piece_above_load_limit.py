@@ -4,6 +4,7 @@
 
 - A rack whose weight a line of the quote states in kilograms, or the catalog for a rack-scale platform, where the
   description, a comment or a line states the load of a lift, or of the floor for each rack, and the rack is heavier;
+- a rack whose `nodes_per_rack`, by the weights of a node and of an empty rack in the text, exceed the load of the floor there;
 - a rack whose mass over the footprint that the text states is above the pressure that the floor carries (`15 kN/m2`);
 - a rack whose mounting height by its line (`rack 52U`) exceeds the height of a door in the description or a comment.
 
@@ -77,20 +78,22 @@ procurement:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
+from clusterspec.rules.knowledge.text_clauses import clause_at
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.source import Path
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.spec.model import PowerSpec, ProcurementSpec
 from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 UNIT = 0.04445
 """Height of a rack unit in meters."""
-_MASS = r"(\d{1,3}(?:[.,' ]\d{3}){1,2}|\d{2,5}(?:\.\d)?) ?kg\b(?! ?(?:/|per|je|pro|par|al) ?(?:m2|m²|sqm|square|quadrat|metro|mètre))"
+_MASS = r"(\d{1,3}(?:[.,' ]\d{3}){1,2}|(?<![\d.,])\d{2,5}(?:\.\d{1,2})?) ?kg\b(?! ?(?:/|per|je|pro|par|al) ?(?:m2|m²|sqm|square|quadrat|metro|mètre))"
 _LIFTS = r"(?:lifts?|elevators?|hoists?|\w*aufz[uü]ge?|monte-charges?|ascenseurs?|montacargas|ascensor|elevador|montacarichi|ascensore|goederenlift|\w*hiss(?:en)?)"
 _FLOORS = r"(?:floors?|slab|\w*b[oö]den|plancher|dalle|suelo|piso|pavimento|vloer|golv(?:et)?|gulv(?:et)?)"
 _LIMITS = (
@@ -108,7 +111,7 @@ several limits applies. For lifts it is the smallest limit, for floors the large
 strongest floor.
 """
 _PRESSURE = pattern(
-    rf"\b{_FLOORS}\b[^;\d]{{0,80}}(?P<n>\d{{1,3}}(?:\.\d)?|\d,?\d{{3}}) ?(?P<unit>kn|kg) ?(?:/|per|pro|je|par|por) ?(?:m2|m²|sqm|square met)"
+    rf"\b{_FLOORS}\b[^;\d]{{0,80}}(?P<n>\d{{1,3}}(?:\.\d)?|\d[, ]?\d{{3}}) ?(?P<unit>kn|kg) ?(?:/|per|pro|je|par|por) ?(?:m2|m²|sqm|square met)"
 )
 _FOOTPRINT = pattern(
     r"(?<![\w.,])(?P<a>[0-3]\.\d{1,2}|\d{3,4}|\d,\d{3}) ?(?:m|mm)? ?(?:x|×|by|mal) ?(?P<b>[0-3]\.\d{1,2}|\d{3,4}|\d,\d{3}) ?(?P<unit>mm|m)\b(?!2|²)"
@@ -118,7 +121,7 @@ _SPREAD = pattern(r"\b(?:load[- ]spread\w*|spreaders?|plinths?|steel frames?|las
 _WITHOUT = pattern(r"\b(?:without|no|not|ohne|kein\w*|sans|sin)\b")
 GRAVITY = 9.80665
 """Standard gravity, in meters per second squared."""
-_RACK = pattern(r"\b(?:\w*racks?|cabinets?|\w*schrank|armoire|baie|armadio|armario|nvl ?\d{2,3})\b")
+_RACK = pattern(r"\b(?:\w*racks?|cabinets?|\w*schr[aä]nke?n?s?|armoire|baie|armadio|armario|nvl ?\d{2,3})\b")
 _MASS_OF_LINE = pattern(_MASS)
 _DOOR = pattern(
     r"\b(?:doors?|doorways?|lintels?|t[üu]r(?:en)?|portes?|puertas?|portas?|porte|deur(?:en)?|dörr(?:ar)?|drzwi)\b[^.;\d]{0,40}?(?<![\w.,])([12][.,]\d{1,2}) ?m\b"
@@ -128,8 +131,22 @@ _UNITS = pattern(r"(?<![\w.,])([2-5]\d) ?(?:u|he|ru)\b")
 """Pattern of the rack units of a rack in its line."""
 
 
-def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str) -> Iterator[Problem]:
+_AREA = pattern(
+    r"(?<![\w.,])([0-3][.,]\d{1,2}) ?(?:m2|m²|sqm|square met(?:er|re)s?|quadratmeter|mètres? carrés?|metros? cuadrados?)"
+)
+_EMPTY = pattern(r"\b(?:empty|leer\w*|vides?|vac[ií][oa]s?|vuot[oi]|leeg|lege)\b")
+_SYSTEM = pattern(
+    r"\b(?:systems?|servers?|nodes?|dgx|hgx|machines?|knoten|systeme?|maschinen?|serveurs?|nœuds?|servidor(?:es)?|nodos?|nodi|sistem[ai])\b"
+)
+_ON_FLOOR = pattern(rf"\b{_FLOORS}\b|\bdoppelboden\b|\bstandfläche\b|\bfootprint\b")
+
+
+def check(
+    procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str, power: PowerSpec | None
+) -> Iterator[Problem]:
     text = remarks.lower()
+    if "kg" in text and power is not None and power.nodes_per_rack is not None:
+        yield from _loaded_rack_problem(text, power.nodes_per_rack)
     if ("kn" in text or "kg" in text) and ("/m" in text or " m2" in text or " m²" in text or "square" in text):
         yield from _high_pressure_problem(text, cluster)
     if (procurement is None or not procurement.quote) and (
@@ -155,6 +172,50 @@ def check(procurement: ProcurementSpec | None, cluster: Cluster | None, remarks:
     ]
     if stated:
         yield from _heavy_rack_problem(parts, planned, cluster, *min(stated))
+
+
+def _loaded_rack_problem(text: str, nodes: int) -> Iterator[Problem]:
+    """The problem of a rack with some nodes that is heavier than the floor carries, by the weights in a lowercase text.
+
+    >>> text = "the floor takes 500 kg at each rack position. one dgx weighs 130 kg, an empty rack 200 kg"
+    >>> [each.path for each in _loaded_rack_problem(text, 4)], [*_loaded_rack_problem(text, 2)]
+    ([('cluster', 'power', 'nodes_per_rack')], [])
+    """
+    limits, racks, systems = set(), set(), set()
+    for sentence in sentences_of(text):
+        for match in islice(_MASS_OF_LINE.finditer(sentence), MOST_MATCHES):
+            clause, mass = clause_at(sentence, match.start(), match.end()), _kilograms(match[1])
+            if _EMPTY.search(clause) is not None:
+                racks.add(mass)
+            elif _ON_FLOOR.search(sentence) is not None and _RACK.search(sentence) is not None:
+                limits.add(mass)
+            elif _SYSTEM.search(clause) is not None:
+                systems.add(mass)
+    limits = limits or _limits_by_area(text)
+    if len(limits) != 1 or len(systems) != 1 or len(racks) > 1:
+        return
+    (least,), (system,), rack = limits, systems, max(racks, default=0.0)
+    weight = nodes * system + rack
+    if system < least < weight:
+        empty = f" in a rack of {rack:,.0f} kg" if rack else ""
+        message = f"{nodes} nodes of {system:,.0f} kg{empty} weigh {weight:,.0f} kg, but the floor carries {least:,.0f} kg under a rack according to the text"
+        most = int((least - rack) / system)
+        help_ = f"place at most {most} in a rack" if most else "spread the load, or strengthen the floor"
+        yield RULE.problem("cluster.power.nodes_per_rack", message, help_)
+
+
+def _limits_by_area(text: str) -> set[float]:
+    """The kilograms that the floor carries on the area under a rack, by its limit for a square meter; empty unless a text states one
+    of each.
+
+    >>> _limits_by_area("the footprint of a rack is 0.72 m2. the floor carries 1,000 kg/m2 below it")
+    {720.0}
+    """
+    pressures = [match for match in _PRESSURE.finditer(text) if match["unit"] == "kg"]
+    areas = {number_in_text(each) for each in _AREA.findall(text)}
+    if len(pressures) != 1 or len(areas) != 1 or not areas:
+        return set()
+    return {_kilograms(pressures[0]["n"]) * areas.pop()}
 
 
 def _high_pressure_problem(text: str, cluster: Cluster | None) -> Iterator[Problem]:

@@ -29,7 +29,7 @@ It is a note for
 - a quote that lacks only NICs, which servers often contain;
 - a quote without the fabric, where a serving design does not describe it, or where it is shared and may exist already
   (its topology is unknown, or the design serves);
-- a quote without cabling that at usual prices costs less than 1 % of it;
+- a quote without cabling that at usual prices costs less than 1 % of it, or less than 3 % for a single switch;
 - nodes alone or with services, since the network may be another order;
 - a quote without parts that, according to the description or a comment, come from elsewhere, such as another contract;
 - fewer nodes, where the description or a comment says how many are in place: other lines of such an expansion are not
@@ -166,7 +166,7 @@ from clusterspec.cluster.model import Cluster, Design
 from clusterspec.finding import Problem
 from clusterspec.procurement.bill import Bill, bill, may_have_fixed_ends
 from clusterspec.procurement.offered import Offered, offered_lines
-from clusterspec.procurement.part_names import SWITCHES, WHOLE_NETWORK
+from clusterspec.procurement.part_names import ANY_SWITCH, SWITCHES, WHOLE_NETWORK
 from clusterspec.procurement.quotes import needed_parts, nodes_in_place, offered_quantity, shortest_end_first
 from clusterspec.rules.knowledge.fabric_parts import (
     has_unknown_shape,
@@ -408,7 +408,9 @@ def _missing_part_problems(
     assumed = counted.fabric is not None and bool(counted.fabric.modules.assumed) and set(missing) == {"transceiver"}
     included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
     elsewhere = set(missing) <= included or may_have_no_fabric(design, cluster) or are_elsewhere(missing, remarks)
-    few = is_minor_cabling({kind: count for kind, count in missing.items() if kind != "nic"}, design)
+    switches = sum(count for kind, count in needed.items() if kind in ANY_SWITCH)
+    cabling = {kind: count for kind, count in missing.items() if kind != "nic"}
+    few = is_minor_cabling(cabling, design, design.spec.procurement, switches)
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"
     if "transceiver" in missing and "transceiver" in included:

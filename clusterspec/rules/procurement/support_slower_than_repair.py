@@ -76,12 +76,13 @@ _NONE = pattern(
 )
 """Pattern of words for the absence of parts."""
 _CLAUSE_END = pattern(r"[.,;:()#]")
-BROKEN = ("ailed", "roken", "aulty", "efect", "efekt", "ead ", "usgefallen")
+BROKEN = ("ailed", "roken", "aulty", "efect", "efekt", "ead ", "usgefallen", " down", "usfall", "ausfällt", "panne")
 """Parts of the words for a broken node; a text about one has at least one of them."""
 _FAILED = r"\b(?:failed|broken|faulty|defective|dead|defekte[nrs]?|ausgefallene[nrs]?) (?:node|server|machine|system|knoten)s?\b[^.;\d]{0,30}?"
 _TIME = rf"(?<![\w.,])(\d{{1,3}}|{'|'.join(NUMBER_WORDS)}) ?(h|hours?|days?)\b"
 _REPAIRED = pattern(
     rf"{_FAILED}\b(?:back|repaired|replaced|restored|up|again|in service|repair time|wieder)\b[^.;\d]{{0,24}}?{_TIME}"
+    rf"|\b(?:machine|node|server|system|region|site|rechner|knoten|nœud|serveur)\b[^.;\d]{{0,30}}\b(?:down|fails|ausfällt|en panne)\b[^.;\d]{{0,40}}?\b(?:back|repaired|restored|running again|wieder|rétablie?)\b[^.;\d]{{0,16}}?{_TIME}"
     rf"|{_FAILED}\b(?:within|after|in|nach|innerhalb von) {_TIME}[^.;\d]{{0,16}}?\b(?:back|again|repaired|replaced|up|wieder)\b"
 )
 """Pattern of the time after which a failed node works again."""

@@ -104,7 +104,7 @@ _EPOCH = pattern(r"(?i)\b(?:epochs?|pass(?:es)?|epochen?|durchl[aä]uf\w*|époqu
 _PASSES = pattern(rf"(?i)\b(\d{{1,2}}|{'|'.join(NUMBER_WORDS)}|a single) (?:full )?(?:epochs?|pass(?:es)?)\b")
 _CUES = ("step", "batch", "update", "iterat", "round", "schritt", "pas", "étape", "itérat", "jour")
 _OF_EACH = pattern(
-    r"(?i)\b(?:each|jede[rs]?|chacune?|cada un[oa]) (?:holds?|gets?|takes?|has|sees?|processes|generates?|hält|bekommt|tient|reçoit|recibe|tiene)\b[^.;\d]{0,16}$"
+    r"(?i)\b(?:each|jede[rs]?|chacune?|cada un[oa])(?: (?:engine|worker|rank|gpu|motor|moteur|replica))? (?:holds?|gets?|takes?|has|sees?|processes|generates?|hält|bekommt|tient|reçoit|recibe|tiene)\b[^.;\d]{0,16}$"
 )
 """Words before the samples of each of some engines or ranks."""
 SAME = 0.05

@@ -5,9 +5,9 @@
 More than 10 % of the predicted step in which the engines wait for new weights.
 
 Severity follows the predicted loss: a note below the half-width of the prediction's range, a warning above it, and an
-error where even the low end of the range loses a quarter of the step. Where rollout runs ahead and the weights cross a
-network, it is a note, since the trainer works meanwhile, and an error where the transfer of the bytes alone takes more
-than half of the step.
+error where even the low end of the range loses a quarter of the step. Over a network it is a warning, too, where the bytes alone take a
+quarter of the step, or a tenth of it on the link between two pools. Where rollout runs ahead, only the bytes count, since the
+trainer works meanwhile: from half of the step on they are an error.
 
 ## Why it matters
 
@@ -74,6 +74,10 @@ RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.1
 MOST_HIDDEN = 0.5
 """Share of the step that the bytes alone may take if rollout runs ahead; a longer transfer cannot be hidden."""
+MOST_OF_FABRIC, MOST_OF_LINK = 0.25, 0.1
+"""Shares of the step that the bytes alone may take if rollout runs ahead, on the fabric and on the link between two pools: engines
+that load weights answer no requests meanwhile.
+"""
 SHORTER = 0.8
 """Share of the present transfer time above which another method is not proposed."""
 PACKED = ("gather", "load")
@@ -92,7 +96,7 @@ def check(rl: RlTimes, thresholds: Thresholds, what_if: WhatIf) -> Iterator[Prob
         f"{display(rl.step, 's')}: {display(sync.wire, 's')} for the bytes, the rest for {sync.tensors:,.0f} tensors"
         + (f" and {sync.messages:,.0f} messages of single tensors" if sync.messages else ""),
         _transfer_advice(rl, what_if),
-        severity=_hidden_severity(rl) if ahead else cost_severity(lost, (low / rl.step, high / rl.step)),
+        severity=_hidden_severity(rl) if ahead else _waiting_severity(rl, (low / rl.step, high / rl.step)),
     )
 
 
@@ -121,6 +125,15 @@ def _transfer_advice(rl: RlTimes, what_if: WhatIf) -> str:
     return f"use {', or '.join(offered)}" if offered else "send less often: let rollout run more steps ahead"
 
 
+def _waiting_severity(rl: RlTimes, band: tuple[float, float]) -> str:
+    """Severity if rollout waits for the weights: by their whole time, and over a network by their wire time, too."""
+    severity = cost_severity(rl.sync.seconds / rl.step, band)
+    return _hidden_severity(rl) if severity == "note" and rl.sync.method != "disk" else severity
+
+
 def _hidden_severity(rl: RlTimes) -> str:
     """Severity if rollout runs ahead, so that the transfer may overlap: by its wire time relative to the step."""
-    return "error" if rl.sync.wire > MOST_HIDDEN * rl.step else "note"
+    share = rl.sync.wire / rl.step
+    if share > MOST_HIDDEN:
+        return "error"
+    return "warning" if share > (MOST_OF_LINK if rl.rl.rollout_pool is not None else MOST_OF_FABRIC) else "note"

@@ -5,7 +5,7 @@
 A layout that fills all nodes of a machine whose domains have several nodes: a note if there are no `spare_nodes`. With
 several racks and fewer spares than a domain has nodes, the spares are outside the domains that need them where each
 group of tensor or expert parallelism over several nodes is inside one domain: a note, and a warning with `recovery:
-hot-spare`. Where such groups span domains already, a spare anywhere replaces a failed node.
+hot-spare`, or with a `restart_time` shorter than the `repair_time`, which counts on a spare. Where such groups span domains already, a spare anywhere replaces a failed node.
 
 ## Why it matters
 
@@ -136,5 +136,15 @@ def _problem_of_spares_elsewhere(
     )
     fewer, whole = _fewer_nodes_text(what_if, cluster, there), f"spare a whole domain of {there} nodes"
     help_ = f"{fewer}, or {whole}" if fewer else whole
-    hot = operations is not None and operations.recovery == "hot-spare"
-    yield RULE.problem("cluster.spare_nodes", message, help_, severity="warning" if hot else "note")
+    counted_on = operations is not None and _counts_on_spare(operations)
+    yield RULE.problem("cluster.spare_nodes", message, help_, severity="warning" if counted_on else "note")
+
+
+def _counts_on_spare(operations: OperationsSpec) -> bool:
+    """Whether a job goes on, by the plan, before a failed node is repaired."""
+    restart, repair = operations.restart_time, operations.repair_time
+    if operations.recovery == "hot-spare":
+        return True
+    if operations.recovery != "restart" or restart is None or repair is None:
+        return False
+    return restart.value < repair.value

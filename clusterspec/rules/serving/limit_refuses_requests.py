@@ -8,7 +8,8 @@ Limits in the description or a comment that lie below the requests of the keys, 
   request is admitted as a whole: it is refused however long it waits;
 - a length of requests (`max_model_len`, a context window) below the longest prompt with its answer (`launch-settings-off-keys` reads flags);
 - a limit of new tokens (`max_tokens`, or a length at which answers are cut) below the mean answer;
-- a size of request bodies below the text of the longest prompt at three bytes a token.
+- a size of request bodies below the text of the longest prompt at three bytes a token;
+- `max` of `input_tokens` or `output_tokens` below the longest prompts or answers that the text promises.
 
 Buckets that may go below zero, and sentences in which longer prompts are refused on purpose, are not read.
 
@@ -48,6 +49,17 @@ workload:
 layout: {framework: vllm, tp: 8}
 ```
 
+```yaml workload.serving.input_tokens.max
+clusterspec: 1
+description: Case files of up to 60,000 tokens are read in one piece.
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  serving: {input_tokens: {mean: 9000, max: 32768}, output_tokens: 350, request_rate: 0.5}
+layout: {framework: vllm, tp: 8}
+```
+
 ## Silent
 
 ```yaml
@@ -73,22 +85,34 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.request_limits import promised_prompt, request_limits_in
+from clusterspec.rules.knowledge.request_limits import promised_answer, promised_prompt, request_limits_in
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error", "likely")
+SAME = 1.05
+"""Ratio of two lengths up to which rounding explains the difference, as of 32k and 32,768."""
 BYTES_OF_TOKEN = 3.0
 """Bytes of text per prompt token: fewer than English (about 4) or code needs with current vocabularies."""
 
 
 def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]:
-    serving = spec.workload.serving if spec.workload is not None else None
-    if not own_remarks or workload.serving is None or serving is None:
+    if not own_remarks or spec.workload is None:
         return
-    text = own_remarks[:MOST_CHARACTERS]
-    longest = max(_longest_length(serving.input_tokens), promised_prompt(text))
+    text, serving = own_remarks[:MOST_CHARACTERS], spec.workload.serving
+    promised, answered = promised_prompt(text), promised_answer(text)
+    for section, lengths in (("serving", serving), ("rl", spec.workload.rl)):
+        if lengths is not None:
+            yield from _short_limit_problem(
+                f"workload.{section}.input_tokens", "prompts", lengths.input_tokens, promised
+            )
+            yield from _short_limit_problem(
+                f"workload.{section}.output_tokens", "answers", lengths.output_tokens, answered
+            )
+    if workload.serving is None or serving is None:
+        return
+    longest = max(_longest_length(serving.input_tokens), promised)
     answer = _longest_length(serving.output_tokens)
     asked = {
         "bucket": ("the longest prompt has", longest),
@@ -104,6 +128,17 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
             help_ = "raise the limit above the longest request, or state shorter requests"
             yield RULE.problem(place_of(limit.sentence, spec), message, help_)
             return
+
+
+def _short_limit_problem(key: str, what: str, lengths: object, promised: float) -> Iterator[Problem]:
+    """The problem of a `max` of lengths in tokens below the longest prompts or answers that the text promises."""
+    accepted = getattr(lengths, "max", None)
+    if accepted is not None and promised > SAME * accepted:
+        name = key.removeprefix("workload.")
+        message = (
+            f"according to the text, {what} have up to {promised:,.10g} tokens, but `{name}.max` is {accepted:,.10g}"
+        )
+        yield RULE.problem(f"{key}.max", message, "correct one of the two")
 
 
 def _longest_length(lengths: object) -> float:

@@ -1,0 +1,158 @@
+"""Settings that a text fixes: the release of a software, the feeds of a rack, the samples of a prompt, and the length of a run of
+fiber.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_clauses import clause_at
+from clusterspec.rules.knowledge.text_doubt import is_of_this_machine, words_of_another
+from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
+from clusterspec.spec.model import Spec
+from clusterspec.standard import pattern
+
+MOST_SENTENCES = 200
+SHORTER = 0.97
+"""Ratio of two lengths below which rounding does not explain the shorter one."""
+_RELEASE = pattern(r"(?i)^(?P<name>[a-z][a-z .-]{1,24}?)[ =]+v?(?P<release>\d{1,4}(?:\.\d{1,4}){1,3})\b")
+_NOT_OF_PLAN = pattern(
+    r"(?i)\b(?:since|from|before|until|up to|later|newer|older|or higher|or above|above|below|at least|than|instead|not|was|were|bugs?|fixed in|added in|came with|ab|seit|vor|depuis|avant|desde|dal|upgrad\w+|replac\w+|tested)\b|[<>≥≤]"
+)
+"""Words around a release that the plan does not run, or of which it is a bound."""
+_OR_LATER = pattern(
+    r"(?i)^,? ?(?:or (?:later|newer|higher|above|better)|and (?:later|newer)|o (?:posterior|superior|más reciente)\w*|oder (?:neuer|höher|später)|ou (?:ultérieure?|supérieure?|plus récente?)|o (?:successiva|superiore)|of (?:nieuwer|hoger)|\+)"
+)
+_AT_LEAST = pattern(
+    r"(?i)\b(?:at least|not older than|no older than|mindestens|wenigstens|au moins|al menos|como mínimo|almeno|minstens) $"
+)
+_TWO = r"(?:two|2|zwei|deux|dos|due|twee)"
+_APART = r"(?:independent|separate|redundant|unabhängige\w*|getrennte\w*|redundante\w*|indépendante?s?|séparée?s?|redondante?s?|independientes?|separadas?|indipendenti|onafhankelijke)"
+_FEEDS = r"(?:feeds?|supplies|power supplies|einspeisung(?:en)?|zuleitung(?:en)?|arrivées?|alimentations?|acometidas?|alimentazioni|voedingen)"
+_TWO_FEEDS = pattern(rf"(?i)\b{_TWO} {_APART} (?:\w+ )?{_FEEDS}\b|\b{_TWO} {_FEEDS} {_APART}\b")
+_ONE_CARRIES = pattern(
+    r"(?i)\b(?:2N|either|each|one|alone|whole|full|all|fails?|lost|jede|allein|ganze|fällt|ausfällt|chacune?|seule?|toute|défaillance|cada|una sola|toda|falla|ciascuna|sola|tutta|elk|alleen)\b"
+)
+_SAMPLES = (
+    r"(?:answers|samples|rollouts|completions|responses|solutions|antworten|stichproben|réponses|respuestas|risposte)"
+)
+_GROUP = pattern(
+    rf"(?i)\bgroups? of (?P<a>\d{{1,3}}) {_SAMPLES}\b|(?<![\w.,])(?P<b>\d{{1,3}}) {_SAMPLES} (?:per|for each|for every|to each|a|je|pro|par|por|per) (?:problem|prompt|question|task|aufgabe|frage|problème|pregunta|problema|domanda)\b"
+)
+_LENGTH = pattern(r"(?<![\w.,/])(?P<n>\d{1,4}(?:[.,]\d)?) ?(?:m|meters?|metres?|mètres?|metros|metri)\b(?! ?[²2/])")
+_LEAF = pattern(r"(?i)\b(?:leaf|leaves|leafs|feuille)\b")
+_SPINE = pattern(r"(?i)\b(?:spines?|épines?)\b")
+
+
+class FixedSetting(NamedTuple):
+    """A setting that a text fixes, in its words, and the value of the key that differs from it."""
+
+    key: str
+    words: str
+    value: str
+
+
+def other_settings(text: str, spec: Spec) -> Iterator[FixedSetting]:
+    """The settings that a text fixes and that the keys state otherwise."""
+    sentences = [*islice(sentences_of(with_numerals(" ".join(text.split()))), MOST_SENTENCES)]
+    yield from _other_releases(sentences, spec)
+    power = spec.cluster.power if spec.cluster is not None else None
+    if power is not None and power.feeds == "N" and any(map(_demands_two_feeds, sentences)):
+        yield FixedSetting("cluster.power.feeds", "two feeds, each of which carries the load", power.feeds)
+    rl = spec.workload.rl if spec.workload is not None else None
+    if rl is not None and rl.samples_per_prompt:
+        yield from _other_group(sentences, rl.samples_per_prompt)
+    yield from _longer_run(sentences, spec)
+
+
+def _other_releases(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
+    """The only release of a software that the text names, if the keys state another one."""
+    stated = [("layout.software", spec.layout.software)] if spec.layout is not None and spec.layout.software else []
+    stated += [(f"cluster.software.{index}", each) for index, each in enumerate(_software(spec))]
+    for key, written in stated:
+        match = _RELEASE.match(written)
+        if match is not None and (least := _least_release(match["name"].strip(), sentences, match["release"])):
+            yield FixedSetting(key, f"{match['name'].strip()} {least} or later", written)
+            continue
+        named = {*_releases_of(match["name"].strip(), sentences)} if match is not None else set()
+        if match is not None and len(named) == 1 and not _is_one_release(other := named.pop(), match["release"]):
+            yield FixedSetting(key, f"{match['name'].strip()} {other}", written)
+
+
+def _software(spec: Spec) -> Sequence[str]:
+    return spec.cluster.software or () if spec.cluster is not None else ()
+
+
+def _releases_of(name: str, sentences: Sequence[str]) -> Iterator[str]:
+    """The releases of a software that the sentences give to the plan."""
+    for sentence in sentences:
+        for match in islice(_release_pattern(name).finditer(sentence), MOST_MATCHES):
+            clause = clause_at(sentence, match.start(), match.end())
+            near = sentence[max(0, match.start() - 24) : match.start()] + "|" + sentence[match.end() : match.end() + 16]
+            if _NOT_OF_PLAN.search(near) is None and is_of_this_machine(sentence, clause):
+                yield match[1]
+
+
+def _release_pattern(name: str) -> re.Pattern[str]:
+    """The pattern of a release of a software, whose words may be joined in other ways."""
+    words = "[ .-]?".join(map(re.escape, name.replace("-", " ").split()))
+    return pattern(rf"(?i)(?<![\w-]){words} v?(\d{{1,4}}(?:\.\d{{1,4}}){{1,3}})\b")
+
+
+def _least_release(name: str, sentences: Sequence[str], own: str) -> str:
+    """The release of a software that the sentences demand at least, if the plan's ``own`` is older; else empty."""
+    for sentence in sentences:
+        for match in islice(_release_pattern(name).finditer(sentence), MOST_MATCHES):
+            later = _OR_LATER.match(sentence[match.end() :]) or _AT_LEAST.search(sentence[: match.start()])
+            clause = clause_at(sentence, match.start(), match.end())
+            if later is not None and _numbers(own) < _numbers(match[1]) and not words_of_another(clause):
+                return match[1]
+    return ""
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(each) for each in release.split(".")]
+
+
+def _is_one_release(one: str, other: str) -> bool:
+    """Whether one of two releases is the other or contains it: `0.9` and `0.9.2`."""
+    first, second = one.split("."), other.split(".")
+    length = min(len(first), len(second))
+    return first[:length] == second[:length]
+
+
+def _demands_two_feeds(sentence: str) -> bool:
+    """Whether a sentence demands two feeds of which one is enough.
+
+    >>> _demands_two_feeds("Each rack has two independent feeds, either of which carries it alone.")
+    True
+    """
+    return _TWO_FEEDS.search(sentence) is not None and _ONE_CARRIES.search(_TWO_FEEDS.sub(" ", sentence)) is not None
+
+
+def _other_group(sentences: Sequence[str], own: int) -> Iterator[FixedSetting]:
+    """The only number of samples of a prompt in the text, if it is another one."""
+    found = {}
+    for sentence in sentences:
+        for match in islice(_GROUP.finditer(sentence), MOST_MATCHES):
+            if not words_of_another(sentence):  # the group was tuned earlier
+                found[int(match["a"] or match["b"])] = match[0]
+    if len(found) == 1 and own not in found:
+        yield FixedSetting("workload.rl.samples_per_prompt", next(iter(found.values())), f"{own}")
+
+
+def _longer_run(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
+    """The length between leaf and spine in the text, if it is longer than that of the key."""
+    fabric = spec.cluster.scale_out if spec.cluster is not None else None
+    own = (fabric.distance or {}).get("leaf_spine") if fabric is not None else None
+    for sentence in sentences if own is not None else ():
+        lengths = [*islice(_LENGTH.finditer(sentence), MOST_MATCHES)]
+        if len(lengths) == 1 and _LEAF.search(sentence) is not None and _SPINE.search(sentence) is not None:
+            length = number_in_text(lengths[0]["n"])
+            if own is not None and own.value < SHORTER * length and not words_of_another(sentence):  # it was measured
+                yield FixedSetting("cluster.scale_out.distance.leaf_spine", lengths[0][0], own.written)
+                return
