@@ -40,6 +40,7 @@ from clusterspec.logs.told_lines import (
 )
 from clusterspec.logs.told_rates import SHARE
 from clusterspec.logs.told_releases import fault_statements
+from clusterspec.logs.told_work import work_statement
 from clusterspec.logs.trials import TRIAL
 from clusterspec.logs.unlike_hosts import ALIKE, UNLIKE
 from clusterspec.logs.unlike_ranks import UNEVEN
@@ -120,7 +121,8 @@ def read_unfinished(text: str) -> Benchmark | None:
         ranks, nodes = largest_communicator(evidence)
     ending = ending_of(text, [(each.name, each.text, each.line) for each in evidence], failures)
     series = Series(None, ranks, nodes, (), jobs=jobs, hosts=hosts_of_lines(text) or nodes_launched(text))
-    evidence = (*evidence, *_empty_table(text))
+    work = work_statement(text)
+    evidence = (*evidence, *_empty_table(text), *([Evidence(*work)] if work else []))
     devices = tuple(device_statements(text))
     return Benchmark(TOOL, (series,), evidence=evidence, ending=ending, left_out=left_out, devices=devices)
 
