@@ -112,7 +112,8 @@ _FAULTY = re.compile(
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
     r"|(?:not|n't|never|n\u2019t) (?:\w{1,8} )?(?:freed|released?|returned|deallocated|cleared)"
     r"|(?:remains?|stays?|still) (?:\w{1,8} ){0,2}(?:occup\w{2,4}|allocated|in use|held|used|holds?|shows?|sits?)"
-    r"|stop(?:s|ped) working|st(?:ands?|ood) still|no effect|unexpectedly|(?:very|far too|extremely) (?:low|small|slow)"
+    r"|stop(?:s|ped) working|st(?:ands?|ood) still|no effect|unexpectedly"
+    r"|(?:gpu|page|memory access|bus) faults?|(?:very|far too|extremely) (?:low|small|slow)"
     r"|(?:bandwidth|throughput|performance|speed) (?:reduction|loss|penalty)"
     r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
     r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
@@ -146,7 +147,7 @@ _HEAD = re.compile(
     r"(?! (?:when|while|with|on|in|occur\w{0,4}|happen\w{0,3}) )"
 )
 """The start of messages of programs and of rows of tables."""
-_TITLE = re.compile(rf"# [A-Z][a-z]{{1,20}} \w|{_OF_ISSUE}:? \w")
+_TITLE = re.compile(rf"# [A-Z][a-z]{{1,20}} \w|(?:# )?{_OF_ISSUE}:? \w")
 """The beginning of a title that is a sentence, which has fewer words between others."""
 COLUMNS = 2
 """Vertical bars from which a line is a row of a table."""
