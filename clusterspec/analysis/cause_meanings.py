@@ -41,7 +41,7 @@ MEANINGS = {
     "shared-accelerator": "Two ranks use one accelerator or one rank number, or a process of another run holds it.",
     "unequal-accelerators": "Ranks have accelerators of different kinds: all wait for the slowest, or one fails.",
     "file-limit": "The limit of open files of a process is too low for its connections.",
-    "driver-release": "The driver of the accelerators is older than a program's runtime, or not built for the kernel.",
+    "driver-release": "The driver is older than a program's runtime, not built for the kernel, or has a known fault.",
     "missing-accelerator": "A rank addresses an accelerator that it does not see: too many ranks, or hidden ones.",
     "peer-limit": "A process opens more peer connections than a device allows: eight by the CUDA runtime.",
     "accelerator-fault": "An accelerator or its link reports an error of its hardware.",
@@ -82,7 +82,7 @@ MEANINGS = {
     "stopped-service": "A node service that the program calls does not run, or the container cannot reach it.",
     "above-links": "The figure is above what the links carry: wrong ranks, a swapped bandwidth, or another machine.",
     "other-accelerators": "The log is from a machine with other accelerators than the spec.",
-    "release-fault": "The release of the collective library has a fault: a published one that fits the run, or one "
+    "release-fault": "The release of a library or an operator has a fault: a published one that fits the run, or one "
     "that another release or algorithm does not have.",
     "shared-paths": "Flows are hashed to the same paths of the fabric (ECMP), while other paths are idle.",
     "core-binding": "Processes are bound to too few cores, or to cores of another socket than their devices.",

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
-from clusterspec.analysis.stated_causes import STEP_OF
+from clusterspec.analysis.stated_causes import LESS_MEMORY, STEP_OF
+from clusterspec.logs.told_work import SERVES, TRAINS, WORK
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -31,9 +32,7 @@ STEPS = {
             "check with apt list --installed | grep neuron that aws-neuronx-dkms and aws-neuronx-runtime-lib are of"
             " one SDK release; run lsmod | grep neuron; install kernel headers before the driver"
         ),
-        "memory-full": (
-            "find the models that hold the device memory with neuron-top; unload them, or use a smaller batch"
-        ),
+        "memory-full": (f"find the models that hold the device memory with neuron-top, and unload them; {LESS_MEMORY}"),
         "unsupported-accelerator": (
             "compare neuronx-cc --version and the --target of the compiler with the instance type"
         ),
@@ -58,7 +57,7 @@ STEPS = {
             "compare cat /sys/module/amdgpu/version with rocminfo; install a driver and a ROCm release that fit "
             "each other"
         ),
-        "memory-full": "run amd-smi process on the host of that line; give the engine a smaller share of the memory",
+        "memory-full": f"run amd-smi process on the host of that line; {LESS_MEMORY}",
         "unsupported-accelerator": (
             "compare rocminfo | grep gfx with torch.cuda.get_arch_list(), and use a build for the accelerator"
         ),
@@ -80,10 +79,7 @@ STEPS = {
             "run npu-smi info, and ls /dev/davinci* within the container; check ASCEND_RT_VISIBLE_DEVICES"
         ),
         "accelerator-fault": "run npu-smi info -t ecc and -t health on the host of that line; exchange a faulty part",
-        "memory-full": (
-            "look for other processes with npu-smi info on the host of that line; give the engine a smaller share "
-            "of the memory"
-        ),
+        "memory-full": f"look for other processes with npu-smi info on the host of that line; {LESS_MEMORY}",
     },
     "Intel": {
         "shared-accelerator": (
@@ -94,7 +90,7 @@ STEPS = {
             "run hl-smi or xpu-smi discovery, and ls /dev/accel /dev/dri, within the container; check "
             "HABANA_VISIBLE_DEVICES or ZE_AFFINITY_MASK of every rank"
         ),
-        "memory-full": "look for other processes with hl-smi or xpu-smi stats on the host of that line",
+        "memory-full": f"look for other processes with hl-smi or xpu-smi stats on the host of that line; {LESS_MEMORY}",
     },
 }
 """Next steps by vendor and cause. Other vendors and NVIDIA use the steps in `STEP_OF`."""
@@ -112,6 +108,19 @@ WORDS = (
 _WORDS = tuple((vendor, re.compile(words)) for vendor, words in WORDS)
 
 
+REMEDIES = {
+    TRAINS: (
+        "use a smaller micro-batch, recompute activations (layout.recompute), or shard more (layout.sharding, tp, pp); "
+        "clusterspec estimate gives the memory of each"
+    ),
+    SERVES: (
+        "give the engine a smaller share of the memory, fewer sequences or a shorter context; clusterspec estimate "
+        "gives what fits"
+    ),
+}
+"""The remedies for the memory of an accelerator that is full, by what the program does."""
+
+
 def vendor_of_line(text: str) -> str:
     """The vendor that the words of a line name; empty if they name none.
 
@@ -127,12 +136,22 @@ def vendor_of_line(text: str) -> str:
 
 def with_steps_of_devices(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
     """The causes, where a cause at a device has the next step of the vendor in its log line, or of the cluster's
-    vendor.
+    vendor. The remedies for full memory are those for what the program does.
     """
+    remedy = REMEDIES.get(_work_of(run), LESS_MEMORY)
     for cause in found:
-        if cause.name not in _OF_DEVICES or cause.next != STEP_OF[cause.name]:
-            yield cause
-            continue
-        steps = STEPS.get(vendor_of_line(cause.evidence) or run.cluster.accelerator.vendor, {})
-        own = steps.get(cause.name)
-        yield replace(cause, next=own) if own else cause
+        own = _step_of_device(run, cause).replace(LESS_MEMORY, remedy)
+        yield cause if own == cause.next else replace(cause, next=own)
+
+
+def _step_of_device(run: PlacedRun, cause: Cause) -> str:
+    """The next step of the vendor for a cause at a device that has the general one, else its own."""
+    if cause.name not in _OF_DEVICES or cause.next != STEP_OF[cause.name]:
+        return cause.next
+    steps = STEPS.get(vendor_of_line(cause.evidence) or run.cluster.accelerator.vendor, {})
+    return steps.get(cause.name, cause.next)
+
+
+def _work_of(run: PlacedRun) -> str:
+    """What the program of a log does: as the log tells, else the work of the design; empty if neither tells."""
+    return next((text for text, _ in run.log_lines(WORK)), run.work)

@@ -64,9 +64,12 @@ def diagnosis_of(
     stated: LogOverrides,
     published: tuple[ReleaseFault, ...] = (),
     catalog: Catalog | None = None,
+    *,
+    work: str = "",
 ) -> Diagnosis:
-    """The diagnosis of named logs on a cluster; ``published`` are the faults of releases of its collective library.
-    With a ``catalog``, the devices that a log prints are compared with the cluster's.
+    """The diagnosis of named logs on a cluster; ``published`` are the faults of releases of its collective library,
+    and ``work`` is the kind of work of the design. With a ``catalog``, the devices that a log prints are compared with
+    the cluster's.
     """
     runs: list[PlacedRun] = []
     unread: list[tuple[str, str]] = []
@@ -78,7 +81,8 @@ def diagnosis_of(
         for series in benchmark.series:
             try:
                 run = placed_run(cluster, benchmark, series, log, stated)
-                runs.append(replace(run, published=published, other_devices=others, other_links=links))
+                facts = replace(run, published=published, work=work)
+                runs.append(replace(facts, other_devices=others, other_links=links))
             except NotComparable as why:
                 unread.append((log, str(why)))
     return Diagnosis(tuple(runs), first_failing_first(runs, tuple(map(_compared_run, runs))), tuple(unread))
@@ -243,7 +247,8 @@ def diagnose(
     if cluster is None:
         raise UnresolvedSpec("the cluster cannot be resolved; `clusterspec check` reports the reason")
     catalog = study.settings.catalog
-    found = diagnosis_of(cluster, logs, stated, published_faults(cluster, catalog), catalog)
+    work = study.design.workload.kind if study.design.workload is not None else ""
+    found = diagnosis_of(cluster, logs, stated, published_faults(cluster, catalog), catalog, work=work)
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
     merged = merged_into(study, calibration(found.runs))

@@ -51,6 +51,8 @@ class PlacedRun:
     rows: tuple[ComparedRow, ...]
     published: tuple[ReleaseFault, ...] = ()
     """Published faults of this machine's collective library, for all releases."""
+    work: str = ""
+    """The kind of work of the design, such as `train` or `serve`; empty if it has none."""
     assumed_ranks: bool = False
     """Whether neither the log nor the caller states the ranks; the run then counts with all ranks of the design."""
     other_devices: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.analysis import service_steps
 from clusterspec.analysis.connection_causes import CONNECTION_CAUSES, DRIVER, FIRST, LINK, PORT, RENDEZVOUS, UCX
 from clusterspec.analysis.exit_causes import EXIT_CAUSES
+from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
 from clusterspec.analysis.service_causes import SERVICE_CAUSES, UNSAID
 from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STATED, STEP_OF, STRONG, WEAK
 
@@ -382,6 +383,8 @@ POSSIBLE = (
     ("kernel-compile", "unsupported-accelerator", UNSAID, STEP_OF["unsupported-accelerator"], GIVEN),
     ("kernel-compile", "library-release", ", as with a fault of that release", STEP_OF["library-release"], WEAK),
     ("check-failed", "program-error", ", a condition that the program itself expects", _PROGRAM, GIVEN),
+    ("few-cores", "core-binding", ": the cores that the process may use", NEXT_OF_REASONS["core-binding"], STRONG),
+    ("low-memlock", "locked-memory", ", less than registered buffers need", STEP_OF["locked-memory"], GIVEN),
     ("pinned", "host-memory-full", "", STEP_OF["host-memory-full"], STRONG),
     ("refused", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),
     ("refused", "absent-ranks", UNSAID, _ABSENT, WEAK),

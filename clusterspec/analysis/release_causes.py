@@ -1,4 +1,6 @@
-"""Published faults of the release of the collective library that a log names."""
+"""Published faults of the releases that a log names: of the collective library, and of other software whose symptoms a
+text tells.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,18 @@ from collections.abc import Iterator
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STRONG, WEAK
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.frameworks import Library, named_library
+from clusterspec.catalog.frameworks import Library, named_library, version_numbers
 from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.model import Cluster
+from clusterspec.logs.told_releases import BEFORE, KNOWN, KnownFault, known_faults
 from clusterspec.results.diagnosis import Cause
 
 LIBRARIES = {"NVIDIA": "nccl", "AMD": "rocm"}
 """The library whose releases count, by the vendor of the accelerators: RCCL is released with ROCm."""
+OF_SOFTWARE = {"nvidia-driver": "driver-release"}
+"""The causes of published faults, by the software, other than those of libraries."""
+TOLD = 0.45
+"""The weight of a published fault with one symptom: just above a suspicion by words (`suspected_causes.LEADING`)."""
 SPECIFIC = 2
 """A published fault is a likely cause if the log meets at least this many of its conditions, not counting the place."""
 
@@ -69,6 +76,32 @@ def _fault_weight(run: PlacedRun, fault: ReleaseFault) -> float:
         return WEAK
     conditions = (fault.fabric, fault.host, fault.architectures, fault.collectives, fault.setting)
     return STRONG if sum(map(bool, conditions)) >= SPECIFIC else GIVEN
+
+
+def causes_of_told_releases(run: PlacedRun) -> Iterator[Cause]:
+    """The published faults of releases that a text names, whose symptoms it tells."""
+    for each in run.benchmark.evidence:
+        if each.name.startswith(KNOWN):
+            known = known_faults()[int(each.name.removeprefix(KNOWN))]
+            fault = ReleaseFault("stops", known.since, known.until, note=known.note, url=known.source)
+            if _is_affected(fault, each.text):
+                named = f"{known.software} {'before ' * each.text.startswith(BEFORE)}{each.text.removeprefix(BEFORE)}"
+                told = f"{_affected_releases(fault)} have a published fault: {fault.note} ({fault.url})"
+                evidence = f"line {each.line} of the log: {named}; {told}"
+                cause = OF_SOFTWARE.get(known.software, "release-fault")
+                yield Cause(cause, evidence, _next_step(fault), _weight_of_symptoms(known))
+
+
+def _is_affected(fault: ReleaseFault, release: str) -> bool:
+    """Whether a release has a fault; of all releases before one, whether some of them have it."""
+    if not release.startswith(BEFORE):
+        return fault.holds_in(release)
+    return bool(fault.until) and version_numbers(release.removeprefix(BEFORE)) <= version_numbers(fault.until)
+
+
+def _weight_of_symptoms(fault: KnownFault) -> float:
+    """The weight of a published fault whose symptoms a text tells, by the number of its symptoms."""
+    return STRONG if len(fault.symptoms) >= SPECIFIC else TOLD
 
 
 def _affected_releases(fault: ReleaseFault) -> str:

@@ -10,6 +10,8 @@ SLOWED = 0.25
 """The weight, in a run without a result, of a cause that only slows a run. It is lower than the weight of every cause
 that may stop a run.
 """
+LESS_MEMORY = "give an engine a smaller share of the memory, or a training run a smaller micro-batch"
+"""The remedies for the memory of an accelerator that is full, where it is unknown whether it trained or served."""
 STOPS = {
     "plugin-mismatch": (
         "registration",
@@ -70,10 +72,7 @@ STOPS = {
     ),
     "memory-full": (
         "out-of-memory",
-        (
-            "look for other processes with nvidia-smi on the host of that line; give the engine a smaller share of the "
-            "memory"
-        ),
+        f"look for other processes with nvidia-smi on the host of that line; {LESS_MEMORY}",
     ),
     "host-memory-full": (
         "host-memory",

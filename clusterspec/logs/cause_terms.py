@@ -298,7 +298,7 @@ def terms_in(text: str) -> tuple[Found, ...]:
         denied = _DENIED.search(clause) is not None
         launched = is_command(clause)
         for place in _places_in(words):
-            if (written or terms()[place].role not in _OF_PEOPLE) and _are_near(terms()[place].words, places_of_words):
+            if (written or terms()[place].role not in _OF_PEOPLE) and are_near(terms()[place].words, places_of_words):
                 found.setdefault(place, Found(terms()[place], number, denied, launched))
     return tuple(found.values())
 
@@ -312,6 +312,11 @@ def is_command(line: str) -> bool:
     return _COMMAND.match(line) is not None
 
 
+def words_in_clauses(text: str) -> Iterator[dict[str, list[int]]]:
+    """The plain words of each clause of a text that is read, each with its places among the words of the clause."""
+    return (_places_of_words(clause) for _, clause, _ in _clauses(text))
+
+
 def _places_of_words(clause: str) -> dict[str, list[int]]:
     """The plain words of a clause, each with its places among the words of the clause."""
     found: dict[str, list[int]] = {}
@@ -321,17 +326,17 @@ def _places_of_words(clause: str) -> dict[str, list[int]]:
     return found
 
 
-def _are_near(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> bool:
+def are_near(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> bool:
     """Whether all words of a term are within `NEAR_WORDS` words of a clause for each of them, counted from the rarest
     word of the clause, of equally rare ones the first by the alphabet.
 
-    >>> _are_near(frozenset({"new", "gpu"}), {"new": [4], "gpu": [0, 5]})
+    >>> are_near(frozenset({"new", "gpu"}), {"new": [4], "gpu": [0, 5]})
     True
-    >>> _are_near(frozenset({"new", "gpu"}), {"new": [4], "gpu": [40]})
+    >>> are_near(frozenset({"new", "gpu"}), {"new": [4], "gpu": [40]})
     False
-    >>> _are_near(frozenset("abc"), {"a": [0], "b": [2 * NEAR_WORDS], "c": [4 * NEAR_WORDS]})
+    >>> are_near(frozenset("abc"), {"a": [0], "b": [2 * NEAR_WORDS], "c": [4 * NEAR_WORDS]})
     False
-    >>> _are_near(frozenset("abc"), {"b": [0], "a": [2 * NEAR_WORDS], "c": [4 * NEAR_WORDS]})
+    >>> are_near(frozenset("abc"), {"b": [0], "a": [2 * NEAR_WORDS], "c": [4 * NEAR_WORDS]})
     True
     """
     if len(words) == 1:

@@ -17,6 +17,8 @@ from clusterspec.logs.text_lines import shown_part, with_digits_as_zero
 from clusterspec.records import NamedTuple
 
 _WORD = re.compile(r"\w{3,60}")
+_FIELD = re.compile(r"\{[a-z_][\w.]{2,60}\}")
+"""A field of a formatted string: the text is source code, not what a program prints."""
 FEW = 100
 """Maximum number of entries that are searched for separately."""
 WIDEST_GAP = 120
@@ -127,12 +129,13 @@ def statement_of_entry(entry: Entry, line: str) -> tuple[str, str] | None:
     """The statement that a line makes with a message, and its text; None if the message is not in it.
 
     A Python exception is a statement only on a line that reports an error. On a line after which the program may
-    continue, it weighs as little as a message that may have the cause.
+    continue, it weighs as little as a message that may have the cause. A line of source code that would print the
+    message, as a report of a fault quotes it, states nothing (thread: NVIDIA/Megatron-LM issue 1530).
     """
     if _is_name(entry.parts) and entry.parts[0] not in _WORD.findall(line):
         return None
     text = _text_with(entry.parts, line)
-    if text is None:
+    if text is None or (_FIELD.search(text) and not any(map(_FIELD.search, entry.parts))):
         return None
     if not entry.message.raised or any(word in line for word in _MAY_BE_ERROR):
         return entry.message.statement, text

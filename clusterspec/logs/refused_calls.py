@@ -112,10 +112,12 @@ TELLING = {
 """The errors of each call that identify a cause."""
 _BRIDGE = re.compile(
     r"\bfe80::[0-9a-fA-F:]{1,40}|\b(?:172\.17\.[0-9]{1,3}|169\.254\.[0-9]{1,3}|192\.168\.122)\.[0-9]{1,3}\b"
-    r"|\b172\.(?:1[89]|2[0-9]|3[01])\.0\.1\b"
+    r"|\b172\.(?:1[89]|2[0-9]|3[01])\.0\.1\b|\bsocket(?:StartConnect|PollConnect)\b.{0,24}\b127\.0\.0\.1\b"
 )
 """Addresses that every host uses internally: the default bridges of Docker and libvirt, the first address of Docker's
-further bridges (172.18.0.0/16 to 172.31.0.0/16; gpustack/gpustack issue 2275), and those of the link alone.
+further bridges (172.18.0.0/16 to 172.31.0.0/16; gpustack/gpustack issue 2275), and those of the link alone; of NCCL
+also the host's own address, which its ranks announce if they use the loopback interface (awslabs/awsome-distributed-ai
+issue 192).
 """
 _ERROR = re.compile("|".join(f"(?P<{name}>{words})" for name, words in ERRORS.items()))
 _CALL = {name: re.compile(words) for name, words in CALLS.items()}
@@ -164,6 +166,8 @@ def refused_call(line: str) -> tuple[str, str] | None:
     >>> refused_call("NCCL WARN Call to ibv_reg_mr failed with error Bad address")[0]
     'call register EFAULT'
     >>> refused_call("connect() to 172.17.0.1 failed: Connection refused (111)")[0]
+    'call connect bridge'
+    >>> refused_call("socketStartConnect: Connect to 127.0.0.1<45069> failed : Connection refused")[0]
     'call connect bridge'
     >>> refused_call("open(model.bin): No such file or directory")
     """

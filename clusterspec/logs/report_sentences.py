@@ -92,11 +92,13 @@ _FAULTY = re.compile(
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
     r"|unable|can(?:not|'t)|could ?n['o]t|(?:does|do|did|is|are)(?: not|n't) (?:\w{1,12} )?(?:work|start|run|find|see"
     r"|detect|connect|join|finish|respond|proceed|show|recogni[sz]e|use|available|reach|visible)\w{0,4}"
-    r"|not (?:working|detected|found|visible|available|used|recogni[sz]ed|responding)|slow(?:er|ly|ness|s|ed|ing)?"
-    r"|bottlenecks?"
+    r"|not (?:working|detected|found|visible|available|used|recogni[sz]ed|responding)"
+    r"|slow(?:er|ly|ness|s|ed|ing|-?downs?)?|bottlenecks?"
     r"|low(?:er)? (?:\w{1,12} ){0,2}(?:bandwidth|throughput|performance|speed|utili[sz]ation|busbw)"
-    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation) (?:\w{1,12} ){0,8}(?:low|poor|drops?|dropped"
-    r"|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
+    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation) (?:\w{1,12} ){0,8}(?:low|lower|poor|drops?"
+    r"|dropped|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
+    r"|utili[sz]ation (?:\w{1,14} ){0,8}(?:is|be|to|at|of) 0(?![0-9.])|time[- ]consuming"
+    r"|only (?:saved|written|created|stored|copied) (?:in|on|at|by)"
     r"|poor (?:\w{1,10} )?(?:performance|bandwidth|scaling)|degrad\w{2,6}|regress\w{2,4}|corrupt\w{0,4}|wrong"
     r"|incorrect|garbage|nan|time[sd] out|(?:will|then|to|they|ranks) time ?out|timing out|timeouts"
     r"|timeout errors?|misbehav\w{1,3}"
@@ -112,7 +114,9 @@ _FAULTY = re.compile(
     r"|stops (?:during|after|at|in|when)|ends (?:with|after) \w{0,12} ?(?:error|signal|SIG\w{3,4}|timeout|exit)"
     r"|(?:not|n't|never|n\u2019t) (?:\w{1,8} )?(?:freed|released?|returned|deallocated|cleared)"
     r"|(?:remains?|stays?|still) (?:\w{1,8} ){0,2}(?:occup\w{2,4}|allocated|in use|held|used|holds?|shows?|sits?)"
-    r"|stop(?:s|ped) working|st(?:ands?|ood) still|no effect"
+    r"|stop(?:s|ped) working|st(?:ands?|ood) still|no effect|unexpectedly"
+    r"|(?:gpu|page|memory access|bus) faults?|(?:very|far too|extremely) (?:low|small|slow)"
+    r"|(?:bandwidth|throughput|performance|speed) (?:reduction|loss|penalty)"
     r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
     r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
@@ -145,7 +149,7 @@ _HEAD = re.compile(
     r"(?! (?:when|while|with|on|in|occur\w{0,4}|happen\w{0,3}) )"
 )
 """The start of messages of programs and of rows of tables."""
-_TITLE = re.compile(rf"# [A-Z][a-z]{{1,20}} \w|{_OF_ISSUE}:? \w")
+_TITLE = re.compile(rf"# [A-Z][a-z]{{1,20}} \w|(?:# )?{_OF_ISSUE}:? \w")
 """The beginning of a title that is a sentence, which has fewer words between others."""
 COLUMNS = 2
 """Vertical bars from which a line is a row of a table."""

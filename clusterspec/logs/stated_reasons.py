@@ -211,8 +211,8 @@ _A_HOST = r"(?:servers?|machines?|hosts?|computers?|nodes?|PC|system|O/?S|workst
 FACTS: tuple[tuple[str, str], ...] = (
     (
         "power-supply",
-        rf"\b(?:reboots|restarts|rebooting|powers off|turns off|shuts down) (?:the |my |our )?(?:whole "
-        rf"|entire )?{_A_HOST}\b"
+        r"\b(?:reboots|restarts|(?<!tried )(?<!Tried )(?<!after )(?<!by )(?<!without )rebooting|powers off|turns off"
+        rf"|shuts down) (?:the |my |our )?(?:whole |entire )?{_A_HOST}\b"
         rf"|\b(?:the|my|our) (?:whole |entire )?{_A_HOST} (?:\w{{2,10}} (?:and )?)?"
         r"(?:reboots|restarts|rebooted|powers off|turns off|shuts down)\b",
     ),

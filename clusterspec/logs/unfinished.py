@@ -39,6 +39,8 @@ from clusterspec.logs.told_lines import (
     text_without_stop,
 )
 from clusterspec.logs.told_rates import SHARE
+from clusterspec.logs.told_releases import fault_statements
+from clusterspec.logs.told_work import work_statement
 from clusterspec.logs.trials import TRIAL
 from clusterspec.logs.unlike_hosts import ALIKE, UNLIKE
 from clusterspec.logs.unlike_ranks import UNEVEN
@@ -101,13 +103,17 @@ def read_unfinished(text: str) -> Benchmark | None:
         of_devices = any(each.name in OF_DEVICES for each in evidence)
         reported = any(each.name.startswith((REASON, STACK, UNLIKE, ALIKE, WAITS)) for each in evidence)
         suspected = tuple(Evidence(*each) for each in suspected_statements(text))
-        known = suspected[1:] or any(each.name.startswith(("pcie-paths", UNEVEN, SHARE)) for each in evidence)
+        published = tuple(_published_faults(text))
+        known = (
+            suspected[1:] or published or any(each.name.startswith(("pcie-paths", UNEVEN, SHARE)) for each in evidence)
+        )
         reported = reported or bool(suspected and known)
         if not (told or error or ended or of_devices or reported) and not _is_marked(text):
             return None
-        evidence = (*evidence, *suspected)
+        evidence = (*evidence, *suspected, *published)
     else:
         evidence, failures = _with_consequences_last(text, evidence)
+        evidence = (*evidence, *_published_faults(text))
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)
     nodes = 1 if jobs > 1 else nodes
@@ -115,9 +121,15 @@ def read_unfinished(text: str) -> Benchmark | None:
         ranks, nodes = largest_communicator(evidence)
     ending = ending_of(text, [(each.name, each.text, each.line) for each in evidence], failures)
     series = Series(None, ranks, nodes, (), jobs=jobs, hosts=hosts_of_lines(text) or nodes_launched(text))
-    evidence = (*evidence, *_empty_table(text))
+    work = work_statement(text)
+    evidence = (*evidence, *_empty_table(text), *([Evidence(*work)] if work else []))
     devices = tuple(device_statements(text))
     return Benchmark(TOOL, (series,), evidence=evidence, ending=ending, left_out=left_out, devices=devices)
+
+
+def _published_faults(text: str) -> Iterator[Evidence]:
+    """Published faults of releases that a text names, whose symptoms it tells."""
+    return (Evidence(*each) for each in fault_statements(text))
 
 
 def _with_consequences_last(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:

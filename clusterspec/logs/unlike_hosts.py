@@ -28,7 +28,7 @@ FACTS: Mapping[str, str] = {
     "cuda": r"\bCUDA(?: [Vv]ersion)?[ :=]{1,3}(\d{1,2}\.\d)\b",
     "rocm": rf"\bROCm(?: [Vv]ersion)?[ :=]{{1,3}}v?{_RELEASE}",
     "kernel": (
-        r"\b(?:[Kk]ernel(?: [Vv]ersion| [Rr]elease)?[ :=]{1,3}"
+        r"\b(?:[Kk]ernel(?:\.x86_64|\.aarch64)?(?: [Vv]ersion| [Rr]elease)?[ :=]{1,3}"
         r"|Linux \S{1,60} )(\d\.\d{1,2}\.\d{1,3}-[\w.-]{1,30})"
     ),
     "ofed": r"\b(?:MLNX_OFED_LINUX-|(?:MLNX[_ ])?M?OFED(?: version)?[ :=]{1,3})(\d{1,2}\.\d{1,2}-\d[\d.]{1,12}\d)",
@@ -59,10 +59,12 @@ _HOST = (
 )
 _OUTCOME = (
     r"(?P<good>(?i:works|worked|working|good|before|previous(?:ly)?|old|passes|normal|expected))"
-    r"|(?P<bad>(?i:fails|failed|failing|bad|broken|after|new|not working|does(?: not|n't) work|slow|problem\w{0,6}))"
+    r"|(?P<bad>(?i:fails|failed|failing|bad|broken|after|new|(?:but )?not(?: working)?|does(?: not|n't) work|slow"
+    r"|problem\w{0,6}))"
 )
 _HEADING = re.compile(
-    rf"^[\s#*>=_-]{{0,8}}(?:(?:on |for |in )?(?:the )?(?P<host>{_HOST})|(?:{_OUTCOME})"
+    rf"^[\s#*>=_-]{{0,8}}(?:(?:on |for |in )?(?:the )?(?P<host>{_HOST})"
+    rf"|(?i:(?:it |this )?(?:was |is |has been ))?(?:{_OUTCOME})(?: (?:with|on|under))?"
     r"(?: (?:run|case|result|node|cluster|setup|environment|version|configuration|machine)s?)?)"
     r"(?: ?\([^()\n]{0,60}\)| [A-Za-z]{1,12}){0,3}[\s*_=-]{0,6}(?::[\s*_]{0,4}|[-=#*_]{2,20})?$",
     re.MULTILINE,

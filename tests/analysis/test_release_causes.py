@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.diagnosis import diagnosis_of
+from clusterspec.analysis.diagnosis import diagnosis_of, read_log
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.analysis.release_causes import published_faults
 from clusterspec.catalog.releases import ReleaseFault
+from clusterspec.results.diagnosis import Cause
 from tests.analysis.test_diagnosis import cluster, log, names
 from tests.settings import SETTINGS
 
@@ -81,3 +82,38 @@ def test_every_fault_of_the_catalog_cites_an_address() -> None:
     found = [fault for machine in machines for fault in published_faults(cluster(machine), SETTINGS.catalog)]
     assert len(found) > 10
     assert all(fault.url.startswith("https://") and (fault.since or fault.until) for fault in found)
+
+
+def told(text: str) -> tuple[Cause, ...]:
+    """The causes of a report on two nodes."""
+    read = read_log("a.txt", text.encode(), unfinished=True)
+    return diagnosis_of(cluster(ROCE), [("a.txt", read)], LogOverrides()).compared[0].causes
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("Our job hangs at random since we pass device_id, with torch==2.7.0.", "release-fault"),
+        ("The collectives hang on our GH200 nodes with NCCL 2.28.9.", "release-fault"),
+        ("Our all-to-all hangs on GB200 with NCCL version 2.26.2+cuda12.8.", "release-fault"),
+        ("Our dispatch of DeepEP hangs with NVSHMEM 3.5.19.", "release-fault"),
+        ("Our training hangs with driver 560.35 while one GPU reads from its peer.", "driver-release"),
+    ],
+)
+def test_a_release_is_named_whose_published_fault_a_report_tells(text: str, cause: str) -> None:
+    assert told(text)[0].name == cause
+    assert "have a published fault" in told(text)[0].evidence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Our job hangs at random since we pass device_id, with torch==2.8.0.",  # mended
+        "Our job hangs at random since we pass device_id, with torch==2.6.0.",  # before
+        "Our job is slow since we pass device_id, with torch==2.7.0.",  # another symptom
+        "The collectives hang on our GH200 nodes with NCCL 2.29.3.",
+        "The collectives hang on our Xeon nodes with NCCL 2.28.9.",
+    ],
+)
+def test_other_releases_and_symptoms_have_no_published_fault(text: str) -> None:
+    assert not any("have a published fault" in each.evidence for each in told(text))

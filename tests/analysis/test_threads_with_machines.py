@@ -99,7 +99,17 @@ programs print them; for a benchmark with a result also the share of the predict
   first and eight at all. Three were known: of the other seven three were first and five at all. Not known were hosts
   that reboot, in other words than a report of them had.
 
-The places of AF1 to AJ3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
+- `AK1` (2026-11-30): 24 posts of device plugins, drivers, releases, validation, affinity, limits of Slurm and GIDs, all
+  of addresses that no table had: 11 were named first and 14 at all before anything was changed (five refused). Not
+  known were faults of releases by their symptoms, limits as the kernel lists them, and the cores that PyTorch counts.
+  One is left out below, rightly none of the known (a number of a device that another module took).
+
+- `AK2` (2026-11-30): 24 posts by ten other queries, of accelerators other than GPUs, symbols, MPI, Ray, quotas, slow
+  data and files on one node, all of addresses that no table had: 17 were named first and 19 at all before anything was
+  changed (one refused). Most of them print a message that names the cause, which AK1 seldom has. Seven more posts
+  between the two draws, one of them known: five were first and six at all.
+
+The places of AF1 to AK2 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
 """
 

@@ -40,6 +40,7 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
         "known-parts.csv",
         "longest-offers.csv",
         "purchase-terms.csv",
+        "release-faults.csv",
         "releases.csv",
         "words-of-claims.csv",
     }

@@ -89,3 +89,10 @@ def test_a_line_of_one_part_repeated_is_searched_once_for_each_place() -> None:
     assert 150 < once < twice < 2.1 * once
     text = "\n".join(f"ValueError: {lines[0]}{number}" for number in range(200))
     steps(lambda: list(line_statements(text)), most=CALLS * 200)
+
+
+def test_a_line_of_source_code_that_would_print_a_message_states_nothing() -> None:
+    printed = "CheckpointingException: Checkpoint directory /data/run7 does not exist"
+    assert [name for name, _, _ in line_statements(printed)] == ["message invalid-setting states"]
+    quoted = "    raise CheckpointingException(f'Checkpoint directory {checkpoint_dir} does not exist')"
+    assert not list(line_statements(quoted))

@@ -33,6 +33,7 @@ def test_a_sentence_names_the_cause_after_the_words_of_a_reason(text: str, reaso
         "The firewall is off.",
         "This is because the cross entropy loss is a sum.",
         "We reboot the server every week.",
+        "Tried rebooting the system, but it still doesn't work.",
         "NCCL 2.19.4 has support for it.",
         "error: it failed because the firewall blocks it",
         "[rank0]: because of the firewall",

@@ -51,6 +51,8 @@ def test_a_fact_of_runs_of_unlike_outcome_is_a_trial_of_its_release() -> None:
     assert found == [
         ("trial helped release of driver", "with driver 535.104.05 it works, with 550.54.14 it does not", 5)
     ]
+    kernels = "Was working with:\n- kernel.x86_64 6.17.8-300.fc43\nbut not with:\n- kernel.x86_64 6.17.9-300.fc43"
+    assert _names(kernels) == ["trial helped release of kernel"]
     assert not _names("Working:\nexport WORLD_SIZE=8\nFailing:\nexport WORLD_SIZE=16")
 
 
