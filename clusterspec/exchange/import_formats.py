@@ -26,6 +26,8 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.left_unread import with_unread_settings
 from clusterspec.exchange.machine_formats import MACHINE_FORMATS
+from clusterspec.exchange.other_shells import as_shell_script
+from clusterspec.exchange.python_commands import as_started_commands
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.tracked_runs import without_tracker
 from clusterspec.exchange.written_documents import document_within
@@ -63,7 +65,7 @@ class ImportFormat:
         """The content of a file. Raises `FormatError` if it has another format or is too large."""
         if len(file.data) > self.largest << 20:
             raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
-        file, reader = without_tracker(file), _log_reader(self.name)
+        file, reader = as_started_commands(as_shell_script(without_tracker(file))), _log_reader(self.name)
         found = measurements.read_log(reader, file) if reader else self._read_with_surroundings(file)
         return with_launch_listed(file, found, map(format_named, STARTED)) if self.name in TOOLS else found
 
@@ -81,6 +83,10 @@ class ImportFormat:
                 return found
             elif not self.complete:
                 found = with_surroundings(self.name, file, found)
+            if self.name in _WITHOUT_PROGRAM:
+                from clusterspec.exchange.workloads.other_programs import with_settings_of_program
+
+                found = with_settings_of_program(file, found)
             return with_unread_settings(file, with_pods_named(file, with_files_in_text(file, found, _workload_of)))
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
@@ -94,6 +100,8 @@ class ImportFormat:
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
 
 
+_WITHOUT_PROGRAM = ("slurm-job", "batch-job", "task", "kubernetes", "xpk")
+"""Formats that state a machine or nodes, whatever program runs on them."""
 _UNFINISHED = ("compose", "ray-chart", "terraform", "cloudformation")
 """Formats of machines whose files also state what runs on them."""
 WRITTEN = ("kubernetes", "parallelcluster", "cluster-toolkit", "hyperpod")
@@ -318,7 +326,16 @@ PURCHASING = (
         largest=8,
     ),
 )
-_LAST = (LAUNCHES, BATCH_JOBS)
+OTHER_PROGRAMS = ImportFormat(
+    "settings",
+    "workloads",
+    "programs and files without a reader: settings whose names have one meaning in the field (tensor_parallel_size, …)",
+    "workloads.other_programs",
+    ("other-program",),
+    complete=True,
+)
+"""The format of programs without a reader, whose settings have names of the field."""
+_LAST = (LAUNCHES, BATCH_JOBS, OTHER_PROGRAMS)
 """Formats of files that no other format matches."""
 IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHASING[1:], *_LAST)
 
@@ -394,7 +411,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
         raise FormatError("is a spec, which `clusterspec check` reads; `import` reads files of other programs")
     from clusterspec.exchange.other_formats import refuse_look_alikes, refuse_others, unknown_format_error
 
-    file = without_tracker(file)
+    file = as_started_commands(as_shell_script(without_tracker(file)))
     refuse_look_alikes(file)
     kind = next((kind for kind in IMPORT_FORMATS[: -len(_LAST)] if kind.matches(file)), None)
     if kind is not None:
@@ -415,8 +432,8 @@ def guessed_format(file: InputFile) -> ImportFormat:
     refuse_others(file)
     if LAUNCHES.matches(file) and _starts_something(file):
         return LAUNCHES
-    if BATCH_JOBS.matches(file):
-        return BATCH_JOBS
+    if kind := next((each for each in (BATCH_JOBS, OTHER_PROGRAMS) if each.matches(file)), None):
+        return kind
     raise unknown_format_error(file)
 
 

@@ -1,0 +1,121 @@
+"""Settings of programs without a reader: names of one meaning are read, and nothing whose scope is open."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.exchange.import_result import FormatError, SeveralParts
+from tests.exchange.imports import counts, given, read, unknown
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "stated", "told"),
+    [
+        (
+            "a.yaml",
+            "trainer: {num_nodes: 2, gpusPerNode: 8}\nmodel: {tensor_parallel_size: 4}\n",
+            {"layout.nodes": 2, "layout.tp": 4, "ranks_per_node": 8},
+            "only settings whose names have one meaning",
+        ),
+        (
+            "a.yaml",
+            "train: {micro_batch_size: 2}\ncritic: {micro_batch_size: 4}\n",
+            {"layout.micro_batch": 2},
+            "critic.micro_batch_size: 4: which model or part of the work",
+        ),
+        (
+            "a.json",
+            '{"global_batch_size": 64, "zero_stage": 3, "seq_len": 4096}\n',
+            {"workload.global_batch": 64, "layout.sharding": "fsdp", "workload.sequence_length": 4096},
+            "",
+        ),
+        (
+            "a.toml",
+            "[parallel]\npipeline_parallel_size = 2\ncontext_parallel_size = 4\n",
+            {"layout.pp": 2, "layout.cp": 4},
+            "",
+        ),
+        (
+            "a.ini",
+            "[parallel]\ntensor_parallel_size = 4\n[train]\nmicro_batch_size: 1 ; each\n",
+            {"layout.tp": 4, "layout.micro_batch": 1},
+            "",
+        ),
+        ("a.py", "size = 4\nparallel = dict(tensor_parallel=size)\n", {"layout.tp": 4}, ""),
+        (
+            "a.env",
+            "export TENSOR_PARALLEL_SIZE=4\nGPU_MEMORY_UTILIZATION=.85\n",
+            {"layout.tp": 4, "workload.serving.memory_fraction": 0.85},
+            "",
+        ),
+        (
+            "a.sh",
+            "MBS=2\npython own.py --micro-batch-size $MBS --seq_len 512 model.expert_parallel_size=8\n",
+            {"layout.micro_batch": 2, "workload.sequence_length": 512, "layout.ep": 8},
+            "own.py: no reader knows it",
+        ),
+        (
+            "a.sh",
+            "torchrun --nnodes 2 --nproc_per_node 8 own.py --global_batch_size 64 --num_nodes 3 --lr 1\n",
+            {"layout.nodes": 2, "ranks_per_node": 8, "workload.global_batch": 64},
+            "num_nodes: 3: the launcher states 2",
+        ),
+        (
+            "a.sh",
+            "#SBATCH --nodes=2\n#SBATCH --gpus-per-node=4\nsrun python own.py --tp_size $TP --micro_batch_size 2\n",
+            {"layout.nodes": 2, "cluster.accelerators_per_node": 4, "layout.micro_batch": 2},
+            "tp_size: $TP: not an integer",
+        ),
+        (
+            "a.yaml",
+            "engine: {tensor_parallel_size: 2, gpu_memory_utilization: 0.9}\n",
+            {"layout.tp": 2, "workload.serving.memory_fraction": 0.9},
+            "",
+        ),
+        (
+            "a.yaml",
+            "engine: {tensor_parallel_size: 2}\nmicro_batch_size: 4\n",
+            {"layout.micro_batch": 4},
+            "engine.tensor_parallel_size: 2",
+        ),
+        (
+            "a.yaml",
+            "tensor_parallel_size: 2\nmodel: {tp_size: 4}\nnproc_per_node: 8\n",
+            {"ranks_per_node": 8},
+            "tp_size: 4: another setting of this meaning differs",
+        ),
+    ],
+)
+def test_a_name_of_one_meaning_states_its_value(name: str, text: str, stated: dict[str, object], told: str) -> None:
+    reading = read(text, name=name)
+    assert given(reading) | counts(reading) == stated
+    assert told in unknown(reading)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.yaml", "num_nodes: 207\nseq_len: 96\n"),  # the nodes of a graph, and a series
+        ("a.yaml", "gradient_accumulation_steps: 40\nbatch_size: 12\n"),  # steps of all ranks in nanoGPT
+        ("a.sh", "gcloud container clusters create x --num-nodes 4 --tp_size 2\n"),
+        ("a.sh", "python convert_checkpoint.py --tp_size 4\n"),
+        ("a.sh", "# python own.py --tp_size 4\necho done\n"),
+        ("a.sh", "exit 1\npython own.py --micro_batch_size 4\n"),
+        ("a.md", "micro_batch_size: 4\ntensor_parallel_size: 4\n"),
+        ("a.py", "micro_batch_size = 4\ndef train():\n    pass\n"),
+        ("a.sh", "python own.py --batch_size_per_gpu 800 --gradcache_chunk_size 50\n"),
+        ("a.yaml", "critic: {micro_batch_size: 4}\nreward: {tensor_parallel_size: 2}\n"),
+    ],
+)
+def test_a_name_of_another_meaning_states_nothing(name: str, text: str) -> None:
+    with pytest.raises(FormatError):
+        read(text, name=name)
+
+
+def test_launches_whose_settings_differ_are_parts() -> None:
+    text = "python own.py --micro_batch_size 4\npython own.py --micro_batch_size 8\n"
+    with pytest.raises(SeveralParts, match="holds 2 launches"):
+        read(text, name="a.sh")
+    assert given(read(text, name="a.sh", part=2)) == {"layout.micro_batch": 8}
+    alike = "python own.py --micro_batch_size 4 --seed 1\npython own.py --micro_batch_size 4 --seed 2\n"
+    assert given(read(alike, name="a.sh")) == {"layout.micro_batch": 4}
