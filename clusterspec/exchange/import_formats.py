@@ -83,7 +83,7 @@ class ImportFormat:
                 return found
             elif not self.complete:
                 found = with_surroundings(self.name, file, found)
-            if self.name in _WITHOUT_PROGRAM:
+            if self.name in _WITHOUT_PROGRAM and not (self.group == "machines" and _has_launch_of_reader(file)):
                 from clusterspec.exchange.workloads.other_programs import with_settings_of_program
 
                 found = with_settings_of_program(file, found)
@@ -106,6 +106,11 @@ _UNFINISHED = ("compose", "ray-chart", "terraform", "cloudformation")
 """Formats of machines whose files also state what runs on them."""
 WRITTEN = ("kubernetes", "parallelcluster", "cluster-toolkit", "hyperpod")
 """Formats that are also read inside scripts and pages, unless these have another format."""
+
+
+def _has_launch_of_reader(file: InputFile) -> bool:
+    """Whether a file has a launch of a format of its own, which is imported by its KIND or with `auto`."""
+    return any(kind.matches(file) for kind in WORKLOADS if kind.name not in _WITHOUT_PROGRAM)
 
 
 def _workload_of(file: InputFile) -> ImportResult | None:

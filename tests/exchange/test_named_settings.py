@@ -84,6 +84,24 @@ from tests.exchange.imports import counts, given, read, unknown
             {"ranks_per_node": 8},
             "tp_size: 4: another setting of this meaning differs",
         ),
+        (
+            "a.sh",
+            "lm_eval --model vllm --model_args pretrained=Qwen/Qwen2.5-7B,tensor_parallel_size=4,dtype=auto\n",
+            {"layout.tp": 4, "workload.model": "qwen2.5-7b"},
+            "lm_eval: no reader knows it",
+        ),
+        (
+            "a.sh",
+            "TP=2\nPP=1\nDP=$((64/TP))\nNNODES=8\n. ./run.sh\nexit 0\n",
+            {"layout.tp": 2, "layout.pp": 1, "layout.dp": 32, "layout.nodes": 8},
+            "",
+        ),
+        (
+            "a.yaml",
+            "distributed: {data_parallel_size: 4, sequence_parallel: true, zero_stage: 1}\nbase_model: a/b\n",
+            {"layout.dp": 4, "layout.sequence_parallel": True, "layout.sharding": "zero1"},
+            "model a/b: no catalog entry",
+        ),
     ],
 )
 def test_a_name_of_one_meaning_states_its_value(name: str, text: str, stated: dict[str, object], told: str) -> None:

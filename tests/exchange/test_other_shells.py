@@ -41,7 +41,7 @@ SERVE = "vllm serve Qwen/Qwen2.5-7B-Instruct --tensor-parallel-size"
         ),
         (
             "serve.py",
-            'import subprocess\nM, N = "a", 64\nT = 4\n\ndef serve():\n    subprocess.Popen(\n        ["vllm", "serve", '
+            'import subprocess\nT = 4\n\ndef serve():\n    subprocess.Popen(\n        ["vllm", "serve", '
             'f"Qwen/Qwen2.5-7B-Instruct", "--tensor-parallel-size", f"{T}", "--max-num-seqs", "64"])\n',
         ),
     ],

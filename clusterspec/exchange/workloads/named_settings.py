@@ -32,6 +32,8 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
         *("expert_model_parallel_size", "expert_parallel_size", "expert_parallel_degree"),
         *("expert_parallelism", "ep_size", "ep"),
     ),
+    "layout.dp": ("data_parallel_size", "data_parallel_degree", "data_parallelism", "dp_size", "dp_degree", "dp"),
+    "layout.virtual_stages": ("virtual_pipeline_model_parallel_size", "virtual_pipeline_parallel_size"),
     "layout.expert_tp": ("expert_tensor_parallel_size", "expert_tensor_parallel_degree"),
     "layout.nodes": ("nnodes", "num_nodes", "n_nodes", "num_machines", "nodes"),
     _RANKS: (
@@ -53,7 +55,7 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
 }
 """Counts of a spec, and the names that state them; those with ``#`` are numbers for which the spec has no key."""
 _ACCOMPANIED = frozenset(
-    {"tp", "pp", "cp", "ep", "seq_len", "num_nodes", "n_nodes", "nodes", "accumulate_grad_batches"}
+    {"tp", "pp", "cp", "ep", "dp", "seq_len", "num_nodes", "n_nodes", "nodes", "accumulate_grad_batches"}
 )
 """Short names, which programs of other fields have too (the nodes of a graph): read next to a longer one only."""
 _PRECISIONS = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "bf16-mixed": "bf16"}
@@ -81,15 +83,18 @@ def _share(value: Any) -> Value:
 _OTHERS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], Value]]] = {
     "layout.sharding": (("zero_stage", "zero_optimization_stage"), _sharding),
     "layout.recompute": (("gradient_checkpointing",), _recompute),
+    "layout.sequence_parallel": (("sequence_parallel",), boolean_value),
     "workload.precision": (("mixed_precision",), _precision),
     "workload.serving.memory_fraction": (("gpu_memory_utilization", "mem_fraction_static"), _share),
 }
-_MODEL = ("model_name_or_path", "pretrained_model_name_or_path", "hf_model_name_or_path")
+_MODEL = ("model_name_or_path", "pretrained_model_name_or_path", "hf_model_name_or_path", "base_model", "pretrained")
 _PATHS = {name: path for path, names in _COUNTS.items() for name in names} | {
     name: path for path, (names, _) in _OTHERS.items() for name in names
 }
 NAMES = (*_PATHS, *_MODEL)
 """All names, in small letters with underscores."""
+OF_LAUNCHERS = frozenset({"layout.nodes", _RANKS})
+"""What launchers and jobs state as well as programs."""
 _OF_TRAINING = frozenset({"layout.micro_batch", "workload.global_batch", _STEPS, "layout.sharding", "layout.recompute"})
 _SIZES = frozenset(
     {

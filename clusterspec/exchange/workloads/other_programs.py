@@ -27,6 +27,7 @@ from clusterspec.exchange.workloads.config_code import read_assignments, syntax_
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves, launches_of
 from clusterspec.exchange.workloads.launch_commands import is_launch
 from clusterspec.exchange.workloads.named_settings import (
+    OF_LAUNCHERS,
     named_settings,
     option_names,
     set_named,
@@ -37,7 +38,7 @@ from clusterspec.exchange.workloads.toml_files import toml_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 SETTINGS = "settings"
-_NAMED = re.compile(rf"(?<=[\s.+-])(?:{'|'.join(option_names())})(?=[=\s])", re.IGNORECASE)
+_NAMED = re.compile(rf"(?<=[\s.,+-])(?:{'|'.join(option_names())})(?=[=\s])", re.IGNORECASE)
 _PAGES = (".md", ".rst", ".ipynb", ".html", ".txt", ".log", ".out", ".err", ".csv", ".xml", ".tf", ".hcl")
 """Files whose text is not that of one program: pages, logs, tables, and those with a language of their own."""
 _OTHER_PROGRAMS = frozenset(
@@ -50,7 +51,9 @@ _OTHER_PROGRAMS = frozenset(
 """Programs of the shell, of clouds and of schedulers, whose nodes are not those of a launch."""
 _PREPARES = re.compile(r"convert|export|merg|quantiz|prepar|preprocess|tokeniz|download|build|upload", re.IGNORECASE)
 """Parts of names of programs that prepare checkpoints or data, whose degrees are those of files."""
-_ASSIGNS = frozenset({"echo", "printf", "source", ".", "set", "export", "mkdir", "cd", "module", "ulimit", "unset"})
+_ASSIGNS = frozenset(
+    {"echo", "printf", "source", ".", "set", "export", "mkdir", "cd", "module", "ulimit", "unset", "exit", "return"}
+)
 
 
 def matches_settings(file: InputFile) -> bool:
@@ -103,7 +106,21 @@ def _launches(file: InputFile) -> Iterator[Keys]:
     for keys in chain(found, (Keys(command=each) for each in others)):
         if keys.command.words and not keys.stopped and not _is_of_another_kind(keys.command):
             take_overrides(keys)
+            _take_pairs(keys)
             yield keys
+
+
+_PAIRS = re.compile(r"\w{1,60}=[^\s,]{1,200},[^\s]{1,2000}")
+_PAIR = re.compile(r"(?:(?<=,)|(?<![^,]))(?P<name>[A-Za-z_]\w{0,60})=(?P<value>[^,={}]{1,200})")
+
+
+def _take_pairs(keys: Keys) -> None:
+    """Add the settings that one word lists (``pretrained=a/b,tensor_parallel_size=4``), as harnesses of evaluation take
+    those of their engine.
+    """
+    for word in keys.command.words:
+        for pair in _PAIR.finditer(word.text) if _PAIRS.fullmatch(word.text) else ():
+            keys.put(pair["name"], pair["value"], word.line)
 
 
 def _is_of_another_kind(command: Command) -> bool:
@@ -200,10 +217,12 @@ def with_settings_of_program(file: InputFile, found: ImportResult) -> ImportResu
     if keys is None:
         return found
     builder = ImportBuilder(found.kind, file.name)
+    for each in [each for each in named_settings(keys) if each.path in OF_LAUNCHERS]:
+        del keys.values[each.key]  # the job and its launcher decide on how many nodes the program runs
+    if not (named := named_settings(keys)):
+        return found
     set_named(keys, builder)
-    own = {each.name for each in found.counts}
-    builder.counts = [each for each in builder.counts if each.name not in own]
-    names = ", ".join(dict.fromkeys(each.key for each in named_settings(keys)))
+    names = ", ".join(dict.fromkeys(each.key for each in named))
     why = f"no reader knows it: of its options only those with one meaning in the field are read: {names}"
     builder.unknown(excerpt(_program_of(keys.command), TITLE), why, keys.command.line)
     return combined_result([found, builder.reading()])

@@ -57,7 +57,7 @@ _LAYOUT = {
 }
 _SPLIT = re.compile(r"micro_(?:train_)?batch|ubatch")
 """Options of other programs that state the samples of one pass."""
-_MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id", "model_name")
+_MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id", "model_name", "base_model", "base_model_name")
 _LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len", "sequence_len")
 _PACKED = ("packing", "sample_packing", "use_packed_ds")
 _QUANTIZED = ("qlora", "use_qlora", "q_lora")
@@ -158,7 +158,8 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     if str(keys.get("optim", "optimizer")).strip().lower() == "adamw_torch":  # torch.optim.AdamW without fused=True
         builder.set("layout.fused_optimizer", False, keys.line("optim", "optimizer"))
     if generates:
-        keys.get("gradient_accumulation_steps")
+        steps = keys.integer("gradient_accumulation_steps")
+        builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
     else:
         set_trainer_accumulation(keys, builder)
     if other := keys.get("config_file", "config"):
