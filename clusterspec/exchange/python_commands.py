@@ -26,7 +26,7 @@ def as_started_commands(file: InputFile) -> InputFile:
     """The commands of a program in Python as a script of a shell; any other file as it is."""
     if not file.name.lower().endswith(".py") or isinstance(file, RewrittenFile) or len(file.data) > LARGEST_SCRIPT:
         return file
-    if not _STARTS.search(file.data) or _OTHER_READERS.search(file.data) or b'"--' not in file.data.replace(b"'", b'"'):
+    if not _STARTS.search(file.data) or _OTHER_READERS.search(file.data) or b"--" not in file.data:
         return file
     return _started_commands(file)
 
@@ -78,6 +78,9 @@ def _constant_text(node: ast.expr) -> str | None:
 
 def _command_of(node: ast.stmt, names: dict[str, str]) -> str:
     """A command, or words that are added to one, as a statement of a shell; empty for other statements."""
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return) else None
+    if (text := _text_of_command(value, names)) is not None:
+        return text
     if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.List):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         words = _words(node.value, names)
@@ -86,6 +89,30 @@ def _command_of(node: ast.stmt, names: dict[str, str]) -> str:
         return f"{node.target.id}+=({_words(node.value, names)})"
     call = node.value if isinstance(node, ast.Expr | ast.Assign | ast.Return) else None
     return _command_of_call(call, names) if isinstance(call, ast.Call) else ""
+
+
+_PROGRAM = re.compile(r"\s{0,200}(?:torchrun|accelerate|deepspeed|vllm|trtllm-serve|mpirun|srun|python3?)\s")
+
+
+def _text_of_command(value: ast.expr | None, names: dict[str, str]) -> str | None:
+    """The words of a command that a text holds, by itself or as the first argument of a call, on one line."""
+    if isinstance(value, ast.Call) and value.args:
+        value = value.args[0]
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        text = value.value
+    elif isinstance(value, ast.JoinedStr):
+        text = "".join(_plain_part(each, names) for each in value.values)
+    else:
+        return None
+    return " ".join(text.replace("\\\n", " ").split()) if _PROGRAM.match(text) and " --" in text else None
+
+
+def _plain_part(node: ast.expr, names: dict[str, str]) -> str:
+    """A part of a text: itself, the constant that a name stands for, or a variable that no line sets."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    inner = node.value if isinstance(node, ast.FormattedValue) else node
+    return _word(inner, names).strip("'\"")
 
 
 def _command_of_call(call: ast.Call, names: dict[str, str]) -> str:

@@ -38,6 +38,8 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
     {'nodes': ('128', 1), 'ntasks-per-node': ('8', 1)}
     >>> directives("#SBATCH --tasks-per-node 4")
     {'ntasks-per-node': ('4', 1)}
+    >>> directives("#SBATCH --gres=gpu"), directives("#SBATCH --gres=gpu:a100"), directives("#SBATCH --gres=gpu:COUNT")
+    ({'gres': ('1', 1)}, {'gres': ('1', 1)}, {})
     >>> directives("#SBATCH --gres=dcu:4"), directives("#SBATCH --gres=craynetwork:1")
     ({'gres': ('4', 1)}, {})
 
@@ -214,10 +216,17 @@ def accelerator_features(text: str) -> list[tuple[str, int]]:
     return list(found.items())
 
 
+_UNCOUNTED = re.compile(r"(?<=--gres[= ])gpu(?::(?=[A-Za-z_-]{0,20}\d)[A-Za-z][\w.-]{0,40})?(?=[ \t,\"']|$)")
+"""Accelerators without a count, which is one then ("Where the count is not specified, the default is 1", sbatch(1)); a
+word without a digit may be a placeholder.
+"""
+
+
 def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """The directives with a count, each with its line. Generic resources other than accelerators are left out."""
     for line, words in enumerate(text.split("\n"), 1):
-        for match in _OPTION.finditer(words.split(" #", 1)[0][:2_000]) if _LINE.match(words) else ():
+        stated = _UNCOUNTED.sub(r"\g<0>:1", words.split(" #", 1)[0][:2_000]) if _LINE.match(words) else ""
+        for match in _OPTION.finditer(stated):
             if match["name"] != "gres" or "gpu:" in match[0] or (match["kind"] or "").lower() in _OF_OTHERS:
                 yield line, match
 

@@ -137,3 +137,35 @@ def test_launches_whose_settings_differ_are_parts() -> None:
     assert given(read(text, name="a.sh", part=2)) == {"layout.micro_batch": 8}
     alike = "python own.py --micro_batch_size 4 --seed 1\npython own.py --micro_batch_size 4 --seed 2\n"
     assert given(read(alike, name="a.sh")) == {"layout.micro_batch": 4}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "stated", "told"),
+    [
+        ("a.sh", "#SBATCH -N 1\n#SBATCH --gres=gpu:a100\nsrun a\n", {"accelerators_per_node": 1, "nodes": 1}, ""),
+        ("a.sh", "#SBATCH -N 2\n#SBATCH --gres=gpu\nsrun a\n", {"accelerators_per_node": 1, "nodes": 2}, ""),
+        (
+            "a.yaml",
+            "resources:\n  any_of:\n    - accelerators: L4:2\n    - {accelerators: A10G:2, use_spot: true}\nrun: a\n",
+            {"accelerators_per_node": 2, "nodes": 1},
+            "L4:2, A10G:2: several choices",
+        ),
+        (
+            "a.yaml",
+            "resources:\n  ordered:\n    - accelerators: H100:8\n    - accelerators: A100:4\nrun: a\n",
+            {"nodes": 1},
+            "several choices",
+        ),
+    ],
+)
+def test_what_a_job_or_a_task_leaves_to_a_default_or_a_choice(
+    name: str, text: str, stated: dict[str, object], told: str
+) -> None:
+    reading = read(text, name=name)
+    assert {key.rpartition(".")[2]: value for key, value in given(reading).items()} == stated
+    assert told in unknown(reading)
+
+
+def test_a_placeholder_is_no_accelerator() -> None:
+    with pytest.raises(FormatError):
+        read("#SBATCH -N 1\n#SBATCH --gres=gpu:COUNT\nsrun a\n", name="a.sh")
