@@ -234,7 +234,7 @@ def yaml_scalar(value: str | int | float | bool | None) -> str:
 
 
 def _decimal_text(value: float) -> str:
-    """A number as YAML 1.1 reads it too: it takes one with an exponent and no point for a text (yaml.org/type/float)."""
+    """A number that YAML 1.1 reads too, to which an exponent without a point is a text (yaml.org/type/float)."""
     text = f"{value:.12g}"
     mantissa, sign, exponent = text.partition("e")
     return f"{mantissa}.0e{exponent}" if sign and "." not in mantissa else text
