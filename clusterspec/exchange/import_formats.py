@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from typing import cast
 
@@ -386,24 +387,38 @@ def _first_line(kind: ImportFormat, file: InputFile) -> str:
     return f" (from line {line})" if line else ""
 
 
-def _job_without_launch(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
-    """The Slurm job format, for a job that names a framework and requests accelerators but does not launch the
-    framework.
+def _format_of_script(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
+    """The format of a script that names a framework without launching it, or that writes a configuration of one; None
+    if the format that matches reads it, or refuses it for another reason.
     """
     job = format_named("slurm-job")
-    if kind.group != "workloads" or kind is job or not job.matches(file):
+    if kind.group != "workloads" or kind is job or not (job.matches(file) or file.text.startswith("#!")):
         return None
+    fault = _fault_of(kind, file)
+    if isinstance(fault, NothingStarted):
+        others: tuple[ImportFormat, ...] = (job,)
+    else:
+        others = (job, LAUNCHES, OTHER_PROGRAMS) if fault and _READ_AS_DOCUMENT.match(str(fault)) else ()
+    return next((each for each in others if each.matches(file) and _reads(each, file)), None)
+
+
+def _fault_of(kind: ImportFormat, file: InputFile) -> FormatError | None:
+    """Why a format cannot be read; None if it can."""
     try:
         kind.read(file)
-    except NothingStarted:
-        try:
-            job.read(file)
-        except FormatError:
-            return None
-        return job
-    except FormatError:
-        return None
+    except FormatError as fault:
+        return fault
     return None
+
+
+_READ_AS_DOCUMENT = re.compile(r"(?:line \d{1,9}: )?(?:not YAML|not JSON|no TOML)\b")
+"""The reason for which a reader of configurations refuses a script that writes one."""
+
+
+def _reads(kind: ImportFormat, file: InputFile) -> bool:
+    """Whether a format can be read, or has several parts."""
+    fault = _fault_of(kind, file)
+    return fault is None or isinstance(fault, SeveralParts)
 
 
 def guessed_format(file: InputFile) -> ImportFormat:
@@ -428,26 +443,15 @@ def guessed_format(file: InputFile) -> ImportFormat:
             refuse_training(file)
             if serves_only_programs_of_sites(file):
                 return format_named("kubernetes")  # an application of a site, on machines that the object states
-        return _job_without_launch(kind, file) or kind
+        return _format_of_script(kind, file) or kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
     if kind := next((each for each in held if document_within(file, each.matches, each.read_as_one_format)), None):
         return kind
     if len(file.data) > 2 << 20:
         raise FormatError(f"has {len(file.data) >> 20} MiB and matches no format that allows that size; name the KIND")
     refuse_others(file)
-    if LAUNCHES.matches(file) and _starts_something(file):
+    if LAUNCHES.matches(file) and _reads(LAUNCHES, file):
         return LAUNCHES
     if kind := next((each for each in (BATCH_JOBS, OTHER_PROGRAMS) if each.matches(file)), None):
         return kind
     raise unknown_format_error(file)
-
-
-def _starts_something(file: InputFile) -> bool:
-    """Whether a launcher states the nodes or ranks of a program."""
-    try:
-        LAUNCHES.read(file)
-    except SeveralParts:
-        return True
-    except FormatError:
-        return False
-    return True

@@ -82,3 +82,27 @@ def test_what_a_test_decides_stays_open_in_every_language(name: str, text: str) 
 def test_a_makefile_without_a_launch_starts_nothing() -> None:
     with pytest.raises(FormatError):
         read("TP ?= 4\ntest:\n\tpytest -q\n", name="Makefile")
+
+
+def test_a_script_that_writes_a_configuration_is_a_script() -> None:
+    job = "#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:8\n"
+    written = (
+        "cat << EOT > a.yaml\ndistributed_type: MULTI_GPU\ncompute_environment: LOCAL_MACHINE\nnum_machines: $N\nEOT\n"
+    )
+    reading = read(f"{job}a: b: c\n{written}accelerate launch --config_file a.yaml own.py --lr 1\n", name="a.slurm")
+    assert reading.kind == "slurm-job"
+    assert given(reading) == {"cluster.accelerators_per_node": 8, "layout.nodes": 1}
+
+
+def test_an_evaluation_is_not_stated_as_training() -> None:
+    launch = "torchrun --nproc_per_node 8 own.py --model_name_or_path a/b --per_device_train_batch_size 2"
+    assert given(read(f"{launch}\n", name="a.sh"))["workload.kind"] == "train"
+    reading = read(f"{launch} --do_eval\n", name="a.sh")
+    assert "workload.kind" not in given(reading)
+    assert "do_eval: without do_train" in unknown(reading)
+    assert given(read(f"{launch} --do_eval --do_train\n", name="a.sh"))["workload.kind"] == "train"
+
+
+def test_a_launcher_behind_mpiexec_states_its_nodes_and_ranks() -> None:
+    text = "A=1 mpiexec -n 2 --ppn 1 torchrun --nnodes=2 --nproc-per-node=4 own.py\n"
+    assert given(read(text, name="a.sh"))["layout.nodes"] == 2

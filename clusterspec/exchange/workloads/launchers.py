@@ -37,7 +37,7 @@ _STARTED = (
 )
 _LINE = re.compile(
     r"^[ \t]*(?:[\w.*|\"'-]{1,60}\)[ \t]*)?"
-    r"(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|srun\b[^\n]{0,300}?)[ \t]+)?"
+    r"(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|(?:srun|mpiexec|mpirun)\b[^\n]{0,300}?)[ \t]+)?"
     rf"(?:{_STARTED}|[\"']?\$\{{?\w{{1,60}}\}}?[\"']?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[\s\\])"
     rf"|^[ \t]*(?:export[ \t]+)?[A-Za-z_]\w{{0,60}}=[\"'(]?(?:\$\{{\w{{1,60}}:-)?{_STARTED}(?=[\s\\\"'}}])",
     re.MULTILINE,

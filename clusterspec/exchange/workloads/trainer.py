@@ -140,6 +140,9 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     elif program := next((word for word in keys.command.words if _ENCODERS.search(word.text)), None):
         why = "trains an encoder, alone or with a decoder: a spec describes only text decoders"
         builder.unknown(program.text.rpartition("/")[2], why, program.line)
+    elif other := _evaluation_alone(keys):
+        why = "without do_train the Trainer's own programs only evaluate: whether this one trains, it decides itself"
+        builder.unknown(other, why, keys.line(other))
     else:
         builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
@@ -168,6 +171,16 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _evaluation_alone(keys: Keys) -> str | None:
+    """The switch by which a launch evaluates where none says that it trains; None for others.
+
+    Source: huggingface/transformers, src/transformers/training_args.py (``do_train`` is off where it is absent).
+    """
+    if keys.find("do_train") or not keys.command.words:
+        return None
+    return next((name for name in ("do_eval", "do_predict") if keys.is_on(name)), None)
 
 
 def _generates(keys: Keys) -> bool:
