@@ -211,8 +211,8 @@ def _docker_lines(lines: Sequence[str]) -> Iterator[str]:
                 started.pop("CMD", None)
         else:
             empty[number] = _docker_variables(name, value)
-    if not started:
-        yield from lines
+    if not any(word.startswith("--") for _, words in started.values() for word in " ".join(words).split()):
+        yield from lines  # an image alone, whose options a container states
         return
     words = [word for name in ("ENTRYPOINT", "CMD") if name in started for word in started[name][1]]
     last = max(number for number, _ in started.values())

@@ -98,6 +98,13 @@ from tests.exchange.imports import counts, given, read, unknown
         ),
         (
             "a.yaml",
+            "micro_batch_size: 2\nlora: {lora_r: 64}\n",
+            {"layout.micro_batch": 2, "workload.trainable.method": "lora", "workload.trainable.rank": 64},
+            "",
+        ),
+        ("a.yaml", "micro_batch_size: 2\nuse_lora: false\nlora_r: 64\n", {"layout.micro_batch": 2}, "lora_r"),
+        (
+            "a.yaml",
             "distributed: {data_parallel_size: 4, sequence_parallel: true, zero_stage: 1}\nbase_model: a/b\n",
             {"layout.dp": 4, "layout.sequence_parallel": True, "layout.sharding": "zero1"},
             "model a/b: no catalog entry",
@@ -122,6 +129,8 @@ def test_a_name_of_one_meaning_states_its_value(name: str, text: str, stated: di
         ("a.md", "micro_batch_size: 4\ntensor_parallel_size: 4\n"),
         ("a.py", "micro_batch_size = 4\ndef train():\n    pass\n"),
         ("a.sh", "python own.py --batch_size_per_gpu 800 --gradcache_chunk_size 50\n"),
+        ("a.yaml", "grpo: {micro_batch_size: 4}\nbf16: true\ngrad_accum: 8\n"),
+        ("Dockerfile", 'FROM a/b\nENTRYPOINT ["python3", "-m", "vllm.entrypoints.openai.api_server"]\n'),
         ("a.yaml", "critic: {micro_batch_size: 4}\nreward: {tensor_parallel_size: 2}\n"),
     ],
 )

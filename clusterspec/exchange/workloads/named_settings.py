@@ -194,6 +194,8 @@ def set_named(keys: Keys, builder: ImportBuilder) -> None:
     """Set what names of one meaning state; list those whose scope or value the file leaves open."""
     found = named_settings(keys)
     trains = any(each.path in _OF_TRAINING for each in found)
+    if not any(each.path in _SIZES and _has_plain_scope(each, trains) for each in found):
+        return
     if _splits_batches(keys):
         found = [each for each in found if each.path != "layout.micro_batch"]
     for path in dict.fromkeys(each.path for each in found):
@@ -205,6 +207,7 @@ def set_named(keys: Keys, builder: ImportBuilder) -> None:
                 why = "which model or part of the work it sizes, the name does not tell"
                 builder.unknown(f"{each.key}: {excerpt(each.value)}", why, each.line)
     _set_precision(keys, builder)
+    _set_adapters(keys, builder)
     _set_model(keys, builder)
 
 
@@ -258,6 +261,23 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
     on = [name for name in ("bf16", "fp16") if keys.is_on(name)]
     if len(on) == 1 and not any(each.path == ("workload", "precision") for each in builder.given):
         builder.set("workload.precision", on[0], keys.line(on[0]))
+
+
+_ADAPTER_RANKS = frozenset({"lora_r", "lora_rank", "lora_dim"})
+_ADAPTER_RANK = re.compile(r"(?:^|\.)(?:peft_)?lora(?:_args|_config|_params)?\.r(?:ank)?$")
+_ADAPTER_SWITCHES = re.compile(r"(?:use_|enable_)?(?:lora|peft|adapter)s?(?:_enabled?)?")
+
+
+def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the rank of adapters that one key of the file states, unless a switch turns them off."""
+    names = {key: plain_setting(key.rpartition(".")[2]) for key in keys.values}
+    ranks = [key for key, name in names.items() if name in _ADAPTER_RANKS or _ADAPTER_RANK.search(plain_setting(key))]
+    off = [key for key, name in names.items() if _ADAPTER_SWITCHES.fullmatch(name) and not keys.is_on(key)]
+    rank = positive_integer_of(keys.values[ranks[0]][0]) if len(ranks) == 1 and not off else None
+    if rank is not None:
+        keys.used.add(ranks[0])
+        builder.set("workload.trainable.method", "lora", keys.values[ranks[0]][1])
+        builder.set("workload.trainable.rank", rank, keys.values[ranks[0]][1])
 
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:
