@@ -31,6 +31,7 @@ from clusterspec.exchange.other_shells import as_shell_script
 from clusterspec.exchange.python_commands import as_started_commands
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.tracked_runs import without_tracker
+from clusterspec.exchange.workload_formats import WORKLOAD_FORMATS
 from clusterspec.exchange.written_documents import document_within
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
@@ -124,165 +125,9 @@ def _log_reader(name: str) -> LogReader | None:
     return next((reader for reader in READERS if reader.name == name), None)
 
 
-WORKLOADS = (
-    ImportFormat(
-        "trtllm-config",
-        "workloads",
-        "options of TensorRT-LLM (YAML), and config.json of its engines and checkpoints",
-        "workloads.trtllm",
-        ("trtllm-options", "tensorrt-llm-config"),
-        largest=8,
-    ),
-    ImportFormat(
-        "huggingface",
-        "workloads",
-        "Hugging Face config.json, and the index of weights",
-        "workloads.huggingface",
-        ("hf", "config.json", "hf-config", "huggingface-config"),
-        largest=8,
-    ),
-    ImportFormat(
-        "step-log",
-        "workloads",
-        "step logs of Megatron-LM, NeMo, torchtitan and MaxText",
-        "workloads.step_logs",
-        ("training-log", "steps"),
-        largest=32,
-    ),
-    ImportFormat("calculon", "workloads", "models and executions of Calculon (JSON)", "workloads.calculon"),
-    ImportFormat(
-        "hyperpod-recipe",
-        "workloads",
-        "recipes of SageMaker HyperPod that train with verl, its own trainer or its adapter for NeMo",
-        "workloads.hyperpod_recipes",
-        ("sagemaker-hyperpod-recipe",),
-    ),
-    ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
-    ImportFormat("skyrl", "workloads", "launches of SkyRL", "workloads.skyrl"),
-    ImportFormat("oumi", "workloads", "training configurations of Oumi, and its engines", "workloads.oumi"),
-    ImportFormat("easyr1", "workloads", "launches and configurations of EasyR1", "workloads.easyr1"),
-    ImportFormat("roll", "workloads", "configurations of ROLL", "workloads.roll"),
-    ImportFormat("nemo-rl", "workloads", "recipes of NeMo RL that generate samples", "workloads.nemo_rl", ("nemorl",)),
-    ImportFormat("srt-slurm", "workloads", "recipes of NVIDIA srt-slurm", "workloads.srt_slurm", ("srtctl",)),
-    ImportFormat(
-        "dynamo", "workloads", "graphs of NVIDIA Dynamo (DynamoGraphDeployment)", "workloads.dynamo", complete=True
-    ),
-    ImportFormat(
-        "serving",
-        "workloads",
-        "launch lines of vLLM, SGLang and TensorRT-LLM; KServe, RayService and Helm values",
-        "workloads.serving",
-        ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm", "kserve", "rayservice", "helm-values"),
-    ),
-    ImportFormat(
-        "swift-serve", "workloads", "engines that ms-swift starts", "workloads.swift_servers", ("swift-infer",)
-    ),
-    ImportFormat(
-        "hosted-server",
-        "workloads",
-        "engines that variables start: SM_VLLM_*, SM_SGLANG_*, LMI of DJL Serving (serving.properties, OPTION_*)",
-        "workloads.hosted_servers",
-        ("lmi", "djl-serving", "serving.properties"),
-    ),
-    ImportFormat(
-        "tgi", "workloads", "launches of Text Generation Inference", "workloads.tgi", ("text-generation-inference",)
-    ),
-    ImportFormat("nim", "workloads", "NIMService, NIMCache and containers of NVIDIA NIM", "workloads.nim"),
-    ImportFormat(
-        "load-test",
-        "workloads",
-        "JSON and printed results of vllm bench serve, sglang.bench_serving, GenAI-Perf and AIPerf, CSV of these two",
-        "workloads.load_tests",
-        ("vllm-bench", "bench-serving", "serving-benchmark", "genai-perf", "aiperf"),
-        largest=32,
-    ),
-    ImportFormat("accelmark", "workloads", "results of AccelMark (JSON)", "workloads.accelmark"),
-    ImportFormat(
-        "mlperf-config",
-        "workloads",
-        "configurations of MLPerf training runs (config_*.sh)",
-        "machines.submissions",
-        ("mlperf-training",),
-    ),
-    ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
-    ImportFormat("torchtune", "workloads", "torchtune configurations and launches (tune run)", "workloads.torchtune"),
-    ImportFormat("nanotron", "workloads", "Nanotron configurations", "workloads.nanotron"),
-    ImportFormat("modalities", "workloads", "Modalities configurations", "workloads.modalities"),
-    ImportFormat("levanter", "workloads", "Levanter configurations", "workloads.levanter"),
-    ImportFormat("easylm", "workloads", "launches of EasyLM", "workloads.easylm"),
-    ImportFormat(
-        "paddlenlp",
-        "workloads",
-        "launches and configurations of PaddleNLP and PaddleFormers",
-        "workloads.paddlenlp",
-        ("paddleformers", "paddlefleet"),
-    ),
-    ImportFormat(
-        "colossalai",
-        "workloads",
-        "launches of Colossal-AI, configurations of its earlier engine",
-        "workloads.colossalai",
-        ("colossal-ai",),
-    ),
-    ImportFormat(
-        "mindformers", "workloads", "MindFormers configurations", "workloads.mindformers", ("mindspore-transformers",)
-    ),
-    ImportFormat(
-        "llm-foundry", "workloads", "LLM Foundry configurations", "workloads.llm_foundry", ("mosaicml", "composer")
-    ),
-    ImportFormat("neuronx", "workloads", "launches of NeuronX Distributed", "workloads.neuronx", ("nxd",)),
-    ImportFormat("litgpt", "workloads", "LitGPT configurations and launches", "workloads.litgpt", ("lit-gpt",)),
-    ImportFormat(
-        "llama-factory",
-        "workloads",
-        "LLaMA-Factory configurations",
-        "workloads.llama_factory",
-        ("llamafactory", "llama-factory-config"),
-    ),
-    ImportFormat("veomni", "workloads", "configurations of VeOmni", "workloads.veomni"),
-    ImportFormat("nemo-automodel", "workloads", "recipes of NeMo Automodel", "workloads.automodel", ("automodel",)),
-    ImportFormat(
-        "megatron",
-        "workloads",
-        "Megatron-LM and NeMo arguments, Megatron-Bridge recipes",
-        "workloads.megatron",
-        ("megatron-lm", "megatron-core", "nemo", "megatron-bridge"),
-    ),
-    ImportFormat("gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.gpt_neox", ("gpt-neox-config", "neox")),
-    ImportFormat("openrlhf", "workloads", "launches of OpenRLHF", "workloads.openrlhf"),
-    ImportFormat("slime", "workloads", "launches of slime that train by FSDP", "workloads.slime_fsdp"),
-    ImportFormat(
-        "trainer",
-        "workloads",
-        "launches and configurations of the Hugging Face Trainer, TRL and ms-swift",
-        "workloads.trainer",
-        ("trl", "hf-trainer", "ms-swift", "swift"),
-    ),
-    ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
-    ImportFormat(
-        "accelerate",
-        "workloads",
-        "launch configurations and launch lines of Hugging Face Accelerate",
-        "workloads.accelerate",
-        ("accelerate-config", "hf-accelerate"),
-    ),
-    ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
-    ImportFormat(
-        "task",
-        "workloads",
-        "tasks of SkyPilot and dstack",
-        "workloads.tasks",
-        ("skypilot", "dstack", "sky"),
-        complete=True,
-    ),
-    ImportFormat(
-        "slurm-job",
-        "workloads",
-        "Slurm job scripts: the nodes and accelerators of their directives",
-        "workloads.slurm_scripts",
-        ("sbatch",),
-    ),
-    ImportFormat("xpk", "workloads", "workloads that xpk submits: their TPU slices", "workloads.xpk_workloads"),
+WORKLOADS = tuple(
+    ImportFormat(name, "workloads", title, module, other, largest, complete)
+    for name, title, module, other, largest, complete in WORKLOAD_FORMATS
 )
 LAUNCHES = ImportFormat(
     "launcher",
