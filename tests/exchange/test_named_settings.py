@@ -92,8 +92,8 @@ from tests.exchange.imports import counts, given, read, unknown
         ),
         (
             "a.sh",
-            "TP=2\nPP=1\nDP=$((64/TP))\nNNODES=8\n. ./run.sh\nexit 0\n",
-            {"layout.tp": 2, "layout.pp": 1, "layout.dp": 32, "layout.nodes": 8},
+            "TP=2\nPP=1\nDP=$((64/TP))\nNNODES=8\nMBS=1\n. ./run.sh\nexit 0\n",
+            {"layout.micro_batch": 1, "layout.tp": 2, "layout.pp": 1, "layout.dp": 32, "layout.nodes": 8},
             "",
         ),
         (

@@ -43,9 +43,9 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
     "layout.micro_batch": (
         *("micro_batch_size", "micro_batch_size_per_gpu", "micro_batch_size_per_device"),
         *("train_micro_batch_size_per_gpu", "per_device_train_batch_size", "per_device_batch_size"),
-        *("per_gpu_train_batch_size", "per_gpu_batch_size", "batch_size_per_gpu", "batch_size_per_device"),
+        *("per_gpu_train_batch_size", "per_gpu_batch_size", "batch_size_per_gpu", "batch_size_per_device", "mbs"),
     ),
-    "workload.global_batch": ("global_batch_size", "global_train_batch_size"),
+    "workload.global_batch": ("global_batch_size", "global_train_batch_size", "gbs"),
     "workload.sequence_length": ("seq_length", "sequence_length", "seq_len"),
     _STEPS: (
         *("gradient_accumulation_steps", "grad_accumulation_steps", "grad_accum_steps", "gradient_accumulation"),
@@ -55,7 +55,7 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
 }
 """Counts of a spec, and the names that state them; those with ``#`` are numbers for which the spec has no key."""
 _ACCOMPANIED = frozenset(
-    {"tp", "pp", "cp", "ep", "dp", "seq_len", "num_nodes", "n_nodes", "nodes", "accumulate_grad_batches"}
+    {"tp", "pp", "cp", "ep", "dp", "mbs", "gbs", "seq_len", "num_nodes", "n_nodes", "nodes", "accumulate_grad_batches"}
 )
 """Short names, which programs of other fields have too (the nodes of a graph): read next to a longer one only."""
 _PRECISIONS = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "bf16-mixed": "bf16"}
@@ -295,3 +295,15 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
 def option_names() -> Iterator[str]:
     """The names as a part of a pattern for command lines, with either sign between their words."""
     return (name.replace("_", "[_-]") for name in sorted(NAMES, key=len, reverse=True))
+
+
+_LONG_NAMES = re.compile("|".join(name.replace("_", "[_-]?") for name in _PATHS if name not in _ACCOMPANIED), re.I)
+
+
+def has_long_name(text: str) -> bool:
+    """Whether a text has one of the names that count by themselves, in any spelling.
+
+    >>> has_long_name("gpusPerNode: 8"), has_long_name("num_nodes: 8")
+    (True, False)
+    """
+    return bool(_LONG_NAMES.search(text))

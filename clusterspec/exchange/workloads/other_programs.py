@@ -18,6 +18,7 @@ from clusterspec.exchange.import_result import (
     ImportBuilder,
     ImportResult,
     InputFile,
+    SeveralParts,
     combined_result,
     excerpt,
 )
@@ -28,6 +29,7 @@ from clusterspec.exchange.workloads.keys import Keys, chosen_launch, flat_leaves
 from clusterspec.exchange.workloads.launch_commands import is_launch
 from clusterspec.exchange.workloads.named_settings import (
     OF_LAUNCHERS,
+    has_long_name,
     named_settings,
     option_names,
     set_named,
@@ -58,12 +60,12 @@ _ASSIGNS = frozenset(
 
 def matches_settings(file: InputFile) -> bool:
     """Whether a file states settings by names of one meaning."""
-    if file.name.lower().endswith(_PAGES) or len(file.data) > LARGEST_SCRIPT:
+    if file.name.lower().endswith(_PAGES) or len(file.data) > LARGEST_SCRIPT or not has_long_name(file.text):
         return False
     try:
         read_settings(file)
     except FormatError as fault:
-        return type(fault) is not FormatError
+        return isinstance(fault, SeveralParts)
     return True
 
 
@@ -211,7 +213,7 @@ def with_settings_of_program(file: InputFile, found: ImportResult) -> ImportResu
     if any(each.path[0] == "workload" or each.path == ("layout", "framework") for each in found.given):
         return found
     try:
-        keys = launch_with_settings(file)
+        keys = launch_with_settings(file) if has_long_name(file.text) else None
     except FormatError:
         return found
     if keys is None:
