@@ -140,6 +140,7 @@ SAMPLES = {
     "xpk": "xpk workload create --tpu-type=v6e-256 --num-slices=2 --command='python a.py'\n",
     "batch-job": "#!/bin/bash\n#PBS -l select=2:ngpus=4:host=a+1:ngpus=4\n#BSUB -n 8\n#BSUB -gpu num=4\na\n",
     "launcher": "torchrun --nnodes=2 --nproc_per_node=8 a.py --lr 1 &\n",
+    "settings": "python a.py --tensor_parallel_size 2 --micro_batch_size 4 model.pipeline_parallel_size=2\n",
     "litgpt": "checkpoint_dir: a/b\ntrain:\n  global_batch_size: 8\n  micro_batch_size: 2\nlogger_name: csv\n",
     "llama-factory": "model_name_or_path: a/b\nstage: sft\nfinetuning_type: full\nper_device_train_batch_size: 1\n",
     "torchtitan": "[parallelism]\ntensor_parallel_degree = 2\n[training]\nlocal_batch_size = 1\n",

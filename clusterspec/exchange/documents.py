@@ -222,13 +222,22 @@ def yaml_scalar(value: str | int | float | bool | None) -> str:
 
     >>> [yaml_scalar(value) for value in ("400 Gb/s", "1:1", "no", True, "=1+1", "64")]
     ['400 Gb/s', '"1:1"', '"no"', 'true', '"=1+1"', '"64"']
+    >>> [yaml_scalar(value) for value in (1e-5, 1.5e-5, 0.85, 5.0)]
+    ['1.0e-05', '1.5e-05', '0.85', '5']
     """
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, int | float):
-        return f"{value:.12g}" if isinstance(value, float) else str(value)
+        return _decimal_text(value) if isinstance(value, float) else str(value)
     plain = _PLAIN.fullmatch(value) and value == value.strip() and value.lower() not in _WORDS
     return value if plain and not _NUMBER.fullmatch(value) else _quoted_scalar(value)
+
+
+def _decimal_text(value: float) -> str:
+    """A number that YAML 1.1 reads too, to which an exponent without a point is a text (yaml.org/type/float)."""
+    text = f"{value:.12g}"
+    mantissa, sign, exponent = text.partition("e")
+    return f"{mantissa}.0e{exponent}" if sign and "." not in mantissa else text
 
 
 def _quoted_scalar(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from typing import cast
 
@@ -26,8 +27,11 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.left_unread import with_unread_settings
 from clusterspec.exchange.machine_formats import MACHINE_FORMATS
+from clusterspec.exchange.other_shells import as_shell_script
+from clusterspec.exchange.python_commands import as_started_commands
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.tracked_runs import without_tracker
+from clusterspec.exchange.workload_formats import WORKLOAD_FORMATS
 from clusterspec.exchange.written_documents import document_within
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
@@ -63,7 +67,7 @@ class ImportFormat:
         """The content of a file. Raises `FormatError` if it has another format or is too large."""
         if len(file.data) > self.largest << 20:
             raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
-        file, reader = without_tracker(file), _log_reader(self.name)
+        file, reader = as_started_commands(as_shell_script(without_tracker(file))), _log_reader(self.name)
         found = measurements.read_log(reader, file) if reader else self._read_with_surroundings(file)
         return with_launch_listed(file, found, map(format_named, STARTED)) if self.name in TOOLS else found
 
@@ -81,6 +85,10 @@ class ImportFormat:
                 return found
             elif not self.complete:
                 found = with_surroundings(self.name, file, found)
+            if self.name in _WITHOUT_PROGRAM and not (self.group == "machines" and _has_launch_of_reader(file)):
+                from clusterspec.exchange.workloads.other_programs import with_settings_of_program
+
+                found = with_settings_of_program(file, found)
             return with_unread_settings(file, with_pods_named(file, with_files_in_text(file, found, _workload_of)))
         except OverflowError:  # an infinite number where a count belongs
             raise FormatError(f"holds a number that is not a count in {self.name}") from None
@@ -94,10 +102,17 @@ class ImportFormat:
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
 
 
+_WITHOUT_PROGRAM = ("slurm-job", "batch-job", "task", "kubernetes", "xpk")
+"""Formats that state a machine or nodes, whatever program runs on them."""
 _UNFINISHED = ("compose", "ray-chart", "terraform", "cloudformation")
 """Formats of machines whose files also state what runs on them."""
 WRITTEN = ("kubernetes", "parallelcluster", "cluster-toolkit", "hyperpod")
 """Formats that are also read inside scripts and pages, unless these have another format."""
+
+
+def _has_launch_of_reader(file: InputFile) -> bool:
+    """Whether a file has a launch of a format of its own, which is imported by its KIND or with `auto`."""
+    return any(kind.matches(file) for kind in WORKLOADS if kind.name not in _WITHOUT_PROGRAM)
 
 
 def _workload_of(file: InputFile) -> ImportResult | None:
@@ -110,165 +125,9 @@ def _log_reader(name: str) -> LogReader | None:
     return next((reader for reader in READERS if reader.name == name), None)
 
 
-WORKLOADS = (
-    ImportFormat(
-        "trtllm-config",
-        "workloads",
-        "options of TensorRT-LLM (YAML), and config.json of its engines and checkpoints",
-        "workloads.trtllm",
-        ("trtllm-options", "tensorrt-llm-config"),
-        largest=8,
-    ),
-    ImportFormat(
-        "huggingface",
-        "workloads",
-        "Hugging Face config.json, and the index of weights",
-        "workloads.huggingface",
-        ("hf", "config.json", "hf-config", "huggingface-config"),
-        largest=8,
-    ),
-    ImportFormat(
-        "step-log",
-        "workloads",
-        "step logs of Megatron-LM, NeMo, torchtitan and MaxText",
-        "workloads.step_logs",
-        ("training-log", "steps"),
-        largest=32,
-    ),
-    ImportFormat("calculon", "workloads", "models and executions of Calculon (JSON)", "workloads.calculon"),
-    ImportFormat(
-        "hyperpod-recipe",
-        "workloads",
-        "recipes of SageMaker HyperPod that train with verl, its own trainer or its adapter for NeMo",
-        "workloads.hyperpod_recipes",
-        ("sagemaker-hyperpod-recipe",),
-    ),
-    ImportFormat("verl", "workloads", "launches and configurations of verl", "workloads.verl"),
-    ImportFormat("skyrl", "workloads", "launches of SkyRL", "workloads.skyrl"),
-    ImportFormat("oumi", "workloads", "training configurations of Oumi, and its engines", "workloads.oumi"),
-    ImportFormat("easyr1", "workloads", "launches and configurations of EasyR1", "workloads.easyr1"),
-    ImportFormat("roll", "workloads", "configurations of ROLL", "workloads.roll"),
-    ImportFormat("nemo-rl", "workloads", "recipes of NeMo RL that generate samples", "workloads.nemo_rl", ("nemorl",)),
-    ImportFormat("srt-slurm", "workloads", "recipes of NVIDIA srt-slurm", "workloads.srt_slurm", ("srtctl",)),
-    ImportFormat(
-        "dynamo", "workloads", "graphs of NVIDIA Dynamo (DynamoGraphDeployment)", "workloads.dynamo", complete=True
-    ),
-    ImportFormat(
-        "serving",
-        "workloads",
-        "launch lines of vLLM, SGLang and TensorRT-LLM; KServe, RayService and Helm values",
-        "workloads.serving",
-        ("vllm", "sglang", "trt-llm", "tensorrt-llm", "trtllm", "kserve", "rayservice", "helm-values"),
-    ),
-    ImportFormat(
-        "swift-serve", "workloads", "engines that ms-swift starts", "workloads.swift_servers", ("swift-infer",)
-    ),
-    ImportFormat(
-        "hosted-server",
-        "workloads",
-        "engines that variables start: SM_VLLM_*, SM_SGLANG_*, LMI of DJL Serving (serving.properties, OPTION_*)",
-        "workloads.hosted_servers",
-        ("lmi", "djl-serving", "serving.properties"),
-    ),
-    ImportFormat(
-        "tgi", "workloads", "launches of Text Generation Inference", "workloads.tgi", ("text-generation-inference",)
-    ),
-    ImportFormat("nim", "workloads", "NIMService, NIMCache and containers of NVIDIA NIM", "workloads.nim"),
-    ImportFormat(
-        "load-test",
-        "workloads",
-        "JSON and printed results of vllm bench serve, sglang.bench_serving, GenAI-Perf and AIPerf, CSV of these two",
-        "workloads.load_tests",
-        ("vllm-bench", "bench-serving", "serving-benchmark", "genai-perf", "aiperf"),
-        largest=32,
-    ),
-    ImportFormat("accelmark", "workloads", "results of AccelMark (JSON)", "workloads.accelmark"),
-    ImportFormat(
-        "mlperf-config",
-        "workloads",
-        "configurations of MLPerf training runs (config_*.sh)",
-        "machines.submissions",
-        ("mlperf-training",),
-    ),
-    ImportFormat("torchtitan", "workloads", "torchtitan configurations (TOML and Python)", "workloads.torchtitan"),
-    ImportFormat("torchtune", "workloads", "torchtune configurations and launches (tune run)", "workloads.torchtune"),
-    ImportFormat("nanotron", "workloads", "Nanotron configurations", "workloads.nanotron"),
-    ImportFormat("modalities", "workloads", "Modalities configurations", "workloads.modalities"),
-    ImportFormat("levanter", "workloads", "Levanter configurations", "workloads.levanter"),
-    ImportFormat("easylm", "workloads", "launches of EasyLM", "workloads.easylm"),
-    ImportFormat(
-        "paddlenlp",
-        "workloads",
-        "launches and configurations of PaddleNLP and PaddleFormers",
-        "workloads.paddlenlp",
-        ("paddleformers", "paddlefleet"),
-    ),
-    ImportFormat(
-        "colossalai",
-        "workloads",
-        "launches of Colossal-AI, configurations of its earlier engine",
-        "workloads.colossalai",
-        ("colossal-ai",),
-    ),
-    ImportFormat(
-        "mindformers", "workloads", "MindFormers configurations", "workloads.mindformers", ("mindspore-transformers",)
-    ),
-    ImportFormat(
-        "llm-foundry", "workloads", "LLM Foundry configurations", "workloads.llm_foundry", ("mosaicml", "composer")
-    ),
-    ImportFormat("neuronx", "workloads", "launches of NeuronX Distributed", "workloads.neuronx", ("nxd",)),
-    ImportFormat("litgpt", "workloads", "LitGPT configurations and launches", "workloads.litgpt", ("lit-gpt",)),
-    ImportFormat(
-        "llama-factory",
-        "workloads",
-        "LLaMA-Factory configurations",
-        "workloads.llama_factory",
-        ("llamafactory", "llama-factory-config"),
-    ),
-    ImportFormat("veomni", "workloads", "configurations of VeOmni", "workloads.veomni"),
-    ImportFormat("nemo-automodel", "workloads", "recipes of NeMo Automodel", "workloads.automodel", ("automodel",)),
-    ImportFormat(
-        "megatron",
-        "workloads",
-        "Megatron-LM and NeMo arguments, Megatron-Bridge recipes",
-        "workloads.megatron",
-        ("megatron-lm", "megatron-core", "nemo", "megatron-bridge"),
-    ),
-    ImportFormat("gpt-neox", "workloads", "GPT-NeoX configurations", "workloads.gpt_neox", ("gpt-neox-config", "neox")),
-    ImportFormat("openrlhf", "workloads", "launches of OpenRLHF", "workloads.openrlhf"),
-    ImportFormat("slime", "workloads", "launches of slime that train by FSDP", "workloads.slime_fsdp"),
-    ImportFormat(
-        "trainer",
-        "workloads",
-        "launches and configurations of the Hugging Face Trainer, TRL and ms-swift",
-        "workloads.trainer",
-        ("trl", "hf-trainer", "ms-swift", "swift"),
-    ),
-    ImportFormat("deepspeed", "workloads", "DeepSpeed and Axolotl configurations", "workloads.deepspeed", ("axolotl",)),
-    ImportFormat(
-        "accelerate",
-        "workloads",
-        "launch configurations and launch lines of Hugging Face Accelerate",
-        "workloads.accelerate",
-        ("accelerate-config", "hf-accelerate"),
-    ),
-    ImportFormat("maxtext", "workloads", "MaxText configurations and launch lines", "workloads.maxtext"),
-    ImportFormat(
-        "task",
-        "workloads",
-        "tasks of SkyPilot and dstack",
-        "workloads.tasks",
-        ("skypilot", "dstack", "sky"),
-        complete=True,
-    ),
-    ImportFormat(
-        "slurm-job",
-        "workloads",
-        "Slurm job scripts: the nodes and accelerators of their directives",
-        "workloads.slurm_scripts",
-        ("sbatch",),
-    ),
-    ImportFormat("xpk", "workloads", "workloads that xpk submits: their TPU slices", "workloads.xpk_workloads"),
+WORKLOADS = tuple(
+    ImportFormat(name, "workloads", title, module, other, largest, complete)
+    for name, title, module, other, largest, complete in WORKLOAD_FORMATS
 )
 LAUNCHES = ImportFormat(
     "launcher",
@@ -318,7 +177,16 @@ PURCHASING = (
         largest=8,
     ),
 )
-_LAST = (LAUNCHES, BATCH_JOBS)
+OTHER_PROGRAMS = ImportFormat(
+    "settings",
+    "workloads",
+    "programs and files without a reader: settings whose names have one meaning in the field (tensor_parallel_size, …)",
+    "workloads.other_programs",
+    ("other-program",),
+    complete=True,
+)
+"""The format of programs without a reader, whose settings have names of the field."""
+_LAST = (LAUNCHES, BATCH_JOBS, OTHER_PROGRAMS)
 """Formats of files that no other format matches."""
 IMPORT_FORMATS = (*MACHINES, *PURCHASING[:1], *MEASUREMENTS, *WORKLOADS, *PURCHASING[1:], *_LAST)
 
@@ -364,24 +232,38 @@ def _first_line(kind: ImportFormat, file: InputFile) -> str:
     return f" (from line {line})" if line else ""
 
 
-def _job_without_launch(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
-    """The Slurm job format, for a job that names a framework and requests accelerators but does not launch the
-    framework.
+def _format_of_script(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
+    """The format of a script that names a framework without launching it, or that writes a configuration of one; None
+    if the format that matches reads it, or refuses it for another reason.
     """
     job = format_named("slurm-job")
-    if kind.group != "workloads" or kind is job or not job.matches(file):
+    if kind.group != "workloads" or kind is job or not (job.matches(file) or file.text.startswith("#!")):
         return None
+    fault = _fault_of(kind, file)
+    if isinstance(fault, NothingStarted):
+        others: tuple[ImportFormat, ...] = (job,)
+    else:
+        others = (job, LAUNCHES, OTHER_PROGRAMS) if fault and _READ_AS_DOCUMENT.match(str(fault)) else ()
+    return next((each for each in others if each.matches(file) and _reads(each, file)), None)
+
+
+def _fault_of(kind: ImportFormat, file: InputFile) -> FormatError | None:
+    """Why a format cannot be read; None if it can."""
     try:
         kind.read(file)
-    except NothingStarted:
-        try:
-            job.read(file)
-        except FormatError:
-            return None
-        return job
-    except FormatError:
-        return None
+    except FormatError as fault:
+        return fault
     return None
+
+
+_READ_AS_DOCUMENT = re.compile(r"(?:line \d{1,9}: )?(?:not YAML|not JSON|no TOML)\b")
+"""The reason for which a reader of configurations refuses a script that writes one."""
+
+
+def _reads(kind: ImportFormat, file: InputFile) -> bool:
+    """Whether a format can be read, or has several parts."""
+    fault = _fault_of(kind, file)
+    return fault is None or isinstance(fault, SeveralParts)
 
 
 def guessed_format(file: InputFile) -> ImportFormat:
@@ -394,7 +276,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
         raise FormatError("is a spec, which `clusterspec check` reads; `import` reads files of other programs")
     from clusterspec.exchange.other_formats import refuse_look_alikes, refuse_others, unknown_format_error
 
-    file = without_tracker(file)
+    file = as_started_commands(as_shell_script(without_tracker(file)))
     refuse_look_alikes(file)
     kind = next((kind for kind in IMPORT_FORMATS[: -len(_LAST)] if kind.matches(file)), None)
     if kind is not None:
@@ -406,26 +288,15 @@ def guessed_format(file: InputFile) -> ImportFormat:
             refuse_training(file)
             if serves_only_programs_of_sites(file):
                 return format_named("kubernetes")  # an application of a site, on machines that the object states
-        return _job_without_launch(kind, file) or kind
+        return _format_of_script(kind, file) or kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
     if kind := next((each for each in held if document_within(file, each.matches, each.read_as_one_format)), None):
         return kind
     if len(file.data) > 2 << 20:
         raise FormatError(f"has {len(file.data) >> 20} MiB and matches no format that allows that size; name the KIND")
     refuse_others(file)
-    if LAUNCHES.matches(file) and _starts_something(file):
+    if LAUNCHES.matches(file) and _reads(LAUNCHES, file):
         return LAUNCHES
-    if BATCH_JOBS.matches(file):
-        return BATCH_JOBS
+    if kind := next((each for each in (BATCH_JOBS, OTHER_PROGRAMS) if each.matches(file)), None):
+        return kind
     raise unknown_format_error(file)
-
-
-def _starts_something(file: InputFile) -> bool:
-    """Whether a launcher states the nodes or ranks of a program."""
-    try:
-        LAUNCHES.read(file)
-    except SeveralParts:
-        return True
-    except FormatError:
-        return False
-    return True

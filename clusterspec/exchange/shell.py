@@ -57,6 +57,8 @@ _SHOWS = _PRINTERS | {"cat", "exit", "return", "sed", "grep", "head", "usage", "
 """Commands with which a script prints its usage."""
 _FINDERS = frozenset({"pkill", "pgrep", "killall", "grep", "egrep", "fgrep", "zgrep"})
 """Programs whose argument is a pattern for names of commands."""
+_KEYED = re.compile(r"\[[\"']?(?P<key>[\w.-]{1,60})[\"']?\]=")
+"""The key of an element of an associative array."""
 _OPTION_IN = re.compile(r"(?:^|\s)--?[A-Za-z]")
 
 
@@ -188,6 +190,7 @@ class _Shell(ShellInput):
         """Set a variable or array."""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is None or name.type != "variable_name":
+            self._assign_element(name, value)
             return
         key, added = text_of(name), any(child.type == "+=" for child in node.children)
         parts = self.value(value, self.line(node))
@@ -208,7 +211,7 @@ class _Shell(ShellInput):
         else:
             self.given_alone.discard(key)
         if is_array:
-            self.arrays.add(key)
+            self._assign_array(key, parts)
         if added and self.variables.get(key):
             parts = [*self.variables[key], *([BREAK] if is_array else []), *parts]
         elif self.branch and self._holds_options(key) and not re.search(rf"\$\{{?{key}\b", text_of(node)):
@@ -217,6 +220,25 @@ class _Shell(ShellInput):
             parts = [*before, *between, *parts]  # options of another branch, which may apply as well
         self.count(len(parts), node)
         self.variables[key] = parts
+
+    def _assign_array(self, name: str, parts: Segments) -> None:
+        """Note a variable as an array, and set its elements with keys."""
+        self.arrays.add(name)
+        for word in words_of(parts):
+            if match := _KEYED.match(word.text):
+                self._set_element(f"{name}[{match['key']}]", [Segment(word.text[match.end() :], *word[1:])])
+
+    def _assign_element(self, name: Node | None, value: Node | None) -> None:
+        """Set an element of an array by its key (``NAME[key]=value``)."""
+        if name is not None and name.type == "subscript":
+            self._set_element(text_of(name), self.value(value, self.line(name)))
+
+    def _set_element(self, name: str, parts: Segments) -> None:
+        """Set an element of an array; one that a branch sets again is undecided."""
+        name = name.replace('"', "").replace("'", "")
+        if self.branch and name in self.variables and not same_text(parts, self.variables[name]):
+            parts = [Segment(f"${{{name}}}", joined_word(parts).line, self.branch)]
+        self.variables[name] = parts
 
     def _holds_options(self, name: str) -> bool:
         """Whether a variable contains words that begin with a dash."""

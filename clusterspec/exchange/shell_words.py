@@ -247,6 +247,8 @@ class Expansion:
         if sign.endswith(("-", "=")) and groups["name"] in self.given_alone:
             held = None
         if not simple and not sign and text[match.end() :] != "}":
+            if (element := self._element_segments(text)) is not None:
+                return [each and each._replace(quoted=quoted) for each in element]
             replaced = _replaced_text(text[match.end() :], joined_word(held)) if held else None
             return unknown if replaced is None else [Segment(replaced, line, self.branch, quoted)]
         every = bool(groups.get("all")) or groups["name"] in {"@", "*"}
@@ -263,6 +265,20 @@ class Expansion:
         passed_on = groups["name"] in {"@", "*"}
         empty = every or (held is None and groups["name"] in self.left_unset)
         return [Segment("$@", line, self.branch)] if passed_on else [] if empty else unknown
+
+    def _element_segments(self, text: str) -> Segments | None:
+        """The value of one element of an array by its key or position (``${NAME[key]}``); None if it is unknown."""
+        match = _ELEMENT.fullmatch(text)
+        if match is None:
+            return None
+        key = match["key"].strip("\"'")
+        if key.startswith("$"):
+            word = joined_word(self.variables.get(key.strip("${}"), []))
+            key = "" if word.branch else word.text
+        if (held := self.variables.get(f"{match['name']}[{key}]")) is not None:
+            return held
+        words = words_of(self.variables.get(match["name"], []))
+        return [Segment(*words[int(key)])] if key.isdecimal() and len(key) < 4 and int(key) < len(words) else None
 
     def _default_segments(self, node: Node, name: str, sign: str) -> Segments:
         """The default of an expansion; ``:=`` also sets the variable."""
@@ -318,6 +334,7 @@ class Expansion:
         return _operation_result(text_of(operator), self.arithmetic_value(left), self.arithmetic_value(right))
 
 
+_ELEMENT = re.compile(r"\$\{(?P<name>[A-Za-z_]\w{0,60})\[(?P<key>[^\[\]{}]{1,60}|\$\{\w{1,60}\})\]\}")
 _REPLACEMENT = re.compile(r"(?P<sign>//?)(?P<old>[\w .,:@+=-]{1,40})(?:/(?P<new>[\w .,:@+=-]{0,40}))?\}")
 
 

@@ -13,7 +13,7 @@ from clusterspec.logs.text_lines import line_at
 
 _LINE = re.compile(r"^#SBATCH[ \t]+\S")
 _OPTION = re.compile(
-    r"(?<=[ \t])(?:--(?P<name>nodes|ntasks|ntasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)|-(?P<short>[NnG]))"
+    r"(?<=[ \t])(?:--(?P<name>nodes|ntasks|n?tasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)|-(?P<short>[NnG]))"
     r"(?:[ \t]*=[ \t]*|[ \t]*)[\"']?"
     r"(?:(?!gpu:)[A-Za-z][\w.-]{0,40}(?::[\w.-]{1,40}){0,2},){0,8}"
     r"(?:gpu:)?(?:(?P<kind>(?:[A-Za-z]|[1-9]g\.)[\w.-]{0,40}):)?(?P<count>[0-9]{1,6})(?=[ \t,\"']|$)",
@@ -25,6 +25,8 @@ chooses the name of a resource (gres.conf(5)). Example: ``dcu`` in Beilong-Tang/
 """
 
 _SHORT = {"N": "nodes", "n": "ntasks", "G": "gpus"}
+_OTHER_NAMES = {"tasks-per-node": "ntasks-per-node"}
+"""Options under another name (SchedMD/slurm 284c3b95, src/common/slurm_opt.c, line 3852)."""
 
 
 def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
@@ -34,6 +36,10 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
     {'nodes': ('4', 1), 'gres': ('8', 2)}
     >>> directives("#SBATCH <OPTIONS> --nodes=128 --exclusive --ntasks-per-node=8")
     {'nodes': ('128', 1), 'ntasks-per-node': ('8', 1)}
+    >>> directives("#SBATCH --tasks-per-node 4")
+    {'ntasks-per-node': ('4', 1)}
+    >>> directives("#SBATCH --gres=gpu"), directives("#SBATCH --gres=gpu:a100"), directives("#SBATCH --gres=gpu:COUNT")
+    ({'gres': ('1', 1)}, {'gres': ('1', 1)}, {})
     >>> directives("#SBATCH --gres=dcu:4"), directives("#SBATCH --gres=craynetwork:1")
     ({'gres': ('4', 1)}, {})
 
@@ -44,9 +50,8 @@ def directives(text: str, offset: int = 0) -> dict[str, tuple[str, int]]:
     >>> directives("#SBATCH -w gpu[01-03]\\n#SBATCH --ntasks=8")
     {'ntasks': ('8', 2)}
     """
-    found = {
-        match["name"] or _SHORT[match["short"]]: (match["count"], line + offset) for line, match in _directives(text)
-    }
+    stated = ((match["name"] or _SHORT[match["short"]], match, line) for line, match in _directives(text))
+    found = {_OTHER_NAMES.get(name, name): (match["count"], line + offset) for name, match, line in stated}
     if {"nodes", "ntasks"}.isdisjoint(found) and (listed := _HOSTS.search(text)) and not open_counts(text):
         found |= _count_of_hosts(listed["hosts"], line_at(text, listed.start()) + offset)
     return found
@@ -75,7 +80,7 @@ def _count_of_hosts(listed: str, line: int) -> dict[str, tuple[str, int]]:
 
 
 _OPEN = re.compile(
-    r"(?<=[ \t])--(?P<name>nodes|ntasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)[ \t=]+(?:gpu:)?"
+    r"(?<=[ \t])--(?P<name>nodes|n?tasks-per-node|gpus-per-node|gpus-per-task|gpus|gres)[ \t=]+(?:gpu:)?"
     r"(?P<value>[{$<@%]\S{1,60})"
 )
 """A count that is a placeholder, to be replaced by another program or by the reader: Slurm expands no variables in
@@ -211,10 +216,17 @@ def accelerator_features(text: str) -> list[tuple[str, int]]:
     return list(found.items())
 
 
+_UNCOUNTED = re.compile(r"(?<=--gres[= ])gpu(?::(?=[A-Za-z_-]{0,20}\d)[A-Za-z][\w.-]{0,40})?(?=[ \t,\"']|$)")
+"""Accelerators without a count, which is one then ("Where the count is not specified, the default is 1", sbatch(1)); a
+word without a digit may be a placeholder.
+"""
+
+
 def _directives(text: str) -> Iterator[tuple[int, re.Match[str]]]:
     """The directives with a count, each with its line. Generic resources other than accelerators are left out."""
     for line, words in enumerate(text.split("\n"), 1):
-        for match in _OPTION.finditer(words.split(" #", 1)[0][:2_000]) if _LINE.match(words) else ():
+        stated = _UNCOUNTED.sub(r"\g<0>:1", words.split(" #", 1)[0][:2_000]) if _LINE.match(words) else ""
+        for match in _OPTION.finditer(stated):
             if match["name"] != "gres" or "gpu:" in match[0] or (match["kind"] or "").lower() in _OF_OTHERS:
                 yield line, match
 

@@ -119,7 +119,7 @@ def test_a_recipe_of_automodel_lists_what_has_no_entry() -> None:
         ("resources:\n  accelerators: A100-80GB:8\nnum_nodes: 4\nrun: python a.py\n", 4, 8),
         ("resources:\n  accelerators: ['H100-SXM:1']\nrun: python a.py\n", 1, 1),
         ("resources:\n  accelerators: {H100: 8}\nrun: python a.py\n", 1, 8),
-        ("resources:\n  accelerators: [H100:8, A100:8]\nrun: python a.py\n", 1, None),
+        ("resources:\n  accelerators: [H100:8, A100:8]\nrun: python a.py\n", 1, 8),
         ("type: task\nnodes: 2\nresources:\n  gpu: 24GB..80GB:8\n", 2, 8),
         ("type: task\nnodes: 2..4\nresources:\n  gpu: H100:4..8\n", None, None),
     ],

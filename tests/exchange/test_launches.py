@@ -275,9 +275,9 @@ def test_objects_that_declare_an_engine_state_its_options() -> None:
 
 def test_pools_that_differ_are_choices_and_other_images_no_engine() -> None:
     apart = SERVICE + "  prefill: {replicas: 1, parallelism: {tensor: 4}}\n"
-    with pytest.raises(SeveralParts, match="2 launches"):
-        read(apart)
-    assert given(read(apart, "serving", part=2))["layout.tp"] == 4
+    roles = "workload.serving.disaggregated"
+    assert given(read(apart))[f"{roles}.prefill.tp"] == 4
+    assert given(read(apart))[f"{roles}.decode.replicas"] == 2
     simulator = MODEL_SERVICE.replace("llm-d-cuda", "llm-d-inference-sim").replace("vllmServe", "imageDefault")
     for text in (
         simulator,

@@ -11,6 +11,7 @@ from math import lcm
 
 from clusterspec.catalog.models import Block, Model
 from clusterspec.cluster.model import Workload
+from clusterspec.exchange.documents import yaml_scalar
 from clusterspec.exchange.exporters.registry import NotExportable
 
 MODELS = {
@@ -194,7 +195,7 @@ def _expert_lines(model: Model) -> Iterator[str]:
 
 def _position_lines(block: Block, length: int, omitted: list[str]) -> Iterator[str]:
     if block.norm_epsilon is not None:
-        yield f"normalization_layer_epsilon: {block.norm_epsilon!r}"
+        yield f"normalization_layer_epsilon: {yaml_scalar(block.norm_epsilon)}"
     if block.positions == "learned":  # base.yml, line 1010: without it there are none
         yield f"trainable_position_size: {length}"
     if block.positions == "rope":

@@ -157,7 +157,8 @@ def _llm_inference_services(yaml: Yaml) -> Iterator[Keys]:
         container = _first_container(value_at(pool, "template"))
         if not isinstance(pool, dict) or _STARTS.search(f"{container.get('command')} {container.get('args')}"):
             continue  # one whose command or arguments start an engine is a launch
-        keys = started_keys("LLMInferenceService", yaml.line(*path))
+        role = "prefill" if path[-1] == "prefill" else "decode" if value_at(spec, "prefill") else ""
+        keys = started_keys(role or "LLMInferenceService", yaml.line(*path))
         put_all(keys, pool, {"replicas": "replicas"}, yaml, path)
         chosen = "uri" if str(value_at(spec, "model", "uri") or "").startswith("hf://") else "name"
         if named := value_at(spec, "model", chosen):

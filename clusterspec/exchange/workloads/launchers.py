@@ -22,7 +22,10 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.started_programs import LARGEST_SCRIPT, program_of_words
 from clusterspec.exchange.workloads.keys import Keys, chosen_launch, command_keys, launches_of
+from clusterspec.exchange.workloads.named_settings import set_named, stated_settings
+from clusterspec.exchange.workloads.overrides import keys_with_overrides
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.unused_keys import list_undecided
 
 LAUNCHER = "launcher"
 _LAUNCH = re.compile(
@@ -34,7 +37,7 @@ _STARTED = (
 )
 _LINE = re.compile(
     r"^[ \t]*(?:[\w.*|\"'-]{1,60}\)[ \t]*)?"
-    r"(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|srun\b[^\n]{0,300}?)[ \t]+)?"
+    r"(?:[A-Za-z_]\w{0,60}=\S{0,200}[ \t]+){0,20}(?:(?:exec|nohup|time|(?:srun|mpiexec|mpirun)\b[^\n]{0,300}?)[ \t]+)?"
     rf"(?:{_STARTED}|[\"']?\$\{{?\w{{1,60}}\}}?[\"']?[ \t]+-m[ \t]+torch\.distributed\.(?:run|launch))(?=[\s\\])"
     rf"|^[ \t]*(?:export[ \t]+)?[A-Za-z_]\w{{0,60}}=[\"'(]?(?:\$\{{\w{{1,60}}:-)?{_STARTED}(?=[\s\\\"'}}])",
     re.MULTILINE,
@@ -60,7 +63,10 @@ def matches_launcher(file: InputFile) -> bool:
 def read_launcher(file: InputFile) -> ImportResult:
     """The nodes and ranks of a launch. Raises `NothingStarted` if no launch states either of a program."""
     started = [keys for each in launches_of(file, _LAUNCH) if (keys := _launcher_options(each)) is not None]
-    different = {tuple((name, keys.get(name)) for name in (*_NODES, *_RANKS, "program")): keys for keys in started}
+    different = {
+        (tuple((name, keys.get(name)) for name in (*_NODES, *_RANKS, "program")), stated_settings(_behind(keys))): keys
+        for keys in started
+    }
     keys, builder = chosen_launch(list(different.values()), file.part), ImportBuilder(LAUNCHER, file.name)
     if keys.find("program") is None:
         raise NothingStarted("has no launch of torchrun, DeepSpeed or Lightning with nodes or ranks of a program")
@@ -70,12 +76,24 @@ def read_launcher(file: InputFile) -> ImportResult:
     builder.set("layout.nodes", keys.integer(*_NODES), keys.line(*_NODES))
     builder.count("ranks_per_node", keys.integer(*_RANKS), keys.line(*_RANKS))
     set_job_nodes(file, keys, builder)
-    names = keys.words("options")
+    behind = _behind(keys)
+    set_named(behind, builder)
+    list_undecided(behind, builder)
+    names = [name for name in keys.words("options") if name not in behind.used]
     shown = ", ".join(f"--{name}" for name in names[:_MOST_SHOWN]) + (", …" if len(names) > _MOST_SHOWN else "")
     why = "no reader knows this program, so that its own options are not read"
+    if behind.used:
+        why = "no reader knows this program: only options whose names have one meaning in the field are read, not these"
     line = _line_of_program(file, str(keys.get("program")), keys.line("program"))
     builder.unknown(excerpt(keys.get("program"), TITLE), f"{why}: {shown}" if shown else why, line)
     return builder.reading()
+
+
+def _behind(keys: Keys) -> Keys:
+    """The options and overrides after the program of a launcher."""
+    words = keys.command.words
+    found = program_of_words([word.text for word in words])
+    return keys_with_overrides(keys.command._replace(words=words[found[0] :])) if found else Keys()
 
 
 def _line_of_program(file: InputFile, program: str, line: int) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 _BOTH = re.compile(r"kv_both|NixlConnector")
@@ -27,6 +28,12 @@ api/orchestration/v1alpha1; sgl-project/rbg).
 _ROLE_ITEM = re.compile(r"^[ \t]*-[ \t]{1,8}name[ \t]*:[ \t]*[\"']?(prefill|decode)[\"']?[ \t]*$", re.MULTILINE)
 
 
+@lru_cache(maxsize=4)  # a text may hold thousands of launches
+def _holds_roles(text: str) -> bool:
+    """Whether a text has an object of a kind with several roles."""
+    return bool(_ROLES_WITHIN.search(text))
+
+
 def role_of_object(text: str, options: Mapping[str, tuple[Any, int]], line: int) -> str:
     """The role of the object that contains the engine with these options on a line; empty without a role.
 
@@ -34,12 +41,13 @@ def role_of_object(text: str, options: Mapping[str, tuple[Any, int]], line: int)
     >>> role_of_object("metadata: {name: x-prefill}\\ncommand: [vllm, serve]", options, 2)
     'prefill'
     """
+    holds_roles, split = _holds_roles(text), _BOTH.search(str(options.get("kv_transfer_config", ("",))[0]))
+    if not holds_roles and not split:
+        return ""
     lines, at = text.split("\n"), line - 1
-    if _ROLES_WITHIN.search(text):
+    if holds_roles:
         above = _ROLE_ITEM.findall("\n".join(lines[:at]))
         return above[-1] if above else ""
-    if not _BOTH.search(str(options.get("kv_transfer_config", ("",))[0])):
-        return ""
     first = max((n for n in range(min(at, len(lines))) if lines[n].rstrip() == "---"), default=-1) + 1
     last = next((n for n in range(at, len(lines)) if lines[n].rstrip() == "---"), len(lines))
     roles = set(_NAMED.findall("\n".join(lines[first:last])))

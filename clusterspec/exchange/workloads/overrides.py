@@ -212,9 +212,21 @@ def launch_with_overrides(file: InputFile, launch: re.Pattern[str]) -> Keys:
     if own.command.line != keys.command.line:
         keys = command_keys(own.command)
         keys.severed, keys.stopped = own.severed, own.stopped
+    take_overrides(keys)
+    return keys
+
+
+def take_overrides(keys: Keys) -> None:
+    """Add the overrides of the command of a launch to its options."""
     own = override_words(keys.command)
     keys.values |= own.values
     keys.undecided += own.undecided
+
+
+def keys_with_overrides(command: Command) -> Keys:
+    """The options and the overrides of one command."""
+    keys = command_keys(command)
+    take_overrides(keys)
     return keys
 
 

@@ -37,7 +37,7 @@ def set_job_nodes(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     elif "nodes" in found:
         count, line = found["nodes"]
         builder.set("layout.nodes", int(count) or None, line)
-    if step := keys.find("ntasks_per_node"):
+    if step := keys.find("ntasks_per_node", "tasks_per_node"):
         builder.count("ranks_per_node", keys.integer(step), keys.line(step))
     elif "ntasks-per-node" in found:
         count, line = found["ntasks-per-node"]

@@ -143,7 +143,7 @@ def _ranks_of_steps(file: InputFile) -> tuple[int, int] | None:
     start others.
     """
     try:
-        commands = script_of(file.text).commands if "--ntasks-per-node" in file.text else ()
+        commands = script_of(file.text).commands if "tasks-per-node" in file.text else ()
     except FormatError:
         return None
     steps = [each for each in commands if each.words[0].text == "srun"]
@@ -175,7 +175,7 @@ _RANKS = re.compile(
     r"[\"']?\$?\{?(?P<count>[1-9][0-9]{0,2}\b|[A-Za-z_]\w{0,60})"
 )
 """An option of a launcher; ``--num_gpus`` is one of DeepSpeed's before the program (deepspeed/launcher/runner.py)."""
-_STEP = re.compile(r"^srun\s(?:.{0,600}?\s)?--ntasks-per-node[ =](?P<count>[1-9][0-9]{0,2})(?=\s)")
+_STEP = re.compile(r"^srun\s(?:.{0,600}?\s)?--n?tasks-per-node[ =](?P<count>[1-9][0-9]{0,2})(?=\s)")
 
 
 def _whole_nodes(found: dict[str, tuple[str, int]], run: re.Match[str], file: InputFile) -> ImportResult:

@@ -15,15 +15,18 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.product_names import slice_of_name
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.exchange.documents import Yaml, read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
+from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.tpu_slices import set_slices
 from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.records import replace
-from clusterspec.source import value_at
+from clusterspec.source import items_of, value_at
 
 TASK = "task"
-_SKYPILOT = (re.compile(r"^resources[ \t]*:", re.MULTILINE), re.compile(r"^[ \t]+accelerators[ \t]*:", re.MULTILINE))
+_SKYPILOT = (
+    re.compile(r"^resources[ \t]*:", re.MULTILINE),
+    re.compile(r"^[ \t]+(?:-[ \t]+\{?)?accelerators[ \t]*:", re.MULTILINE),
+)
 _DSTACK = (re.compile(r"^type[ \t]*:[ \t]*(?:task|service|dev-environment|fleet)\b", re.MULTILINE), _SKYPILOT[0])
 _MEMORY = re.compile(r"[0-9.]+ ?[MGT]B?(?:\.\.[0-9.]* ?[MGT]?B?)?", re.IGNORECASE)
 
@@ -59,6 +62,9 @@ def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
     resources = yaml.mapping.get("resources")
     asked = resources if isinstance(resources, dict) else {}
     name, nodes = ("gpu", "nodes") if "gpu" in asked else ("accelerators", "num_nodes")
+    if choices := _alternatives(asked):
+        _set_alternatives(choices, yaml, builder)
+        return
     if asked.get(name) is None:
         raise FormatError("asks for no accelerators (resources.accelerators, resources.gpu)", yaml.line("resources"))
     line = yaml.line("resources", name)
@@ -77,6 +83,31 @@ def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
         why = "a name of the service: it does not tell the form and the memory of the product"
         builder.unknown(f"accelerator {excerpt(product)}", why, line)
     _set_nodes(yaml, nodes, count, builder)
+
+
+def _alternatives(asked: dict[str, Any]) -> list[Any]:
+    """The accelerators of the alternatives of a task, of which SkyPilot takes one (``any_of``, ``ordered``, a list)."""
+    if isinstance(stated := asked.get("accelerators"), list):
+        return stated if len(stated) > 1 else []
+    listed = items_of(asked.get("any_of")) or items_of(asked.get("ordered"))
+    return [found for each in listed if (found := value_at(each, "accelerators")) is not None]
+
+
+def _set_alternatives(choices: list[Any], yaml: Yaml, builder: ImportBuilder) -> None:
+    """Set the number of accelerators in which all alternatives agree, and list the alternatives."""
+    counts = {_product_and_count(each)[1] for each in choices}
+    count, line = counts.pop() if len(counts) == 1 else None, _line_of_alternatives(yaml)
+    builder.set("cluster.accelerators_per_node", count, line)
+    shown = ", ".join(dict.fromkeys(excerpt(each) for each in choices))
+    builder.unknown(f"accelerators: {excerpt(shown, LIST)}", "several choices: the task does not state one", line)
+    _set_nodes(yaml, "num_nodes", count, builder)
+
+
+def _line_of_alternatives(yaml: Yaml) -> int:
+    """The line of the key that lists the alternatives."""
+    resources = value_at(yaml.value, "resources")
+    name = next((each for each in ("accelerators", "any_of", "ordered") if value_at(resources, each)), "any_of")
+    return yaml.line("resources", name)
 
 
 _SLICE = re.compile(r"tpu-v\d{1,2}[a-z]{0,8}-\d{1,5}", re.IGNORECASE)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from typing import Any
 
 from clusterspec.catalog import Catalog
-from clusterspec.config import DEEPEST, has_deeply_dotted_key
 from clusterspec.exchange.import_result import (
     LIST,
     FormatError,
@@ -21,13 +18,13 @@ from clusterspec.exchange.workloads.config_code import CodeConfig, read_function
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
-    flat_leaves,
     positive_integer_of,
     read_arguments,
     set_choice,
     set_counts,
 )
 from clusterspec.exchange.workloads.models import set_model
+from clusterspec.exchange.workloads.toml_files import toml_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.units import plural
 
@@ -35,8 +32,6 @@ from clusterspec.units import plural
 # torchtitan/models/*/config_registry.py in commit b5bcd76c (Python). Its ``llama3`` is Llama 3.1
 
 TORCHTITAN = "torchtitan"
-LARGEST_TOML = 256 * 1024
-"""Bytes of the largest TOML file read: tables take some 500 times the space of their text."""
 _TABLE = {
     "layout.tp": ("tensor_parallel_degree",),
     "layout.pp": ("pipeline_parallel_degree",),
@@ -58,7 +53,6 @@ _CONVERTERS = {"float8": None, "mx": "mxfp8", "mxfp8": "mxfp8"}
 """Converters of GEMMs to FP8 by the last word, as releases name them with or without a path, and the recipe of each;
 None where its own options state it.
 """
-_KEY = re.compile(r"\"?([A-Za-z0-9_-]{1,80})\"?\s*=")
 _MODELS = {"llama3": "llama-3.1-{}", "qwen3": "qwen3-{}"}
 _LARGE = {
     ("llama4", "17bx16e"): "llama-4-scout",
@@ -113,12 +107,7 @@ def read_torchtitan(file: InputFile) -> ImportResult:
     if _PYTHON.search(file.text):
         _read_code(file, keys, builder)
         return builder.reading()
-    if _LAUNCH.search(file.text):
-        keys = _launch_keys(file, builder)
-    else:
-        lines = _key_lines(file)
-        for name, value, line in flat_leaves(_toml_value(file), lambda *path: lines.get(".".join(map(str, path)), 0)):
-            keys.put(name, value, line)
+    keys = _launch_keys(file, builder) if _LAUNCH.search(file.text) else toml_keys(file)
     launched = keys.integer("nnodes") or keys.integer("nproc_per_node")
     stated = keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor")
     if not launched and stated is None:
@@ -285,32 +274,6 @@ def _set_stages(keys: Keys, builder: ImportBuilder) -> None:
     stages = -(-(Catalog.open().model(model).layers + less) // each)
     if stages % degree == 0:
         builder.set("layout.virtual_stages", stages // degree, line)
-
-
-def _toml_value(file: InputFile) -> dict[str, Any]:
-    file.refuse_oversized("TOML", LARGEST_TOML)
-    if has_deeply_dotted_key(file.text):
-        raise FormatError(f"a key of more than {DEEPEST} parts, the maximum for TOML")
-    try:
-        return tomllib.loads(file.text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as fault:
-        match = re.search(r"line ([0-9]+)", str(fault))
-        raise FormatError(
-            f"no TOML: {str(fault).split(' (at')[0][:80].lower()}", int(match[1]) if match else 0
-        ) from None
-
-
-def _key_lines(file: InputFile) -> dict[str, int]:
-    """The line of every key, by its dotted name with the table."""
-    found: dict[str, int] = {}
-    table = ""
-    for number, line in enumerate(file.lines, 1):
-        text = line.strip()
-        if text.startswith("["):
-            table = text.split("]")[0].strip("[ ")
-        elif match := _KEY.match(text):
-            found.setdefault(f"{table}.{match[1]}".lstrip("."), number)
-    return found
 
 
 def _set_torchtitan_model(keys: Keys, builder: ImportBuilder) -> None:

@@ -57,7 +57,7 @@ _LAYOUT = {
 }
 _SPLIT = re.compile(r"micro_(?:train_)?batch|ubatch")
 """Options of other programs that state the samples of one pass."""
-_MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id", "model_name")
+_MODEL = ("model_name_or_path", "model_id_or_path", "model", "model_id", "model_name", "base_model", "base_model_name")
 _LENGTHS = ("max_seq_length", "max_length", "model_max_length", "max_seq_len", "sequence_len")
 _PACKED = ("packing", "sample_packing", "use_packed_ds")
 _QUANTIZED = ("qlora", "use_qlora", "q_lora")
@@ -140,6 +140,9 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     elif program := next((word for word in keys.command.words if _ENCODERS.search(word.text)), None):
         why = "trains an encoder, alone or with a decoder: a spec describes only text decoders"
         builder.unknown(program.text.rpartition("/")[2], why, program.line)
+    elif other := _evaluation_alone(keys):
+        why = "without do_train the Trainer's own programs only evaluate: whether this one trains, it decides itself"
+        builder.unknown(other, why, keys.line(other))
     else:
         builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
@@ -158,7 +161,8 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     if str(keys.get("optim", "optimizer")).strip().lower() == "adamw_torch":  # torch.optim.AdamW without fused=True
         builder.set("layout.fused_optimizer", False, keys.line("optim", "optimizer"))
     if generates:
-        keys.get("gradient_accumulation_steps")
+        steps = keys.integer("gradient_accumulation_steps")
+        builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
     else:
         set_trainer_accumulation(keys, builder)
     if other := keys.get("config_file", "config"):
@@ -167,6 +171,16 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     keys.used |= {name for name in keys.values if UNRELATED.match(name)}
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _evaluation_alone(keys: Keys) -> str | None:
+    """The switch by which a launch evaluates where none says that it trains; None for others.
+
+    Source: huggingface/transformers, src/transformers/training_args.py (``do_train`` is off where it is absent).
+    """
+    if keys.find("do_train") or not keys.command.words:
+        return None
+    return next((name for name in ("do_eval", "do_predict") if keys.is_on(name)), None)
 
 
 def _generates(keys: Keys) -> bool:

@@ -98,7 +98,7 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     """Record all unused keys in one entry, each option in an undecided branch that the launch does not state in the
     same way in any case, and each key that was read and sets nothing.
     """
-    _list_undecided(keys, builder)
+    list_undecided(keys, builder)
     named = {each.what.partition(":")[0] for each in builder.unknowns}
     for name in [name for name in keys.values if name in keys.open and name not in named]:
         value, line = keys.values[name]
@@ -130,7 +130,7 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
         builder.unknown(plural(len(unused), "key"), f"not imported: {_shown_names(unused)}")
 
 
-def _list_undecided(keys: Keys, builder: ImportBuilder) -> None:
+def list_undecided(keys: Keys, builder: ImportBuilder) -> None:
     """Record each option in an undecided branch that the launch does not state in the same way in any case."""
     stated = {f"--{name}" + ("" if v is True else f" {excerpt(v)}") for name, (v, _) in keys.values.items()}
     named: dict[str, dict[str, list[tuple[int, int]]]] = {}
