@@ -16,6 +16,7 @@ from tests.effort import thorough
 from tools.accuracy.cases import FILES, published_runs
 from tools.accuracy.split import BEFORE
 from tools.fit.constants import accelerators_of_same_chip, constants, table, unfitted_runs
+from tools.fit.forms import kept, with_spreads, without_shared_factors
 from tools.fit.runs import runs
 from tools.fit.search import fitted, loss, pull, refitted
 from tools.fit.write import STORY
@@ -83,6 +84,28 @@ def test_a_fit_without_a_run_does_not_depend_on_it() -> None:
     first, second = (fitted(free, each).values_without(dropped) for each in (some, odd))
     for constant in free:
         assert first[constant] == pytest.approx(second[constant], rel=0.05)
+
+
+def test_constants_that_are_kept_stay_at_their_priors() -> None:
+    some = [replace(run, fitted=True) for run in runs() if run.source == "kor"]
+    fit = fitted([constant for constant in constants() if constant.group == "megatron-core-2021"], some)
+    held = with_spreads(fit, kept(fit.free)).values_without(frozenset())
+    assert any(abs(fit.values[constant] / constant.prior - 1) > 0.01 for constant in fit.free)
+    for constant in fit.free:
+        own = next(value for one, value in held.items() if one.fact == constant.fact)
+        assert own == pytest.approx(constant.prior, rel=1e-3)
+
+
+def test_the_factor_of_a_group_is_that_of_its_other_sources() -> None:
+    """Two others, 1.5 times too slow, and four that expect none: 1.5 to the power of 2 / 6; alone, a source keeps its
+    error.
+    """
+    run = next(run for run in runs() if run.source == "kor")
+    three = [(replace(run, source=name, fitted=True), 0.5) for name in ("one", "two", "three")]
+    together = without_shared_factors(three, lambda _: "")
+    assert [error for _, error in together] == pytest.approx([1.5 ** (2 / 3) - 1] * 3)
+    apart = without_shared_factors(three, lambda each: each.source)
+    assert [error for _, error in apart] == pytest.approx([0.5] * 3)
 
 
 @thorough

@@ -225,6 +225,8 @@ def collective_spec(series: dict[str, str]) -> dict[str, Any]:
         }
         if series["collective_plugin"]:
             out["collective_plugin"] = series["collective_plugin"]
+        if series["collective_library"]:
+            out["collective_library"] = series["collective_library"]
         if series["technology"].startswith("roce"):
             out["flow_control"] = {"pfc": True, "ecn": True}
         cluster["scale_out"] = out

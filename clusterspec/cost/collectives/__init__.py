@@ -93,6 +93,7 @@ class Inside:
     node run the kernel, ``launch_rank`` the time that each further rank of one process adds, ``low_latency_between``
     the limit of LL between nodes with these links, if tests show one. ``crossing`` is the share of the line that the
     links leave an all-to-all, which ``exchange`` includes: its bytes cross several links of a torus.
+    ``reduction_between`` is the share of the rate over two islands that reduction in their switches keeps over more.
     """
 
     tier: str
@@ -116,6 +117,7 @@ class Inside:
     launch_rank: Figure | None = None
     low_latency_between: Figure | None = None
     crossing: float = 1.0
+    reduction_between: Figure | None = None
 
     @property
     def ring_rate(self) -> float:

@@ -224,14 +224,23 @@ def switch_all_reduce(paths: Paths) -> Candidates:
     if between is None:
         yield Candidate("nvls", "Simple", first, 1 / rate, 0.0, piece / rate, launch_seconds(paths))
         return
-    limit = inside.ring_between.value / 2 if inside.ring_between and paths.islands > 2 else inf
-    rate = min(rate * stack.SWITCH_TREE.value, limit)
+    rate = _rate_of_switch_trees(paths, rate * stack.SWITCH_TREE.value)
     outside = collectives.island_traffic(1.0, paths.islands) / (between.tree_rate * stack.TREE_BETWEEN.value)
     crossings = 2 * log2(paths.islands)
     latency = first + crossings * crossing_latency(SIMPLE, stack.SWITCH_TREE_HOP.value, between)
     held = piece * max(1 / rate, outside)
     stages = 1 + crossings * stack.SWITCH_STAGE.value
     yield Candidate("nvls-tree", "Simple", latency, 1 / rate, outside, held, launch_seconds(paths), stages=stages)
+
+
+def _rate_of_switch_trees(paths: Paths, rate_of_two: float) -> float:
+    """Bytes of the size per second that reduction in switches and a tree reach inside an island; over two islands they
+    are ``rate_of_two``. Over more, earlier releases of the library do not exceed the rate of rings.
+    """
+    kept = paths.inside.reduction_between
+    if paths.islands > 2 and kept:
+        return rate_of_two * kept.value
+    return min(rate_of_two, _highest_ring_rate(paths) / 2)
 
 
 def switch_tree_all_reduce(paths: Paths) -> Candidates:

@@ -94,6 +94,7 @@ def _inside_domain(cluster: Cluster, group: Placement) -> Inside:
         hops="nvlink",
         reach=hops,
         ring_between=known.get("ring.between.rack") if ranks > NODE_SCALE else None,
+        reduction_between=known.get("reduction.between.rack") if _library_keeps_rate(cluster, ranks) else None,
         held=known.get("ring.held"),
         start=known.get("low_latency.start"),
         hop=known.get("low_latency.hop"),
@@ -173,6 +174,16 @@ def _library_reduces(cluster: Cluster, domains: int) -> bool:
     """
     release = _nccl_release(cluster)
     return release is None or release >= (2, 17 if domains == 1 else 18)
+
+
+def _library_keeps_rate(cluster: Cluster, ranks: int) -> bool:
+    """Whether reduction in the switches of racks keeps most of its rate over more than two of them. True if the spec
+    states no release.
+
+    NCCL has chosen channels and chunks by topology for it since 2.30 (notes in the commit b3aeda4 of 24 March 2026).
+    """
+    release = _nccl_release(cluster)
+    return ranks > NODE_SCALE and (release is None or release >= (2, 30))
 
 
 def _library_relays(cluster: Cluster) -> bool:

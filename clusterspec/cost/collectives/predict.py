@@ -133,7 +133,8 @@ def _limiting_origin(paths: Paths, candidate: Candidate) -> Origin:
     if paths.between and candidate.between >= candidate.inside:
         return paths.between.share.origin
     if candidate.algorithm.startswith("nvls") and paths.inside.reduction:
-        return paths.inside.reduction.origin
+        kept = paths.inside.reduction_between if paths.islands > 2 else None
+        return (kept or paths.inside.reduction).origin
     return paths.inside.ring.origin
 
 

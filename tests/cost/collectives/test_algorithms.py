@@ -137,6 +137,13 @@ def test_reduction_in_switches_has_the_rates_and_the_pieces_worked_out_by_hand()
     assert found(algorithms.switch_all_reduce, chunk).held == pytest.approx(32 * 1000 * 2 / (50e9 * 0.95))
 
 
+def test_recent_libraries_keep_a_share_of_the_rate_over_two_islands_over_more() -> None:
+    inside = replace(NVLS, ring_between=figure(200e9), reduction_between=figure(0.8))
+    two, four = (found(algorithms.switch_all_reduce, replace(each, inside=inside)) for each in (TWO, FOUR))
+    assert two.inside == pytest.approx(1.125 / 331.2e9)
+    assert four.inside == pytest.approx(1.125 / (0.8 * 331.2e9))
+
+
 def test_reduction_in_the_fabric_sends_every_byte_once() -> None:
     assert [*algorithms.fabric_all_reduce(FOUR)] == [*algorithms.fabric_all_reduce(ONE)] == []
     reducing = replace(FOUR, between=replace(BETWEEN, reduces=True))
