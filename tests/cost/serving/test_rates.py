@@ -271,7 +271,7 @@ def test_blocks_have_a_table_of_their_own_where_no_software_was_measured_apart()
 
 
 def test_a_mesh_of_four_reduces_over_the_links_that_it_has() -> None:
-    """SGLang on four MI300X, 1 MiB in 22.9 us: three of seven links of 64 GB/s; two have one link, for as much of it."""
+    """SGLang on four MI300X, 1 MiB in 22.9 us: three of seven links of 64 GB/s; two have one, which carries as much."""
     found = rates("mi300x", "cdna3")
     assert found.all_reduce_seconds(4, 2.0**20, 3 * 64e9) == pytest.approx(22.9e-6, rel=0.01)
     assert found.all_reduce_seconds(2, 2.0**20, 64e9) == pytest.approx(22.9e-6, rel=0.01)
