@@ -281,7 +281,7 @@ def _is_short_loop(pools: Pools, traffic: Traffic) -> bool:
 
 
 def _replay_notes(trace: Path | None) -> Iterable[str]:
-    """A note on the formulas beside the figures of a trace that the spec does not name."""
+    """A note on the formulas that are printed with the figures of a trace that the spec does not name."""
     if trace is not None:
         yield (
             "The formulas have the load of the spec, not of the trace: with `arrivals: {trace: FILE}` in the spec, and "
