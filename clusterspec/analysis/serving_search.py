@@ -142,6 +142,7 @@ def _separation_side(job: ServingJob, rated: Rated) -> SeparationSide:
         excess=rated.excess,
         prefill_share=times.prefill_busy if pools else times.prefill_share,
         handoff=times.handoff,
+        limit=rated.limit,
     )
 
 

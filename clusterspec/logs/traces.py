@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from itertools import chain, islice, pairwise
 from math import isfinite
 from pathlib import Path
@@ -85,20 +86,23 @@ class TraceMissing(TraceFault):
 
 
 class Columns(NamedTuple):
-    """The names of the columns of a CSV trace; ``milli`` of its times are a second."""
+    """The names of the columns of a CSV trace, whose times are seconds, or ``dated``: a date and a time."""
 
     time: str
     prompt: str
     output: str
     session: str
+    dated: bool = False
 
 
 FORMATS = (
     Columns("time", "input_tokens", "output_tokens", "session"),
     Columns("Timestamp", "Request tokens", "Response tokens", "Session ID"),
+    Columns("TIMESTAMP", "ContextTokens", "GeneratedTokens", "", dated=True),
 )
-"""The columns of this program, and the columns of BurstGPT (github.com/HPMLL/BurstGPT), whose failed requests have no
-answer.
+"""The columns of this program, of BurstGPT (github.com/HPMLL/BurstGPT), whose failed requests have no answer, and of
+Azure's inference traces (github.com/Azure/AzurePublicDataset, AzureLLMInferenceDataset2023.md), some of whose requests
+have no prompt.
 """
 
 
@@ -240,14 +244,26 @@ def _csv_rows(name: str, rows: Iterator[list[str]]) -> Iterator[Arrival]:
     session = head.index(known.session) if known.session in head else None
     for line, row in enumerate(rows, 2):
         if row and not (known is not FORMATS[0] and _is_failed(row, places)):
-            found = _checked_arrival(f"{name}, line {line}", [row[each] if each < len(row) else "" for each in places])
+            cells: list[str | float] = [row[each] if each < len(row) else "" for each in places]
+            if known.dated:
+                cells[0] = _seconds_of_date(f"{name}, line {line}", row[places[0]])
+            found = _checked_arrival(f"{name}, line {line}", cells)
             user = row[session] if session is not None and session < len(row) else ""
             yield found._replace(session=user.strip())
 
 
 def _is_failed(row: Sequence[str], places: Sequence[int]) -> bool:
-    """Whether a request of another program's trace has no answer."""
-    return len(row) > places[2] and row[places[2]].strip() in {"0", "0.0"}
+    """Whether a request of another program's trace has no answer, or no prompt."""
+    return any(len(row) > each and row[each].strip() in {"0", "0.0"} for each in places[1:])
+
+
+def _seconds_of_date(place: str, text: str) -> float:
+    """Seconds of a date and a time, of UTC where no zone is stated. Raises `TraceFault` for other text."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise TraceFault(f"{place}: TIMESTAMP is a date and a time, such as 2023-11-16 18:15:46.68") from None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def _checked_arrival(place: str, values: Sequence[Any]) -> Arrival:

@@ -9,6 +9,8 @@ from clusterspec.units import display, percent, plural
 from clusterspec.units.display import joined_words
 
 SEPARATE, ONE_KIND = "separate engines for prefill and decode", "one kind of engine"
+EXCEEDED = {"cache": "the requests that its cache holds", "rate": "the requests a second that it sustains"}
+"""Text about limits of a plan other than targets."""
 BREAK_EVENS = {
     "input_tokens": ("prompts", "tokens", 1.0),
     "concurrency": ("loads", "requests in flight", 1.0),
@@ -26,7 +28,7 @@ def separation_text(found: Separation) -> str:
     name, against = (SEPARATE, ONE_KIND) if found.separate else (ONE_KIND, SEPARATE)
     assert better is not None
     if other is None or not other.meets_targets:
-        why = f"; {_excess_text(other.excess)}" if other else ""
+        why = f"; {_excess_text(other)}" if other else ""
         return f"{_capitalized_text(name)}: no plan with {against} meets the targets at the load{why}."
     return " ".join(
         each
@@ -39,11 +41,11 @@ def separation_text(found: Separation) -> str:
     )
 
 
-def _excess_text(excess: float) -> str:
-    """The largest excess of the nearest plan over a limit, as text: a factor, or a percentage if it is small."""
-    if excess >= 1.1:
-        return f"the closest exceeds a limit {excess:.2f} times"
-    return f"the closest exceeds a limit by {percent(excess - 1, 2)}"
+def _excess_text(side: SeparationSide) -> str:
+    """What the nearest plan exceeds most, as text: a factor, or a percentage if it is small."""
+    limit = EXCEEDED.get(side.limit, f"the target of {side.limit.replace('_', ' ')}" if side.limit else "a limit")
+    much = f"{side.excess:.2f} times" if side.excess >= 1.1 else f"by {percent(side.excess - 1, 2)}"
+    return f"the closest, on {plural(round(side.accelerators), 'accelerator')}, exceeds {limit} {much}"
 
 
 def _capitalized_text(text: str) -> str:

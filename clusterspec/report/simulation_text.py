@@ -98,7 +98,16 @@ def _day_table(report: SimulationReport, ink: Ink) -> str:
         hours = f"  {clock_text(each.start)} to {clock_text(each.end)}"
         rows.append((hours, plain(each.rate, 3), count, *first, *token, good))
     table = text_table((f"  {HOURS[0]}", *HOURS[1:]), rows, right=tuple(range(1, len(HOURS))), ink=ink)
-    return table + "".join(f"{line}\n" for each in report.day for line in _rise_lines(each))
+    return table + "".join(f"{line}\n" for each in report.day for line in (*_missed_lines(each), *_rise_lines(each)))
+
+
+def _missed_lines(hours: SimulatedHours) -> Iterator[str]:
+    """The targets that the engines of some hours miss."""
+    for each in hours.targets:
+        if each.value is not None and not each.is_met:
+            name = f"{each.quantity.replace('_', ' ')} p{plain(each.percentile)}"
+            reached = f"{display(each.value, 's')}, target {display(each.target, 's')}: missed"
+            yield f"  from {clock_text(hours.start)} {name} {reached}"
 
 
 def _rise_lines(hours: SimulatedHours) -> Iterator[str]:

@@ -126,8 +126,9 @@ class RlSplit:
 class SeparationSide:
     """The best plan with one kind of engine, or with separate ones. ``value`` is in output tokens per second and
     accelerator, at the highest concurrency within the targets, or, without targets, at the load. ``excess`` is the
-    largest ratio of a latency to its target, at least 1. ``prefill_share`` is the share of time of engines of one kind
-    for prompts, or the utilization of separate prefill engines.
+    largest ratio of a figure to its limit, at least 1, and ``limit`` its name: a target such as ``tpot p99``, ``cache``
+    or ``rate``. ``prefill_share`` is the share of time of engines of one kind for prompts, or the utilization of
+    separate prefill engines.
     """
 
     layout: Section
@@ -141,6 +142,7 @@ class SeparationSide:
     excess: float
     prefill_share: float
     handoff: float
+    limit: str = ""
 
     def to_json(self) -> Json:
         return asdict(self)

@@ -98,6 +98,7 @@ class SimulatedHours(NamedTuple):
     end_to_end: Percentiles | None = None
     goodput: float | None = None
     rise: SimulatedRise | None = None
+    targets: tuple[SimulatedTarget, ...] = ()
 
     def to_json(self) -> Json:
         return {
@@ -113,6 +114,7 @@ class SimulatedHours(NamedTuple):
             "end_to_end": self.end_to_end.to_json() if self.end_to_end else None,
             "goodput": self.goodput,
             "rise": self.rise.to_json() if self.rise else None,
+            "targets": [_target_json(each) for each in self.targets],
         }
 
 

@@ -160,8 +160,9 @@ def test_the_cache_follows_quantized_weights_where_the_software_follows_checkpoi
         ("a100-sxm-40gb", "ampere", "a100-sxm-80gb", False),  # the same die with another memory
         ("l4", "ada", "l40s", True),  # of the architecture of measured kernels
         ("a30", "ampere", "a100-sxm-80gb", True),
-        ("mi300x", "hopper", "h100-sxm-80gb", True),  # of 2023: after the tables from 2022, before those from 2025
-        ("mi355x", "blackwell", "b200-sxm-180gb", True),  # of 2025
+        ("mi325x", "cdna3", "mi300x", False),  # the same die with another memory
+        ("gaudi3", "hopper", "h100-sxm-80gb", True),  # of 2024: after the tables from 2022, before those from 2025
+        ("tpu-v7x", "blackwell", "b200-sxm-180gb", True),  # of 2025
         ("v100-sxm-32gb", "hopper", "h100-sxm-80gb", True),  # of 2018: before all tables
     ],
 )

@@ -127,6 +127,17 @@ def test_a_failed_request_of_burstgpt_has_no_answer_and_faults_have_the_line_of_
         trace_arrivals(file)
 
 
+def test_requests_of_azure_have_a_date_and_those_without_a_prompt_or_an_answer_do_not_count(tmp_path: Path) -> None:
+    file, head = tmp_path / "azure.csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+    file.write_text(f"{head}2023-11-16 23:59:59.5000000,374,44\n2023-11-17 00:00:01.7500000,10,3\n")
+    assert [each[:3] for each in trace_arrivals(file)] == [(0.0, 374, 44), (2.25, 10, 3)]
+    file.write_text(f"{head}2024-05-10 00:00:00+00:00,0,5\n2024-05-10 00:00:01+00:00,9,0\n2024-05-10 00:00:02,7,2\n")
+    assert [each[:3] for each in trace_arrivals(file)] == [(0.0, 7, 2)]
+    file.write_text(f"{head}2023-11-16 18:15:46,374,44\n17.5,10,3\n")
+    with pytest.raises(TraceFault, match="line 3: TIMESTAMP is a date and a time"):
+        trace_arrivals(file)
+
+
 def test_json_lines_have_milliseconds_and_blocks_whose_last_may_be_short(tmp_path: Path) -> None:
     """Blocks of Mooncake have 512 tokens: 1,100 are 512, 512 and 76; those of ServeGen's batches 16: 20 are 16 and 4.
     A name without tokens is left out."""

@@ -335,10 +335,17 @@ def test_separate_engines_are_named_with_their_reason_and_their_break_evens() ->
     )
     other = separation_text(replace(found, separate=False, targeted=False, break_even=BREAKS[:1]))
     assert other.startswith("One kind of engine: 16 accelerators") and "at the load, the plan" in other
-    late = replace(found, together=replace(TOGETHER, meets_targets=False, excess=1.25))
-    assert separation_text(late).endswith(
-        "no plan with one kind of engine meets the targets at the load; the closest exceeds a limit 1.25 times."
-    )
+    for excess, limit, text in (
+        (1.25, "tpot p99", "the target of tpot p99 1.25 times"),
+        (1.04, "end_to_end p90", "the target of end to end p90 by 4 %"),
+        (2.0, "cache", "the requests that its cache holds 2.00 times"),
+        (3.0, "rate", "the requests a second that it sustains 3.00 times"),
+    ):
+        late = replace(found, together=replace(TOGETHER, meets_targets=False, excess=excess, limit=limit))
+        assert separation_text(late).endswith(
+            "no plan with one kind of engine meets the targets at the load; the closest, on "
+            f"{round(TOGETHER.accelerators)} accelerators, exceeds {text}."
+        )
     assert separation_text(Separation(None, "the spec fixes it")).endswith("were not compared: the spec fixes it.")
     assert separation_text(Separation(None, "")) == ""
 

@@ -346,7 +346,8 @@ def test_the_values_of_a_quantity_at_which_one_plan_is_never_better_are_those_tr
     [(1.05, "by 5 %"), (1.099, "by 9.9 %"), (1.1, "1.10 times"), (2.5, "2.50 times")],
 )
 def test_the_nearest_plan_is_told_by_what_it_exceeds(excess: float, said: str) -> None:
-    assert separation_text._excess_text(excess) == f"the closest exceeds a limit {said}"
+    side: Any = SimpleNamespace(excess=excess, limit="", accelerators=4.0)
+    assert separation_text._excess_text(side) == f"the closest, on 4 accelerators, exceeds a limit {said}"
 
 
 def test_a_link_between_pools_is_told_with_what_jobs_send() -> None:

@@ -260,7 +260,7 @@ def test_access_control_slows_only_accelerators_that_talk(tp: int, dp: int, wron
 PAIRS = (
     "clusterspec: 1\ncluster: {{platform: mi300x-ubb8, nodes: 1}}\n"
     "workload:\n  kind: serve\n  model: llama-3.3-70b\n"
-    "  serving: {{input_tokens: 2000, output_tokens: 500, concurrency: 128{targets}}}\n"
+    "  serving: {{input_tokens: 2000, output_tokens: 500, concurrency: 64{targets}}}\n"
     "layout: {{framework: vllm, tp: 2, dp: 4}}\n"
 )
 

@@ -235,6 +235,8 @@ class Rated:
     """
     concurrency: int | None = None
     """Requests in flight, if they differ from the spec."""
+    limit: str = ""
+    """What it exceeds most: a target such as ``tpot p99``, ``cache`` or ``rate``; empty if nothing."""
     surely_fits: bool = True
     """Whether the plan fits at the upper end of its memory range, with the cache of one request."""
 
@@ -260,7 +262,8 @@ def rated_plan(job: ServingJob, plan: Plan, most: float, concurrency: int | None
     late = missed_targets(times, job.load)
     meets = not late and _is_sustained(job, times)
     surely = held.capacity is None or held.upper - spare_cache(held) <= held.capacity.value
-    return Rated(plan, times, held.total, meets, _excess_of_targets(job, times), concurrency, surely)
+    excess, limit = _largest_excess(job, times)
+    return Rated(plan, times, held.total, meets, excess, concurrency, limit, surely)
 
 
 def _is_sustained(job: ServingJob, times: ServingTimes) -> bool:
@@ -270,11 +273,16 @@ def _is_sustained(job: ServingJob, times: ServingTimes) -> bool:
     return not times.queue_grows
 
 
-def _excess_of_targets(job: ServingJob, times: ServingTimes) -> float:
+def _largest_excess(job: ServingJob, times: ServingTimes) -> tuple[float, str]:
+    """The largest ratio of a figure to its limit, at least 1, and the name of the limit."""
     load = job.load
     queued = times.offered / times.kv_capacity_sequences if load.load != "offline" else 0.0
     asked = (load.request_rate or 0.0) / times.state.rate if times.queue_grows else 0.0
-    return max([1.0, queued, asked, *(each.seconds / each.target.seconds for each in target_results(times, load))])
+    late = (
+        (each.seconds / each.target.seconds, f"{each.target.quantity} p{each.target.percentile:g}")
+        for each in target_results(times, load)
+    )
+    return max([(1.0, ""), (queued, "cache"), (asked, "rate"), *late], key=lambda found: found[0])
 
 
 def _rounded(rate: float) -> float:

@@ -12,6 +12,7 @@ from clusterspec.analysis.simulation.outcomes import (
     first_token_seconds,
     percentiles,
     share_within_targets,
+    simulated_targets,
     token_percentiles,
 )
 from clusterspec.analysis.simulation.plans import LateEngines, Simulation, Timing, plan_timing
@@ -68,6 +69,7 @@ def _simulated_hours(pools: Pools, plan: HourPlan, seed: int, requests: int) -> 
         tpot=token_percentiles(counted),
         end_to_end=percentiles([each.ended - each.arrival for each in counted]),
         goodput=share_within_targets(counted, own.load),
+        targets=tuple(simulated_targets(counted, run.gaps, own.load)),
     )
 
 

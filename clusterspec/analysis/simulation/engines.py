@@ -36,7 +36,7 @@ class SimulatedEngine:
     has received. ``fetched`` holds the prompts that are divided among the ranks at the end of the running step. With
     ``launches_ahead``, it prepares and launches each decode step while the one before it runs. If steps are formed
     ahead, ``looked`` is the last time at which the scheduler looked for requests, and ``launching`` the time at which
-    it began to launch the running step.
+    it began to launch the running step. The latest prompts leave the last stage of a pipeline at ``passed``.
 
     A step is that of one batch on the first stage of a pipeline. Its prompts are admitted when the step starts, and it
     decodes one in ``tables.stages`` of the sequences, each of which gains a token once per round of all batches.
@@ -50,7 +50,8 @@ class SimulatedEngine:
         self.ranks = [AttentionRank(limits.own.first if limits.own is not None else 0.0) for _ in range(tables.ranks)]
         self.gained = tables.gained / tables.stages
         self.version = 0
-        self.started, self.each, self.steps, self.passing, self.floor = 0.0, 0.0, 0, 0.0, 0.0
+        self.started, self.each, self.steps, self.floor = 0.0, 0.0, 0, 0.0
+        self.stage = self.passing = self.passed = 0.0
         self.running = self.mixed = False
         self.launching = 0.0
         self.preempted = self.requests = self.since = self.held = 0
@@ -339,7 +340,7 @@ class SimulatedEngine:
             longest += [(rank, []) for rank in fullest_ranks(pairs)]
         here = max([self._mixed_seconds(rank, taken, busy) for rank, taken in longest]) / stages
         launched = self.floor / stages - (self.started - self.launching)
-        self.each, self.passing = max(here, launched), here * (stages - 1)
+        self.each, self.stage, self.passing = max(here, launched), here, here * (stages - 1)
 
     def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
         """Seconds of a mixed step with the prompt parts ``taken`` on one rank."""
@@ -370,11 +371,12 @@ class SimulatedEngine:
 
     def _end_prompts(self, now: float, ended: list[Request]) -> None:
         """Count the computed tokens of prompts; those that are complete decode, or end."""
+        self.passed = max(self.passed + self.stage, now + self.passing)  # a short chunk follows a long one
         for place, (rank, taken) in enumerate(zip(self.ranks, self.chunks, strict=True)):
             for request, part in taken:
                 request.todo -= part
                 request.launched += self.floor
-                request.passed = max(request.passed, now + self.passing)  # a short chunk follows a long one
+                request.passed = self.passed
                 if request.began < 0:
                     request.began = self.launching
                 if request.todo > TINY:

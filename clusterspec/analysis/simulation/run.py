@@ -125,7 +125,7 @@ def simulate(
         queue=queue_over_time(run.requests, run.ended),
         queue_grows=grows,
         cache_sizes=load.cache_sizes,
-        notes=tuple(_report_notes(pools, traffic, saturation, run.preemption_count)),
+        notes=(*_report_notes(pools, traffic, saturation, run.preemption_count), *_replay_notes(trace)),
         day=() if traffic.traced else simulated_day(study, seed, requests),
     )
 
@@ -278,6 +278,15 @@ def _is_short_loop(pools: Pools, traffic: Traffic) -> bool:
     """Whether a closed loop without an end has too few requests to be full for a round."""
     rounds = len(traffic.arrivals) / traffic.in_flight if traffic.in_flight else LOOP_ROUNDS
     return not traffic.traced and not pools.load.requests and bool(traffic.warm_up) and rounds < LOOP_ROUNDS
+
+
+def _replay_notes(trace: Path | None) -> Iterable[str]:
+    """A note on the formulas that are printed with the figures of a trace that the spec does not name."""
+    if trace is not None:
+        yield (
+            "The formulas have the load of the spec, not of the trace: with `arrivals: {trace: FILE}` in the spec, and "
+            "without its own rate and lengths, they have those of the trace."
+        )
 
 
 def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, preempted: int) -> Iterable[str]:

@@ -87,7 +87,8 @@ def describe_simulate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=path,
         help="a trace in place of the load of the spec: a CSV file with the columns time (seconds), input_tokens and "
-        "output_tokens, or a trace of Mooncake, ServeGen or BurstGPT; with `concurrency` its arrival times are ignored",
+        "output_tokens, or a trace of Mooncake, ServeGen, BurstGPT or Azure; with `concurrency` its arrival times are "
+        "ignored",
     )
     format_option(parser, "text", "json")
 

@@ -374,6 +374,21 @@ def prompt_time(steps: float, step: float, floor: float, stages: float = 1) -> f
     return larger((steps + stages - 1) * step / stages, floor)
 
 
+@formula("max((steps + (stages - 1) * longest) * step / stages, floor)")
+def unequal_prompt_time(steps: float, step: float, longest: float, floor: float, stages: float) -> float:
+    """The time of a prompt whose ``steps`` of ``step`` seconds in the mean are unequal, pipelined over ``stages``. The
+    longest takes ``longest`` times the mean, and the others follow it on each stage.
+
+    Source: as `prompt_time`.
+
+    Range: longest >= 1, stages >= 1.
+
+    >>> unequal_prompt_time(2, 0.1, 1.5, 0.0, 4)  # 0.15 and 0.05 s: 0.05 on the last stage after 0.15 on all four
+    0.1625
+    """
+    return larger((steps + (stages - 1) * longest) * step / stages, floor)
+
+
 @formula("ttft + (output_tokens - 1) * tpot")
 def request_time(ttft: float, output_tokens: float, tpot: float) -> float:
     """The time from a request to its last token.

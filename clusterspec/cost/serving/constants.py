@@ -236,7 +236,7 @@ UNEVEN = assumed_figure(
 )
 RANGES = {
     "tpot": (0.80, 1.22),
-    "tpot open": (0.91, 1.16),
+    "tpot open": (0.90, 1.20),
     "tpot experts": (0.80, 1.98),
     "tpot experts recent": (0.76, 1.43),
     "tpot unmeasured": (0.82, 2.1),
@@ -329,7 +329,7 @@ class StepTime(NamedTuple):
     """Equal steps of an engine: the parts of one step, the number of steps, and their seconds.
 
     ``device`` excludes launches. ``floor`` is the minimum time that the host needs to launch the steps; 0 if graphs
-    capture whole steps.
+    capture whole steps. ``longest`` is the longest step over the mean one: the last chunk of a prompt may be short.
     """
 
     parts: tuple[Part, ...]
@@ -337,9 +337,10 @@ class StepTime(NamedTuple):
     total: float
     device: float
     floor: float = 0.0
+    longest: float = 1.0
 
     @classmethod
-    def of(cls, parts: tuple[Part, ...], steps: float = 1.0, floor: float = 0.0) -> StepTime:
+    def of(cls, parts: tuple[Part, ...], steps: float = 1.0, floor: float = 0.0, longest: float = 1.0) -> StepTime:
         """The steps of these parts."""
         launch = device = 0.0
         for part in parts:
@@ -347,7 +348,7 @@ class StepTime(NamedTuple):
                 launch += part.seconds
             else:
                 device += part.seconds
-        return cls(parts, steps, steps * (launch + device), steps * device, steps * floor)
+        return cls(parts, steps, steps * (launch + device), steps * device, steps * floor, longest)
 
     @property
     def lasting(self) -> float:

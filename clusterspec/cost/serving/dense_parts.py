@@ -38,7 +38,8 @@ def depth_parts(engine: Engine, dense: Part) -> tuple[Part, ...]:
     product, one step after another, however few weights it has.
     """
     blocks = has_scaled_blocks(engine.model, engine.precision)
-    along = engine.rates.depth_seconds(engine.precision, engine.software, blocks=blocks)
+    year = engine.software_year
+    along = engine.rates.depth_seconds(engine.precision, engine.software, blocks=blocks, year=year)
     if not along:
         return ()
     each = dense.seconds / (engine.share.dense + engine.share.replicated)

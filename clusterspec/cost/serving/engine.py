@@ -212,7 +212,7 @@ class Engine:
         if decoded:  # the ranks without prompts decode in the same step
             busy += (self.layout.attention_dp - busy) * decoded / every
         parts = (*step_parts(self, every, ending, attention, busy), *drafting_parts(self, *decoding))
-        return StepTime.of(parts, steps, self.host_floor(every, ending))
+        return StepTime.of(parts, steps, self.host_floor(every, ending), min(most, tokens) / here if tokens else 1.0)
 
     @cached_property
     def software(self) -> str:

@@ -18,10 +18,12 @@ from clusterspec.cost.formulas.serving import (
     time_to_first_token,
     transfer_time,
     typical_prompt_time,
+    unequal_prompt_time,
 )
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
+from clusterspec.cost.serving.pools import unequal_in_pipeline
 from clusterspec.cost.term import Term, formula_source, named_count
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
@@ -130,7 +132,7 @@ def _wait_text(times: ServingTimes) -> str:
 
 def _prompt_term(times: ServingTimes) -> Term:
     """The prompt: its steps on the device, or its kernel launches on the host."""
-    inputs = (
+    inputs: tuple[tuple[str, Figure], ...] = (
         ("steps", _computed_figure(times.prefill.steps, "chunks processed in one step")),
         (
             "floor",
@@ -140,8 +142,12 @@ def _prompt_term(times: ServingTimes) -> Term:
         ),
         ("stages", _computed_figure(float(times.stages[0]), "pipeline stages")),
     )
+    unequal = unequal_in_pipeline(times.prefill, float(times.stages[0]))
+    if unequal:
+        inputs += (("longest", _computed_figure(times.prefill.longest, "the longest chunk over the mean one")),)
     step = _step_term("step", times.prefill, times.prefill.total / times.prefill.steps)
-    expression, source_ = EXPRESSIONS[prompt_time], _source(prompt_time)
+    formula = unequal_prompt_time if unequal else prompt_time
+    expression, source_ = EXPRESSIONS[formula], _source(formula)
     if times.typical_prompt == 1:
         return Term("prefill", times.prompt_time, "s", expression, inputs, (step,), source_)
     mean = Term("mean_prompt", times.prompt_time, "s", expression, inputs, (step,), source_)

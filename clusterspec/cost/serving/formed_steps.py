@@ -16,6 +16,8 @@ from clusterspec.cost.serving.waits import steps_of_prompts
 
 LEAST_PROMPTS = 1e-6
 """Fewer prompts per step count as none."""
+Launches = tuple[tuple[float, float], ...]
+"""Shares of the steps with prompts, each with the seconds in which the host launches such a step."""
 
 
 def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, StepTime], carried: float) -> float:
@@ -32,53 +34,54 @@ def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, 
     present = pools.share_with_others if looped else pools.share_of_arrivals_at_busy(sequences)
     if engine.prompts_alone and prompts:
         taken, each = steps_of_prompts(pools, prompts, 0.0 if looped else decode.total, decode.total)
-        many = _step_time_of_several(pools, prompts / taken, 0.0, prefill)._replace(total=each)
-        return present * _wait_for_formed_step(pools, (decode, many), taken / (1 + taken))
+        alone = _launches_of_several(pools, prompts / taken, 0.0)
+        return present * _wait_for_formed_step(pools, (decode.total, each / prefill.steps), alone, taken / (1 + taken))
     if starts_prompts_at_any_time(pools):
         prompts *= load.tokens_per_step
         return present * lead_of_replicas(pools, prompts / (decode.total + prompts * carried), steps)
     every, ranks = steps_until_release(pools, prompts), unevenly_loaded_ranks(engine)
     mixed = -expm1(-prompts * prefill.steps * every * ranks) / every
+    launches: Launches = ((1.0, prefill.floor / prefill.steps),)
+    longer = prefill.total / prefill.steps
     if prefill.steps == 1 and prompts >= LEAST_PROMPTS:
         several = min(prompts / mixed, prompts_of_step(pools, sequences))
         if ranks == 1:
-            prefill = _step_time_of_several(pools, several, sequences, prefill)
+            launches = _launches_of_several(pools, several, sequences)
         else:
             larger = share_beyond_graphs(pools, prompts, sequences, ranks)
-            prefill = _step_time_partly_in_graphs(pools, larger, sequences + max(1.0, several), prefill)
-        prefill = prefill._replace(total=decode.total + prompts * carried / engine.layout.pp / mixed)
-    return present * _wait_for_formed_step(pools, (decode, prefill), mixed)
+            launches = _launches_by_size(pools, larger, sequences + max(1.0, several))
+        longer = decode.total + prompts * carried / engine.layout.pp / mixed
+    return present * _wait_for_formed_step(pools, (decode.total, longer), launches, mixed)
 
 
-def _wait_for_formed_step(pools: Pools, steps: tuple[StepTime, StepTime], mixed: float) -> float:
+def _wait_for_formed_step(pools: Pools, steps: tuple[float, float], launches: Launches, mixed: float) -> float:
     """Mean seconds of the step that was formed before a prompt came, as far as the host had not to launch it first; 0
-    if the engine forms a step at the end of the one before. ``steps`` holds a decode step and the steps of a prompt;
-    the share ``mixed`` of all steps are prompt steps.
+    if the engine forms a step at the end of the one before. ``steps`` holds the seconds of a step without prompts and
+    of one with them; the share ``mixed`` of all steps are prompt steps.
 
-    The prompt runs after that step. While it runs the host launches the step of the prompt.
+    The prompt runs after that step. While it runs the host launches the step of the prompt. Steps beyond the captured
+    graphs, which many sequences make, follow their like: each kind of ``launches`` has a lead of its own.
     """
     if not pools.decode.runs_ahead:
         return 0.0
-    decode, prefill = steps
-    found = lead_of_launch(min(1.0, mixed), decode.total, prefill.total / prefill.steps, prefill.floor / prefill.steps)
+    share, (plain, longer) = min(1.0, mixed), steps
+    found = sum(part * lead_of_launch(share, plain, longer, launching) for part, launching in launches)
     return found / pools.load.receive_interval  # the wait for a reception holds such a step
 
 
-def _step_time_of_several(pools: Pools, several: float, decoded: float, prefill: StepTime) -> StepTime:
-    """The steps of one prompt, ``prefill``, with the time that the host needs for ``several`` in each.
+def _launches_of_several(pools: Pools, several: float, decoded: float) -> Launches:
+    """The launches of steps with ``several`` prompts on average and ``decoded`` sequences.
 
     A Poisson number that is not 0 has the mean ``several``; without that condition it is twice as much above 1, or
     nearly ``several`` where that is large.
     """
     drawn = max(LEAST_PROMPTS, min(several, 2 * (several - 1)))
-    larger = share_beyond_graphs(pools, drawn, decoded)
-    return _step_time_partly_in_graphs(pools, larger, decoded + several, prefill)
+    return _launches_by_size(pools, share_beyond_graphs(pools, drawn, decoded), decoded + several)
 
 
-def _step_time_partly_in_graphs(pools: Pools, larger: float, ending: float, prefill: StepTime) -> StepTime:
-    """The steps of one prompt, ``prefill``, with the time that the host needs if the share ``larger`` of them exceeds
-    the captured graphs and ``ending`` sequences of each produce a token.
+def _launches_by_size(pools: Pools, larger: float, ending: float) -> Launches:
+    """The launches of steps of which the share ``larger`` exceeds the captured graphs and ``ending`` sequences of each
+    produce a token.
     """
     engine = pools.decode
-    small, large = (engine.host_floor(tokens, ending) for tokens in (engine.most_in_graphs, inf))
-    return prefill._replace(floor=prefill.steps * ((1 - larger) * small + larger * large))
+    return (1 - larger, engine.host_floor(engine.most_in_graphs, ending)), (larger, engine.host_floor(inf, ending))

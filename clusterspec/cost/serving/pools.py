@@ -6,7 +6,7 @@ from math import floor, inf
 
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import share_finding_others
-from clusterspec.cost.formulas.serving import prompt_time
+from clusterspec.cost.formulas.serving import prompt_time, unequal_prompt_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import Engine
@@ -162,8 +162,15 @@ def is_open_run(load: Serving) -> bool:
 
 def prompt_seconds(engine: Engine, prefill: StepTime) -> float:
     """Seconds of the steps of one prompt, which the stages of a pipeline process in succession."""
-    each = prefill.total / prefill.steps
-    return prompt_time(prefill.steps, each, prefill.floor, float(engine.layout.pp))
+    each, stages = prefill.total / prefill.steps, float(engine.layout.pp)
+    if unequal_in_pipeline(prefill, stages):
+        return unequal_prompt_time(prefill.steps, each, prefill.longest, prefill.floor, stages)
+    return prompt_time(prefill.steps, each, prefill.floor, stages)
+
+
+def unequal_in_pipeline(prefill: StepTime, stages: float) -> bool:
+    """Whether the steps of a prompt are unequal, which lasts longer on several ``stages``."""
+    return stages > 1 and prefill.longest > 1
 
 
 def prompts_per_step(pools: Pools) -> float:

@@ -222,12 +222,13 @@ class KernelRates:
         """Seconds of the smallest GEMM."""
         return self.single.get(f"{self._measured_table(precision)}.floor", constants.FLOOR.value)
 
-    def depth_seconds(self, precision: str, software: str, *, blocks: bool = False) -> float:
-        """Seconds for each element along which a product of few tiles sums, by the kernels of ``software`` if they were
-        measured apart; 0 if none were. ``blocks`` of weights may have scales.
+    def depth_seconds(self, precision: str, software: str, *, blocks: bool = False, year: float = inf) -> float:
+        """Seconds for each element along which a product of few tiles sums, by the kernels of ``software`` of a
+        ``year`` if they were measured apart; 0 if none were. ``blocks`` of weights may have scales.
         """
         kind, own = f"{precision}_block" if blocks else precision, software.replace("-", "_")
-        names = (f"gemm.{own}.{kind}.along", f"gemm.{kind}.along", f"gemm.{precision}.along")
+        owners = (*(f"{each}." for each in (*self._releases(own, year), own)), "")
+        names = (*(f"gemm.{each}{kind}.along" for each in owners), f"gemm.{precision}.along")
         found = next((self.single[name] for name in names if name in self.single), 0.0)
         return found / self.measured
 
@@ -316,8 +317,9 @@ class KernelRates:
         """
         found = self._gemm_tables.get((precision, software, blocks))
         if found is None:
-            own = f"gemm.{software.replace('-', '_')}.{precision}{'_block' if blocks else ''}"
-            found = own if own in self.curves else self._measured_table(precision)
+            kinds = (f"{precision}_block", precision) if blocks else (precision,)
+            names = (f"gemm.{software.replace('-', '_')}.{kinds[0]}", *(f"gemm.{kind}" for kind in kinds))
+            found = next((name for name in names if name in self.curves), "gemm.bf16")
             self._gemm_tables[precision, software, blocks] = found
         return found
 

@@ -38,10 +38,13 @@ def mixed_prompt_wait(
     wait for the next step.
 
     In a closed loop a request is sent when another one ends with a step, and reaches the engine after the overhead
-    outside the engine. In an open load a request that finds the rank idle waits for nothing. ``load_of_rank`` holds the
-    tokens that one step decodes, and the share of the time in which the rank is busy.
+    outside the engine: before steps of prompts alone, or amid them where other batches of a pipeline decode. In an open
+    load a request that finds the rank idle waits for nothing. ``load_of_rank`` holds the tokens that one step decodes,
+    and the share of the time in which the rank is busy.
     """
     (decoded, busy), stages = load_of_rank, pools.decode.layout.pp
+    if pools.decode.prompts_alone and pools.load.concurrency is not None and stages > 1:
+        return _wait_amid_steps_of_prompts(pools, steps[0].total / stages, prompts, pools.share_with_others)
     if pools.decode.prompts_alone and pools.load.concurrency is not None:
         return _wait_before_steps_of_prompts(pools, steps[0].total / stages, prompts, carried / stages)
     if pools.decode.prompts_alone and pools.load.load == "open":

@@ -73,3 +73,32 @@ def test_an_accelerator_without_measured_depths_has_none() -> None:
     assert rates("h200-sxm-141gb", "hopper-h200").depth_seconds("fp8", "vllm") == pytest.approx(0.75e-9)
     assert rates("h200-sxm-141gb", "hopper-h200").depth_seconds("fp8", "trt-llm", blocks=True) == pytest.approx(1.1e-9)
     assert rates("a100-sxm-80gb", "ampere").depth_seconds("fp8", "vllm") == 0
+
+
+def test_a_release_with_untuned_kernels_takes_longer_along_the_depth() -> None:
+    """MI300X in blocks of FP8: AITER's default parameters of 2025 take 128 us for 7,168 elements, tuned ones 3 ns an
+    element. Scales of tensors were tuned before.
+    """
+    found = rates("mi300x", "cdna3")
+    old, new = (found.depth_seconds("fp8", "sglang", blocks=True, year=year) for year in (2025, 2026))
+    assert 4e-6 + 7168 * old == pytest.approx(128e-6, rel=0.03) and new == pytest.approx(3e-9)
+    assert found.depth_seconds("fp8", "sglang", blocks=True, year=2024) == old  # the first release that was measured
+    assert found.depth_seconds("fp8", "sglang", year=2025) == found.depth_seconds("fp8", "sglang")
+
+
+def test_deepseek_on_mi300x_waits_for_its_depths_with_a_release_of_2025() -> None:
+    """61 layers sum along 7,168 for both compressions, 1,536 for the queries and 2,048 for the output: 11 ms."""
+    old, new = (
+        depth_of(
+            engine(
+                DEEPSEEK,
+                f"tp: 8, software: sglang {release}",
+                platform="mi300x-ubb8",
+                framework="sglang",
+                precision="fp8",
+            )
+        )
+        for release in ("0.5.7", "0.5.12")
+    )
+    assert old["depth"] * old["along"] == pytest.approx(61 * (7168 + 1536 + 2048) * 17e-9, rel=0.1)
+    assert new["depth"] * new["along"] < 0.2 * old["depth"] * old["along"]

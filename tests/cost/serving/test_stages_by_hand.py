@@ -247,8 +247,11 @@ def test_the_wait_of_a_prompt_is_that_of_the_kind_of_steps_of_its_engine() -> No
     loop, open_ = pools("concurrency: 64", "sglang"), pools("request_rate: 4", "sglang")
     assert loop.decode.prompts_alone and open_.decode.prompts_alone and not CLOSED.decode.prompts_alone
     assert [times._budget_limits_places(each) for each in (loop, open_, CLOSED)] == [False, False, True]
-    found = waits.mixed_prompt_wait(loop, steps, 0.1, 0.2, (16.0, 0.5))
-    assert found == pytest.approx(waits._wait_before_steps_of_prompts(loop, 0.01, 0.1, 0.1))
+    found = waits.mixed_prompt_wait(loop, steps, 0.1, 0.2, (16.0, 0.5))  # other batches decode while prompts run
+    assert found == pytest.approx(waits._wait_amid_steps_of_prompts(loop, 0.01, 0.1, loop.share_with_others))
+    lone = loop._replace(decode=replace(loop.decode, layout=replace(loop.decode.layout, pp=1)))
+    found = waits.mixed_prompt_wait(lone, steps, 0.1, 0.2, (16.0, 0.5))
+    assert found == pytest.approx(waits._wait_before_steps_of_prompts(lone, 0.02, 0.1, 0.2))
     found = waits.mixed_prompt_wait(open_, steps, 0.1, 0.2, (16.0, 0.5))
     assert found == pytest.approx(waits._wait_amid_steps_of_prompts(open_, 0.01, 0.1, 0.5))
     shared = waits._steps_with_prompts(OPEN, steps, 0.1, 0.2, 16.0)
