@@ -125,8 +125,8 @@ def first_predictions() -> Iterator[Case]:
 
 
 def new_memory(error: float | None = None, wanted: Container[str] | None = None) -> Iterator[Case]:
-    """Peak memory of sources to which nothing is fitted, of all their runs or of ``wanted`` ones; with ``error`` instead
-    of the program's error of activations, as a share of them.
+    """Peak memory of sources to which nothing is fitted, of all their runs or of ``wanted`` ones; with ``error``
+    instead of the program's error of activations, as a share of them.
     """
     for run in published_runs("new_runs"):
         if wanted is None or run["id"] in wanted:
@@ -180,8 +180,8 @@ def _memory(run: dict[str, Any], plan: Plan | None, error: float | None = None) 
 
 
 def fits(wanted: Container[str] | None = None) -> Iterator[Case]:
-    """Cases of memory fit: 1 if the prediction agrees with the run (it ran, or ran out of memory), else 2. Runs that ran
-    out of memory are always among them; of the others, those with the ids in ``wanted``.
+    """Cases of memory fit: 1 if the prediction agrees with the run (it ran, or ran out of memory), else 2. Runs that
+    ran out of memory are always among them; of the others, those with the ids in ``wanted``.
     """
     for run in published_runs():
         if not run["offloads"] and (wanted is None or not run["fits"] or run["id"] in wanted):

@@ -58,8 +58,8 @@ def share(fraction: float | None, *, sign: bool = False) -> str:
 
 
 def null_model(wanted: Container[str] | None = None) -> list[Case]:
-    """The baseline model: each run, or each with an id in ``wanted``, at the median MFU of its accelerator and precision
-    among these.
+    """The baseline model: each run, or each with an id in ``wanted``, at the median MFU of its accelerator and
+    precision among these.
     """
     rows = []
     for run in published_runs():
