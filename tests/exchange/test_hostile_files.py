@@ -48,7 +48,7 @@ def test_every_format_has_hostile_variants() -> None:
 
 
 @each("name", HOSTILE)
-@each("kind", ["auto", *sampled(NAMES, 12)])
+@each("kind", ["auto", *sampled(NAMES, 8)])
 def test_hostile_content_is_refused_in_one_line(kind: str, name: str) -> None:
     try:
         found = read(HOSTILE[name], kind)
