@@ -111,8 +111,15 @@ class Run:
 @cache
 def runs() -> tuple[Run, ...]:
     """All runs, by source and name; read and resolved once, which takes a second."""
+    return tuple(run for source in dict.fromkeys(map(training_source, fitted_runs())) for run in runs_of(source))
+
+
+@cache
+def runs_of(source: str) -> tuple[Run, ...]:
+    """The runs of a source, by name."""
     rows = {row["id"]: row for name in FILES for row in published_runs(name)}
-    return tuple(_run(rows[name], training_source(name), fitted) for name, fitted in fitted_runs().items())
+    named = {name: fitted for name, fitted in fitted_runs().items() if training_source(name) == source}
+    return tuple(_run(rows[name], source, fitted) for name, fitted in named.items())
 
 
 @cache
