@@ -536,7 +536,7 @@ def test_prompts_alone_wait_as_in_a_queue_with_one_server(load: float) -> None:
     short, long = (each.first - each.arrival - run.timing.request for each in run.requests)
     mean, square = (short + long) / 2, (short**2 + long**2) / 2
     random = Random(3)
-    times = drawn_arrivals(5, 15_000, load / mean, 1.0, (1, 1))
+    times = drawn_arrivals(5, 15_000 if ALL_CASES else 8_000, load / mean, 1.0, (1, 1))
     run = simulated(study, [Arrival(each.time, random.choice((2048, 8192)), 1) for each in times])
     served = {2048: short + run.timing.request, 8192: long + run.timing.request}
     waits = [each.first - each.arrival - served[each.prompt] for each in run.requests]
