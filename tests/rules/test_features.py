@@ -29,7 +29,7 @@ def told(
     check: Check, rule: str, keys: str, nodes: int = 16, accelerator: str = "h100-sxm-80gb"
 ) -> list[tuple[str, str]]:
     """Severity and key of the findings of a rule on a fabric."""
-    findings = check(FABRIC.format(accelerator=accelerator, nodes=nodes, keys=keys))
+    findings = check(FABRIC.format(accelerator=accelerator, nodes=nodes, keys=keys), rule)
     assert not [
         one for one in findings if one.rule in {"unknown-key", "wrong-type", "unknown-catalog-id", "unknown-choice"}
     ]

@@ -32,7 +32,7 @@ PROVINCES = [
 
 def told(check: Check, currency: str, tax: float, text: str = "A cluster") -> list[str]:
     """The messages on a tax in percent."""
-    findings = check(SPEC.format(text=text, currency=currency, tax=tax / 100))
+    findings = check(SPEC.format(text=text, currency=currency, tax=tax / 100), "tax-off-jurisdiction")
     return [one.message for one in findings if one.rule == "tax-off-jurisdiction"]
 
 
