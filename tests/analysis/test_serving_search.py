@@ -175,7 +175,7 @@ def test_a_stricter_percentile_never_takes_fewer_accelerators() -> None:
 
 
 def test_without_a_plan_the_nearest_is_shown_with_the_reason() -> None:
-    report = found(study(DENSE, targets={"tpot": "1 ms"}))
+    report = found(study(DENSE, targets={"tpot": "1 ms"}), pools="aggregated")
     assert report.layouts == () and "targets" in report.why
     assert report.smallest is not None and of(report.smallest)["tpot"] > 0.001
 

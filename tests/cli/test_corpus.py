@@ -24,7 +24,7 @@ MOST_OUTPUT = 400_000
 MOST_CALLS = 12_000_000
 
 
-@pytest.mark.parametrize(("path", "words"), diagonal(len(CORPUS), CORPUS, FORMS))
+@pytest.mark.parametrize(("path", "words"), sampled(diagonal(len(CORPUS), CORPUS, FORMS), 2 * len(CORPUS)))
 def test_no_file_crashes_a_command(words: tuple[str, ...], path: Path, call: Call) -> None:
     shutil.copy(path, "spec.yaml")
     done = []
