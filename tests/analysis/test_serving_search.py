@@ -145,7 +145,7 @@ def test_the_front_trades_the_tokens_of_a_user_for_those_of_an_accelerator() -> 
     ],
 )
 def test_an_objective_orders_the_plans(objective: str, field: str, sign: int) -> None:
-    pins = {} if ALL_CASES or objective == "accelerators" else {"pools": "aggregated"}
+    pins: dict[str, Any] = {} if ALL_CASES or objective == "accelerators" else {"pools": "aggregated"}
     shown = found(study(DENSE), objective=objective, **pins).layouts
     assert len(shown) > 1
     values = [sign * of(row)[field] for row in shown if row.findings == shown[0].findings]
@@ -182,7 +182,8 @@ def test_without_a_plan_the_nearest_is_shown_with_the_reason() -> None:
 
 def test_fixed_degrees_are_kept_and_pools_may_be_chosen() -> None:
     assert {row.layout["tp"] for row in found(study(DENSE), tp=4).layouts} == {4}
-    report = found(study(EXPERT), pools="disaggregated", **({} if ALL_CASES else {"tp": 8}))
+    few: dict[str, Any] = {} if ALL_CASES else {"tp": 8}
+    report = found(study(EXPERT), pools="disaggregated", **few)
     assert all(of(row)["disaggregated"] for row in report.layouts)
     report = found(study(EXPERT if ALL_CASES else DENSE), pools="aggregated")
     assert not any(of(row)["disaggregated"] for row in report.layouts)

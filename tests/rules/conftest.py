@@ -28,6 +28,7 @@ class Check(Protocol):
     """
 
     def __call__(self, text: str, rule: str = "") -> list[Finding]: ...
+    def __hash__(self) -> int: ...
 
 
 def with_its_check(name: str) -> Callable[..., bool]:
@@ -60,7 +61,6 @@ def settings() -> Settings:
 @pytest.fixture(scope="session")
 def check(settings: Settings) -> Check:
     """Each text is read once: several tests ask about the examples of pages."""
-
     run_rules = rules.run_rules
 
     @cache
