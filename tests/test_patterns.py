@@ -74,6 +74,9 @@ def patterns() -> dict[tuple[str, int], set[str]]:
     """The patterns of all modules, with the methods by which they are used (search, where the name does not tell)."""
     found: dict[tuple[str, int], set[str]] = defaultdict(set)
     for module in modules():
+        held = {name: [*compiled(value)] for name, value in vars(module).items()}
+        if not (any(held.values()) or "re." in getsource(module)):
+            continue
         used: dict[str, set[str]] = defaultdict(set)
         for name, method, call in calls(module):
             used[name].add(method)
@@ -81,7 +84,7 @@ def patterns() -> dict[tuple[str, int], set[str]]:
                 text = call.args[0].value
                 found[str(text, "latin-1") if isinstance(text, bytes) else str(text), flags_of(call)].add(method)
         for name, value in vars(module).items():
-            for each in compiled(value):
+            for each in held[name]:
                 found[each] |= used.get(name, {"search"} if not isinstance(value, _Pattern | re.Pattern) else set())
     return {pattern: methods or {"search"} for pattern, methods in found.items()}
 

@@ -9,7 +9,7 @@ from tools.accuracy.cases import Case, table
 from tools.accuracy.figures import score
 from tools.accuracy.serving_tails import cases, scores
 
-EVERY = 1 if ALL_CASES else 6
+EVERY = 1 if ALL_CASES else 12
 """Of how many published percentiles one is predicted."""
 
 

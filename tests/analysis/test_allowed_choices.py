@@ -91,7 +91,7 @@ def test_gradients_are_not_summed_in_eight_bits_or_fewer() -> None:
     assert listed[PRECISION] == "int8", "MaxText trains in int8"
 
 
-@each("name", sampled(SPECS, 5))
+@each("name", sampled(SPECS, 4))
 def test_no_other_rule_rejects_a_choice_whatever_it_costs(name: str) -> None:
     one = study(name)
     open_keys = [(key, value) for key, value, _ in one.design.assumptions if isinstance(value, str)]
@@ -104,7 +104,7 @@ def test_no_other_rule_rejects_a_choice_whatever_it_costs(name: str) -> None:
             assert at_any_cost <= CHOICE_RULES, (key, choice)
 
 
-@each("name", sampled(SPECS, 5))
+@each("name", sampled(SPECS, 4))
 def test_influences_take_no_whole_check_for_each_alternative(name: str) -> None:
     influences(study(name))
     again = study_text(SPECS[name], SETTINGS)

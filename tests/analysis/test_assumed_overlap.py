@@ -12,7 +12,7 @@ from clusterspec.analysis.space.families import families, layout_of, section_of
 from clusterspec.analysis.studied import Pins, Space, Studied
 from clusterspec.cost.batch.columns import variant_of
 from tests.analysis.jobs import DENSE, EXPERT, design_of, job, study_of
-from tests.effort import thorough
+from tests.effort import sampled, thorough
 
 # DeepSpeed overlaps data parallel traffic in stage 3 alone; DualPipe overlaps the exchange of experts and the sends.
 ZERO1 = DENSE.replace("megatron-core, tp: 2", "megatron-deepspeed")
@@ -22,7 +22,7 @@ STATED = FSDP.replace("sharding: fsdp", "sharding: fsdp, overlap: {dp: true}")
 SPECS = {"zero1": ZERO1, "fsdp": FSDP, "dualpipe": PAIRED, "stated": STATED}
 
 
-@pytest.mark.parametrize("name", SPECS)
+@pytest.mark.parametrize("name", sampled(SPECS, 8))
 def test_a_searched_layout_takes_the_time_of_the_same_layout_in_a_spec(name: str) -> None:
     text = SPECS[name]
     searched, studied = job(text), Studied(study_of(text))

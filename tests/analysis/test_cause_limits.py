@@ -14,6 +14,7 @@ from clusterspec.analysis.diagnosis import read_log
 from clusterspec.analysis.placed_runs import LogOverrides, PlacedRun, placed_run
 from clusterspec.cluster.model import Cluster
 from clusterspec.exchange.import_result import FormatError
+from clusterspec.logs import text_lines
 from clusterspec.logs.benchmark import Benchmark, Evidence, Series
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.results.diagnosis import ComparedRow
@@ -305,15 +306,24 @@ def test_repeated_lines_are_searched_up_to_a_limit() -> None:
     assert left_out == 0 and 38_000 < kept < 42_000  # 1 MB at the ends, 3 MB between them
 
 
+@pytest.fixture
+def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifteenth of the characters is searched, so that a log of 2,000 lines exceeds it as one of 30,000 does."""
+    for limit in ("AT_EACH_END", "MOST_DIFFERENT", "MOST_ALIKE", "MOST_OF_ERRORS"):
+        monkeypatch.setattr(text_lines, limit, getattr(text_lines, limit) // 15)
+
+
+@pytest.mark.usefixtures("short_limits")
 def test_a_cause_between_many_different_lines_is_named_with_its_line() -> None:
-    lines = _distinct_lines(30_000)
-    lines[20_000] = "[rank3]: RuntimeError: CUDA error: uncorrectable ECC error encountered"
+    lines = _distinct_lines(2_000)
+    lines[1_333] = "[rank3]: RuntimeError: CUDA error: uncorrectable ECC error encountered"
     compared = read(PAIR, "\n".join(lines), 16)
     assert compared is not None
-    assert names(compared)[:1] == ["accelerator-fault"] and compared.left_out > 14_000
-    assert compared.causes[0].evidence.startswith("line 20001 of the log")
+    assert names(compared)[:1] == ["accelerator-fault"] and compared.left_out > 930
+    assert compared.causes[0].evidence.startswith("line 1334 of the log")
 
 
+@pytest.mark.usefixtures("short_limits")
 def test_a_refusal_says_how_many_lines_were_not_searched() -> None:
-    with pytest.raises(FormatError, match=r"no line that was searched reports an error, and 15,\d{3} were not"):
-        read_log("log", "\n".join(_distinct_lines(30_000)).encode(), unfinished=True)
+    with pytest.raises(FormatError, match=r"no line that was searched reports an error, and 1,0\d{2} were not"):
+        read_log("log", "\n".join(_distinct_lines(2_000)).encode(), unfinished=True)

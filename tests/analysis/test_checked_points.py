@@ -132,8 +132,8 @@ def breaking(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ZeroDivisionError("nothing to divide by")
         yield from ()
 
-    monkeypatch.setitem(RULES, "unusual-value", ("layout", ("layout", "cluster")))
     monkeypatch.setattr(module("unusual-value"), "check", check)
+    monkeypatch.setitem(RULES, "unusual-value", ("layout", ("layout", "cluster")))
     monkeypatch.setattr("clusterspec.rules.engine._SILENT", {})
 
 
@@ -151,7 +151,7 @@ def test_a_step_that_fails_leaves_the_other_steps() -> None:
 @pytest.mark.usefixtures("breaking")
 def test_a_layout_and_a_point_that_fail_leave_the_others(tmp_path: Path) -> None:
     one = study_of(JOB)
-    found = search(one, SearchOptions({"pp": 1}, top=40))
+    found = search(one, SearchOptions({"pp": 1, "cp": 1, "micro_batch": 1}, top=40))
     shown = {row.layout.get("tp", 1) for row in found.layouts}
     assert len(shown) > 1 and 4 not in shown
     assert one.failures and all("'tp': 4" in name for name, _ in one.failures)

@@ -217,8 +217,7 @@ def test_a_fabric_without_a_part_is_the_fabric_that_is_built_without_it() -> Non
         assert rows_of(job(fabric))[part].step_time == pytest.approx(legal_estimate(job(other).design).step_seconds)
 
 
-@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
-@pytest.mark.parametrize("degrees", [(1, 1), (8, 2)])
+@pytest.mark.parametrize(("fabric", "degrees"), diagonal(len(FABRICS), [*FABRICS.values()], [(1, 1), (8, 2)]))
 def test_a_failure_never_makes_a_step_faster(fabric: str, degrees: tuple[int, int]) -> None:
     report = found(job(fabric, tp=degrees[0], pp=degrees[1]))
     assert report.step_time is not None
@@ -237,13 +236,17 @@ def test_a_machine_with_nothing_lost_is_the_machine_of_the_spec(fabric: str) -> 
         assert legal_estimate(machine.degraded_design(tier, 0.0)).step_seconds == pytest.approx(step)
 
 
-@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
 @pytest.mark.parametrize(
-    ("stated", "between"),
-    [("mean_time_between_failures: 5 h", 5 * 3600.0), ("node_mtbf: 900 h", 900 * 3600.0 / 16)],
+    ("fabric", "operations"),
+    diagonal(
+        len(FABRICS),
+        [*FABRICS.values()],
+        [("mean_time_between_failures: 5 h", 5 * 3600.0), ("node_mtbf: 900 h", 900 * 3600.0 / 16)],
+    ),
 )
-def test_failures_of_all_classes_are_those_that_the_goodput_counts(fabric: str, stated: str, between: float) -> None:
+def test_failures_of_all_classes_are_those_that_the_goodput_counts(fabric: str, operations: tuple[str, float]) -> None:
     """A stated time between failures is that of the failures that stop the job; the others only slow it."""
+    stated, between = operations
     report = found(job(fabric, spares=1, operations=stated))
     assert stops_of(report) == pytest.approx(YEAR / between)
 
@@ -299,8 +302,10 @@ def stops_of(report: FaultsReport) -> float:
     return sum(row.failures or 0.0 for row in report.rows if row.effect == STOPS)
 
 
-@pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
-@pytest.mark.parametrize("operations", ["", "failures: {accelerator: {afr: 0.5}, switch: {afr: 0.2}}"])
+@pytest.mark.parametrize(
+    ("fabric", "operations"),
+    diagonal(len(FABRICS), [*FABRICS.values()], ["", "failures: {accelerator: {afr: 0.5}, switch: {afr: 0.2}}"]),
+)
 def test_the_time_between_failures_of_the_cost_is_that_of_the_rows_that_stop_the_job(
     fabric: str, operations: str
 ) -> None:

@@ -82,7 +82,7 @@ def test_the_bill_worked_out_by_hand() -> None:
     assert found.pools["p"].cost == pytest.approx(sum(billed) + idle * price)
 
 
-@pytest.mark.parametrize("name", FLEETS)
+@pytest.mark.parametrize("name", sampled(FLEETS, 8))
 def test_jobs_and_idle_nodes_are_the_bill_of_the_fleet(name: str) -> None:
     """The energy of a job from the power of its estimate, and that of idle nodes from the idle power of a job."""
     parts, found = parts_of(FLEETS[name])
@@ -110,7 +110,7 @@ def test_jobs_and_idle_nodes_are_the_bill_of_the_fleet(name: str) -> None:
     assert all(use.cost is not None for use in found.pools.values())
 
 
-@pytest.mark.parametrize("name", FLEETS)
+@pytest.mark.parametrize("name", sampled(FLEETS, 8))
 def test_the_table_and_the_job_alone_have_the_same_figures(name: str) -> None:
     parts, found = parts_of(FLEETS[name])
     for job, use in found.jobs.items():

@@ -23,7 +23,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Choice, GateStatus, Purchase
 from clusterspec.rules.index import RULES
 from clusterspec.studies import study_text
-from tests.effort import sampled
+from tests.effort import ALL_CASES, sampled
 from tests.settings import SETTINGS
 
 ASKED = "acceptance:\n  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 300 GB/s}\n"
@@ -491,8 +491,9 @@ def test_a_machine_that_does_not_hold_its_job_is_compared_with_the_smallest_mult
     other = LARGE.replace("nodes: 8}", "nodes: 16}").replace(", tp: 8, pp: 2, micro_batch: 2", keys)
     plan = study_text(other, SETTINGS).plan
     assert plan.surely_fits and "16 nodes of this machine with the layout tp 8, pp 16" in recommendation_text(found)
-    held = report(study_text(other, SETTINGS), "procurement", live=False).choices
-    assert held is not None and not any(row.settings for row in held.rows), "the job fits"
+    if ALL_CASES:
+        held = report(study_text(other, SETTINGS), "procurement", live=False).choices
+        assert held is not None and not any(row.settings for row in held.rows), "the job fits"
 
 
 SLICE = """

@@ -32,6 +32,7 @@ from clusterspec.quantity import Figure
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Path
 from clusterspec.studies import study_text
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 POD = """clusterspec: 1
@@ -273,7 +274,7 @@ def test_the_end_of_a_figure_that_costs_more_counts(text: str) -> None:
 ROUTED = POD.replace("llama-3.1-8b", "mixtral-8x7b").replace("tp: 4", "tp: 2, ep: 4")
 
 
-@pytest.mark.parametrize("text", [POD, EFA, ROUTED], ids=["InfiniBand", "EFA", "experts"])
+@pytest.mark.parametrize("text", sampled([POD, EFA, ROUTED], 8))
 def test_every_alternative_costs_what_an_estimate_finds_that_reuses_nothing(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -73,7 +73,7 @@ def pasted(text: str, row: LayoutRow) -> studies.Study:
     return studies.study_text(text_with_layout(one, row.layout), one.settings)
 
 
-@pytest.mark.parametrize("name", sampled(SPECS, 5))
+@pytest.mark.parametrize("name", sampled(SPECS, 4))
 def test_a_pick_fits_at_the_upper_end_of_its_range_and_draws_what_is_printed(name: str) -> None:
     report = search(study_of(SPECS[name]), SearchOptions({"cp": 1} if name != "long" else {}, top=2))
     assert not report.unsure

@@ -275,7 +275,7 @@ def test_xids_that_differ_by_their_number_alone_are_all_read() -> None:
     assert names(compared)[0] == "accelerator-fault"
 
 
-@each("message", sampled(messages(), len(messages()) // 2))
+@each("message", sampled(messages(), len(messages()) // 4))
 def test_a_message_of_the_catalog_is_found_with_its_cause(message: Message) -> None:
     compared = read(PAIR, f"h:1:2 [0] NCCL WARN {message.words.replace('*', ' 7 ')} 7", 16)
     assert compared is not None

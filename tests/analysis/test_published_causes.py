@@ -674,7 +674,7 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize("case", sampled(CASES, len(CASES)), ids=lambda case: case.address)
+@pytest.mark.parametrize("case", sampled(CASES, len(CASES) // 2), ids=lambda case: case.address)
 def test_the_cause_that_a_thread_states_comes_first(case: Case) -> None:
     machine = cluster(case.machine)
     compared = diagnosed(machine, log(machine, case.ranks, before=case.lines, scale=case.share))
@@ -682,7 +682,7 @@ def test_the_cause_that_a_thread_states_comes_first(case: Case) -> None:
     assert names(compared)[0] == case.cause, [(cause.name, cause.weight) for cause in compared.causes]
 
 
-@pytest.mark.parametrize("case", sampled(CASES, len(CASES) // 2), ids=lambda case: case.address)
+@pytest.mark.parametrize("case", sampled(CASES, len(CASES) // 4), ids=lambda case: case.address)
 def test_lines_that_every_rank_prints_are_one_cause(case: Case) -> None:
     """A log of several ranks repeats its lines: the first is the evidence, and the causes are the same."""
     machine = cluster(case.machine)

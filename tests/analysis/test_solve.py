@@ -20,7 +20,7 @@ from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, study_of
 from tests.analysis.test_fleets import HOURS
 from tests.analysis.test_fleets import study as fleet_study
-from tests.effort import thorough
+from tests.effort import ALL_CASES, sampled, thorough
 from tests.spec_keys import unknown_keys
 
 JOB = """
@@ -113,7 +113,7 @@ def test_fewest_nodes_are_those_below_which_the_run_is_late() -> None:
     assert found.value == 16
 
 
-@pytest.mark.parametrize("metric", ["mfu>=", "exposed<="])
+@pytest.mark.parametrize("metric", sampled(["mfu>=", "exposed<="], 4))
 def test_the_most_nodes_are_sought_that_keep_the_efficiency(metric: str) -> None:
     """More nodes divide the same batch, so that a limit on the efficiency holds up to a number."""
     one = study_of(JOB)
@@ -539,9 +539,10 @@ def test_nodes_of_the_cluster_are_varied_alone_where_a_job_uses_a_part_of_them()
         assert watts == pytest.approx(power_of(int(nodes), 8), rel=1e-6), nodes
     assert "of the cluster, whatever the job uses (the design has 12 nodes)" in " ".join(solve_as_text(found).split())
     assert found.to_json()["path"] == "cluster.nodes"
-    whole = study_of(PART.replace("nodes: 8, ", ""))
-    same = [solve(whole, key, "power<=1 MW") for key in ("nodes", "cluster.nodes")]
-    assert same[0].probes == same[1].probes and same[0].to_json()["path"] is None
+    if ALL_CASES:
+        whole = study_of(PART.replace("nodes: 8, ", ""))
+        same = [solve(whole, key, "power<=1 MW") for key in ("nodes", "cluster.nodes")]
+        assert same[0].probes == same[1].probes and same[0].to_json()["path"] is None
 
 
 @thorough

@@ -14,7 +14,7 @@ from clusterspec import studies
 from clusterspec.analysis.sweeps import SweepFault, read_axes
 from clusterspec.cli import run
 from tests.analysis.jobs import DENSE
-from tests.effort import thorough
+from tests.effort import sampled, thorough
 
 AXES = """
 base: spec.yaml
@@ -234,7 +234,7 @@ def test_a_dask_cluster_gives_the_same_table_though_a_worker_dies(
     assert together == alone
 
 
-@pytest.mark.parametrize("layout", ["fixed", "best"])
+@pytest.mark.parametrize("layout", sampled(["fixed", "best"], 4))
 def test_a_point_of_a_serving_plan_has_its_latencies(
     layout: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -106,7 +106,7 @@ SESSION = {"turns": 8, "think_time": "20 s", "growth": 1500}
 
 @pytest.mark.parametrize(
     ("tp", "load", "value", "framework"),
-    [(8, "concurrency", 16, "vllm"), *sampled([(1, "request_rate", 18, "vllm"), (8, "concurrency", 24, "sglang")], 2)],
+    sampled([(8, "concurrency", 16, "vllm"), (1, "request_rate", 18, "vllm"), (8, "concurrency", 24, "sglang")], 4),
 )
 def test_turns_of_conversations_wait_as_estimated(tp: int, load: str, value: int, framework: str) -> None:
     """Their answers differ in length as those of other requests do, so that they do not all come at one time, and a

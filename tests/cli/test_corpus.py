@@ -24,7 +24,7 @@ MOST_OUTPUT = 400_000
 MOST_CALLS = 12_000_000
 
 
-@pytest.mark.parametrize(("path", "words"), diagonal(len(CORPUS), CORPUS, FORMS))
+@pytest.mark.parametrize(("path", "words"), sampled(diagonal(len(CORPUS), CORPUS, FORMS), 2 * len(CORPUS)))
 def test_no_file_crashes_a_command(words: tuple[str, ...], path: Path, call: Call) -> None:
     shutil.copy(path, "spec.yaml")
     done = []
@@ -86,7 +86,7 @@ def test_a_killed_process_leaves_the_old_file_or_the_new_one(words: tuple[str, .
 
 
 @pytest.mark.parametrize(
-    ("language", "zone"), diagonal(3, ["C", "C.UTF-8", "de_DE.ISO8859-1"], ["UTC", "Pacific/Kiritimati"])
+    ("language", "zone"), sampled(diagonal(3, ["de_DE.ISO8859-1", "C", "C.UTF-8"], ["Pacific/Kiritimati", "UTC"]), 8)
 )
 def test_hash_seed_locale_time_zone_and_home_do_not_change_output(language: str, zone: str, call: Call) -> None:
     Path("spec.yaml").write_text(FLAWED)

@@ -160,7 +160,7 @@ def test_a_layout_that_cannot_run_has_no_times(call: Call) -> None:
     assert call("export", "megatron", "wrong.yaml").out == ""
 
 
-@pytest.mark.parametrize("words", sampled(COMMANDS_OF_A_SPEC, 12))
+@pytest.mark.parametrize("words", sampled(COMMANDS_OF_A_SPEC, 8))
 def test_exit_status_one_comes_with_its_reason(words: str, beside: Call) -> None:
     """In every format, also where the output is figures alone."""
     for text in (BASE.replace("tp: 2", "tp: 3").replace("nodes: 4", "nodes: 1"), INCOMPLETE, UNREADABLE):

@@ -54,7 +54,7 @@ def test_a_file_name_cannot_forge_a_line(word: str, form: str, call: Call) -> No
     assert not [line for line in call("check", ".", "--fix").error.splitlines() if obeyed(line, "")]
 
 
-@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("word", sampled(WORDS, 2 * len(WORDS)))
 def test_input_cannot_forge_a_line_of_a_diff_or_a_fix(word: str, call: Call) -> None:
     Path("spec.yaml").write_text(hostile(word).replace("nodes: 4", "nodse: 4", 1))
     for option in ("--diff", "--fix"):
@@ -116,7 +116,7 @@ def test_a_difference_repeats_no_control_of_text_direction(call: Call) -> None:
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("word", sampled(WORDS, 5))
+@pytest.mark.parametrize("word", sampled(WORDS, 4))
 def test_input_cannot_forge_a_line_of_any_command(word: str, words: tuple[str, ...], call: Call) -> None:
     text = BASE.replace("name: base", f'name: "{word}"') + f'procurement: {{currency: EUR, as_of: "x\\n{word}"}}\n'
     for spec in (text, text.replace(f'"{word}"', f'"x\\n{word}"')):

@@ -223,7 +223,7 @@ def test_deep_folders_are_reported_and_not_searched_further(call: Call) -> None:
 
 def test_findings_beyond_the_limit_are_counted(call: Call) -> None:
     lengths = []
-    for number in (2_000, 4_000):
+    for number in (1_000, 2_000):
         Path("spec.yaml").write_text("clusterspec: 1\nx: {" + ", ".join(["a: b"] * number) + "}\n")
         done = call("check", "spec.yaml", "--format", "json")
         findings = json.loads(done.out)["findings"]

@@ -15,7 +15,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.results.estimate_json import body
 from tests.cost.expressions import evaluate
 from tests.cost.plans import MIXTRAL, plan
-from tests.effort import examples
+from tests.effort import ALL_CASES, examples
 from tests.settings import SETTINGS
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -50,8 +50,8 @@ def test_every_formula_of_an_example_gives_its_value(path: Path) -> None:
 
 
 def test_every_formula_of_published_runs_gives_its_value() -> None:
-    """Every seventh run: all frameworks, accelerators and years are among them."""
-    for line in RUNS.read_text("utf-8").splitlines()[::7]:
+    """Every seventh run has all frameworks, accelerators and years."""
+    for line in RUNS.read_text("utf-8").splitlines()[:: 7 if ALL_CASES else 28]:
         found = studies.study_text(json.dumps(json.loads(line)["spec"]), SETTINGS).plan
         if found.step is not None:
             explained(found)

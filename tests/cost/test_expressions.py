@@ -16,7 +16,7 @@ import clusterspec.cost.formulas as package
 from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.cost.formulas.compute import larger, positive_part, smaller
 from tests.cost.expressions import evaluate
-from tests.effort import each
+from tests.effort import each, examples
 
 for found in pkgutil.iter_modules(package.__path__):
     importlib.import_module(f"{package.__name__}.{found.name}")
@@ -25,8 +25,8 @@ RANDOM = numpy.random.default_rng(5)
 
 
 def rows_of(columns: int) -> numpy.typing.NDArray[numpy.float64]:
-    """Fifty rows of whole numbers; those of one row differ from each other."""
-    return numpy.array([RANDOM.choice(62, columns, replace=False) + 2.0 for _ in range(50)])
+    """Rows of whole numbers; those of one row differ from each other."""
+    return numpy.array([RANDOM.choice(62, columns, replace=False) + 2.0 for _ in range(examples(50))])
 
 
 @each("function", FORMULAS)

@@ -14,10 +14,10 @@ from clusterspec.catalog.stacks import Stack
 from clusterspec.source import Assumed
 from tests.effort import thorough
 from tools.accuracy.cases import FILES, published_runs
-from tools.accuracy.split import BEFORE
+from tools.accuracy.split import BEFORE, fitted_runs, training_source
 from tools.fit.constants import accelerators_of_same_chip, constants, table, unfitted_runs
 from tools.fit.forms import kept, with_spreads, without_shared_factors
-from tools.fit.runs import runs
+from tools.fit.runs import runs_of
 from tools.fit.search import fitted, loss, pull, refitted
 from tools.fit.write import STORY
 
@@ -51,10 +51,10 @@ def test_every_stack_of_the_catalog_is_fitted_or_a_guess_that_says_so() -> None:
 
 
 def test_a_fourth_of_the_runs_of_older_sources_is_kept_to_check() -> None:
-    everything = [run for run in runs() if run.source in BEFORE]
-    checked = [run for run in everything if not run.fitted]
-    assert 0.15 * len(everything) < len(checked) < 0.27 * len(everything)
-    assert {run.source for run in checked} <= {run.source for run in everything if run.fitted}
+    sides = {name: fitted for name, fitted in fitted_runs().items() if training_source(name) in BEFORE}
+    checked, trained = ([name for name, fitted in sides.items() if fitted is side] for side in (False, True))
+    assert 0.15 * len(sides) < len(checked) < 0.27 * len(sides)
+    assert set(map(training_source, checked)) <= set(map(training_source, trained))
 
 
 def test_what_is_left_out_is_a_published_run_and_has_a_reason() -> None:
@@ -65,7 +65,7 @@ def test_what_is_left_out_is_a_published_run_and_has_a_reason() -> None:
 
 
 def test_the_search_comes_nearer_and_stays_near_what_was_known() -> None:
-    some = [replace(run, fitted=True) for run in runs() if run.source == "kor"]
+    some = [replace(run, fitted=True) for run in runs_of("kor")]
     free = [constant for constant in constants() if constant.group == "megatron-core-2021"]
     before = {constant: constant.prior for constant in free}
     after, seen = fitted(free, some), np.ones(len(some))
@@ -77,7 +77,7 @@ def test_the_search_comes_nearer_and_stays_near_what_was_known() -> None:
 
 def test_a_fit_without_a_run_does_not_depend_on_it() -> None:
     """A fit whose run takes ten times as long differs, unless it is left out."""
-    some = [replace(run, fitted=True) for run in runs() if run.source == "kor"]
+    some = [replace(run, fitted=True) for run in runs_of("kor")]
     odd = [replace(some[0], seconds=10 * some[0].seconds), *some[1:]]
     free = [constant for constant in constants() if constant.group == "megatron-core-2021"]
     dropped = {some[0].id}
@@ -87,7 +87,7 @@ def test_a_fit_without_a_run_does_not_depend_on_it() -> None:
 
 
 def test_constants_that_are_kept_stay_at_their_priors() -> None:
-    some = [replace(run, fitted=True) for run in runs() if run.source == "kor"]
+    some = [replace(run, fitted=True) for run in runs_of("kor")]
     fit = fitted([constant for constant in constants() if constant.group == "megatron-core-2021"], some)
     held = with_spreads(fit, kept(fit.free)).values_without(frozenset())
     assert any(abs(fit.values[constant] / constant.prior - 1) > 0.01 for constant in fit.free)
@@ -100,7 +100,7 @@ def test_the_factor_of_a_group_is_that_of_its_other_sources() -> None:
     """Two others, 1.5 times too slow, and four that expect none: 1.5 to the power of 2 / 6; alone, a source keeps its
     error.
     """
-    run = next(run for run in runs() if run.source == "kor")
+    run = next(iter(runs_of("kor")))
     three = [(replace(run, source=name, fitted=True), 0.5) for name in ("one", "two", "three")]
     together = without_shared_factors(three, lambda _: "")
     assert [error for _, error in together] == pytest.approx([1.5 ** (2 / 3) - 1] * 3)
@@ -110,7 +110,7 @@ def test_the_factor_of_a_group_is_that_of_its_other_sources() -> None:
 
 @thorough
 def test_a_fit_with_one_constant_far_from_its_optimum_is_found_by_the_model() -> None:
-    some = [replace(run, fitted=True) for run in runs() if run.source == "vtrains"][::4]
+    some = [replace(run, fitted=True) for run in runs_of("vtrains")][::4]
     owners = frozenset().union(*(run.owners for run in some))
     all_of_them = [constant for constant in constants() if owners & set(constant.owners)]
     held = next(constant for constant in all_of_them if constant.fact == "products" and constant.spread)

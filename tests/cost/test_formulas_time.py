@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clusterspec.cost.formulas import compute, experts, failures, pipeline
 from clusterspec.cost.formulas import pipeline as overlap
-from tests.effort import each
+from tests.effort import ALL_CASES, each
 
 COUNT = 1_000
 DRAWN = numpy.random.default_rng(7)
@@ -75,8 +75,9 @@ FORMULAS: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...] = (
 def test_one_call_with_arrays_is_a_thousand_calls_with_floats(
     formula: Callable[..., Any], inputs: tuple[Any, ...]
 ) -> None:
-    single = [float(formula(*(float(value) for value in row))) for row in zip(*inputs, strict=True)]
-    assert formula(*inputs) == pytest.approx(single, rel=1e-9)
+    some = [column[:: 1 if ALL_CASES else 8] for column in inputs]
+    single = [float(formula(*(float(value) for value in row))) for row in zip(*some, strict=True)]
+    assert formula(*some) == pytest.approx(single, rel=1e-9)
 
 
 positive = st.floats(1e-6, 1e6)

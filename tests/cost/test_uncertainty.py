@@ -28,7 +28,7 @@ from clusterspec.cost.estimate import (
 )
 from clusterspec.cost.plan import Plan, transfer_rows
 from tests.cost.plans import plan
-from tests.effort import each
+from tests.effort import each, sampled
 from tools.accuracy.cases import published_runs, study_of
 from tools.accuracy.split import BEFORE, training_source
 from tools.fit import evidence, first_widths, result, spread
@@ -70,7 +70,7 @@ def test_the_less_is_measured_the_wider_is_the_range() -> None:
     assert width(product) > UNSEEN_PART.value
 
 
-@each("entry", accelerators())
+@each("entry", sampled(accelerators(), 120))
 def test_no_part_without_a_published_run_has_the_range_of_one_with(entry: Accelerator) -> None:
     found, measured = of_part(entry.id), width(of_part("h100-sxm-80gb"))
     if found.step_time_range is None:

@@ -83,7 +83,9 @@ def test_every_example_and_catalog_entry_is_plain(path: object) -> None:
 
 
 def test_nearly_every_spec_of_a_page_is_plain() -> None:
-    assert sum(map(agrees, TEXTS)) > 0.99 * len(TEXTS)
+    some = sampled(TEXTS, len(TEXTS))
+    assert len(some) > 100
+    assert sum(map(agrees, some)) > 0.99 * len(some)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=16).map("".join))

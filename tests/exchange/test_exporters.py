@@ -107,7 +107,7 @@ UNSAID: dict[str, dict[str, tuple[object, ...]]] = {  # what a format cannot say
 
 def test_a_round_trip_loses_nothing_that_both_formats_can_say() -> None:
     compared = 0
-    rows = sampled(product(MODELS, (*DENSE, *SPARSE)), 48)
+    rows = sampled(product(MODELS, (*DENSE, *SPARSE)), 28)
     for (kind, unsaid), (model, layout) in product(UNSAID.items(), rows):
         work = f"workload: {{model: {model}, sequence_length: 4096, global_batch: 512}}\n"
         before = pod(rest=f"{work}layout: {layout}\n")
@@ -133,7 +133,7 @@ def test_a_round_trip_loses_nothing_that_both_formats_can_say() -> None:
         added = extra * tables * models[0].hidden
         assert held[0].total - held[0].positions + added == held[1].total - held[1].positions, (kind, model)
         compared += 1
-    assert compared > 20
+    assert compared > (20 if ALL_CASES else 10)
 
 
 def test_the_model_of_megatron_is_the_one_of_the_catalog() -> None:
@@ -192,12 +192,12 @@ def test_megatron_overlaps_tensor_parallelism_with_sequence_parallelism_alone() 
 
 def test_every_name_written_is_one_that_its_target_defines() -> None:
     """`python -m tools.export_targets DIR --write` records from the sources of the targets where they define a name.
-    One of seven specs of training has every layout and every precision.
+    One of fourteen specs of training has every layout and precision but for a few.
     """
     places = recorded()
     assert set(places) == set(TARGETS)
     for kind in TARGETS:
-        names = names_written(kind, 1 if ALL_CASES or TARGETS[kind].software else 7)
+        names = names_written(kind, 1 if ALL_CASES else 3 if TARGETS[kind].software else 14)
         assert names and not names - set(places[kind]), (kind, names - set(places[kind]))
         assert all(place.commit and (place.line > 0 or kind in READ_IN_PARTS) for place in places[kind].values())
 

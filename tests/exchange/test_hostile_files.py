@@ -48,7 +48,7 @@ def test_every_format_has_hostile_variants() -> None:
 
 
 @each("name", HOSTILE)
-@each("kind", ["auto", *sampled(NAMES, 12)])
+@each("kind", ["auto", *sampled(NAMES, 8)])
 def test_hostile_content_is_refused_in_one_line(kind: str, name: str) -> None:
     try:
         found = read(HOSTILE[name], kind)
@@ -72,7 +72,7 @@ def test_no_text_crashes_a_reader(text: str, kind: str) -> None:
 
 @pytest.mark.parametrize("word", sampled(["...", ",", "1.2.3", "nan", "-1", "1e400", "."], 8))
 def test_a_word_in_place_of_numbers_crashes_no_reader(word: str) -> None:
-    for kind in NAMES:
+    for kind in sampled(NAMES, 2 * len(NAMES)):
         for text in (re.sub(r"\d+(?:\.\d+)?", word, SAMPLES[kind]), re.sub(r"\d+\.\d+", word, SAMPLES[kind])):
             with contextlib.suppress(FormatError):
                 new_spec(result_with_known_keys(read(text.encode(), kind)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.exchange.import_result import FormatError, InputFile
+from clusterspec.exchange.purchasing import quotes
 from clusterspec.exchange.purchasing.quotes import MOST_COLUMNS, MOST_LINES, MOST_ROWS, read_quote
 from tests.effort import each
 from tests.exchange.imports import counts, given, read, unknown
@@ -27,24 +28,26 @@ def test_a_line_gives_its_part_quantity_and_prices_and_its_own_line() -> None:
 
 
 @each(("more", "refused"), [(0, False), (1, True)])
-def test_a_quote_has_at_most_two_thousand_lines(more: int, refused: bool) -> None:
+def test_a_quote_has_at_most_two_thousand_lines(more: int, refused: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_LINES == 2_000
-    text = HEAD + "node,1,2,2\n" * (MOST_LINES + more)
+    monkeypatch.setattr(quotes, "MOST_LINES", 200)
+    text = HEAD + "node,1,2,2\n" * (200 + more)
     if not refused:
-        assert counts(read(text, "quote"))["quote_lines"] == MOST_LINES
+        assert counts(read(text, "quote"))["quote_lines"] == 200
         return
-    with pytest.raises(FormatError, match="line 2002: has more than 2,000 lines with a part and a quantity"):
+    with pytest.raises(FormatError, match="line 202: has more than 200 lines with a part and a quantity"):
         read(text, "quote")
 
 
 @each(("more", "refused"), [(0, False), (1, True)])
-def test_a_quote_has_at_most_twenty_thousand_rows(more: int, refused: bool) -> None:
-    text = HEAD + "node,1,2,2\n" + "\n" * (MOST_ROWS - 2 + more)
+def test_a_quote_has_at_most_twenty_thousand_rows(more: int, refused: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     assert MOST_ROWS == 20_000
+    monkeypatch.setattr(quotes, "MOST_ROWS", 2_000)
+    text = HEAD + "node,1,2,2\n" + "\n" * (2_000 - 2 + more)
     if not refused:
         assert counts(read_quote(InputFile("quote.csv", text.encode())))["quote_lines"] == 1
         return
-    with pytest.raises(FormatError, match="has more than 20,000 rows"):
+    with pytest.raises(FormatError, match="has more than 2,000 rows"):
         read_quote(InputFile("quote.csv", text.encode()))
 
 

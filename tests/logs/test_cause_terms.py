@@ -7,6 +7,7 @@ import math
 import pytest
 
 from clusterspec.analysis.cause_meanings import MEANINGS
+from clusterspec.logs import cause_terms
 from clusterspec.logs.cause_terms import (
     MOST_PER_WORDS,
     MOST_READ,
@@ -123,8 +124,9 @@ def test_a_measured_value_is_no_release(text: str, is_release: bool) -> None:
     assert ("#" in set(words_of(text))) == is_release
 
 
-def test_the_ends_of_a_long_text_are_read() -> None:
-    filler = "a quiet line of nothing at all\n" * (MOST_READ // 20)
+def test_the_ends_of_a_long_text_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cause_terms, "MOST_READ", MOST_READ // 20)
+    filler = "a quiet line of nothing at all\n" * (MOST_READ // 400)
     lines = {each.line for each in terms_in(f"the firewall\n{filler}{filler}iptables\n") if isinstance(each.term, Term)}
     assert 1 in lines and max(lines) > len(filler.splitlines())
     assert not [each for each in terms_in(f"{filler}the firewall\n{filler}") if each.term.text == "firewall"]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterspec.analysis.trial_causes import HELPING
@@ -16,6 +16,7 @@ from clusterspec.logs.prose_lines import MOST_FORMS, MOST_PROSE
 from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.trial_words import BLAMABLE, FAULTS, PARTS, REMEDIES
 from clusterspec.logs.trials import MOST_LINES, trial_statements, trials_of_line
+from tests.effort import examples
 
 
 def trials(line: str) -> list[str]:
@@ -268,6 +269,7 @@ def test_guesses_and_smaller_runs_are_no_remedies_and_an_outcome_told_before_is_
 _ASCII = st.characters(max_codepoint=127)
 
 
+@settings(max_examples=examples(12))
 @given(
     st.sampled_from((GOOD, BAD, WORSE)).flatmap(
         lambda each: st.tuples(st.just(each), st.from_regex(each, alphabet=_ASCII))

@@ -27,7 +27,7 @@ MOST_LINES = 10**9 if ALL_CASES else 250
 """Lines of a page that are checked: the long ones are generated, and their rows are alike."""
 
 
-@each("path", [*sampled(GENERATED, 36), *(path for path in DOCUMENTATION if path not in GENERATED)])
+@each("path", [*sampled(GENERATED, 20), *(path for path in DOCUMENTATION if path not in GENERATED)])
 def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
     text = "".join(path.read_text("utf-8").splitlines(keepends=True)[:MOST_LINES])
     problems = check_text(Source(path.name, text), CATALOG)

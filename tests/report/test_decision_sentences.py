@@ -19,7 +19,7 @@ from clusterspec.report.paper import decision, fleet
 from clusterspec.report.paper.materials import cost_section
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus
-from tests.report.test_paper import SPECS, report
+from tests.report.test_paper import SPECS, own_parts, report
 from tests.report.test_paper_rows_by_hand import finding
 from tests.report.test_paper_words import planned, trained
 
@@ -96,7 +96,7 @@ def test_the_work_of_engines_is_told_by_their_tokens() -> None:
     [(None, ("no date", "never")), (0, (None, "today")), (1, (None, "in 1 day")), (1000, (None, "in 1,000 days"))],
 )
 def test_a_waiver_is_told_with_the_days_that_are_left(days: int | None, told: tuple[str | None, str]) -> None:
-    found = report(SPECS["priced"])
+    found = own_parts(SPECS["priced"])
     first = found.estimate.waived[0]
     until = found.today + timedelta(days=days) if days is not None else None
     waived = replace(first, waiver=replace(first.waiver, until=until), finding=finding(Severity.ERROR, "m"))

@@ -292,6 +292,9 @@ def test_an_engine_that_fills_its_memory_with_cache_fits_although_its_layout_can
 )
 def test_the_estimate_says_what_the_cache_counts(load: str, said: str) -> None:
     assert said in shown(study(FULL_CACHE.replace("concurrency: 100000", load)))
+
+
+def test_the_estimate_of_a_training_plan_names_no_cache() -> None:
     assert "(cache:" not in shown(study(SPEC))
 
 

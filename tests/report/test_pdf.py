@@ -26,7 +26,7 @@ from clusterspec.report.paper.compose import compose
 from clusterspec.report.paper.fonts import OTHER_FACES, drawable_page
 from tests.cli.conftest import skip_without_pdf
 from tests.effort import sampled, thorough
-from tests.report.test_paper import PRICED, report
+from tests.report.test_paper import PRICED, own_parts, report
 from tests.settings import SETTINGS
 
 pypdf = pytest.importorskip("pypdf")
@@ -40,8 +40,7 @@ BARE = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 4}\n"
 @cache
 def written(kind: str) -> bytes:
     skip_without_pdf()
-    one = studies.study_text(NAMED, SETTINGS, "spec.yaml")
-    return paper.paper_as_pdf(compose(analysis.report(one, kind, live=False)))
+    return paper.paper_as_pdf(compose(own_parts(NAMED, kind)))
 
 
 def reader(kind: str) -> Any:
@@ -176,8 +175,7 @@ def test_signatures_stand_on_one_page_with_what_is_signed() -> None:
 
 def test_a_draft_is_stamped_on_every_page() -> None:
     skip_without_pdf()
-    one = studies.study_text(NAMED.replace("tp: 8", "tp: 7"), SETTINGS, "spec.yaml")
-    data = paper.paper_as_pdf(short(compose(analysis.report(one, "procurement", live=False)), 2))
+    data = paper.paper_as_pdf(short(compose(own_parts(NAMED.replace("tp: 8", "tp: 7"), "procurement")), 4))
     pages = pypdf.PdfReader(io.BytesIO(data)).pages
     assert len(pages) > 2
     assert all("DRAFT" in page.extract_text() for page in pages)

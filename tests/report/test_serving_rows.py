@@ -250,7 +250,7 @@ def planned_rows(count: int, cost: float | None = None) -> tuple[LayoutRow, ...]
     ],
 )
 def test_a_front_has_two_plans_and_a_table_one(layouts: int, pareto: int, why: str, blocks: list[type] | None) -> None:
-    found = report(SPECS["serving"])
+    found = report(SPECS["serving-pools"])
     assert found.plans is not None
     plans = replace(found.plans, layouts=planned_rows(layouts), pareto=planned_rows(pareto), why=why)
     section = serving.plans_section(replace(found, plans=plans))

@@ -136,7 +136,7 @@ def test_color_does_not_change_widths() -> None:
     assert len({unpainted(line).index("end") for line in lines[1:]}) == 1
 
 
-@each("name", sorted(RULES))
+@each("name", sampled(sorted(RULES), len(RULES)))
 def test_a_page_folded_is_the_same_markdown(name: str) -> None:
     page = rules.page_markdown(name)
     for ink in (Ink(), Ink(width=60), Ink(True, 80)):

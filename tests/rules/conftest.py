@@ -5,19 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
+from clusterspec import rules
 from clusterspec.finding import Finding
 from clusterspec.rules import engine
-from clusterspec.rules.index import SILENT
+from clusterspec.rules.index import RULES, SILENT
 from clusterspec.rules.pages import module
 from clusterspec.studies import Settings, study_text
+from tests.effort import ALL_CASES
 from tests.settings import SETTINGS
 
 LOGS = Path(__file__).parent / "logs"
 """The folder of every spec of these tests."""
-Check = Callable[[str], list[Finding]]
+
+
+class Check(Protocol):
+    """The findings of a text; with a rule, at least its own and those of the form of the text. In `make test` the other
+    rules, which take most of the time, are then not run.
+    """
+
+    def __call__(self, text: str, rule: str = "") -> list[Finding]: ...
+    def __hash__(self) -> int: ...
 
 
 def with_its_check(name: str) -> Callable[..., bool]:
@@ -49,10 +60,18 @@ def settings() -> Settings:
 
 @pytest.fixture(scope="session")
 def check(settings: Settings) -> Check:
-    """The findings of a text, each text read once: several tests ask about the examples of pages."""
+    """Each text is read once: several tests ask about the examples of pages."""
+    run_rules = rules.run_rules
 
     @cache
-    def findings(text: str) -> tuple[Finding, ...]:
-        return tuple(study_text(text, settings, folder=LOGS).findings)
+    def findings(text: str, rule: str) -> tuple[Finding, ...]:
+        study = study_text(text, settings, folder=LOGS)
+        with pytest.MonkeyPatch.context() as patch:
+            if rule:
+                patch.setattr(rules, "run_rules", lambda facts, names=RULES: run_rules(facts, {rule} & {*names}))
+            return tuple(study.findings)
 
-    return lambda text: list(findings(text))
+    def found(text: str, rule: str = "") -> list[Finding]:
+        return list(findings(text, "" if ALL_CASES else rule))
+
+    return found

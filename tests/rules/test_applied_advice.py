@@ -22,7 +22,7 @@ HEAD = "clusterspec: 1\n"
 
 
 def of(rule: str, text: str, check: Check) -> Finding:
-    (found,) = [one for one in check(text) if one.rule == rule]
+    (found,) = [one for one in check(text, rule) if one.rule == rule]
     return found
 
 

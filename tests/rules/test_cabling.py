@@ -31,7 +31,7 @@ cluster:
 
 def told(check: Check, rule: str, keys: str, more: str = "", nodes: int = 31) -> list[tuple[str, str]]:
     """Severity and key of the findings of a rule on a pod of DGX H100."""
-    findings = check(POD.format(nodes=nodes, keys=keys, more=more))
+    findings = check(POD.format(nodes=nodes, keys=keys, more=more), rule)
     assert not [
         one for one in findings if one.rule in {"unknown-key", "wrong-type", "unknown-catalog-id", "wrong-unit"}
     ]

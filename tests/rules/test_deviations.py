@@ -172,7 +172,7 @@ def test_a_fix_leaves_no_finding(accelerator: str, written: str, rule: str, fixe
 clusterspec: 1
 cluster: {{accelerator: {accelerator}, accelerators_per_node: 8, nodes: 2, scale_up: {{bandwidth: {written}}}}}
 """
-    (figure,) = [finding for finding in check(text) if finding.rule == rule]
+    (figure,) = [finding for finding in check(text, rule) if finding.rule == rule]
     assert rule and fixed
     (edit,) = figure.edits
     lines = text.splitlines()
@@ -190,7 +190,9 @@ cluster:
   nodes: 2
   scale_out: {technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 GB/s}
 """
-    (figure,) = [finding for finding in check(text) if finding.rule == "bits-and-bytes-swapped"]
+    (figure,) = [
+        finding for finding in check(text, "bits-and-bytes-swapped") if finding.rule == "bits-and-bytes-swapped"
+    ]
     assert "Gb/s" in figure.message and "8 NICs of a node" in figure.message
     assert figure.edits == ()
 
@@ -204,7 +206,9 @@ cluster:
   nodes: 2
   scale_out: {technology: roce-v2, nics_per_node: 4, nic: thor-2, nic_bandwidth: 400 GB/s}
 """
-    (figure,) = [finding for finding in check(text) if finding.rule == "bits-and-bytes-swapped"]
+    (figure,) = [
+        finding for finding in check(text, "bits-and-bytes-swapped") if finding.rule == "bits-and-bytes-swapped"
+    ]
     assert "8 times the 50 GB/s of thor-2" in figure.message
 
 
@@ -257,7 +261,7 @@ def test_a_headline_without_direction_is_named(
     platform: str, written: str, what: str, text: str, fixed: bool, check: Check
 ) -> None:
     spec = f"clusterspec: 1\ncluster: {{platform: {platform}, nodes: 2, scale_up: {{bandwidth: {written}}}}}\n"
-    (found,) = [finding for finding in check(spec) if finding.rule == "missing-direction"]
+    (found,) = [finding for finding in check(spec, "missing-direction") if finding.rule == "missing-direction"]
     assert found.message.endswith(f": it is {what}")
     assert found.help == f"write `{text}`"
     assert [edit.text for edit in found.edits] == [text] * fixed
@@ -265,7 +269,7 @@ def test_a_headline_without_direction_is_named(
 
 def test_a_headline_of_another_part_names_the_parts_own_figure(check: Check) -> None:
     spec = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 2, scale_up: {bandwidth: 1.8 TB/s}}\n"
-    (found,) = [finding for finding in check(spec) if finding.rule == "missing-direction"]
+    (found,) = [finding for finding in check(spec, "missing-direction") if finding.rule == "missing-direction"]
     assert found.message.endswith("; h100-sxm-80gb has 450 GB/s unidirectional, 900 GB/s duplex")
     assert "`1.8 TB/s duplex`" in found.help and found.edits == ()
 
@@ -328,7 +332,11 @@ def test_a_number_of_gigabits_in_gigabytes_is_told_above_all_usual_nics(
     """H100 usually have NICs of 400 Gb/s, 50 GB/s."""
     fabric = f"{{technology: ethernet, nics_per_node: 2, nic_bandwidth: {written}}}"
     cluster = f"{{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 2, scale_out: {fabric}}}"
-    found = [one for one in check(f"clusterspec: 1\ncluster: {cluster}\n") if one.rule == "bits-and-bytes-swapped"]
+    found = [
+        one
+        for one in check(f"clusterspec: 1\ncluster: {cluster}\n", "bits-and-bytes-swapped")
+        if one.rule == "bits-and-bytes-swapped"
+    ]
     assert [(one.help or one.fix_description, str(one.severity)) for one in found] == (
         [(help_, severity)] if help_ else []
     )

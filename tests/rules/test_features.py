@@ -8,10 +8,12 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Nic, Switch
 from clusterspec.rules.fabric.small_mtu import PAYLOADS, rdma_payload
 from clusterspec.source import dotted_path
+from tests.effort import diagonal
 
 from .conftest import Check
 
 CATALOG = Catalog.open()
+SWITCHES = [id_ for id_ in CATALOG.ids("switch") if "roce" in CATALOG.switch(id_).families]
 FLOW = "flow_control: {pfc: true, ecn: true}"
 FABRIC = """\
 clusterspec: 1
@@ -27,7 +29,7 @@ def told(
     check: Check, rule: str, keys: str, nodes: int = 16, accelerator: str = "h100-sxm-80gb"
 ) -> list[tuple[str, str]]:
     """Severity and key of the findings of a rule on a fabric."""
-    findings = check(FABRIC.format(accelerator=accelerator, nodes=nodes, keys=keys))
+    findings = check(FABRIC.format(accelerator=accelerator, nodes=nodes, keys=keys), rule)
     assert not [
         one for one in findings if one.rule in {"unknown-key", "wrong-type", "unknown-catalog-id", "unknown-choice"}
     ]
@@ -38,8 +40,7 @@ ROCE = "technology: roce-v2, nics_per_node: 8, nic_bandwidth: 200 Gb/s, flow_con
 NDR = "technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 Gb/s"
 
 
-@pytest.mark.parametrize("how", ["adaptive", "spray"])
-@pytest.mark.parametrize("id_", [id_ for id_ in CATALOG.ids("switch") if "roce" in CATALOG.switch(id_).families])
+@pytest.mark.parametrize(("id_", "how"), diagonal(len(SWITCHES), SWITCHES, ["adaptive", "spray"]))
 def test_only_a_switch_without_adaptive_routing_is_reported(id_: str, how: str, check: Check) -> None:
     found = told(check, "part-lacks-feature", f"{ROCE}, switch: {id_}, load_balancing: {how}")
     lacks = CATALOG.switch(id_).adaptive_routing is False

@@ -13,7 +13,7 @@ from .conftest import Check
 
 def told(check: Check, rule: str, text: str, cluster: str, more: str = "") -> list[tuple[str, str]]:
     """Severity and message of the findings of a rule on a cluster with a description."""
-    findings = check(f"clusterspec: 1\ndescription: {json.dumps(text)}\ncluster: {{{cluster}}}\n{more}")
+    findings = check(f"clusterspec: 1\ndescription: {json.dumps(text)}\ncluster: {{{cluster}}}\n{more}", rule)
     assert {"unknown-key", "wrong-type", "unknown-choice", "unreadable-yaml"}.isdisjoint(one.rule for one in findings)
     return [(str(one.severity), one.message) for one in findings if one.rule == rule]
 

@@ -12,10 +12,11 @@ from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.rules.index import RULES, THRESHOLDS
 from clusterspec.rules.pages import HEADINGS, OPTIONAL, module, page
 from clusterspec.source import dotted_path
-from tests.effort import each
+from tests.effort import ALL_CASES, each
 
 from .conftest import Check
 from .messages import arithmetic, wrong_arithmetic
+from .test_near_misses import verdict
 
 # Examples that are texts, not specs, are run by tests/prose.
 FIRES = [(name, number) for name in RULES for number, example in enumerate(page(name).fires) if not example.prose]
@@ -136,4 +137,9 @@ def test_a_page_states_the_safety_of_fixes_where_its_rule_writes_them(name: str)
 
 @each(("name", "number"), SILENT)
 def test_a_rule_is_silent_on_its_near_miss(name: str, number: int, check: Check) -> None:
-    assert of_rule(check(page(name).silent[number].text), name) == []
+    """The rule alone in `make test`: the other rules take most of a check."""
+    text = page(name).silent[number].text
+    if ALL_CASES or not RULES[name][1]:  # problems of YAML, keys and values, which no check of facts reports
+        assert of_rule(check(text), name) == []
+    else:
+        assert verdict(text, name)[0] == "silent"

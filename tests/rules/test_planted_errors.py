@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec import studies
-from tests.effort import each
+from tests.effort import each, sampled
 from tests.settings import SETTINGS
 
 PARTS = [name for name in SETTINGS.catalog.ids("accelerator") if SETTINGS.catalog.accelerator(name).scale_up_bandwidth]
@@ -43,7 +43,7 @@ def written_of(cluster: str) -> set[str]:
 
 
 @each("error", SCALE_UP)
-@each("part", PARTS)
+@each("part", sampled(PARTS, 2 * len(PARTS)))
 def test_an_error_of_a_scale_up_figure_is_found_and_named(part: str, error: str) -> None:
     write, expected = SCALE_UP[error]
     bandwidth = SETTINGS.catalog.accelerator(part).scale_up_bandwidth

@@ -12,7 +12,7 @@ from .conftest import Check
 
 def told(check: Check, rule: str, cluster: str) -> list[tuple[str, str]]:
     """Severity and key of the findings of a rule on a cluster."""
-    findings = check(f"clusterspec: 1\ncluster: {{{cluster}}}\n")
+    findings = check(f"clusterspec: 1\ncluster: {{{cluster}}}\n", rule)
     assert {"unknown-key", "wrong-type", "unknown-choice"}.isdisjoint(one.rule for one in findings)
     return [(str(one.severity), dotted_path(one.path)) for one in findings if one.rule == rule]
 
@@ -202,7 +202,7 @@ cluster: {{platform: dgx-h200, nodes: 10, power: {{node: 10.2 kW, nodes_per_rack
     ],
 )
 def test_what_a_text_says_of_the_room_holds_the_machine(remarks: str, rule: str, words: str, check: Check) -> None:
-    found = [one for one in check(ROOM.format(remarks=remarks)) if one.rule == rule]
+    found = [one for one in check(ROOM.format(remarks=remarks), rule) if one.rule == rule]
     assert [one.message for one in found if words and words in one.message] or (not words and not found), found
 
 
@@ -282,7 +282,7 @@ CIRCUIT = "Vorlauf 32 °C, Rücklauf höchstens 40 °C, am Übergabepunkt {flow}
 def test_liquid_takes_up_the_heat_before_and_while_it_is_there(
     remarks: str, milestones: str, rule: str, words: str, check: Check
 ) -> None:
-    found = [one for one in check(LIQUID.format(remarks=remarks, milestones=milestones)) if one.rule == rule]
+    found = [one for one in check(LIQUID.format(remarks=remarks, milestones=milestones), rule) if one.rule == rule]
     assert [one.message for one in found if words and words in one.message] or (not words and not found), found
 
 

@@ -166,7 +166,9 @@ def test_slow_cables_are_those_of_the_fabric_where_they_are_as_many_as_its_nics(
 ) -> None:
     text = QUOTE.format(line="cable 200G", **INFINIBAND).replace(", quantity: 128", quantity)
     text = text.replace("nodes: 16", f"nodes: {nodes}").replace("nics_per_node: 8", f"nics_per_node: {nics}")
-    found = {dotted_path(one.path) for one in check(text) if one.rule == "quote-names-other-part"}
+    found = {
+        dotted_path(one.path) for one in check(text, "quote-names-other-part") if one.rule == "quote-names-other-part"
+    }
     assert found == ({"procurement.quote[1].part"} if wrong else set())
 
 
@@ -196,7 +198,9 @@ def test_switches_of_all_makers_are_known_by_their_models(switch: str, line: str
 )
 def test_nodes_are_sold_with_the_parts_of_the_design(node: str, wrong: list[str], check: Check) -> None:
     text = QUOTE.format(line="cable 400G", **INFINIBAND).replace("8x ConnectX-7 400G", node)
-    found = [dotted_path(one.path) for one in check(text) if one.rule == "quote-names-other-part"]
+    found = [
+        dotted_path(one.path) for one in check(text, "quote-names-other-part") if one.rule == "quote-names-other-part"
+    ]
     assert sorted({*found}) == wrong
 
 
@@ -229,7 +233,7 @@ def test_a_quoted_store_is_as_fast_as_that_of_the_design(sound: str, slow: str, 
 def test_the_cables_of_each_level_reach(node_leaf: str, leaf_spine: str, short: str, check: Check) -> None:
     text = QUOTE.replace("switch: {switch}", "switch: {switch}, distance: {{node_leaf: 15 m, leaf_spine: 30 m}}")
     text = text.format(line=node_leaf, **INFINIBAND) + f'    - {{part: "{leaf_spine}", quantity: 64}}\n'
-    messages = [one.message for one in check(text) if one.rule == "quote-text-off-design"]
+    messages = [one.message for one in check(text, "quote-text-off-design") if one.rule == "quote-text-off-design"]
     assert [f"`scale_out.distance.{short}`" in message for message in messages] == [True] * bool(short), messages
 
 

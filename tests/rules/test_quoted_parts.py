@@ -128,7 +128,11 @@ SXM, FOUR = "but the design has H100 SXM5 80 GB", "but the design has A100 SXM4 
 def test_a_line_of_another_part_is_an_error_that_names_both(
     machine: str, part: str, message: str, check: Check
 ) -> None:
-    found = [each for each in check(SPEC.format(machine=machine, part=part)) if each.rule == "quote-names-other-part"]
+    found = [
+        each
+        for each in check(SPEC.format(machine=machine, part=part), "quote-names-other-part")
+        if each.rule == "quote-names-other-part"
+    ]
     assert [each.message for each in found] == ([message] if message else [])
     for one in found:
         assert (str(one.severity), dotted_path(one.path)) == ("error", "procurement.quote[1].part")
@@ -207,7 +211,9 @@ procurement:
 )
 def test_the_memory_of_a_line_is_that_of_its_accelerator(platform: str, part: str, states: str, check: Check) -> None:
     found = [
-        one.message for one in check(NODES.format(platform=platform, part=part)) if one.rule == "quote-text-off-part"
+        one.message
+        for one in check(NODES.format(platform=platform, part=part), "quote-text-off-part")
+        if one.rule == "quote-text-off-part"
     ]
     assert [message.partition(" states ")[2] for message in found] == [states] * bool(states)
 
@@ -225,7 +231,7 @@ def test_rented_machines_have_the_accelerator_of_the_design(
     part: str, quantity: int, wrong: bool, check: Check
 ) -> None:
     text = NODES.format(platform="hgx-h200", part=part).replace("quantity: 16", f"quantity: {quantity}")
-    assert any(one.rule == "quote-names-other-part" for one in check(text)) == wrong
+    assert any(one.rule == "quote-names-other-part" for one in check(text, "quote-names-other-part")) == wrong
 
 
 POOLS = """clusterspec: 1

@@ -66,7 +66,9 @@ UNKNOWN = "    - {part: PX-77 elements, quantity: %d}\n"
     ],
 )
 def test_lines_that_may_fill_a_shortage_make_it_a_note(lines: str, severity: str, words: str, check: Check) -> None:
-    found = [one for one in check(SPEC + lines) if one.rule == "quote-off-bill" and "need" in one.message]
+    found = [
+        one for one in check(SPEC + lines, "quote-off-bill") if one.rule == "quote-off-bill" and "need" in one.message
+    ]
     assert [str(one.severity) for one in found] == ([severity] if severity else [])
     assert all(words in one.message for one in found)
 
@@ -87,7 +89,7 @@ def test_nodes_in_addition_to_those_needed_may_be_for_something_else(
     own = "    - {part: DGX H100 system, quantity: 63}\n"
     lines = "".join(own.replace("63", str(count)).replace("system", f"system {n}x") for n, count in enumerate(nodes))
     text = SPEC.replace(own, lines) + MODULES % 1020
-    found = [one for one in check(text) if one.rule == "quote-off-bill" and "nodes" in one.message]
+    found = [one for one in check(text, "quote-off-bill") if one.rule == "quote-off-bill" and "nodes" in one.message]
     assert [str(one.severity) for one in found] == ([severity] if severity else [])
 
 
@@ -151,7 +153,7 @@ def test_a_capacity_block_is_no_contract_of_years(part: str, term: str, found: b
 cluster: {{platform: aws-p5-48xlarge, nodes: 16}}
 procurement: {{currency: USD, as_of: 2026-11-01, term: {term}, quote: [{line}]}}
 """
-    assert any(one.rule == "commitment-off-term" for one in check(text)) is found
+    assert any(one.rule == "commitment-off-term" for one in check(text, "commitment-off-term")) is found
 
 
 @each(

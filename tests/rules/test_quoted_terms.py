@@ -216,7 +216,7 @@ def test_what_leases_and_outlets_hold(
     first: str, quantity: int, second: str, rule: str, severity: str, check: Check
 ) -> None:
     written = LEASED.format(first=first, quantity=quantity, second=second)
-    found = [str(one.severity) for one in check(written) if one.rule == rule and one.path[-1] != "quantity"]
+    found = [str(one.severity) for one in check(written, rule) if one.rule == rule and one.path[-1] != "quantity"]
     assert found == [severity] * bool(severity)
 
 

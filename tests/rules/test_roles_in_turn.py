@@ -47,7 +47,7 @@ jobs:
 def test_roles_in_turn_are_judged_by_what_the_remedy_saves(
     text: str, severity: str, colocated: bool, check: Check
 ) -> None:
-    found = [one for one in check(text) if one.rule == "unbalanced-roles"]
+    found = [one for one in check(text, "unbalanced-roles") if one.rule == "unbalanced-roles"]
     assert [(str(one.severity), one.path[-1]) for one in found] == [(severity, "max_staleness")]
     assert "max_staleness: 1" in found[0].help and ("colocated" in found[0].help) is colocated
 

@@ -84,7 +84,11 @@ def test_prefill_engines_with_uneven_experts_are_found_as_well_as_those_that_dec
         "serving: {input_tokens: 1000, output_tokens: 500, concurrency: 64, redundant_experts: 8, "
         "disaggregated: {prefill: {attention_dp: 16, ep: 16}, decode: {attention_dp: 8, ep: 8}}}}\n"
     )
-    paths = [".".join(map(str, one.path)) for one in check(text) if one.rule == "experts-indivisible-by-ep"]
+    paths = [
+        ".".join(map(str, one.path))
+        for one in check(text, "experts-indivisible-by-ep")
+        if one.rule == "experts-indivisible-by-ep"
+    ]
     assert paths == ["workload.serving.disaggregated.prefill"]
 
 
@@ -213,7 +217,9 @@ def test_a_closed_load_that_waits_for_busy_prefill_engines_has_a_finding_with_wh
     check: Check,
 ) -> None:
     """Six engines prefill some 53 prompts a second; 2,048 requests that all decode would end 1.6 times as often."""
-    told = next(one for one in check(RACK.format(flight=2048, engines=6)) if one.rule == "requests-queue")
+    told = next(
+        one for one in check(RACK.format(flight=2048, engines=6), "requests-queue") if one.rule == "requests-queue"
+    )
     assert str(told.severity) == "note" and told.path[-1] == "prefill" and "always busy" in told.message
     advice = re.search(r"use (\d+) prefill engines, or ([\d,]+) requests in flight", told.help)
     assert advice is not None

@@ -24,7 +24,7 @@ def example(rule: str, number: int = 0) -> str:
 
 
 def finding(rule: str, number: int, check: Check) -> Finding:
-    (found,) = [one for one in check(example(rule, number)) if one.rule == rule]
+    (found,) = [one for one in check(example(rule, number), rule) if one.rule == rule]
     return found
 
 

@@ -4,7 +4,7 @@ ones.
 
 from __future__ import annotations
 
-from tests.effort import each
+from tests.effort import each, sampled
 
 from .conftest import Check
 
@@ -32,11 +32,11 @@ PROVINCES = [
 
 def told(check: Check, currency: str, tax: float, text: str = "A cluster") -> list[str]:
     """The messages on a tax in percent."""
-    findings = check(SPEC.format(text=text, currency=currency, tax=tax / 100))
+    findings = check(SPEC.format(text=text, currency=currency, tax=tax / 100), "tax-off-jurisdiction")
     return [one.message for one in findings if one.rule == "tax-off-jurisdiction"]
 
 
-@each("currency, rate", COUNTRIES.items())
+@each("currency, rate", sampled(COUNTRIES.items(), 2 * len(COUNTRIES)))
 def test_a_tax_is_the_general_rate_of_the_country_of_the_currency(currency: str, rate: str, check: Check) -> None:
     assert not told(check, currency, float(rate))
     assert not told(check, currency, float(rate) * 1.0009), "a rounded rate"

@@ -15,7 +15,7 @@ MONTH = "operations: {targets: {run_time: 21 days}}\n"  # 504 h
 
 def found(check: Check, rule: str, text: str, keys: str) -> str | None:
     quoted = text.replace('"', "'")
-    findings = check(f'clusterspec: 1\ndescription: "{quoted}"\n{keys}')
+    findings = check(f'clusterspec: 1\ndescription: "{quoted}"\n{keys}', rule)
     return next((str(each.severity) for each in findings if each.rule == rule), None)
 
 

@@ -15,7 +15,7 @@ TWINS: list[Twin] = [*machine.TWINS, *fabric.TWINS, *layout.TWINS, *proof.TWINS]
 
 
 def places(text: str, rule: str, check: Check) -> list[str]:
-    findings = check(text)
+    findings = check(text, rule)
     assert not [finding for finding in findings if finding.rule in {"unknown-key", "wrong-type", "unknown-catalog-id"}]
     return [dotted_path(finding.path) for finding in findings if finding.rule == rule]
 

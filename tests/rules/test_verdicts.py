@@ -23,4 +23,4 @@ def test_a_flaw_gets_its_verdict_and_a_near_miss_none(verdict: Verdict, check: C
 
 
 def of(rule: str, text: str, check: Check) -> list[Finding]:
-    return [finding for finding in check(f"clusterspec: 1\n{text}") if finding.rule == rule]
+    return [finding for finding in check(f"clusterspec: 1\n{text}", rule) if finding.rule == rule]

@@ -440,7 +440,9 @@ def test_a_price_off_the_market_is_told_in_the_currency_of_the_spec(currency: st
 cluster: {{platform: dgx-h100, nodes: 8, networks: {{storage: {{capacity: 100 TB}}}}}}
 procurement: {{currency: {currency}, as_of: 2026-11-01, prices: {{node: 1100000, storage: 36700000}}}}
 """
-    (message,) = (each.message for each in check(spec) if each.rule == "part-price-outside-market")
+    (message,) = (
+        each.message for each in check(spec, "part-price-outside-market") if each.rule == "part-price-outside-market"
+    )
     usual = {"EUR": "7.2 to 4500 EUR", "AED": "29 to 18000 AED"}[currency]
     assert message == f"the price is 370000 {currency} for one TB; {usual} is usual"
 

@@ -49,14 +49,14 @@ class Series:
         return ((row, timing.cost(float(row["size"]))) for row in self.rows)
 
 
-def folds() -> Iterator[tuple[str, list[Case]]]:
-    """For each source used to choose constants: its cases, with constants chosen from all other sources, and without
-    catalog figures that cite the source.
+def folds(every_nth: int = 1) -> Iterator[tuple[str, list[Case]]]:
+    """For one in ``every_nth`` of the sources used to choose constants: its cases, with constants chosen from all other
+    sources, and without catalog figures that cite the source.
     """
     every = [each for each in series() if each.source in COLLECTIVES_BEFORE]
     before = {name: getattr(stack, name) for name in GRID}
     try:
-        for source in sorted({each.source for each in every}):
+        for source in sorted({each.source for each in every})[::every_nth]:
             choose([each for each in every if each.source != source])
             yield source, [case for each in every if each.source == source for case in _unseen_cases(each)]
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from tools.accuracy.cases import FILES, Case, plan_of, published_runs, step_time
@@ -57,10 +57,14 @@ def share(fraction: float | None, *, sign: bool = False) -> str:
     return f"{100 * fraction:+.1f} %" if sign else f"{100 * fraction:.1f} %"
 
 
-def null_model() -> list[Case]:
-    """The baseline model: each run at the median MFU of its accelerator and precision."""
+def null_model(wanted: Container[str] | None = None) -> list[Case]:
+    """The baseline model: each run, or each with an id in ``wanted``, at the median MFU of its accelerator and
+    precision among these.
+    """
     rows = []
     for run in published_runs():
+        if wanted is not None and run["id"] not in wanted:
+            continue
         plan = plan_of(run["id"])
         published = step_time(run, plan)
         if run["fits"] and published and plan and plan.step_time and plan.mfu:

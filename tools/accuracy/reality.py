@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from clusterspec.finding import Finding, Severity
@@ -30,12 +30,12 @@ class CheckedRun:
         return [finding for finding in self.findings if finding.severity is severity]
 
 
-def checked_runs() -> list[CheckedRun]:
-    """Every published run that fits in memory, with its findings."""
+def checked_runs(wanted: Container[str] | None = None) -> list[CheckedRun]:
+    """Every published run that fits in memory, or those with the ids in ``wanted``, with their findings."""
     return [
         CheckedRun(run["id"], run["id"].split("-")[0], study_of(run["id"]).findings)
         for run in published_runs()
-        if run["fits"]
+        if run["fits"] and (wanted is None or run["id"] in wanted)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from math import log
@@ -111,8 +111,19 @@ class Run:
 @cache
 def runs() -> tuple[Run, ...]:
     """All runs, by source and name; read and resolved once, which takes a second."""
+    return tuple(_runs_with_names(fitted_runs()))
+
+
+@cache
+def runs_of(source: str) -> tuple[Run, ...]:
+    """The runs of a source, by name."""
+    return tuple(_runs_with_names(name for name in fitted_runs() if training_source(name) == source))
+
+
+def _runs_with_names(names: Iterable[str]) -> Iterator[Run]:
+    """The runs with these names, each with whether it is fitted to."""
     rows = {row["id"]: row for name in FILES for row in published_runs(name)}
-    return tuple(_run(rows[name], training_source(name), fitted) for name, fitted in fitted_runs().items())
+    return (_run(rows[name], training_source(name), fitted_runs()[name]) for name in names)
 
 
 @cache

@@ -11,7 +11,7 @@ from clusterspec.cost.compute.layer import layer_parts
 from clusterspec.cost.layer_tables import layer_name
 from clusterspec.cost.layers import FeedForward, Layer, Mixer, model_layers
 from tests.cost.compute.test_kernels import products, shard
-from tests.effort import each
+from tests.effort import each, sampled
 
 HYBRIDS = ("qwen3-next-80b-a3b", "nemotron-3-super", "granite-4.0-h-small", "kimi-k3")
 WINDOWED = ("gemma-3-4b", "gemma-4-31b", "step-3.7-flash", "mimo-v2-flash", "gpt-oss-120b")
@@ -23,7 +23,7 @@ def work(model: str, layer: Layer, tp: int = 1) -> Work:
     return sum(layer_parts(layer.network, share, software).values(), Work())
 
 
-@each("model", sorted(Catalog.open().ids("model")))
+@each("model", sampled(sorted(Catalog.open().ids("model")), 300))
 def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: str) -> None:
     """All weights but the head and those of convolutions, which no GEMM computes: of a layer as many as a kernel has
     taps, for each number of its queries, keys and values. Compressed attention also has biases.

@@ -14,7 +14,7 @@ from clusterspec.cost.memory import Job, Rank
 from clusterspec.cost.memory import fullest as memory
 from clusterspec.cost.parameters import Share
 from tests.cost.memory.designs import design, experts, model
-from tests.effort import ALL_CASES, each
+from tests.effort import ALL_CASES, each, sampled
 
 np = pytest.importorskip("numpy")
 
@@ -74,7 +74,7 @@ def batch(jobs: list[Job], ranks: list[Rank]) -> tuple[Job, Rank]:
     return replace(jobs[0], layout=replace(jobs[0].layout, **degrees)), rank
 
 
-@each(("of", "words"), families())
+@each(("of", "words"), sampled(families(), 2 * len(list(families()))))
 def test_a_column_of_layouts_gives_what_each_gives(of: str, words: dict[str, Any]) -> None:
     chance = random.Random(str((of, words)))
     rows: dict[frozenset[LayerSet], list[tuple[Job, Rank]]] = defaultdict(list)

@@ -19,6 +19,7 @@ from clusterspec.spec import schema
 from clusterspec.studies import study_text
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import design, experts, model
+from tests.effort import diagonal
 from tests.settings import SETTINGS
 
 STACKS = [name for name in CATALOG.ids("stack") if framework_of(name.rpartition("-")[0], CATALOG).trains]
@@ -48,8 +49,7 @@ def seconds(found: Plan) -> float:
     return found.step_time.value
 
 
-@pytest.mark.parametrize("stack", STACKS)
-@pytest.mark.parametrize("attention", ["flash", "plain"])
+@pytest.mark.parametrize(("stack", "attention"), diagonal(len(STACKS), STACKS, ["flash", "plain"]))
 def test_selective_recomputation_costs_time_and_saves_memory(stack: str, attention: str) -> None:
     framework, _, year = stack.rpartition("-")
     layout = {"framework": framework, "software_year": int(year)}
