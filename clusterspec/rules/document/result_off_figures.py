@@ -251,12 +251,12 @@ def _claims_of_keys(
 ) -> Iterator[Claim]:
     """The costs of energy, rents and bytes of weights that do not follow from the text and the prices or the model of the keys."""
     if "Wh" in text:
-        from clusterspec.rules.knowledge.energy_bills import tariffs_of, wrong_bills  # few texts state energies
+        from clusterspec.rules.knowledge.running_costs import tariffs_of, wrong_bills  # few texts state energies
 
         yield from wrong_bills(text, tariffs_of(text, spec.procurement))
     bought, nodes = spec.procurement, spec.cluster.nodes if spec.cluster is not None else None
     if bought is not None and nodes and (rent := (bought.prices or {}).get("node_hour")) is not None:
-        from clusterspec.rules.knowledge.rent_bills import wrong_rents  # most machines are bought
+        from clusterspec.rules.knowledge.running_costs import wrong_rents  # most machines are bought
 
         yield from wrong_rents(text, rent, nodes, bought.currency)
     if workload is not None and workload.kind == "serve" and has_word(text, WEIGHTS):

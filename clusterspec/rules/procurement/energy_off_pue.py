@@ -75,9 +75,9 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
-from clusterspec.rules.knowledge.energy_bills import LEAST as LEAST_BILL
-from clusterspec.rules.knowledge.energy_bills import is_bill, tariffs_of
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
+from clusterspec.rules.knowledge.running_costs import LEAST as LEAST_BILL
+from clusterspec.rules.knowledge.running_costs import is_bill, tariffs_of
 from clusterspec.rules.knowledge.text_equations import ENERGY, MONEY, WATTS, PhysicalFigure, figures_of
 from clusterspec.rules.knowledge.text_tokens import UNITS
 from clusterspec.rules.knowledge.written_numbers import sentences_of
