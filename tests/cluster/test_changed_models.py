@@ -89,7 +89,7 @@ def test_a_description_alone_has_the_sizes_that_follow_from_it(keys: str, want: 
     text = DESCRIBED.replace(", heads: 32", "") + keys if "heads: 48" in keys else DESCRIBED + keys
     found = model(text)
     assert {name: getattr(found, name) for name in want} == want
-    assert (found.id, found.name) == ("", "described in the spec")
+    assert (found.id, found.name) == ("", "the model in the spec")
 
 
 def test_the_width_of_gpt_is_an_assumption() -> None:
