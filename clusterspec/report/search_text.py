@@ -15,6 +15,7 @@ from clusterspec.units.display import joined_words
 
 PARTS = 4
 """Parts of a step that a comparison names."""
+LESS_MEMORY_FIRST = "Among layouts whose step times differ by at most 1 %, the one with less memory is first."
 
 
 def memory_text(row: LayoutRow) -> str:
@@ -250,8 +251,9 @@ def _value_text(value: object) -> str:
 
 def _notes_text(report: SearchReport, ink: Ink) -> str:
     """The meaning of the marks, and the findings about the layouts."""
-    ties = "= is tied with the best: step times differ by at most 1 %. Among ties, the one with less memory is first."
-    ties = ties if any(row.tied for row in report.layouts[1:]) else _later_ties_text(report)
+    tied = any(row.tied for row in report.layouts[1:])
+    meaning = f"= marks layouts whose step time differs from the best by at most 1 %. {LESS_MEMORY_FIRST}"
+    ties = meaning if tied else _later_ties_text(report)
     unsure = "No layout fits at the upper end of its memory range." if report.unsure else ""
     marks = " ".join(each for each in (unsure, memory_note(report.layouts), ties) if each)
     lines = [marks, *findings_text(report.layouts, "layout").splitlines(), _order_text(report)]
@@ -263,7 +265,7 @@ def _later_ties_text(report: SearchReport) -> str:
     times = [row.step_time for row in report.layouts if row.step_time is not None]
     if report.objective != "step_time" or not any(later < time <= later * (1 + TIE) for time, later in pairwise(times)):
         return ""
-    return "Among layouts whose step times differ by at most 1 %, the one with less memory is first."
+    return LESS_MEMORY_FIRST
 
 
 def _order_text(report: SearchReport) -> str:
