@@ -203,7 +203,7 @@ def sensitivity_section(report: FullReport) -> Section | None:
             alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
             caption = f"Effect of assumptions on the {name}"
             blocks.append(Picture(tornado_chart(levers, alt, tint), caption, "influences"))
-    lead = "Numbers vary over their range or by 10 %; keywords to the largest effect."
+    lead = "Each number varies over its range or by 10 %; each keyword takes the value with the largest effect."
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
 
 
