@@ -98,7 +98,7 @@ def first_errors(everything: Iterable[Run]) -> Errors:
 
 def needs(first: Errors, evidence: Evidence) -> list[Need]:
     """What the range of each first prediction needs, with the evidence of the sources that were entered earlier."""
-    earlier = {source: evidence.before(source) for source in {run.source for run, _ in first}}
+    earlier = {source: evidence.evidence_before(source) for source in {run.source for run, _ in first}}
     return [need(run, error, earlier[run.source]) for run, error in first]
 
 

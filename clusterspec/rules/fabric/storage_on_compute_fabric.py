@@ -113,6 +113,6 @@ def _port_problem(storage: NetworkSpec, written: ScaleOutSpec, scale_out: ScaleO
 
 def _share_of_nics(network: NetworkSpec, cluster: Cluster) -> float | None:
     """The bandwidth of the network divided by that of all NICs; None if either is unknown."""
-    if network.bandwidth is None or not cluster.nic_share:
+    if network.bandwidth is None or not cluster.nic_bandwidth_per_accelerator:
         return None
-    return network.bandwidth.per_direction / (cluster.nic_share * cluster.accelerators)
+    return network.bandwidth.per_direction / (cluster.nic_bandwidth_per_accelerator * cluster.accelerators)

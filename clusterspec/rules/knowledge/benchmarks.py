@@ -63,7 +63,7 @@ def measures_adapters(stated: AcceptanceSpec, cluster: Cluster) -> bool:
     """Whether a point-to-point test between nodes of one scale-up domain demands the rate of the NICs, as a test with
     `ib_write_bw` does.
     """
-    asked, share = bus_bandwidth(stated, cluster), cluster.nic_share
+    asked, share = bus_bandwidth(stated, cluster), cluster.nic_bandwidth_per_accelerator
     between = stated.collective == "send-recv" and nodes_of(stated, cluster) > 1
     return bool(between and asked and share and LEAST_OF_ADAPTER * share <= asked <= share)
 

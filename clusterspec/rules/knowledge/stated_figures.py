@@ -171,13 +171,13 @@ def _add_figures(found: list[StatedFigure], sentence: str, index: int, offset: i
             read = read._replace(noun=noun_of(("", *before)[-2]))  # `the steps are 57,220`
         last = numbers[place + 1] if place + 1 < len(numbers) else len(tokens)
         behind = tuple(words[max(at + 1, read.end) : last])
-        per = read.per or _owner(before)
+        per = read.per or _per_noun(before)
         if not per and found:
-            per = _owner_of_last(read, tokens[at], found[-1], before, behind)
+            per = _per_noun_of_last(read, tokens[at], found[-1], before, behind)
         found.append(_figure(sentence, tokens, at, index, offset, read._replace(per=per), before, behind))
 
 
-def _owner_of_last(
+def _per_noun_of_last(
     read: _Meaning, token: Token, last: StatedFigure, before: Sequence[str], behind: Sequence[str]
 ) -> str:
     """What a figure is for each of by the figure before it: the same in another unit, or a count of parts that have it each."""
@@ -310,7 +310,7 @@ def noun_of(word: str) -> str:
     return _FURTHER_NOUNS.get(lower) or NOUNS.get(lower) or NOUNS.get(lower.rpartition("-")[2], "")
 
 
-def _owner(before: Sequence[str]) -> str:
+def _per_noun(before: Sequence[str]) -> str:
     """What a figure is for each of, by the words before it: `a token occupies`, `jedes Token belegt`, `each node has`."""
     for place in range(len(before) - 1, 0, -1):
         if noun := noun_of(before[place]):

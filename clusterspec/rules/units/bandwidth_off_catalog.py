@@ -87,7 +87,7 @@ def check(
 
 def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
     """Whether a figure is the sum of the ports inside the domain and the ports of the fabric between nodes."""
-    outside = cluster.nic_share or _own_ports(cluster.accelerator)  # a single node has no fabric
+    outside = cluster.nic_bandwidth_per_accelerator or _own_ports(cluster.accelerator)  # a single node has no fabric
     if outside is None or deviation.ratio <= 1:
         return False
     stated = deviation.stated.quantity.per_direction

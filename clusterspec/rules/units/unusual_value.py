@@ -133,7 +133,7 @@ def check(spec: Spec) -> Iterator[Problem]:
     yield from _slow_read_problems(spec)
     for value in unusual_values(spec):
         key = next(name for name in reversed(value.path) if isinstance(name, str))
-        message = f"`{key}: {value.written}` is outside the usual range of {value.bounds}"
+        message = f"`{key}: {value.written}` is outside the usual range of {value.range_text}"
         if value.impossible:
             yield RULE.problem(value.path, message, value.range.hint, severity="error", confidence="likely")
         else:
