@@ -292,5 +292,5 @@ def _engines_fit(times: RlTimes) -> bool:
         return False
     share = memory.value * load.memory_fraction / engine.cluster.ranks_per_accelerator
     shared = times.memory
-    fits = shared is None or shared.capacity is None or shared.fullest <= shared.capacity
+    fits = shared is None or shared.capacity is None or shared.fullest_bytes <= shared.capacity
     return fits and engine.weight_bytes / engine.layout.pp < FULLEST * share

@@ -358,7 +358,7 @@ def test_unknown_overlap_lowers_the_low_end_by_what_computation_covers(rate: str
     low, high = found.step_time_range
     width = high / found.step_seconds
     exchange = sum(row.exposed for row, _ in transfer_rows(found.step) if row.axis == "ep")
-    covered = {"exchange": exchange, "computation": found.step.computing}
+    covered = {"exchange": exchange, "computation": found.step.computing_seconds}
     assert covered[hidden] == min(covered.values())
     assert low == pytest.approx((found.step_seconds - covered[hidden]) / width)
 

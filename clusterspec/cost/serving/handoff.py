@@ -57,7 +57,7 @@ class Handoff(NamedTuple):
         return overlapped_handoff_time(self.passing, self.transfer.seconds, self.pieces, self.computing)
 
     @property
-    def hidden(self) -> float:
+    def hidden_seconds(self) -> float:
         """Seconds of the transfer that overlap with the prompt."""
         return self.passing + self.transfer.seconds - self.seconds
 

@@ -99,7 +99,7 @@ def _own_row(report: FullReport) -> Iterator[WireRow]:
     )
     if plan.fits is False and plan.memory_bytes is not None:
         note += f"; does not fit: {display(plan.memory_bytes, 'B')}"
-    yield WireRow("this design", "ink", wire, plan.step.computing, note, plan.fits is not False)
+    yield WireRow("this design", "ink", wire, plan.step.computing_seconds, note, plan.fits is not False)
 
 
 def _grid_data(report: FullReport) -> dict[str, object]:

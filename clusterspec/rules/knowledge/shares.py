@@ -47,7 +47,7 @@ def bubble(plan: Plan) -> float:
 
 def computing_seconds(plan: Plan) -> float:
     """Seconds of computation per step; 0 if the step is not known."""
-    return plan.step.computing if plan.step else 0.0
+    return plan.step.computing_seconds if plan.step else 0.0
 
 
 def share(seconds: float, plan: Plan) -> float:
@@ -113,8 +113,8 @@ def target_severity(
 ) -> str:
     """The severity of a predicted time above its target.
 
-    It is a warning if the low end of the time's range also misses the target, and an error if the low end exceeds the
-    target by a third, or at all where the time follows from a measurement of the same job.
+    It is a warning if the low end of the time's range also misses the target. It is an error if the low end exceeds the
+    target by a third; where the time follows from a measurement of the same job, any excess is an error.
 
     >>> [target_severity(1.0, seconds, (0.8, 1.25)) for seconds in (1.2, 1.3, 1.6, 1.7)]
     ['note', 'warning', 'warning', 'error']

@@ -125,7 +125,7 @@ def _ends_hold_fewer_layers(ranks: list[int]) -> bool:
 def _head_in_layers(model: Model) -> float:
     """The weights of the output head divided by the weights of a layer."""
     weights = model_weights(model)
-    layer = (weights.multiplied - model.vocab * model.hidden) / model.layers
+    layer = (weights.multiplied_weights - model.vocab * model.hidden) / model.layers
     return model.vocab * model.hidden / layer if layer > 0 else 0.0
 
 

@@ -108,7 +108,7 @@ def check(
         or (tokens < TUNING and (layout is None or layout.ranks < LARGE))
     ):
         return
-    weights = model_weights(training.model).active
+    weights = model_weights(training.model).active_weights
     each = tokens / weights
     if (FEW if (accelerator.year or LAW) >= LAW else BEFORE_LAW) <= each <= MANY:
         return

@@ -125,7 +125,7 @@ def check(own_remarks: str, training: Workload, cluster: Cluster | None) -> Iter
 
 def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
     """The problem of the first FLOP figure of the run that does not follow from active parameters and tokens."""
-    whole, active = model_weights(work.model).total, model_weights(work.model).active
+    whole, active = model_weights(work.model).total, model_weights(work.model).active_weights
     for product in text_products(text):
         named = next((each for each in product.factors if agree(_count(each), whole, SAME)), None)
         if (
@@ -167,7 +167,9 @@ def _names_tokens(quantities: tuple[TextQuantity, ...], work: Workload) -> bool:
     """Whether a sentence computes FLOP with the tokens of the run; also true if it has no other figure of that size."""
     large = [each.value for each in quantities if each.unit in (BARE, "token") and each.value >= 1e10]
     weights = model_weights(work.model)
-    others = [each for each in large if not any(agree(each, own, SAME) for own in (weights.total, weights.active))]
+    others = [
+        each for each in large if not any(agree(each, own, SAME) for own in (weights.total, weights.active_weights))
+    ]
     return not others or any(agree(each, work.tokens or 0.0, SAME) for each in others)
 
 
@@ -288,7 +290,7 @@ def _quotient_problem(text: str, work: Workload) -> Iterator[Problem]:
     if _OTHER_QUOTIENT.search(clause) is not None:
         return
     weights = model_weights(work.model)
-    sizes = (weights.active,) if match["active"] else (weights.active, weights.total)
+    sizes = (weights.active_weights,) if match["active"] else (weights.active_weights, weights.total)
     stated = number_in_text(match[1])
     if not any(abs(stated / (work.tokens / each) - 1) <= 0.25 for each in sizes):
         right = work.tokens / sizes[0]
