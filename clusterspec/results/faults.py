@@ -120,8 +120,8 @@ class YearlyCost(NamedTuple):
 
     @classmethod
     def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float = 0.0, *, used: float = 1.0) -> YearlyCost:
-        """The yearly cost from the goodput, the cost of one hour of the job, the hours that slower steps take in a year
-        (``slowed``), and the share of the time in which the machine is ``used``.
+        """The yearly cost from the goodput and the cost of one ``hour`` of the job. Slower steps take ``slowed`` hours
+        a year; ``used`` is the share of the time in which the machine is in use.
         """
         from clusterspec.quantity import HOUR, YEAR
 

@@ -96,10 +96,10 @@ def _key_name(path: Path) -> str:
 
 @cache
 def schema() -> dict[str, Any]:
-    """The schema shared by editors and the reader. Annotations: ``x-quantity`` is the kind of a
-    quantity, ``x-maximum`` its largest SI value, ``x-zero`` allows zero, ``x-unused`` marks a key
-    that nothing uses yet, ``x-synonyms`` are synonyms of choices, ``x-remarks`` say what a
-    synonym leaves open, ``x-rule`` is the rule of errors.
+    """The schema shared by editors and the reader. Its annotations: ``x-quantity`` is the kind of a quantity,
+    ``x-maximum`` its largest SI value, and ``x-zero`` allows zero. ``x-unused`` marks a key that nothing uses yet.
+    ``x-synonyms`` are synonyms of choices, ``x-remarks`` say what a synonym leaves open. ``x-rule`` is the rule of
+    errors.
     """
     text = (resources.schemas() / "spec.schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)

@@ -126,8 +126,8 @@ def spreads(found: Sequence[Need]) -> dict[bool, Widths]:
 def _spreads_of_kind(found: Sequence[Need]) -> Widths:
     """The spreads of one kind of software.
 
-    Runs of a framework that nobody ran on the chip have no smaller one than others, and runs with experts no smaller
-    one than dense runs, because all uncertainties of the latter apply too.
+    A framework that nobody ran on the chip never has a smaller spread than others. Runs with experts never have a
+    smaller one than dense runs, because all uncertainties of dense runs apply to them too.
     """
     dense, experts = (_spreads_by_evidence([one for one in found if one.experts is kind]) for kind in (False, True))
     widened = {seen: replace(one, width=max(one.width, dense[seen].width)) for seen, one in experts.items()}

@@ -50,7 +50,7 @@ SCALE_WORDS = {
     ),
     "mil millones": 1e9,
 }
-"""What words multiply the number before them by."""
+"""The factor of each word that scales the number before it."""
 ABBREVIATED = word_set("mio mrd tsd std")
 """Words after which a full stop ends no sentence."""
 LETTERS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12}

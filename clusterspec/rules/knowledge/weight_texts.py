@@ -35,8 +35,9 @@ ROUNDED = 0.15
 
 
 def wrong_weights(text: str, model: Model, counts: Collection[float], catalog: Catalog) -> Iterator[Claim]:
-    """The bytes of weights in a stated precision that a text gives for a model and that are not those of its parameters, nor
-    of one of ``counts`` parts into which the layout splits them. Sentences about another model of the catalog are not read.
+    """The bytes of weights in a text that do not follow from the parameters of a model and the stated precision,
+    neither for the whole model nor for one of ``counts`` parts into which the layout splits it. Sentences about another
+    model of the catalog are not read.
 
     >>> catalog = Catalog.open()
     >>> model = catalog.get("model", "qwen2.5-32b")
