@@ -31,7 +31,7 @@ from clusterspec.cli.inputs import (
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_result, print_text
-from clusterspec.report import search_text, sensitivity_text, solve_text, sweep_text
+from clusterspec.report import layout_tables, search_text, sensitivity_text, solve_text, sweep_text
 from clusterspec.report.json_text import json_text
 from clusterspec.results.levers import SweepRow
 
@@ -249,7 +249,9 @@ def run_search(args: argparse.Namespace) -> int:
         print_text(shown if shown is not None else sweep_text.serving_search_as_text(report, ink_of(args)))
     else:
         print_text(
-            search_text.search_csv(report) if args.format == "csv" else search_text.search_as_text(report, ink_of(args))
+            layout_tables.search_csv(report)
+            if args.format == "csv"
+            else search_text.search_as_text(report, ink_of(args))
         )
     if args.write and report.layouts:
         write_whole(Path(args.write), text_with_best(whole, study, report).encode())
