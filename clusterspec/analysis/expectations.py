@@ -134,7 +134,7 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
             return "the estimate has no such figure"
         is_served = study.plan.serving is not None
         return (
-            "the spec states no targets" if is_served else "they are latencies of a serving plan, and the spec has none"
+            "the spec states no targets" if is_served else "they are latencies of a serving plan, but the spec has none"
         )
     return "" if condition.holds(study.plan) else _missed_limit(condition, value, study.plan, unchanged.plan)
 

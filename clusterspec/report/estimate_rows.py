@@ -113,7 +113,7 @@ def latency_text(figures: Mapping[str, Any], name: str) -> str:
 class LatencyRow(NamedTuple):
     """A latency: its name, its value in seconds with a range, its target, and its field in ``estimate.serving``.
 
-    ``queue_grows``: the value is that of full engines, without the time in the endlessly growing queue before them.
+    ``queue_grows``: the value holds for full engines, without the time in the endlessly growing queue before them.
     """
 
     title: str

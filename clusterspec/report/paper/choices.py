@@ -64,7 +64,7 @@ def survival_section(report: FullReport) -> Section | None:
         "in micro-batches of one, without recomputation."
     )
     lead = (
-        "Exposed time, bubble and memory are those of the estimate at the rates of the spec. Communication that takes "
+        "Exposed time, bubble and memory come from the estimate at the rates of the spec. Communication that takes "
         "longer than the computation is partly exposed, even with perfect overlap."
     )
     return Section(

@@ -121,7 +121,7 @@ def _price_of(energy: PhysicalFigure, tariff: float) -> float:
 
 
 def _is_paid_for(cost: PhysicalFigure, energy: PhysicalFigure, tariff: float) -> bool:
-    """Whether a cost is that of an energy, of a month of it, or of some years of it, perhaps with taxes and fees."""
+    """Whether a cost pays for an energy, for a month of it, or for some years of it, perhaps with taxes and fees."""
     ratio = cost.value / _price_of(energy, tariff)
     return any(_LEAST_SHARE <= ratio / each <= _MOST_SHARE for each in (1 / MONTHS, *range(1, MOST_YEARS + 1)))
 

@@ -88,7 +88,7 @@ def cost_severity(loss: float | None, bounds: Bounds, unknown: str = "error", mo
 def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error", most: str = "error") -> str:
     """The severity of a flaw that costs a share of the predicted step, by the range of a difference of two layouts.
 
-    In reinforcement learning the plan is one update of the trainer, and the share is that of the whole step.
+    In reinforcement learning the plan is one update of the trainer, but the share relates to the whole step.
     """
     if plan is None or plan.difference_bounds is None:
         return cost_severity(loss, EXACT, unknown, most)

@@ -54,7 +54,7 @@ def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Co
     result is the value of a key or another multiple of one of the figures; or it follows with another number of its
     sentence or of the one before it.
 
-    ``counts`` are those of the machine, ``amounts`` the quantities of the keys.
+    ``counts`` are the counts of the machine, ``amounts`` the quantities of the keys.
 
     >>> text = "Four servers with eight GPUs. The eight together read 42.4 TB/s (5.3 TB/s each)."
     >>> is_explained(Claim("42.4 TB/s", "21.2 TB/s", "4 servers times 5.3 TB/s"), text, (), ())

@@ -92,7 +92,7 @@ SAME = 0.06
 OFF = 2.5
 """Factor between stated and computed FLOP that conventions for attention and recomputation cannot explain."""
 OF_RUN = 1e19
-"""Number of FLOP from which a figure is that of a run; smaller ones belong to a token, a layer or a step."""
+"""Smallest number of FLOP that a whole run takes; smaller ones belong to a token, a layer or a step."""
 _CUES = ("FLOP", "flop", "loating", "leitkomma", "virgule flottante", "6 x ", "6 × ", "6 * ", "6*", "6×", "6·")
 _OPERATIONS = pattern(
     r"(?i)\b(?:floating[- ]point operations|gleitkomma-?operationen|opérations en virgule flottante|flops?)\b"

@@ -179,7 +179,7 @@ def _wrong_time(sentence: str, size: SizeOrRate, rate: SizeOrRate, *, calculated
 
 
 def _is_of_another(claim: Claim, rate: SizeOrRate, text: str) -> bool:
-    """Whether a stated time is that of another amount of a text at the same rate.
+    """Whether another amount of a text takes a stated time at the same rate.
 
     >>> text = "A checkpoint has 101 GB. The data take 240 GB; a checkpoint is written in a good 5 s at 20 GB/s."
     >>> _is_of_another(Claim("5 s", "12 s", "240 GB at 20 GB/s"), SizeOrRate(20e9, "20 GB/s", False), text)

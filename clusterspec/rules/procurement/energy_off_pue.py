@@ -9,8 +9,8 @@ In the description and the comments, by the PUE of the text or of `procurement.p
 - a yearly bill of electricity that is the tariff times the energy of the nodes alone, or of the stated IT load, without the PUE,
   or divided by it: a warning.
 
-The tariff is that of the text, else of `procurement.electricity`. The IT load is the load that the text calls IT load,
-or the power of the nodes at full load or at `utilization`.
+The tariff comes from the text, else from `procurement.electricity`. The IT load is the load that the text calls IT
+load, or the power of the nodes at full load or at `utilization`.
 
 ## Why it matters
 
