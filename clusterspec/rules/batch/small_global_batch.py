@@ -60,7 +60,7 @@ LEAST = 200_000
 LONG = 100e9
 """Tokens of a run from which the run is not an experiment."""
 LARGE = 3e9
-"""Number of active parameters from which a batch of so few tokens is unusual."""
+"""Smallest number of active parameters at which a batch of so few tokens is unusual."""
 
 
 def check(training: Workload) -> Iterator[Problem]:

@@ -244,7 +244,7 @@ def check(
 
 
 HIGHER = 1.3
-"""Ratio of a promised rate of requests to the one of the plan from which it is another one."""
+"""Smallest ratio of a promised rate of requests to the rate of the plan at which the two differ."""
 
 
 def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:

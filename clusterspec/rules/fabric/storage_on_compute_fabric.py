@@ -74,7 +74,7 @@ RULE = Rule.of(__name__, "warning")
 ROUNDED = 0.02
 """Relative difference allowed for a rounded rate."""
 LARGE = 0.25
-"""Share of the send rate of all NICs from which storage writes noticeably delay collectives."""
+"""Smallest share of the send rate of all NICs at which storage writes noticeably delay collectives."""
 
 
 def check(

@@ -22,9 +22,9 @@ PLATEAU = 16 * GIB
 RECOMMENDED = (0.80, 0.90)
 """Range of shares of the predicted bandwidth in which a threshold passes a sound machine and fails a faulty one."""
 LEAST_OF_ADAPTER = 0.6
-"""Share of the NIC bandwidth from which a figure between two nodes measures the NICs."""
+"""Smallest share of the NIC bandwidth at which a figure between two nodes measures the NICs."""
 WIDE = 4
-"""Number of nodes from which a tree sends each byte through the NICs nearly as often as a ring."""
+"""Smallest number of nodes at which a tree sends each byte through the NICs nearly as often as a ring."""
 NEARLY = 0.9
 """Share of the bandwidth of a two-node test that a wider test must require to count as its repetition."""
 SOCKETS = 0.15

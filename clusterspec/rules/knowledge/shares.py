@@ -59,7 +59,7 @@ def share(seconds: float, plan: Plan) -> float:
 # The severity of a predicted loss
 
 A_QUARTER = 0.25
-"""Share of the machine's time from which a flaw is an error, by the definition of severity."""
+"""Smallest share of the machine's time at which a flaw is an error, by the definition of severity."""
 EXACT = (1.0, 1.0)
 """The range of a share that follows from stated figures by arithmetic: it has no uncertainty."""
 Bounds = tuple[float, float]
@@ -143,9 +143,9 @@ def run_severity(target: float, seconds: float, timed: Plan) -> str:
 # Sums of gradients in bf16
 
 MANY = 256
-"""Number of terms from which a sum of equal bf16 numbers stops growing: 2 to the power of its 8 significant bits."""
+"""Smallest number of terms at which a sum of equal bf16 numbers stops growing: 2 to the power of its 8 significant bits."""
 MANY_STEPS = 64
-"""Number of micro-batches from which the last of equal terms in a bf16 sum keep at most two of their eight significant
+"""Smallest number of micro-batches at which the last of equal terms in a bf16 sum keep at most two of their eight significant
 bits.
 """
 

@@ -69,7 +69,7 @@ RULE = Rule.of(
 )
 
 NEARLY = 0.75
-"""Share of the usual bandwidth from which NICs are shared on purpose, as in machines with two 200 Gb/s NICs for four
+"""Smallest share of the usual bandwidth at which NICs are shared on purpose, as in machines with two 200 Gb/s NICs for four
 A100.
 """
 

@@ -86,7 +86,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 SPARSE_MODEL = 1.5
-"""Ratio of all to active parameters from which a text about one of them can be told from a text about the other."""
+"""Smallest ratio of all to active parameters at which a text about one of them can be told from a text about the other."""
 SAME = 0.06
 """Relative difference up to which rounded numbers of parameters, FLOP and FLOP/s are equal."""
 OFF = 2.5

@@ -105,7 +105,7 @@ RULE = Rule.of(
 )
 MOST = 0.10
 WORTH = 0.15
-"""Lost share from which it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384 accelerators."""
+"""Smallest lost share at which the finding is more than a note: Llama 3 405B kept about 90 % of the time of 16,384 accelerators."""
 TARGET = "operations.targets.goodput"
 
 

@@ -87,7 +87,7 @@ _PARTS = r"(?:node|gpu|nic|server|link|drive|disk|port|rank|client|instance|engi
 _EACH = pattern(
     rf"(?i)^(?: ?(?:a|an)[ -]|[^,.;]{{0,20}}\b(?:per|each|every|pro|je|par|por|cada)[ -])(?:{_PARTS}|[tg]i?b\b|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
 )
-"""Pattern of words after an amount that make it the amount of each of several parts."""
+"""Pattern of words after an amount that say that each of several parts has it."""
 _EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d |\bje )$")
 _LINKS = ("port", "link", "nic", "lane", "verbindung", "lien")
 """Beginnings of the names of parts that a transfer uses at the same time."""

@@ -222,7 +222,7 @@ _OF_LISTED = pattern(rf"\b(?:{_LIST}|taxe?s?|{TAX_NAMES}|quantity|installed|spar
 _HARDWARE = pattern(r"\b(?:hardware|equipment|goods|nodes?|servers?)\b")
 """Pattern of words for a sum that cannot include the line itself."""
 MOST_TIMES = 3.0
-"""Ratio to the expected share of all other lines from which the sum may belong to another order."""
+"""Smallest ratio to the expected share of all other lines at which the sum may belong to another order."""
 
 
 def _large_share_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:

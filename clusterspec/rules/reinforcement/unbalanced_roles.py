@@ -109,7 +109,7 @@ from clusterspec.units import display, percent, plural
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 IDLE = 0.8
-"""Share of the step from which the nodes of a role are idle almost all the time."""
+"""Smallest share of the step at which the nodes of a role are idle almost all the time."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:

@@ -66,7 +66,7 @@ NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
 MARGIN = 1.1
 """Ratio of requests in flight to cache capacity up to which the uncertainty of the capacity explains the excess."""
 FAR = 1.15
-"""Ratio of requests in flight to cache capacity from which the uncertainty of weights and buffers cannot explain the
+"""Smallest ratio of requests in flight to cache capacity at which the uncertainty of weights and buffers cannot explain the
 excess.
 """
 

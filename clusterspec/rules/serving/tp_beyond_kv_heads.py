@@ -60,7 +60,7 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
 WORTH = 0.1
-"""Gain in throughput from which another layout is worthwhile for one copy of each head; the sign of the gain is then
+"""Smallest gain in throughput at which another layout is worthwhile for one copy of each head; the sign of the gain is then
 certain.
 """
 

@@ -64,9 +64,9 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatc
 
 
 FAR_ABOVE = 3.0
-"""Ratio to the part's own figure from which no board with that part explains a figure."""
+"""Smallest ratio to the part's own figure at which no board with that part explains a figure."""
 ABOVE = 1.2
-"""Ratio to the part's figure from which the figure of another part is an error and not a warning."""
+"""Smallest ratio to the part's figure at which the figure of another part is an error and not a warning."""
 
 
 def check(

@@ -116,7 +116,7 @@ RULE = Rule.of(
 
 
 WIDE = 5.0
-"""Ratio of the ends of a price range from which one of them is probably mistyped."""
+"""Smallest ratio of the ends of a price range at which one of them is probably mistyped."""
 SLOW_READ = 0.75
 """Ratio of the read rate to the write rate below which the two are probably swapped."""
 SELDOM_USED = 0.05
