@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,6 +18,10 @@ NOT_ALONE = frozenset(
     {
         "alike",
         "amid",
+        "at",
+        "before",
+        "below",
+        "between",
         "both",
         "each",
         "either",
@@ -32,6 +38,14 @@ NOT_ALONE = frozenset(
     }
 )
 """Words that are no name of a function by themselves: a caller does not see what comes back."""
+NUMBERS = frozenset({"float", "int", "float | None", "int | None"})
+ADJECTIVE = re.compile(
+    r"[a-z]+(?:ed|est)|active|between|computing|ending|hidden|lasting|longer|missing|overwritten|producing|saving"
+    r"|training|upper|waiting"
+)
+"""Words that say which number a property returns, but not a number of what."""
+NOT_PLURAL = frozenset({"address", "remarks", "status", "words"})
+"""Names that end in s of properties that return one text."""
 FUNCTION = re.compile(r"^ *(?:async )?def (\w+)", re.MULTILINE)
 DEFINITION = re.compile(r"^ *(?:async def|def|class) (\w+)", re.MULTILINE)
 NOT_IN_PROSE = re.compile(r"\bbesides?\b", re.IGNORECASE)
@@ -46,6 +60,24 @@ def odd_names(text: str) -> list[str]:
 def lone_words(text: str) -> list[str]:
     """The functions of a module whose whole name is a word of `NOT_ALONE`."""
     return [name for name in FUNCTION.findall(text) if name.strip("_") in NOT_ALONE]
+
+
+def properties(text: str) -> Iterator[tuple[str, str]]:
+    """The methods of a module without parameters, by name, each with the type that it returns."""
+    for node in ast.walk(ast.parse(text)):
+        for each in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(each, ast.FunctionDef) and each.returns is not None and len(each.args.args) == 1:
+                yield each.name.strip("_"), ast.unparse(each.returns)
+
+
+def vague_properties(text: str) -> list[str]:
+    """The properties of a module whose names are an adjective for a number, or a plural for one text."""
+    return [
+        name
+        for name, kind in properties(text)
+        if (kind in NUMBERS and ADJECTIVE.fullmatch(name))
+        or (kind == "str" and name.endswith("s") and "_" not in name and name not in NOT_PLURAL)
+    ]
 
 
 def odd_lines(text: str) -> list[int]:
@@ -77,6 +109,20 @@ def test_a_lone_word_is_found_in_functions_and_methods() -> None:
     methods = "    def _amid(self):\n        pass\n\n    def amid_prompts(self):\n        pass\n"
     text = f"def without(a):\n    pass\n\n\nclass Each:\n{methods}"
     assert lone_words(text) == ["without", "_amid"]
+
+
+def test_a_property_is_named_by_its_noun() -> None:
+    kinds = {"stopped": "float", "stopped_share": "float", "usable": "bool", "bounds": "str", "words": "str"}
+    methods = "".join(f"    def {name}(self) -> {kind}: ...\n" for name, kind in kinds.items())
+    assert vague_properties(f"class Run:\n{methods}    def named(self, key: str) -> float: ...\n") == [
+        "stopped",
+        "bounds",
+    ]
+
+
+def test_no_property_is_named_by_an_adjective_or_a_plural_of_what_it_is_not() -> None:
+    found = {str(path.relative_to(PACKAGE)): vague_properties(text) for path, text in texts().items()}
+    assert {path: names for path, names in found.items() if names} == {}
 
 
 def test_no_function_is_named_by_a_lone_generic_word() -> None:

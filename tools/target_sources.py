@@ -62,7 +62,7 @@ class Source:
             return False
         return True
 
-    def at(self, path: str, line: int) -> Place:
+    def place_at(self, path: str, line: int) -> Place:
         return Place(self.repository, self.commit, path, line)
 
     def fields(self, path: str, owner: str) -> dict[str, Place]:
@@ -71,7 +71,7 @@ class Source:
             node for node in ast.parse(self.text(path)).body if isinstance(node, ast.ClassDef) and node.name == owner
         )
         return {
-            node.target.id: self.at(path, node.lineno)
+            node.target.id: self.place_at(path, node.lineno)
             for each in owners
             for node in each.body
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
@@ -82,7 +82,7 @@ class Source:
         found: dict[str, Place] = {}
         for number, line in enumerate(self.text(path).split("\n"), 1):
             for match in re.finditer(pattern, line):
-                found.setdefault(match[1], self.at(path, number))
+                found.setdefault(match[1], self.place_at(path, number))
         return found
 
 
@@ -103,7 +103,7 @@ def megatron(source: Source, names: set[str]) -> dict[str, Place]:
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
                 flags = [f"--{node.target.id.replace('_', '-')}", *re.findall(r"'(--[a-z0-9-]+)'", ast.unparse(node))]
                 for flag in flags:
-                    found.setdefault(flag, source.at(path, node.lineno))
+                    found.setdefault(flag, source.place_at(path, node.lineno))
     return found
 
 
@@ -170,14 +170,14 @@ def tensorrt_llm(source: Source, names: set[str]) -> dict[str, Place]:
             for word in (each for option in node.decorator_list for each in ast.walk(option)):
                 text = word.value if isinstance(word, ast.Constant) else None
                 if isinstance(word, ast.Constant) and isinstance(text, str) and re.fullmatch(r"--[a-z_]+", text):
-                    found[text] = source.at(program, word.lineno)
+                    found[text] = source.place_at(program, word.lineno)
     for head, owners in _OPTIONS_OF_ENGINE.items():
         for field in _annotated_fields(tree, owners):
             assert isinstance(field.target, ast.Name)
             name = f"{head}.{field.target.id}" if head else field.target.id
-            found[name] = source.at(path, field.lineno)
+            found[name] = source.place_at(path, field.lineno)
             for value in _literal_values(field.annotation):
-                found[f"{name}={value}"] = source.at(path, field.lineno)
+                found[f"{name}={value}"] = source.place_at(path, field.lineno)
     return found
 
 
@@ -215,10 +215,10 @@ def torchtitan(source: Source, names: set[str]) -> dict[str, Place]:
                     [alias.asname or alias.name for alias in node.names] if isinstance(node, ast.ImportFrom) else []
                 )
                 if wanted in [getattr(node, "name", None), *aliases]:
-                    found.setdefault(name, source.at(file, getattr(node, "lineno", 0)))
+                    found.setdefault(name, source.place_at(file, getattr(node, "lineno", 0)))
                 if isinstance(node, ast.FunctionDef) and node.name == wanted == "model_registry":
                     for argument in (*node.args.args, *node.args.kwonlyargs):
-                        found.setdefault(f"model_registry.{argument.arg}", source.at(file, argument.lineno))
+                        found.setdefault(f"model_registry.{argument.arg}", source.place_at(file, argument.lineno))
                 if isinstance(node, ast.ImportFrom) and wanted in aliases and node.level == 1:
                     held = f"{module.replace('.', '/')}/{node.module}.py"
                     found |= _fields_of_config(source, held, wanted)
@@ -235,7 +235,7 @@ def _fields_of_config(source: Source, path: str, owner: str) -> dict[str, Place]
         if isinstance(inner, ast.ClassDef) and inner.name == "Config"
     )
     return {
-        f"{owner}.Config.{field.target.id}": source.at(path, field.lineno)
+        f"{owner}.Config.{field.target.id}": source.place_at(path, field.lineno)
         for each in classes
         for field in each.body
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
@@ -245,7 +245,7 @@ def _fields_of_config(source: Source, path: str, owner: str) -> dict[str, Place]
 def _fields_of_inner(source: Source, path: str, owner: str) -> dict[str, Place]:
     """The annotated fields of the classes of a name, at any depth."""
     return {
-        field.target.id: source.at(path, field.lineno)
+        field.target.id: source.place_at(path, field.lineno)
         for node in ast.walk(ast.parse(source.text(path)))
         if isinstance(node, ast.ClassDef) and node.name == owner
         for field in node.body
@@ -288,7 +288,7 @@ def kubernetes(path: str) -> Callable[[Source, set[str]], dict[str, Place]]:
         for name in names:
             head, _, keys = name.partition(": ")
             if head in schemas and (line := _line_of(schemas[head], keys.split("."))):
-                out[name] = source.at(path, line)
+                out[name] = source.place_at(path, line)
         return out
 
     return named_paths

@@ -1,4 +1,4 @@
-"""The minimum or maximum of a key that meets a condition."""
+"""The smallest or largest value of a key that meets a condition."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MOST_TRIED = 8
 
 
 def solve(study: Study, key: str, until: str, *, best_layout: bool = False, whole: Study | None = None) -> SolveReport:
-    """The minimum or maximum of a key that meets a condition. Raises `ConditionFault` for an invalid condition.
+    """The smallest or largest value of a key that meets a condition. Raises `ConditionFault` for an invalid condition.
 
     ``whole`` is the fleet that contains the job or pool of the study, for conditions on all pools and on shares of the
     term.

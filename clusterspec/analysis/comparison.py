@@ -145,7 +145,7 @@ def _caution_of_queues(old: Side, new: Side) -> str:
     designs = "both designs" if len(names) > 1 else f"the {names[0]} design"
     return (
         f"In {designs} requests arrive faster than they are served, and the queue grows without end: the time to first "
-        f"token is that of full engines, without the queue."
+        f"token counts full engines, without the queue."
     )
 
 

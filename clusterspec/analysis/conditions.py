@@ -220,7 +220,7 @@ class Condition:
     def value(self, plan: Plan) -> float | None:
         """The metric of a plan; None if it cannot be computed."""
         if self.metric == "fits":
-            fits = self.fit(plan)
+            fits = self.fits(plan)
             return None if fits is None else float(fits)
         if self.metric == TARGETS:
             return _meets_targets(plan)
@@ -234,14 +234,14 @@ class Condition:
             return found / self.share if self.share > 0 else None
         return found + self.of_other_pools if found is not None and self.metric in OF_FLEET else found
 
-    def fit(self, plan: Plan) -> bool | None:
+    def fits(self, plan: Plan) -> bool | None:
         """Whether a plan fits in memory; None if that is not known."""
         return plan.surely_fits if self.surely else plan.fits
 
     def holds(self, plan: Plan) -> bool:
         """Whether a plan fits in memory, as far as that is known, and meets the limit."""
         value = self.value(plan)
-        if value is None or self.fit(plan) is False:
+        if value is None or self.fits(plan) is False:
             return False
         return self.admits(value)
 

@@ -134,7 +134,7 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
             return "the estimate has no such figure"
         is_served = study.plan.serving is not None
         return (
-            "the spec states no targets" if is_served else "they are latencies of a serving plan, and the spec has none"
+            "the spec states no targets" if is_served else "they are latencies of a serving plan, but the spec has none"
         )
     return "" if condition.holds(study.plan) else _missed_limit(condition, value, study.plan, unchanged.plan)
 
@@ -142,13 +142,13 @@ def _missed_condition(text: str, study: Study, unchanged: Study) -> str:
 def _missed_limit(condition: Condition, value: float, plan: Plan, unchanged: Plan) -> str:
     """Text with the value of a metric that misses its limit."""
     if condition.metric in METRICS:
-        fits = "" if condition.fit(plan) is not False else f", and it {_fit_text(plan)}"
+        fits = "" if condition.fits(plan) is not False else f", and it {_fit_text(plan)}"
         shown = percent(value, 4) if "%" in condition.text else display(value, METRICS[condition.metric][0], 4)
         return f"it is {shown}{fits}"
     if condition.metric == RELATIVE and not condition.admits(value):
         times = [display(one.whole_step.seconds or 0.0, "s", 4) for one in (plan, unchanged)]
         return f"it is {percent(value)}: a step takes {times[0]}, and {times[1]} in the unchanged spec"
-    if condition.fit(plan) is False and plan.fullest_bytes is not None:
+    if condition.fits(plan) is False and plan.fullest_bytes is not None:
         return f"it {_fit_text(plan)}: {display(plan.fullest_bytes, 'B')} of {plan.capacity_text}"
     return "the plan misses targets of its spec" if condition.metric == TARGETS else f"it {_fit_text(plan)}"
 

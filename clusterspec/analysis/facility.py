@@ -65,9 +65,9 @@ class _AtLeast(TypedDict):
 
 
 def _racks_at_least(design: Design, cluster: Cluster, racks: int | None) -> _AtLeast:
-    """An upper bound of the nodes per rack, from the height of the nodes and from the rack's power limit with the
-    lowest possible node power, and the resulting lower bound of the racks. Both are None if the number of racks is
-    known or neither limit is.
+    """The most nodes that fit in a rack, and the racks that are needed at least. The bounds follow from the height of
+    the nodes, and from the rack's power limit with the lowest possible node power. Both are None if the number of racks
+    is known or neither limit is.
     """
     power, platform = design.spec.cluster.power if design.spec.cluster else None, cluster.platform
     most = [RACK_UNITS // platform.rack_units] if platform and platform.rack_units else []

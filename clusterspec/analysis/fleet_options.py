@@ -301,7 +301,7 @@ def least_time(parts: FleetStudy, place: Place, name: str) -> float:
     if cluster is None or work is None or work.peak is None or not work.tokens or work.serving is not None:
         return 0.0
     products = model_flops_per_token if work.trainable is None else frozen_flops_per_token
-    each = products(model_weights(work.model).multiplied, 0.0)
+    each = products(model_weights(work.model).multiplied_weights, 0.0)
     trained = 1.0
     if work.rl is not None:
         step = work.rl.minibatches * work.rl.epochs * work.global_batch * work.filled_length

@@ -97,7 +97,7 @@ WHOLE_TOPOLOGIES = frozenset({"fat-tree", "rail-optimized", "single-switch"})
 
 def _bisection_bandwidth(cluster: Cluster) -> float | None:
     """The bandwidth between two halves of the accelerators, in B/s per direction."""
-    out, share = cluster.scale_out, cluster.nic_share
+    out, share = cluster.scale_out, cluster.nic_bandwidth_per_accelerator
     if out is None or share is None or cluster.nodes < 2 or out.topology not in WHOLE_TOPOLOGIES:
         return None
     crossed = [level for level in fabric_levels(cluster) if (level.nodes or 1) < cluster.nodes]

@@ -16,7 +16,7 @@ from clusterspec.results.full import NetworkChoice
 
 FAMILIES = ("infiniband", "roce")
 PLAIN_ROCE = "roce-v2"
-"""The entry of RoCE without additions of a vendor; the rate is that of its NIC."""
+"""The entry of RoCE without additions of a vendor; the rate comes from its NIC."""
 
 
 def network_choices(

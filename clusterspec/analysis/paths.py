@@ -84,7 +84,7 @@ def _unknown_network(cluster: Cluster, out: ScaleOut) -> str:
 
 def _fabric_path_classes(cluster: Cluster, fabric: Fabric | None) -> tuple[PathClass, ...]:
     """The classes of pairs by fabric level, from the leaf upward."""
-    out, share = cluster.scale_out, cluster.nic_share
+    out, share = cluster.scale_out, cluster.nic_bandwidth_per_accelerator
     if out is None or share is None or cluster.nodes < 2:
         return ()
     network = _unknown_network(cluster, out)

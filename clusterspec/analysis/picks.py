@@ -36,8 +36,8 @@ K = TypeVar("K")
 class Candidate(Generic[K]):
     """A layout of a search in place of the spec's.
 
-    It has its study, the rules with an error that keeps it from running and that the machine by itself does not have,
-    and the findings, separated into those about the layout and all others.
+    ``study`` is its design. It lists the rules with an error that keeps it from running, unless the machine alone has
+    that error. Findings about the layout are separate from all others.
     """
 
     kept: K

@@ -68,7 +68,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "few-nodes": ("file-limit", "unstable-link", "nic-limit"),
     "small-sizes": ("unreachable-peer", "gpudirect-refused", "locked-memory"),
 }
-"""The causes that a place of the fault leaves open where nothing else points anywhere."""
+"""The causes that remain possible by the place of a fault, if no other evidence names one."""
 OPEN = 0.15
 """The weight of the first of them: below suspicions by words."""
 NEAR = 0.2

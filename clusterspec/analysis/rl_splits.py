@@ -59,8 +59,8 @@ def splits_of_nodes(
 ) -> tuple[RlSplit, ...]:
     """The divisions of ``nodes`` nodes in all between trainer and rollout that fit in memory, fastest first.
 
-    Placement and staleness are those of the design, and so is the tensor parallelism of the engines unless ``degrees``
-    asks for every degree. Machines with fewer nodes grow.
+    Placement and staleness come from the design. So does the tensor parallelism of the engines, unless ``degrees`` asks
+    for every degree. Machines with fewer nodes grow.
     """
     rl = _rl_of(design)
     counts = _rollout_counts_of_job(rl, nodes - _nodes_of_models(rl)) if rl.placement != "colocated" else (0,)
@@ -292,5 +292,5 @@ def _engines_fit(times: RlTimes) -> bool:
         return False
     share = memory.value * load.memory_fraction / engine.cluster.ranks_per_accelerator
     shared = times.memory
-    fits = shared is None or shared.capacity is None or shared.fullest <= shared.capacity
+    fits = shared is None or shared.capacity is None or shared.fullest_bytes <= shared.capacity
     return fits and engine.weight_bytes / engine.layout.pp < FULLEST * share

@@ -116,7 +116,7 @@ class _Seeker:
             metric = self.condition.value(plan) if plan else None
             holds = plan is not None and self.condition.holds(plan)
             refusal = trial.refusal() if holds or plan is None else Refusal()
-            misfit = _misfit_text(plan) if plan is not None and not holds and self.condition.fit(plan) is False else ""
+            misfit = _misfit_text(plan) if plan is not None and not holds and self.condition.fits(plan) is False else ""
             self.probes[value] = Probe(value, metric, holds and not refusal.of_others, refusal.errors, misfit)
         return self.probes[value].holds
 

@@ -96,7 +96,7 @@ def _case(plan: Plan, key: tuple[str, int, str], communication: float, curves: C
     axes = next(one.axes for one in STRATEGIES if one.name == key[0])
     exposed = sum_of(row.exposed for row in plan.communication if row.axis in axes)
     bubble = plan.step.times.bubble
-    times = plan.step.computing, communication, exposed, bubble
+    times = plan.step.computing_seconds, communication, exposed, bubble
     return WireCase(*key, *times, plan.memory_bytes, plan.fits, curves[0], tuple(curves[1:]))
 
 

@@ -43,7 +43,7 @@ _OF_LINKS = frozenset({"no-direct-links", "no-nvls", "fabric-manager", "network-
 
 
 _GENERAL = frozenset({"library-release", "driver-release", "invalid-setting"})
-"""Causes of which a trial only tells that something in a release or a setting is at fault."""
+"""Causes for which a trial shows only that a release or a setting is at fault."""
 _HOW = (
     "suspected by wording, nothing in the input decides",
     "suspected by few words, nothing in the input decides",

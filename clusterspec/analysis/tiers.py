@@ -98,7 +98,7 @@ def _memory_tier(name: str, kind: str, rate: Figure, provenance: Provenance) -> 
 
 
 def _scale_out_tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:
-    out, share = cluster.scale_out, cluster.nic_share
+    out, share = cluster.scale_out, cluster.nic_bandwidth_per_accelerator
     if out is None or not share or cluster.nodes < 2:
         return
     each = cluster.accelerators_per_node

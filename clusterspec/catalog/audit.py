@@ -176,7 +176,7 @@ SUM_CHECKS: dict[str, SumCheck] = {
 
 
 OLD = timedelta(days=365)
-"""Age from which a source is read again."""
+"""Smallest age at which a source is read again."""
 _HOST = re.compile(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", re.IGNORECASE)
 _ALIKE = ("memory_bandwidth", "scale_out.nic_bandwidth", "nic_bandwidth", "node_bandwidth", "frontend.nic_bandwidth")
 """Facts that have the same scope and basis in all entries."""

@@ -45,9 +45,10 @@ _LONGEST = 96
 def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     """The shipped ids of a kind that have this name, without regard to case, spaces and punctuation.
 
-    A name may be the product name with or without its vendor, the designation in it, another sales name, the instance
-    type of a cloud, the repository of a checkpoint, a part number that starts like an alias with a star, or the name of
-    software before a release. A quantized or dated checkpoint without its own entry has the model's entry.
+    A name may be the product name with or without its vendor, the designation in it, or another sales name. It may also
+    be the instance type of a cloud, the repository of a checkpoint, or the name of software before a release. A part
+    number matches an alias with a star by its start. A quantized or dated checkpoint without its own entry has the
+    model's entry.
 
     >>> ids_of_name("platform", "ml.p5.48xlarge"), ids_of_name("model", "meta-llama/Llama-3.1-70B-Instruct")
     (('aws-p5-48xlarge',), ('llama-3.1-70b',))

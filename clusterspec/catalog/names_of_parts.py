@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+GPU_MODELS = r"A(?:10|16|30|40)|[ABHV][1238]00|L(?:4|20|40S?)|T4|P100|H20|GB\d00|GB10|GH200|MI\d{3}[AX]"
+"""Pattern of the models of data-center GPUs in texts, in upper case and without a plural ending."""
 _FAMILIES = frozenset({"quantum", "spectrum", "switch", "silicon"})
 """The first words of ids of switches whose model is the last word."""
 

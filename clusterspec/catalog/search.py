@@ -65,7 +65,7 @@ class Found(NamedTuple):
 
 
 def entries_with_words(catalog: Catalog, text: str) -> Found:
-    """The entries and parts that have all words of a text, else the parts of which a source states them.
+    """The entries and parts that have all words of a text; without any, the parts whose sources state all of them.
 
     >>> found = entries_with_words(Catalog.open(), "H20")
     >>> found.rows[0].id, entries_with_words(Catalog.open(), "Vulcano 800G").rows[0].id
@@ -140,7 +140,7 @@ def _part_without_size(catalog: Catalog, words: Sequence[str]) -> Found:
 
 
 def _parts_that_state(words: Sequence[str]) -> tuple[KnownPart, ...]:
-    """Parts without an entry of which a source states all words, each as a whole word."""
+    """Parts without an entry whose sources state all words, each as a whole word."""
     patterns = [re.compile(rf"(?<![a-z0-9.]){re.escape(word)}(?![a-z0-9]|[.-][a-z0-9])") for word in words]
     return tuple(each for each in known_parts() if words and all(one.search(each.stated_words) for one in patterns))
 

@@ -119,20 +119,19 @@ class Stack(Entry):
     exchange of tokens between experts it saves: ``all``, or those with ``shared-experts``. ``hides`` names the
     communication that it overlaps with computation (``shards``: data parallelism of sharded weights, ``replicas``: data
     parallelism between shard groups), ``may_hide`` the communication that it may overlap. ``dispatcher`` is the default
-    token dispatcher,
-    ``rack_dispatcher`` the default on machines whose scale-up domain spans nodes. ``releases`` are the described
-    releases, oldest first. ``full_sharding`` names the stack whose fully sharded implementation it uses if it has none.
-    ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one, ``all_reduces`` the
-    shardings in which every rank receives the sums of all gradients, ``attention_year`` the
-    year of its attention kernels if later than ``year``, ``attention_library`` the library that has them, where
-    accelerators have figures of it. ``compiled``: the host does not launch kernels one by one. ``separate_matrices``:
-    queries, keys, values and the halves of a gated network have matrices, and adapters, of their own;
-    ``adapter_precision`` is the precision in which adapters are stored, empty if unknown.
-    ``serving`` has the defaults of serving software, None for training software. Six fields are set when the software
-    of a layout is resolved. ``fully_sharded`` is the memory of layouts that shard weights, if another stack supplies
-    it. ``fused`` says whether the kernels between GEMMs are fused (None: as usual), ``fused_update`` whether Adam
-    updates weights in one kernel, ``fused_experts`` whether expert GEMMs in 8 or 4 bits quantize their outputs,
-    ``captured`` whether captured graphs launch them, and ``loss`` how the loss is computed (None: as usual).
+    token dispatcher, ``rack_dispatcher`` the default on machines whose scale-up domain spans nodes. ``releases`` are
+    the described releases, oldest first. ``full_sharding`` names the stack whose fully sharded implementation it uses
+    if it has none. ``reduces`` is the precision in which it sends gradients if it keeps them in a wider one.
+    ``all_reduces`` names the shardings in which every rank receives the sums of all gradients. ``attention_year`` is
+    the year of its attention kernels if later than ``year``, ``attention_library`` their library where accelerators
+    have figures of it. ``compiled``: the host does not launch kernels one by one. ``separate_matrices``: queries, keys,
+    values and the halves of a gated network have matrices, and adapters, of their own; ``adapter_precision`` is the
+    precision in which adapters are stored, empty if unknown. ``serving`` has the defaults of serving software, None for
+    training software. Six fields are set when the software of a layout is resolved. ``fully_sharded`` is the memory of
+    layouts that shard weights, if another stack supplies it. ``fused`` says whether the kernels between GEMMs are fused
+    (None: as usual), ``fused_update`` whether Adam updates weights in one kernel, ``fused_experts`` whether expert
+    GEMMs in 8 or 4 bits quantize their outputs, ``captured`` whether captured graphs launch them, and ``loss`` how the
+    loss is computed (None: as usual).
     """
 
     year: int = 0

@@ -27,7 +27,7 @@ def watch(check: Check, paths: Collection[str]) -> int:
     status = 0
     try:
         while True:
-            before = states(paths)
+            before = file_states(paths)
             if sys.stdout.isatty():
                 sys.stdout.write(CLEAR)
             try:
@@ -39,14 +39,14 @@ def watch(check: Check, paths: Collection[str]) -> int:
             sys.stdout.flush()
             watched = {*paths, *read}
             # NOTE: a file may change while it is checked, so the states of the call's paths are those before the check.
-            seen = states(watched) | before
-            while states(watched) == seen:
+            seen = file_states(watched) | before
+            while file_states(watched) == seen:
                 sleep(PAUSE)
     except KeyboardInterrupt:
         return status
 
 
-def states(paths: Collection[str]) -> dict[str, tuple[int, int] | None]:
+def file_states(paths: Collection[str]) -> dict[str, tuple[int, int] | None]:
     """Time of change and size of the files, and of all files in the folders; None for a file that cannot be read.
 
     Hidden folders are left out, as a check leaves them out.

@@ -113,8 +113,8 @@ def resolve_degrees(
 ) -> Degrees:
     """The degrees on ``ranks`` ranks. dp is the largest that fits, at least 1; a rule reports a remainder.
 
-    A serving plan may have fewer replicas (``dp``) than fit. Where serving is disaggregated, the degrees are those of
-    the decode engines.
+    A serving plan may have fewer replicas (``dp``) than fit. Where serving is disaggregated, the degrees apply to the
+    decode engines.
     """
     serving = workload.serving if workload is not None else None
     if serving is not None and serving.decode is not None:

@@ -61,8 +61,8 @@ class Placement:
     or more domains, ``first_straddling`` the ranks of the first such group (at most 16). ``domains`` …
     ``ranks_per_node`` describe the worst group: the first in the most nodes among those in the most domains.
     ``ranks_per_domain`` and ``ranks_per_node`` are its members in its fullest domain and node, ``least_in_domain`` and
-    ``least_in_node`` its members in the emptier of its outermost domains and nodes, ``accelerators`` the most packages
-    it has in one domain. ``stride`` is the distance between neighbors, in ranks. ``groups_per_node`` is the number of
+    ``least_in_node`` in the emptier of its outermost domains and nodes. ``accelerators`` is the most packages that it
+    has in one domain. ``stride`` is the distance between neighbors, in ranks. ``groups_per_node`` is the number of
     groups of this axis that have members on one node and also on others, and so share its NICs at the same time: 0 if
     no group leaves its node. ``crossings`` are the switch levels that some group crosses (where a job uses part of each
     domain and a level divides domains, its blocks are assumed to shrink in proportion). ``rail_aligned`` says whether

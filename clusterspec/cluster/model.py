@@ -202,7 +202,7 @@ class Cluster:
         return self.scale_up.domain * self.ranks_per_accelerator
 
     @property
-    def nic_share(self) -> float | None:
+    def nic_bandwidth_per_accelerator(self) -> float | None:
         """NIC bandwidth per accelerator at line rate, B/s per direction; None without a fabric."""
         return self.scale_out.node_bandwidth / self.accelerators_per_node if self.scale_out else None
 

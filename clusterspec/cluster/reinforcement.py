@@ -166,7 +166,7 @@ def _missing_nodes_problem(rl: RlSpec, layout: LayoutSpec, nodes: int, lacking: 
     named += _role_nodes(rl)
     remedy = "let the nodes of all roles fit the cluster"
     if not named:
-        message = f"the trainer and rollout need a node each, and the cluster has {plural(nodes, 'node')}"
+        message = f"the trainer and rollout need a node each, but the cluster has {plural(nodes, 'node')}"
         return Problem("keys-disagree", (*RL_PATH, "placement"), message, remedy)
     have = joined_words([f"{name} {'has ' if not at else ''}{count:,}" for at, (name, count) in enumerate(named)])
     rest = f", which leaves none for {joined_words(lacking)}" if lacking else ""

@@ -216,7 +216,7 @@ def _counts_every_expert(written: ExpertLoadSpec, experts: int, log: ResolutionL
     if counts is None or (len(counts) == experts and any(counts)):
         return True
     what = f"{len(counts):,} experts" if len(counts) != experts else "no tokens"
-    message = f"`counts` has {what}, and a layer of the model has {experts:,} experts"
+    message = f"`counts` has {what}, but a layer of the model has {experts:,} experts"
     advice = "write the tokens of every expert of one layer, or a sum over the layers"
     log.problems.append(Problem("keys-disagree", (*EXPERT_LOAD, "counts"), message, advice))
     return False

@@ -23,7 +23,7 @@ def named_release(section: LayoutSpec, written: str, lookup: Lookup) -> tuple[st
         lookup.log.problems.append(unknown_software_problem(written, lookup))
         return None, None
     if section.framework is not None and name != section.framework:
-        message = f"`software` is a release of {name}, and `framework` is {section.framework}"
+        message = f"`software` is a release of {name}, but `framework` is {section.framework}"
         advice = "name the same framework in both, or drop one of them"
         lookup.log.problems.append(Problem("unknown-choice", SOFTWARE_PATH, message, advice))
         return None, None

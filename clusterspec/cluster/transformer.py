@@ -175,7 +175,7 @@ def described_model(written: ModelSpec, log: ResolutionLog) -> Model | None:
     sizes.update(written_parts(written, None, written.layers, log))
     nameless: dict[str, Any] = {
         "id": "",
-        "name": "described in the spec",
+        "name": "the model in the spec",
         "vendor": "",
         "status": Status("described", ""),
         "notes": (),

@@ -117,14 +117,14 @@ def _energy_term(
 ) -> Term:
     """A formula of the joules of an energy and some figures, over the range of the energy."""
 
-    def at(joules: float) -> Term:
+    def term_of_joules(joules: float) -> Term:
         figure = ("joules", Figure(joules, "J", Computed(energy.formula)))
         term = computed_term(name, function, unit, (figure, *figures))
         if price is None:
             return term
         return replace(term, inputs=term.inputs[:-1], parts=(price,))
 
-    return _over_range(energy, at)
+    return _over_range(energy, term_of_joules)
 
 
 def parts_power(name: str, count: float, each: Figure) -> Term:

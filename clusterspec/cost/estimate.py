@@ -294,7 +294,7 @@ def _hideable_seconds(record: StepRecord) -> float:
     if not axes:
         return 0.0
     axes |= REPLICATED if "dp" in axes else set()
-    return min(record.computing, sum_of(row.exposed for row, _ in transfer_rows(record) if row.axis in axes))
+    return min(record.computing_seconds, sum_of(row.exposed for row, _ in transfer_rows(record) if row.axis in axes))
 
 
 def _communication_uncertainty(record: StepRecord) -> float:
@@ -394,7 +394,7 @@ def _with_parameters(plan: Plan) -> Plan:
     if plan.design.workload is None:
         return plan
     whole = parameters.model_weights(plan.design.workload.model)
-    return replace(plan, parameters=whole.total, active_parameters=whole.active)
+    return replace(plan, parameters=whole.total, active_parameters=whole.active_weights)
 
 
 def _with_memory(plan: Plan) -> Plan:

@@ -103,19 +103,19 @@ class Interruptions:
     """The standby node that is assumed where the spec leaves spares open."""
 
     @property
-    def stopped(self) -> float:
+    def stopped_share(self) -> float:
         """The share of the time in which the job is stopped, from a failure until training runs again."""
         return 1 - availability(self.between.value, self.restart.value)
 
     @property
-    def saving(self) -> float:
+    def saving_share(self) -> float:
         """The share of the time in which training waits for checkpoints."""
-        return (1 - self.stopped) * min(1.0, self.checkpoint.value / self.interval.value)
+        return (1 - self.stopped_share) * min(1.0, self.checkpoint.value / self.interval.value)
 
     @property
-    def repeated(self) -> float:
+    def repeated_share(self) -> float:
         """The share of time spent on steps that a failure discards because no checkpoint includes them."""
-        return max(0.0, 1 - self.stopped - self.saving - self.share)
+        return max(0.0, 1 - self.stopped_share - self.saving_share - self.share)
 
     @property
     def mostly_waits(self) -> bool:

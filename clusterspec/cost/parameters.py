@@ -77,7 +77,7 @@ class Parameters:
         return self.held.moe_layers
 
     @property
-    def mixing(self) -> float:
+    def mixing_weights(self) -> float:
         """Weights that mix tokens, in all layers, without norms."""
         held = self.held
         full, window = held.full_layers * self.full.total, held.window_layers * self.window.total
@@ -98,18 +98,18 @@ class Parameters:
     @cached_property
     def total(self) -> float:
         """All weights of the model except multi-token prediction."""
-        return self.embedding + self.positions + self.head + self.norms + self.mixing + self.network
+        return self.embedding + self.positions + self.head + self.norms + self.mixing_weights + self.network
 
     @cached_property
-    def active(self) -> float:
+    def active_weights(self) -> float:
         """Weights that one token uses: all weights except the experts that the token is not routed to."""
         return self.total - self.moe_layers * (self.experts - self.experts_per_token) * self.expert
 
     @cached_property
-    def multiplied(self) -> float:
+    def multiplied_weights(self) -> float:
         """Weights of matrices that one token is multiplied with, including a tied output head."""
         head = 0.0 if self.head else self.embedding
-        return self.active - self.embedding - self.positions - self.norms + head
+        return self.active_weights - self.embedding - self.positions - self.norms + head
 
 
 def block_count(chunk: Chunk) -> int:
@@ -195,7 +195,7 @@ def model_flops_per_token(model: Model, sequence: float) -> float:
     Without recomputation; attention counts as unmasked, over ``sequence`` tokens or the window of a layer. Layers of
     multi-token prediction count where they are trained, each with its head.
     """
-    own = model_weights(model).multiplied, attention_flops(model, sequence)
+    own = model_weights(model).multiplied_weights, attention_flops(model, sequence)
     if not model.predicted:
         return float(compute.model_flops_per_token(*own))
     weights, attention = own[0] + model.predicted * _predicted_multiplied(model), own[1]
@@ -219,7 +219,7 @@ def workload_flops_per_token(workload: Workload) -> float:
     if workload.trainable is None:
         return model_flops_per_token(workload.model, workload.attended_length)
     attention = attention_flops(workload.model, workload.attended_length)
-    return float(compute.frozen_flops_per_token(model_weights(workload.model).multiplied, attention))
+    return float(compute.frozen_flops_per_token(model_weights(workload.model).multiplied_weights, attention))
 
 
 def causal_share(model: Model, sequence: float) -> float:

@@ -321,7 +321,7 @@ class StepRecord:
         return self.times.total
 
     @property
-    def computing(self) -> float:
+    def computing_seconds(self) -> float:
         """Seconds of the step in which kernels run or wait for their launch, over all passes."""
         phases = (count * (phase.device + phase.launch) for part, count in self.parts for _, phase in part.phases)
         return self.chunk_share * self.inputs.micro_batches * sum_of(phases)

@@ -18,8 +18,9 @@ WRAPPED = 60
 def joined_comments(comments: Iterable[Comment]) -> list[str]:
     """The texts of comments in order.
 
-    A comment line in the same column continues the comment line above it if that line does not end a sentence, and
-    either this line starts without a capital letter or that line has at least `WRAPPED` characters.
+    A comment line continues the one above it if both start in the same column and the upper one does not end a
+    sentence. In addition, the lower one must start without a capital letter, or the upper one must have at least
+    `WRAPPED` characters.
 
     >>> lines = ["# A month of 30 days allows", "# 43 minutes.", "# Two sites", "# - one engine"]
     >>> joined_comments(Comment("a", number, 1, text, True) for number, text in enumerate(lines))

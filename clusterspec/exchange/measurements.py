@@ -184,7 +184,7 @@ def _record_series(series: Series, builder: ImportBuilder) -> None:
 
 def _record_pairs(table: PairTable, builder: ImportBuilder) -> None:
     builder.count("accelerators", table.accelerators, table.line)
-    builder.count(f"{table.name} slowest pair, each way", f"{table.slowest / 1e9:.6g} GB/s", table.line)
+    builder.count(f"{table.name} slowest pair, each way", f"{table.slowest_bandwidth / 1e9:.6g} GB/s", table.line)
     if table.both_ways:
         builder.unknown(f"{table.name}", "the figure sums both directions; one direction is half of it", table.line)
         return
@@ -196,7 +196,7 @@ def _record_pairs(table: PairTable, builder: ImportBuilder) -> None:
         "collective": "send-recv",
         "nodes": 1,
         "ranks": 2,
-        "busbw": f"{table.slowest / 1e9:.6g} GB/s",
+        "busbw": f"{table.slowest_bandwidth / 1e9:.6g} GB/s",
     }
     builder.append("measured", entry, table.line)
     builder.unknown(

@@ -142,8 +142,8 @@ def _with_other_program(file: InputFile, found: ImportResult) -> ImportResult:
 
 
 def _with_sourced_file(file: InputFile, found: ImportResult) -> ImportResult:
-    """A launch with a note on the first file that its script sources, if the script later gives a variable a default or
-    passes on the words of an array that it never sets.
+    """A launch with a note on the first file that its script sources. The script must later give a variable a default,
+    or pass on the words of an array that it never sets.
     """
     sourced = next((each for each in _SOURCED.finditer(file.text) if not _ENVIRONMENTS.search(each["file"])), None)
     default = _DEFAULT.search(file.text, sourced.end()) if sourced else None

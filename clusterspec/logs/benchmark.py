@@ -138,7 +138,7 @@ class PairTable:
     opposed: bool = False
 
     @property
-    def slowest(self) -> float:
+    def slowest_bandwidth(self) -> float:
         """The bandwidth of the slowest pair in B/s per direction."""
         return min(self.values) / (2 if self.both_ways else 1)
 

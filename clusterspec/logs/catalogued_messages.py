@@ -3,9 +3,9 @@ catalog.
 
 A row of the first has the words of a warning of a communication library, its cause, the weight of the warning, and the
 line of the library's source that prints it. Words stand for the whole warning; an asterisk between them is text that
-differs. A row of the second has the same of an exception that the Python code of a framework raises. A row of the third
-has the number of an error of NVIDIA's driver, an Xid, in place of the words, and a row of the fourth that of an error
-of a switch of NVLink, an SXid.
+differs. A row of the second has the same of an exception that the Python code of a framework raises. In place of words,
+a row of the third has the number of an error of NVIDIA's driver (an Xid), and a row of the fourth the number of an
+error of an NVLink switch (an SXid).
 """
 
 from __future__ import annotations

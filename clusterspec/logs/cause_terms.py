@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from clusterspec import resources
+from clusterspec.catalog.names_of_parts import GPU_MODELS
 from clusterspec.logs.chinese_words import STOPS, with_english_words
 from clusterspec.logs.report_sentences import is_logged
 from clusterspec.logs.text_lines import lines_of
@@ -108,8 +109,8 @@ _OF_INTERFACE = re.compile(r"_(?:ifname|iface|interface|if_name|(?:tcp_)?if_(?:i
 """The end of the names of settings that choose a network interface."""
 _NAME_OF_NIC = re.compile(r"mlx5|rocep|bnxt_re|ibp[0-9]")
 _NAME_OF_GPU = re.compile(
-    r"(?:rtx|gtx|tesla|quadro|titan)-?[0-9]{0,4}|[1-5]0[5-9]0s?|a(?:2|4|6|10|16|30|40|100|800|4000|5000|6000)s?|h(?:20|100|200|800)s?"
-    r"|b(?:100|200|300)s?|gh200|gb[23]00|gb10|l(?:4|20|40)s?|v100s?|p(?:4|40|100)s?|t4s?|k[48]0s?|mi[0-9]{2,3}[axs]?"
+    rf"(?:{GPU_MODELS}|(?:RTX|GTX|TESLA|QUADRO|TITAN)-?[0-9]{{0,4}}|[1-5]0[5-9]0|A(?:2|4|6|[4-6]000)|P4|P40|K[48]0|MI[0-9]{{2,3}}[AXS]?)S?",
+    re.IGNORECASE,
 )
 """Names of models of accelerators."""
 _WITH_DIGIT = re.compile(r"[0-9_]")

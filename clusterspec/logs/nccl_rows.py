@@ -78,9 +78,9 @@ class LogRow:
 class NcclLog:
     """A parsed log: its rows, and the ranks, nodes and device stated in its head, None if it does not state them.
 
-    ``tests`` are the collectives that it names, ``header`` the column headings up to busbw, ``wrong`` the number of
-    wrong values, ``buses`` the bus addresses of the accelerators, ``tables`` the log of each table where a file holds
-    several, ``jobs`` the copies of the benchmark that ran side by side, each alone.
+    ``tests`` are the collectives that it names, ``header`` the column headings up to busbw. ``wrong`` is the number of
+    wrong values, ``buses`` has the bus addresses of the accelerators. ``tables`` has the log of each table where a file
+    holds several. ``jobs`` copies of the benchmark ran side by side, each alone.
     """
 
     lines: tuple[LogRow, ...]

@@ -37,14 +37,14 @@ _HARMLESS = re.compile(
     r"|Error retrieving safetensors: '\S{1,400} is not a safetensors repo"
     r"|nthreads cannot be larger than environment variable \"NUMEXPR_MAX_THREADS\""
 )
-"""Errors that their own documents call harmless, or that a host or a program prints at each start: memory of a process
-that ended is returned twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not signed
-(kernel/module/signing.c), features that the firmware does not offer, the heading above the severity of an event
-(drivers/acpi/apei/ghes.c), libraries that are already registered in TensorFlow (xla, stream_executor), kinds of memory
-for which a host has no library (libfabric, `src/hmem.c`), features that a provider does not offer, a checkpoint that is
-only on disk or does not exist before the first start (Megatron-LM, `wandb_utils.py`,
-`megatron/post_training/checkpointing.py`), a format of weights that a hub does not have (vLLM, `transformers_utils`),
-and more threads than a limit, which then applies (pydata/numexpr, `numexpr/utils.py`).
+"""Errors that their own documents call harmless, or that a host or a program prints at each start. They are about
+memory of a process that ended and is returned twice (aws-neuron-sdk, `nrt-troubleshoot.rst`), a module that is not
+signed (kernel/module/signing.c), features that the firmware does not offer, and the heading above the severity of an
+event (drivers/acpi/apei/ghes.c). Others are about libraries that are already registered in TensorFlow (xla,
+stream_executor), kinds of memory for which a host has no library (libfabric, `src/hmem.c`), and features that a
+provider does not offer. The rest are about a checkpoint that is only on disk or does not exist before the first start
+(Megatron-LM, `wandb_utils.py`, `megatron/post_training/checkpointing.py`), a format of weights that a hub does not have
+(vLLM, `transformers_utils`), and more threads than a limit, which then applies (pydata/numexpr, `numexpr/utils.py`).
 """
 
 

@@ -71,8 +71,8 @@ LONGEST = 1_000
 
 
 def waiting_for_data(text: str) -> tuple[str, int] | None:
-    """The wait for data of the last such step, where half of the later steps wait half of their time or more, or where
-    a few wait for half of the time of all, as loaders of several workers make them; with its line. None otherwise.
+    """The wait for data of the last step that waits, with its line. Half of the later steps must wait for half of their
+    time or more, or a few steps for half of the time of all, as with loaders of several workers. None otherwise.
 
     >>> waiting_for_data("\\n".join(f"time: {0.25 + late}  data: {0.25 + late}" for late in (0, 0, 0, 8, 8, 8)))
     ('8.25 s of a step of 8.25 s are spent waiting for data, as in 3 of the last 3 steps', 6)

@@ -65,7 +65,7 @@ _KERNEL = re.compile(
 """A line of the kernel about a device that does not answer, or that its driver does not take."""
 _OF_KERNEL = ("imeout", "ime-out", "imed out", "imed-out", "hung", "not respond", "unsupported", "not supported")
 _OF_LINES = (*_OF_ERRORS, "WARN", "UCX", *_BY_THEMSELVES, *_OF_KERNEL)
-"""Words of which a line with an error has one: words of errors, words that libraries print before their errors, errors
+"""A line with an error has one of these words: words of errors, words that libraries print before their errors, errors
 that need no such word, and words of kernels.
 """
 _LOUD = re.compile(r"\bN?CCL WARN\b|\bCCOM WARN\b|\.(?:cc|cpp|cu|h):[0-9]{1,6} WARN\b|\bUCX {1,4}(?:ERROR|FATAL)\b")

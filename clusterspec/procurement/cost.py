@@ -108,7 +108,7 @@ class Cost:
     share: float | None = None
     """The share of the term for which a job of a fleet has its nodes; None for a job with nodes in several pools."""
     has_other_jobs: bool = False
-    """Whether the total is that of a pool of a fleet and includes other jobs or idle nodes."""
+    """Whether the total belongs to a pool of a fleet, and includes other jobs or idle nodes."""
 
     @property
     def billed(self) -> tuple[float, float] | None:

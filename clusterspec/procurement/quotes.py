@@ -100,9 +100,9 @@ class QuotedPart:
     """A kind of part in the bill, in the quote or in both.
 
     ``needed`` is None for parts that the bill does not contain, ``quoted`` for parts that the quote does not contain.
-    ``price`` is the sum of the quoted lines, ``missing`` the value of the units that are not quoted, at the unit price
-    of the quote or of the spec, before discount and tax unless `parts_with_terms` made it; None if neither has a price.
-    ``state`` is one of
+    ``price`` is the sum of the quoted lines. ``missing`` is the value of the units that are not quoted, at the unit
+    price of the quote or of the spec; None if neither has a price. It is before discount and tax unless
+    `parts_with_terms` made it. ``state`` is one of
 
     - ``quoted``, ``surplus``, ``short`` or ``missing``, for nodes and parts of the network;
     - ``in place``: the quote extends a machine, and the other units may be there;

@@ -106,7 +106,7 @@ def _written_ratios(sentence: Sentence) -> Iterator[tuple[int, float]]:
 
 
 def _is_of_replaced_figure(sentence: Sentence, ratio: float) -> bool:
-    """Whether a ratio is that of two figures of one kind: `2.35 times as fast (4.8 instead of 2.039 TB/s)`."""
+    """Whether a ratio compares two figures of one kind: `2.35 times as fast (4.8 instead of 2.039 TB/s)`."""
     words = sentence.words
     for at in range(1, len(words) - 2):
         new, old = words[at - 1], words[at + 2]

@@ -36,7 +36,7 @@ BETTER_LESS = (
 BETTER_MORE = ("tokens", "output tokens", "MFU", "goodput", "memory headroom", "concurrency", "bisection", "scale-")
 """Prefixes of the names of effects for which more, or less, is better."""
 MANIFOLD = 10.0
-"""Factor from which on a change is stated as a factor, by judgment: percentages beyond 900 are hard to read."""
+"""Smallest factor at which a change is stated as a factor, by judgment: percentages beyond 900 are hard to read."""
 
 
 def diff_as_text(report: DiffReport, ink: Ink = PLAIN) -> str:

@@ -113,7 +113,7 @@ def latency_text(figures: Mapping[str, Any], name: str) -> str:
 class LatencyRow(NamedTuple):
     """A latency: its name, its value in seconds with a range, its target, and its field in ``estimate.serving``.
 
-    ``queue_grows``: the value is that of full engines, without the time in the endlessly growing queue before them.
+    ``queue_grows``: the value holds for full engines, without the time in the endlessly growing queue before them.
     """
 
     title: str
@@ -218,7 +218,9 @@ def _tier_rows(times: ServingTimes) -> Iterator[ServingRow]:
         )
         loads = f"{percent(round(min(1.0, use.busy), 3), 2)} of its bandwidth" if use.tier else ""
         worn = (
-            f"overwritten {plain(use.overwritten, 2)} times a day" if use.overwritten and use.medium == "nvme" else ""
+            f"overwritten {plain(use.overwrites_per_day, 2)} times a day"
+            if use.overwrites_per_day and use.medium == "nvme"
+            else ""
         )
         enough = f"working set {display(use.working_set, 'B')}" if number + 1 == len(times.tiers) else ""
         title = f"hits, {use.medium}"

@@ -295,7 +295,7 @@ def memory_text(use: MemoryUse, accelerator: Accelerator | None, ink: Ink, cache
 
 
 WHOLE = 1 - 1e-6
-"""Share of the memory from which an engine may use all of it, but for rounding."""
+"""Smallest share of the memory at which an engine may use all of it, but for rounding."""
 
 
 def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:

@@ -20,8 +20,8 @@ def tests_as_text(report: TestedReport, ink: Ink = PLAIN) -> str:
         for missed in one.missed:
             lines += wrapped_lines(plain_line(f"{missed.expect}: {missed.why}"), ink.measure, "  ", "    ")
         lines.append("")
-    passed = len(report.tests) - report.failed
-    lines.append(f"{plural(passed, 'test')} passed, {report.failed} failed")
+    passed = len(report.tests) - report.failed_tests
+    lines.append(f"{plural(passed, 'test')} passed, {report.failed_tests} failed")
     return "\n".join(lines) + "\n"
 
 
@@ -35,7 +35,7 @@ def tests_as_junit(report: TestedReport, day: date) -> str:
         message = xml_attribute(f"{len(one.missed)} of {plural(one.expectations, 'expectation')} {hold}")
         failure = f'><failure type="expectation" message={message}>{why}</failure></testcase>'
         cases.append(f"{case}{failure if one.missed else '/>'}")
-    counts = f'tests="{len(report.tests)}" failures="{report.failed}" errors="0"'
+    counts = f'tests="{len(report.tests)}" failures="{report.failed_tests}" errors="0"'
     where = f'package="clusterspec" id="0" timestamp="{day}T00:00:00" hostname="localhost" time="0"'
     suite = f'  <testsuite name="clusterspec test" {counts} {where}>'
     body = [suite, "    <properties/>", *cases, "    <system-out/>", "    <system-err/>", "  </testsuite>"]

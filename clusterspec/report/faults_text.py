@@ -104,8 +104,8 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
         yield f"The step takes {display(report.step_time, 's', 4)} while nothing has failed."
     if report.goodput is not None:
         yield _goodput_sentence(report.goodput)
-    if report.slowed and report.slowed >= LEAST_SLOWED:
-        yield f"Failures that only slow steps take another {plain(report.slowed, 2)} h of the year."
+    if report.slowed_hours and report.slowed_hours >= LEAST_SLOWED:
+        yield f"Failures that only slow steps take another {plain(report.slowed_hours, 2)} h of the year."
     cost = report.cost_of_lost_hours
     if cost is not None:
         yield (

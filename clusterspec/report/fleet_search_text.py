@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.procurement.amounts import money_text
 from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table, title_text, wrapped_lines
 from clusterspec.report.estimate_rows import latency_text
-from clusterspec.report.search_text import layout_text
+from clusterspec.report.layout_tables import layout_text
 from clusterspec.results.fleet_search import UNSEARCHED, Assignment, FleetSearchReport, JobOption
 from clusterspec.units import display, percent, plain, plural
 

@@ -319,7 +319,7 @@ def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str
         first = inf if plan.serving.queue_grows else plan.serving.ttft
         times = f"{display(first, 's')} / {display(plan.serving.tpot, 's')}"
     if plan.rl is not None:
-        held = max(held or 0.0, plan.rl.memory.fullest) if plan.rl.memory else held
+        held = max(held or 0.0, plan.rl.memory.fullest_bytes) if plan.rl.memory else held
     fits = "" if plan.memory is None or plan.memory.fits is not False else " (too much)"
     return (times, percent(mfu) if mfu else UNKNOWN, _cell(held, "B") + fits, _cell(run, "s"))
 

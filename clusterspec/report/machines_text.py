@@ -7,7 +7,8 @@ import re
 from clusterspec.procurement.amounts import money_text
 from clusterspec.report import PLAIN, Ink, csv_text, paragraph, text_table, title_text
 from clusterspec.report.estimate_rows import latency_text
-from clusterspec.report.search_text import layout_text, used_nodes_text
+from clusterspec.report.layout_tables import layout_text
+from clusterspec.report.search_text import used_nodes_text
 from clusterspec.results.machine_search import BEST, MachineRow, MachinesReport
 from clusterspec.units import display, percent, plural
 

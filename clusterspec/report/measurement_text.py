@@ -138,9 +138,7 @@ def _notes_text(compared: Compared, ink: Ink) -> str:
     """Notes that the log's devices are not the spec's and that some lines were not searched; else empty."""
     other = ""
     if compared.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in compared.causes):
-        warned = (
-            f"Warning: {compared.other_devices}. Expected figures are those of the spec; no measurement is written."
-        )
+        warned = f"Warning: {compared.other_devices}. Expected figures come from the spec; no measurement is written."
         other = "\n" + paragraph(plain_line(warned), ink)
     return other + _left_out_text(compared, ink)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from clusterspec import report as grid
 from clusterspec.report import PLAIN, Ink, paragraph
-from clusterspec.report.search_text import layout_text
+from clusterspec.report.layout_tables import layout_text
 from clusterspec.results.levers import SolveReport, seeks_most_nodes
 from clusterspec.units import display, display_bits, metric_text, plain, plural
 
@@ -150,7 +150,7 @@ def _missing_nodes_sentence(report: SolveReport, value: float) -> str:
 
 
 def _present_text(report: SolveReport) -> str:
-    """The value of the spec in parentheses. For nodes it also states if they are those of the job or of the cluster."""
+    """The value of the spec in parentheses. For nodes it also says whether the job or the whole cluster has them."""
     if report.present is None:
         return ""
     if not report.path:

@@ -9,14 +9,8 @@ from clusterspec import report as grid
 from clusterspec.procurement.amounts import money_text
 from clusterspec.report import PLAIN, Ink, paragraph, wrapped_lines
 from clusterspec.report.estimate_rows import heading_line, latency_text
-from clusterspec.report.search_text import (
-    comparison_text,
-    findings_text,
-    layout_text,
-    memory_note,
-    memory_text,
-    refusing_rules_text,
-)
+from clusterspec.report.layout_tables import layout_text, memory_text
+from clusterspec.report.search_text import comparison_text, findings_text, memory_note, refusing_rules_text
 from clusterspec.report.separation_text import separation_text
 from clusterspec.results.levers import SERVING_COLUMNS, SweepRow
 from clusterspec.results.search import LayoutRow, SearchReport

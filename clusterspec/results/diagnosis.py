@@ -29,7 +29,7 @@ class ComparedRow:
 
 
 LIKELY = 0.5
-"""Weight from which a cause is likely."""
+"""Smallest weight at which a cause is likely."""
 
 
 ABOVE_LINKS = "above-links"

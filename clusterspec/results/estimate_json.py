@@ -234,7 +234,7 @@ def cluster_json(cluster: Cluster | None) -> Json | None:
             "peer_bandwidth": cluster.scale_up.peer_bandwidth.value,
         },
         "scale_out": {
-            "bandwidth_per_accelerator": cluster.nic_share,
+            "bandwidth_per_accelerator": cluster.nic_bandwidth_per_accelerator,
             "oversubscription": out.taper if out else None,
         },
     }

@@ -47,7 +47,7 @@ class TestedReport(Result):
     __repr__ = result_repr
 
     @property
-    def failed(self) -> int:
+    def failed_tests(self) -> int:
         """The number of tests that fail."""
         return sum(bool(one.missed) for one in self.tests)
 
@@ -55,5 +55,5 @@ class TestedReport(Result):
         return head(self.tool, self.inputs[0]) | {
             "inputs": [one.to_json() for one in self.inputs],
             "tests": [one.to_json() for one in self.tests],
-            "summary": {"pass": len(self.tests) - self.failed, "fail": self.failed},
+            "summary": {"pass": len(self.tests) - self.failed_tests, "fail": self.failed_tests},
         }

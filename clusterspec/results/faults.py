@@ -120,8 +120,8 @@ class YearlyCost(NamedTuple):
 
     @classmethod
     def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float = 0.0, *, used: float = 1.0) -> YearlyCost:
-        """The yearly cost from the goodput, the cost of one hour of the job, the hours that slower steps take in a year
-        (``slowed``), and the share of the time in which the machine is ``used``.
+        """The yearly cost from the goodput and the cost of one ``hour`` of the job. Slower steps take ``slowed`` hours
+        a year; ``used`` is the share of the time in which the machine is in use.
         """
         from clusterspec.quantity import HOUR, YEAR
 
@@ -192,10 +192,10 @@ class FaultsReport(Result):
         """The cost of hours without kept steps and of slowed steps; None without a job or a price per hour."""
         if self.goodput is None or self.hour is None:
             return None
-        return YearlyCost.from_goodput(self.goodput, self.hour, self.slowed or 0.0, used=self.used)
+        return YearlyCost.from_goodput(self.goodput, self.hour, self.slowed_hours or 0.0, used=self.used)
 
     @property
-    def slowed(self) -> float | None:
+    def slowed_hours(self) -> float | None:
         """Hours of a year by which the steps of a job are slowed until repairs; None without a job."""
         return sum_of(row.slowed or 0.0 for row in self.rows) if self.goodput is not None else None
 
@@ -227,7 +227,7 @@ class FaultsReport(Result):
             "rows": [row.to_json() for row in self.rows],
             "pairs": None if self.pairs is None else [row.to_json() for row in self.pairs],
             "goodput": self.goodput._asdict() if self.goodput else None,
-            "hours_slowed_per_year": self.slowed,
+            "hours_slowed_per_year": self.slowed_hours,
             "cost_of_lost_hours": self.cost_of_lost_hours._asdict() if self.cost_of_lost_hours else None,
             "first_year": self._first_year_json(),
             "stock": _stock_json(self.stock) if self.stock else None,

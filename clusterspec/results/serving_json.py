@@ -101,7 +101,7 @@ def _handoff_json(sent: Handoff, load: Serving) -> Json:
     return {
         "seconds": sent.seconds,
         "transfer": sent.transfer.seconds,
-        "hidden": sent.hidden,
+        "hidden": sent.hidden_seconds,
         "bytes": sent.transfer.size,
         "bandwidth": sent.transfer.bandwidth,
         "descriptors": sent.transfer.descriptors or None,
@@ -124,7 +124,7 @@ def _tiers_json(times: ServingTimes) -> list[Json]:
             "written": each.written,
             "busy": each.busy,
             "working_set": each.working_set,
-            "writes_per_day": each.overwritten,
+            "writes_per_day": each.overwrites_per_day,
         }
         for each in times.tiers
     ]

@@ -135,8 +135,8 @@ def problems_and_faults(find: Callable[[], list[Problem]]) -> tuple[list[Problem
 
 
 def unchecked_rules(facts: Facts) -> frozenset[str]:
-    """The rules that cannot judge the design because it lacks a part that they need, or because they judge times and
-    the plan has none, for example since the replicas do not divide the batch.
+    """The rules that cannot judge the design: it lacks a part that they need, or they judge times and the plan has
+    none. A plan has no times, for example, if the replicas do not divide the batch.
     """
     parts = PartCache(facts)
     absent = {name for name, (_, needs) in RULES.items() if needs and parts.arguments_of_check(needs) is None}

@@ -96,10 +96,10 @@ def _key_name(path: Path) -> str:
 
 @cache
 def schema() -> dict[str, Any]:
-    """The schema shared by editors and the reader. Annotations: ``x-quantity`` is the kind of a
-    quantity, ``x-maximum`` its largest SI value, ``x-zero`` allows zero, ``x-unused`` marks a key
-    that nothing uses yet, ``x-synonyms`` are synonyms of choices, ``x-remarks`` say what a
-    synonym leaves open, ``x-rule`` is the rule of errors.
+    """The schema shared by editors and the reader. Its annotations: ``x-quantity`` is the kind of a quantity,
+    ``x-maximum`` its largest SI value, and ``x-zero`` allows zero. ``x-unused`` marks a key that nothing uses yet.
+    ``x-synonyms`` are synonyms of choices, ``x-remarks`` say what a synonym leaves open. ``x-rule`` is the rule of
+    errors.
     """
     text = (resources.schemas() / "spec.schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
@@ -147,7 +147,7 @@ def _foreign_file_problem(what: str) -> Problem:
 
 def _keyless_problem() -> Problem:
     """The problem with a file that has no key of a spec at its top level."""
-    message = "no key of the top level is one of a spec, and `clusterspec` is missing"
+    message = "no top-level key belongs to a spec, and `clusterspec` is missing"
     advice = "write `clusterspec: 1` in a spec; leave another file out, or pass `--only-specs`"
     return Problem("unsupported-spec-version", (), message, advice)
 
@@ -330,7 +330,7 @@ def _unreadable_quantity_problem(fault: UnitFault, path: Path, value: Any, words
         advice = f"write {alternatives_text(words)}, or a quantity: {fault.help}" if words else fault.help
         return Problem(fault.rule, path, fault.message, advice)
     fix = Fix(f"write `{meant[0]}`", (Replacement(path, meant[0]),))
-    message = f"`{path[-1]}` takes {alternatives_text(words)} or a quantity, and `{one_line_text(value)}` is neither"
+    message = f"`{path[-1]}` takes {alternatives_text(words)} or a quantity, but `{one_line_text(value)}` is neither"
     return Problem("unknown-choice", path, message, f"did you mean {alternatives_text(meant)}?", fix=fix)
 
 

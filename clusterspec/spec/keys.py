@@ -77,7 +77,7 @@ def _names_of_path(path: str) -> list[str]:
 
 
 def _is_path_of(row: KeyRow, path: str, *, inside: bool = False) -> bool:
-    """Whether a path is that of a key; with ``inside``, also whether it is below the key."""
+    """Whether a path leads to a key; with ``inside``, also whether it is below the key."""
     own, asked = _names_of_path(row.path), path.split(".")
     if len(own) > len(asked) or (len(own) < len(asked) and not inside):
         return False

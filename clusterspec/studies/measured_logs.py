@@ -27,7 +27,7 @@ def step_of_log(name: str, text: str, design: Design) -> float:
             raise FormatError(f"is of a run with {key.split('.')[1]} {seen}, and the spec has {value}")
     ranks = log.number("ranks")
     if ranks is not None and ranks != layout.ranks:
-        raise FormatError(f"is of a run on {ranks} ranks, and the job of the spec has {layout.ranks}")
+        raise FormatError(f"is of a run on {ranks} ranks, but the job of the spec has {layout.ranks}")
     seconds, rate = log.number("step_seconds"), log.number("tokens_per_second_per_accelerator")
     if isinstance(seconds, int | float):
         return float(seconds)

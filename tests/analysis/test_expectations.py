@@ -57,7 +57,7 @@ def test_what_does_not_hold_fails_with_the_figure_and_the_finding(call: Call) ->
     assert f"mfu>=0.9: it is {estimate['mfu']:.4g}" in done.out, "in the unit of the limit"
     assert f"step_time<=1ms: it is {seconds:.4g} s" in done.out
     assert "ttft<=1s: the estimate has no such figure" in done.out
-    assert "targets: they are latencies of a serving plan, and the spec has none" in " ".join(done.out.split())
+    assert "targets: they are latencies of a serving plan, but the spec has none" in " ".join(done.out.split())
     assert "no error: line" in " ".join(done.out.split())
     assert "mfu>=0.1: there is no estimate, because of errors: line" in " ".join(done.out.split())
     assert done.out.endswith("1 test passed, 2 failed\n")

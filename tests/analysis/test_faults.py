@@ -407,7 +407,7 @@ def test_a_slow_job_loses_the_slowdown_until_the_repair() -> None:
     kept = {name: figure.value for name, figure in costs.goodput.inputs}
     runs = kept["between"] / (kept["between"] + kept["restart"])  # a stopped job is not slowed
     assert spine.hours == pytest.approx(spine.failures * spine.each * runs)
-    assert report.slowed == pytest.approx(sum(row.hours or 0 for row in report.rows if row.effect == "slows"))
+    assert report.slowed_hours == pytest.approx(sum(row.hours or 0 for row in report.rows if row.effect == "slows"))
 
 
 SPARES = [

@@ -214,7 +214,7 @@ def test_engines_fit_with_their_cache_and_the_trainer(changes: dict[str, Any], f
     times: Any = SimpleNamespace(
         rollout=SimpleNamespace(engine=engine, accelerators=given["accelerators"]),
         accelerators=32,
-        memory=SimpleNamespace(capacity=given["capacity"], fullest=given["fullest"]),
+        memory=SimpleNamespace(capacity=given["capacity"], fullest_bytes=given["fullest"]),
     )
     assert _engines_fit(times) is fit
     if "fullest" not in changes:

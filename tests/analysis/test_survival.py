@@ -207,7 +207,7 @@ def test_a_case_says_what_the_estimate_of_its_layout_says_on_the_nodes_of_the_jo
         assert plan.step is not None
         exposed = sum(row.exposed for row in plan.communication if row.axis in axes[case.strategy])
         told = (case.compute, case.exposed, case.bubble, case.memory)
-        assert told == pytest.approx((plan.step.computing, exposed, plan.step.times.bubble, plan.memory_bytes))
+        assert told == pytest.approx((plan.step.computing_seconds, exposed, plan.step.times.bubble, plan.memory_bytes))
         assert case.fits is plan.fits
         assert (case.bubble > 0) is (case.strategy == "PP")
     assert {case.strategy for case in found.cases if case.fits is False} >= {"DDP"}

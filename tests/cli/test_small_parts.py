@@ -218,7 +218,7 @@ def test_files_are_watched_by_time_and_size_below_folders(tmp_path: Path) -> Non
     (tmp_path / ".git").mkdir()
     for name in ("sub/a.yaml", ".git/index"):
         (tmp_path / name).write_text("12345")
-    states = watch.states([str(tmp_path), str(tmp_path / "absent")])
+    states = watch.file_states([str(tmp_path), str(tmp_path / "absent")])
     assert {*states} == {str(tmp_path), str(tmp_path / "sub/a.yaml"), str(tmp_path / "absent")}
     assert states[str(tmp_path / "absent")] is None
     held = states[str(tmp_path / "sub/a.yaml")]

@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Timer
 
 from clusterspec.cli import UsageFault
-from clusterspec.cli.watch import states, watch
+from clusterspec.cli.watch import file_states, watch
 from tests.cli.conftest import BASE, Call
 
 
@@ -32,13 +32,13 @@ def test_a_change_of_what_was_read_brings_another_check(tmp_path: Path) -> None:
 
 
 def test_files_of_a_folder_count_and_hidden_folders_do_not(tmp_path: Path) -> None:
-    before = states([str(tmp_path)])
+    before = file_states([str(tmp_path)])
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "index").write_text("")
-    assert set(states([str(tmp_path)])) == set(before)
+    assert set(file_states([str(tmp_path)])) == set(before)
     (tmp_path / "new.yaml").write_text("")
-    assert set(states([str(tmp_path)])) - set(before) == {str(tmp_path / "new.yaml")}
-    assert states([str(tmp_path / "absent")]) == {str(tmp_path / "absent"): None}
+    assert set(file_states([str(tmp_path)])) - set(before) == {str(tmp_path / "new.yaml")}
+    assert file_states([str(tmp_path / "absent")]) == {str(tmp_path / "absent"): None}
 
 
 def test_what_cannot_be_watched_is_refused(call: Call) -> None:

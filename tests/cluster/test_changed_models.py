@@ -89,7 +89,7 @@ def test_a_description_alone_has_the_sizes_that_follow_from_it(keys: str, want: 
     text = DESCRIBED.replace(", heads: 32", "") + keys if "heads: 48" in keys else DESCRIBED + keys
     found = model(text)
     assert {name: getattr(found, name) for name in want} == want
-    assert (found.id, found.name) == ("", "described in the spec")
+    assert (found.id, found.name) == ("", "the model in the spec")
 
 
 def test_the_width_of_gpt_is_an_assumption() -> None:
@@ -129,6 +129,6 @@ def test_a_description_asks_for_every_size_that_nothing_supplies(keys: str, lack
 )
 def test_contradicting_counts_of_layers_never_count_weights_below_zero(keys: str) -> None:
     weights = model_weights(model(keys))
-    assert weights.network >= 0 and weights.mixing >= 0
+    assert weights.network >= 0 and weights.mixing_weights >= 0
     assert weights.total >= weights.embedding > 0
-    assert 0 < weights.multiplied <= weights.total + weights.embedding
+    assert 0 < weights.multiplied_weights <= weights.total + weights.embedding

@@ -156,7 +156,7 @@ def test_the_share_of_an_accelerator_follows_from_the_nics() -> None:
     text = f"cluster: {{{H100}, scale_out: {{technology: infiniband-ndr, oversubscription: [2:1, 3:1]}}}}"
     found = cluster_of(text)
     assert found.scale_out is not None
-    assert (found.scale_out.node_bandwidth, found.nic_share) == (400e9, 50e9)
+    assert (found.scale_out.node_bandwidth, found.nic_bandwidth_per_accelerator) == (400e9, 50e9)
     assert found.scale_out.taper == 6
 
 

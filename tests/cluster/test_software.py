@@ -75,7 +75,7 @@ def test_a_framework_without_entries_takes_those_of_another() -> None:
     ("layout", "said"),
     [
         ("{software: megatrom 0.15}", "does not name a framework of the format"),
-        ("{software: nemo 2.0, framework: torchtitan}", "a release of nemo, and `framework` is torchtitan"),
+        ("{software: nemo 2.0, framework: torchtitan}", "a release of nemo, but `framework` is torchtitan"),
     ],
 )
 def test_unknown_software_is_reported(layout: str, said: str) -> None:

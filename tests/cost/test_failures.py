@@ -288,15 +288,18 @@ def test_the_parts_of_the_lost_time_and_the_goodput_are_all_of_the_time() -> Non
     pause it for 60 s of each interval.
     """
     run = found("mean_time_between_failures: 9 min, checkpoint_interval: 5 min, checkpoint_time: 60 s", spares=64)
-    assert run.stopped == pytest.approx(10 / 19)
-    assert run.saving == pytest.approx(9 / 19 / 5)
+    assert run.stopped_share == pytest.approx(10 / 19)
+    assert run.saving_share == pytest.approx(9 / 19 / 5)
     assert run.share == pytest.approx(kept(300, 540, 60, 600))
-    assert run.repeated > 0 and run.share + run.stopped + run.saving + run.repeated == pytest.approx(1)
+    assert (
+        run.repeated_share > 0
+        and run.share + run.stopped_share + run.saving_share + run.repeated_share == pytest.approx(1)
+    )
 
 
 def test_checkpoints_that_last_as_long_as_their_interval_keep_nothing() -> None:
     run = found("mean_time_between_failures: 9 h, checkpoint_interval: 5 min, checkpoint_time: 5 min", spares=64)
-    assert (run.share, run.repeated) == (0, 0) and run.saving == 1 - run.stopped
+    assert (run.share, run.repeated_share) == (0, 0) and run.saving_share == 1 - run.stopped_share
 
 
 def cluster_of(nodes: int, platform: str = "dgx-h100") -> Cluster:

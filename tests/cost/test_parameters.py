@@ -72,23 +72,23 @@ MODELS = st.sampled_from(
 def test_counts_agree_with_published_ones(name: str, of: Model, total: float, active: float) -> None:
     counted = model_weights(of)
     assert counted.total == pytest.approx(total, rel=2e-3)
-    assert counted.active == pytest.approx(active, rel=5e-3)
+    assert counted.active_weights == pytest.approx(active, rel=5e-3)
 
 
 def test_a_dense_model_uses_all_its_weights() -> None:
-    assert model_weights(model()).active == model_weights(model()).total
+    assert model_weights(model()).active_weights == model_weights(model()).total
 
 
 def test_the_head_is_multiplied_even_where_it_is_the_embedding_again() -> None:
     tied, own = model_weights(model(tied_embeddings=True)), model_weights(model())
-    assert tied.multiplied == own.multiplied
+    assert tied.multiplied_weights == own.multiplied_weights
     assert own.total - tied.total == own.head
 
 
 def test_flops_are_six_per_weight_and_the_unmasked_attention() -> None:
     of = model(layers=80, hidden=8192, heads=64, ffn_hidden=28672, **LLAMA)
     attention = 12 * 80 * 8192 * 4096
-    whole = 6 * model_weights(of).multiplied + attention
+    whole = 6 * model_weights(of).multiplied_weights + attention
     assert model_flops_per_token(of, 4096) == whole
     assert causal_share(of, 4096) == pytest.approx((whole - attention / 2) / whole)
 
@@ -153,7 +153,7 @@ def test_a_layout_without_stages_holds_nothing() -> None:
 def layer_of(of: Model) -> float:
     """Weights of one layer without its network and its norms, from the difference that one layer makes."""
     whole = model_weights(of)
-    return whole.mixing / of.layers
+    return whole.mixing_weights / of.layers
 
 
 def test_a_gate_counts_one_output_per_head_or_per_element() -> None:
@@ -227,7 +227,7 @@ def test_a_module_of_prediction_is_one_layer_more_and_in_no_total() -> None:
 def test_a_recurrence_needs_no_products_over_the_sequence() -> None:
     of = model(linear=LinearAttention("gated-delta", 8, 4, 8, 64, 32))
     assert model_flops_per_token(of, 4096) == model_flops_per_token(of, 8192)
-    assert model_flops_per_token(of, 4096) == 6 * model_weights(of).multiplied + 3 * 8 * 2 * 3 * 8 * 64 * 32
+    assert model_flops_per_token(of, 4096) == 6 * model_weights(of).multiplied_weights + 3 * 8 * 2 * 3 * 8 * 64 * 32
 
 
 @pytest.mark.parametrize(("tokens", "attended"), [(1024, 1024), (2048, 2048), (65536, 2048)])

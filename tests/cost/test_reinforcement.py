@@ -71,12 +71,12 @@ def test_ahead_of_the_weights_the_slower_role_sets_the_step() -> None:
     """One step ahead: training and its transfer, generation and its transfer, or the longest sample of one batch."""
     one = times(rollout={"nodes": 2}, placement="split", max_staleness=1, algorithm="dapo")
     sync = one.sync.seconds
-    assert one.step == pytest.approx(max(one.training + sync, one.rollout.busy + sync, one.rollout.batch))
+    assert one.step == pytest.approx(max(one.training_seconds + sync, one.rollout.busy + sync, one.rollout.batch))
     assert one.switch == 0 and one.memory is None
     many = times(rollout={"nodes": 2}, placement="split", max_staleness=8)
     serial = times(rollout={"nodes": 2}, placement="split", max_staleness=0)
     assert many.step <= one.step <= serial.step
-    assert serial.step == pytest.approx(serial.rollout.batch + serial.training + serial.sync.seconds)
+    assert serial.step == pytest.approx(serial.rollout.batch + serial.training_seconds + serial.sync.seconds)
 
 
 def test_lengths_have_their_mean_and_the_expected_longest() -> None:
@@ -518,7 +518,7 @@ def test_models_that_score_on_the_trainers_nodes_take_memory_of_it(
     assert found.fullest_phase(found.memory_bytes + 7e9) == pytest.approx(
         max(memory.training + 7e9, memory.scoring)  # the other phases do not depend on what an update takes
     )
-    assert found.fits is (memory.fullest <= (memory.capacity or 0))
+    assert found.fits is (memory.fullest_bytes <= (memory.capacity or 0))
 
 
 def test_the_reference_of_adapters_is_the_base_that_is_there() -> None:

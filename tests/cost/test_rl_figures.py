@@ -70,11 +70,11 @@ def test_engines_run_on_the_nodes_of_rollout_and_on_those_that_they_share() -> N
 
 def test_memory_and_rates_of_a_step_follow_from_its_parts() -> None:
     for order in ((3.0, 2.0, 1.0), (1.0, 3.0, 2.0), (2.0, 1.0, 3.0)):
-        assert RlMemory(*order, offloaded=9.0, capacity=80.0, update=order[1]).fullest == 3.0
+        assert RlMemory(*order, offloaded=9.0, capacity=80.0, update=order[1]).fullest_bytes == 3.0
     found = times()
     assert found.tokens_per_second == pytest.approx(found.tokens / found.step)
     assert found.peak is not None and found.mfu == pytest.approx(found.flops / found.step / found.peak / 32)
-    assert found.training == pytest.approx(found.log_probabilities + found.update + found.driver + found.waits)
+    assert found.training_seconds == pytest.approx(found.log_probabilities + found.update + found.driver + found.waits)
     assert found.band == pytest.approx((found.step / 1.45, found.step * 1.45))
 
 

@@ -191,8 +191,8 @@ def test_the_share_of_a_next_source_is_counted_in_ranges_drawn_without_it() -> N
 def test_a_first_prediction_rests_on_the_sources_that_were_entered_before() -> None:
     """Two sources of a chip: the one entered first has none before it, the later one the first, and older ones both."""
     known = evidence.Evidence({"H100": {"primus": 4, "scicom": 8, "bloom": 2}}, {})
-    assert known.before("primus").chips == {"H100": {"bloom": 2}}
-    assert known.before("scicom").chips == {"H100": {"primus": 4, "bloom": 2}}
+    assert known.evidence_before("primus").chips == {"H100": {"bloom": 2}}
+    assert known.evidence_before("scicom").chips == {"H100": {"primus": 4, "bloom": 2}}
 
 
 def test_the_needs_of_first_predictions_are_those_of_the_present_ranges() -> None:
@@ -200,7 +200,7 @@ def test_the_needs_of_first_predictions_are_those_of_the_present_ranges() -> Non
     stored = {one.id: one for one in first_widths.read()}
     for name in ("skywork-001", "asynctp-005", "muxas-001", "primus-002"):
         ((run, error),) = spread.first_errors([run for run in runs() if run.id == name])
-        found = spread.need(run, error, known.before(run.source))
+        found = spread.need(run, error, known.evidence_before(run.source))
         assert found.width == pytest.approx(stored[name].width, abs=0.02), f"{name}: python -m tools.fit --bands"
         assert replace(found, width=0.0, evidence=0.0) == replace(stored[name], width=0.0, evidence=0.0)
 
@@ -358,7 +358,7 @@ def test_unknown_overlap_lowers_the_low_end_by_what_computation_covers(rate: str
     low, high = found.step_time_range
     width = high / found.step_seconds
     exchange = sum(row.exposed for row, _ in transfer_rows(found.step) if row.axis == "ep")
-    covered = {"exchange": exchange, "computation": found.step.computing}
+    covered = {"exchange": exchange, "computation": found.step.computing_seconds}
     assert covered[hidden] == min(covered.values())
     assert low == pytest.approx((found.step_seconds - covered[hidden]) / width)
 

@@ -36,7 +36,7 @@ ROLL = """\
         # 16 devices of 2 × 2 ranks are 4 replicas, each of 16 samples in an optimizer step: 64 of the 128 of a step
         ("list(range(0,16))", "list(range(0,16))", ("colocated", 2, None, 2), ""),
         ("list(range(0,16))", "list(range(16,24))", ("split", 2, 1, 2), ""),
-        ("list(range(0,8)) + list(range(8,16))", "list(range(8,24))", (None, 2, None, 2), "8 devices are of both"),
+        ("list(range(0,8)) + list(range(8,16))", "list(range(8,24))", (None, 2, None, 2), "8 devices have both roles"),
         ("list(range(0,4))", "list(range(4,8))", ("split", None, None, 8), "no whole nodes"),
         ("${devices}", "list(range(0,8))", (None, None, None, None), "layout.nodes: no listed devices"),
     ],

@@ -134,7 +134,7 @@ def test_the_slowest_pair_of_a_matrix_counts_one_direction_and_no_diagonal() -> 
     one = read(P2P.format("Uni", "Enabled", "380.00", "370.00")).pairs[0]
     both = read(P2P.format("Bi", "Enabled", "760.00", "740.00")).pairs[0]
     assert (one.accelerators, len(one.values)) == (3, 6)
-    assert one.slowest == both.slowest == pytest.approx(370e9)
+    assert one.slowest_bandwidth == both.slowest_bandwidth == pytest.approx(370e9)
     with pytest.raises(NotALogError, match="peer access on"):
         read(P2P.format("Uni", "Disabled", "20.00", "20.00"))
     staged = "Device=0 CANNOT Access Peer Device=1\nDevice=1 CANNOT Access Peer Device=0\n"
@@ -164,7 +164,7 @@ def test_a_matrix_counts_directions_by_its_own_title() -> None:
     before = "Running device_to_device_bidirectional_memcpy_write_ce.\n"
     table = read(before + textwrap.dedent(P2P.format("Uni", "Enabled", "380.00", "370.00"))).pairs[0]
     assert not table.both_ways
-    assert table.slowest == pytest.approx(370e9)
+    assert table.slowest_bandwidth == pytest.approx(370e9)
 
 
 def test_each_direction_of_a_bidirectional_copy_counts_once() -> None:
@@ -173,13 +173,13 @@ def test_each_direction_of_a_bidirectional_copy_counts_once() -> None:
     titles = [("Read1", 700.0), ("Read2", 710.0), ("Total", 1410.0)]
     running = "Running device_to_device_bidirectional_memcpy_read_ce.\n"
     tables = read(running + "".join(matrix.format(*each) for each in titles)).pairs
-    assert [(each.slowest, each.both_ways, each.opposed) for each in tables] == [
+    assert [(each.slowest_bandwidth, each.both_ways, each.opposed) for each in tables] == [
         (700e9, False, True),
         (710e9, False, True),
         (705e9, True, False),
     ]
     (sums,) = read(running + matrix.format("", 1400.0).replace("  bandwidth", " bandwidth")).pairs
-    assert (sums.slowest, sums.both_ways) == (700e9, True)
+    assert (sums.slowest_bandwidth, sums.both_ways) == (700e9, True)
 
 
 def test_latencies_are_no_bandwidths() -> None:

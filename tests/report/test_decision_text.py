@@ -12,7 +12,7 @@ from clusterspec import analysis
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.procurement.neighbor import Neighbor
 from clusterspec.records import replace
-from clusterspec.report import Ink, cost_text, diff_text, search_text, sweep_text
+from clusterspec.report import Ink, cost_text, diff_text, layout_tables, search_text, sweep_text
 from clusterspec.report.paper.decision import failure_phrase, headroom_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.decision import PRICE, Change, CostReport, DiffReport, Effect
@@ -51,7 +51,7 @@ def cells(text: str) -> list[list[str]]:
     [(FAST, "40 GB"), (SLOW, "90 GB x"), (UNSURE, "60 GB ?"), (replace(FAST, memory=None), "?")],
 )
 def test_memory_is_marked_where_it_does_not_or_may_not_fit(row: LayoutRow, told: str) -> None:
-    assert search_text.memory_text(row) == told
+    assert layout_tables.memory_text(row) == told
 
 
 def test_marks_are_explained_where_they_stand() -> None:
@@ -62,11 +62,11 @@ def test_marks_are_explained_where_they_stand() -> None:
 
 
 def test_a_table_of_layouts_has_a_column_for_each_key_that_one_has() -> None:
-    head, first, second = cells(search_text.layouts_table((FAST, SLOW), WIDE, "USD"))[:3]
+    head, first, second = cells(layout_tables.layouts_table((FAST, SLOW), WIDE, "USD"))[:3]
     assert head == ["tp", "pp", "step", "range", "MFU", "memory", "USD", "a", "run"]
     assert first == ["1", "2", "1", "2", "s", "1.8", "s", "–", "2.2", "s", "40", "%", "40", "GB", "1,234,568"]
     assert second == ["2=", "4", "2.01", "s", "?", "90", "GB", "x"]
-    narrow = search_text.layouts_table((FAST, SLOW), Ink(width=50))
+    narrow = layout_tables.layouts_table((FAST, SLOW), Ink(width=50))
     assert "tp 2, pp 1" in flat(narrow)
 
 
@@ -82,7 +82,7 @@ def test_the_first_refused_layout_is_told_where_none_is_shown() -> None:
     none = replace(report(), why="rules find an error in every layout kept", first_refused=one)
     text = flat(search_text.search_as_text(none, WIDE))
     assert (
-        f"The first of them, {search_text.layout_text(SLOW.layout)}, takes 2.5 s a step (few-spines, tight-memory)."
+        f"The first of them, {layout_tables.layout_text(SLOW.layout)}, takes 2.5 s a step (few-spines, tight-memory)."
         in text
     )
 
@@ -197,12 +197,12 @@ def test_a_grid_marks_what_is_illegal_does_not_fit_and_is_present() -> None:
         ("tp", "pp"),
         (GridCell(1, 1, 2.0, None, True, True), GridCell(1, 2, 3.0, None, False), GridCell(2, 1, None, None, None)),
     )
-    head, first, second, *_ = cells(search_text.heat_table(grid, WIDE))
+    head, first, second, *_ = cells(layout_tables.heat_table(grid, WIDE))
     assert (head, first, second) == (["1", "2"], ["1", "2", "s", "*", "3", "s", "x"], ["2", "·", "·"])
 
 
 def test_rows_of_a_search_are_told_in_si_units() -> None:
-    (first, second) = csv.DictReader(io.StringIO(search_text.search_csv(report(FAST, SLOW))))
+    (first, second) = csv.DictReader(io.StringIO(layout_tables.search_csv(report(FAST, SLOW))))
     assert (first["tp"], first["pp"], first["step_time"], first["low"], first["high"]) == (
         "2",
         "1",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report import Ink, search_text, sensitivity_text, solve_text, sweep_text
+from clusterspec.report import Ink, layout_tables, sensitivity_text, solve_text, sweep_text
 from clusterspec.report.charts.svg import text_width
 from clusterspec.report.faults_text import faults_as_text
 from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow
@@ -128,7 +128,7 @@ def layouts(draw: Random) -> Made:
                   size(draw, 0.1, 0.9), size(draw, 1e9, 9e11), True, cost=float(draw.randint(1, 10**7)))
         for _ in range(11)
     )  # fmt: skip
-    return search_text.layouts_table(rows, WIDE, "EUR"), [
+    return layout_tables.layouts_table(rows, WIDE, "EUR"), [
         {"tp": row.layout["tp"], "mb": row.layout["micro_batch"], "step": row.step_time, "MFU": row.mfu}
         | {"memory": row.memory, "EUR a run": row.cost}
         for row in rows
@@ -142,7 +142,7 @@ def placements(draw: Random) -> Made:
                 draw.choice(("spec", "best")))
         for _ in range(4)
     )  # fmt: skip
-    return search_text.splits_table(rows, WIDE), [
+    return layout_tables.splits_table(rows, WIDE), [
         {
             "placement": "apart",
             "trainer": row.trainer_nodes,

@@ -113,7 +113,7 @@ def test_tests_pass_where_no_expectation_is_missed() -> None:
     failed = replace(passed, missed=(expectations.Missed("fits: true", "it does not"),))
     report = expectations.TestedReport(TOOL, (READ, Input("b.yaml", b"")), (passed, failed, passed))
     document = report.to_json()
-    assert report.failed == 1 and document["summary"] == {"pass": 2, "fail": 1}
+    assert report.failed_tests == 1 and document["summary"] == {"pass": 2, "fail": 1}
     assert document["input"]["file"] == "folder/spec.yaml" and len(document["inputs"]) == 2
     assert [one["status"] for one in document["tests"]] == ["pass", "fail", "pass"]
 

@@ -131,10 +131,10 @@ def test_the_hours_of_slowed_steps_add_up_where_a_job_runs() -> None:
     row = FaultRow("node", 8, 4.0, "slows", 0.5, 2.5, 12.0, None, "why", slowed=3.0)
     rows = (row, replace(row, slowed=None), replace(row, slowed=0.5))
     report = FaultsReport(TOOL, READ, rows, 2.0, 10.0, "USD", YearlyGoodput(1.0, 1.0, 1.0, 1.0), {}, ())
-    assert (report.slowed, report.to_json()["hours_slowed_per_year"]) == (3.5, 3.5)
+    assert (report.slowed_hours, report.to_json()["hours_slowed_per_year"]) == (3.5, 3.5)
     assert report.cost_of_lost_hours == (35.0, 35.0, 35.0)
     idle = replace(report, goodput=None)
-    assert idle.slowed is None and idle.cost_of_lost_hours is None
+    assert idle.slowed_hours is None and idle.cost_of_lost_hours is None
     assert idle.to_json()["hours_slowed_per_year"] is None
 
 

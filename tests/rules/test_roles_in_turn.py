@@ -56,7 +56,7 @@ def test_the_nodes_that_wait_are_half_of_the_step_of_even_roles() -> None:
     """Rollout and training of about the same length on four nodes each take about their mean on eight."""
     times = study_text(EVEN, SETTINGS).plan.rl
     assert times is not None
-    assert times.step == pytest.approx(times.rollout.batch + times.training + times.sync.seconds + times.switch)
+    assert times.step == pytest.approx(times.rollout.batch + times.training_seconds + times.sync.seconds + times.switch)
     together = study_text(EVEN.replace("split", "colocated").replace("{nodes: 4, tp: 4}", "{tp: 4}").replace(
         "nodes: 4, ", "nodes: 8, "), SETTINGS).plan.rl  # fmt: skip
     assert together is not None and together.step / times.step < 0.7

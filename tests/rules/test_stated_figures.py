@@ -149,7 +149,7 @@ def test_an_exposed_gather_is_that_of_the_shards(check: Check) -> None:
     axes = ("dp_cp", "expert_dp", "shard")
     seconds, sent = exposed(now, *axes), sum(row.seconds for row in now.communication if row.axis in axes)
     assert f"expose {display(seconds, 's')}, {percent(seconds / now.step_seconds, 2)} of the step" in found.message
-    assert f"; about {int(2048 * sent / now.step.computing):,} tokens would overlap it" in found.message
+    assert f"; about {int(2048 * sent / now.step.computing_seconds):,} tokens would overlap it" in found.message
 
 
 def test_the_exchange_of_experts_is_compared_with_the_decode_step(check: Check) -> None:

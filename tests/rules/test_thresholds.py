@@ -177,7 +177,7 @@ def test_half_of_the_usual_network_is_not_starved(nics: int, expected: bool) -> 
 
 def range_text(key: str, usual: UsualRange) -> str:
     limit = f", {usual.limit:g} times beyond is impossible" if usual.limit else ""
-    return f"{key}: {UnusualValue((), '', 0.0, usual).bounds}{limit}{', in dollars' if usual.priced else ''}"
+    return f"{key}: {UnusualValue((), '', 0.0, usual).range_text}{limit}{', in dollars' if usual.priced else ''}"
 
 
 def test_usual_ranges_are_those_that_were_read_against_machines_and_prices() -> None:

@@ -24,7 +24,7 @@ KINDS = {
 HEADS = ("| entry | constant | value | where from |", "|---|---|---|---|")
 
 
-def constants() -> str:
+def constant_tables() -> str:
     """Tables of all ``achievable`` figures of the catalog, by kind of entry, and of those of the program."""
     tables = {f"Every constant of {name}": list(_rows_of_kind(kind)) for kind, name in KINDS.items()}
     for module in walk_packages(clusterspec.cost.__path__, "clusterspec.cost."):

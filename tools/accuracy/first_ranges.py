@@ -32,10 +32,10 @@ def shares(name: str) -> tuple[tuple[int, float], tuple[int, float]]:
     fitted, held = first_widths.needs_of_side(held_out=False), first_widths.needs_of_side(held_out=True)
     ours, others = (list(filter(GROUPS[name], side)) for side in (fitted, held))
     found = share_inside_unseen(ours, fitted), share_inside(others, spreads(fitted))
-    return (_sources(ours), found[0]), (_sources(others), found[1])
+    return (_source_count(ours), found[0]), (_source_count(others), found[1])
 
 
-def _sources(found: Sequence[Need]) -> int:
+def _source_count(found: Sequence[Need]) -> int:
     return len({one.source for one in found})
 
 

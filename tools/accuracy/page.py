@@ -21,7 +21,7 @@ from tools.accuracy import (
 )
 from tools.accuracy import cases as published
 from tools.accuracy.cases import Case
-from tools.accuracy.constants import constants
+from tools.accuracy.constants import constant_tables
 from tools.accuracy.figures import Score, grouped, null_model, ranking, score
 from tools.accuracy.held_out import constants_table, held_out_table
 from tools.accuracy.overview import Evidence, is_of_held_out_source, worst_groups
@@ -127,7 +127,7 @@ def build() -> None:
     """Scores everything and writes the pages and their pictures."""
     found = _Scored.now()
     (DOCS / "accuracy.md").write_text("\n".join(_parts(found)), "utf-8")
-    (DOCS / "constants.md").write_text("\n".join((CONSTANTS, constants())), "utf-8")
+    (DOCS / "constants.md").write_text("\n".join((CONSTANTS, constant_tables())), "utf-8")
     board.write(board.lines(found.runs, found.new, found.memory, found.collectives))
     (DOCS / "board.md").write_text(board_page.page(), "utf-8")
     (DOCS / "reality.md").write_text(reality.page(), "utf-8")

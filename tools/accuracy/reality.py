@@ -46,15 +46,15 @@ def page() -> str:
         HEAD,
         f"{len(clean)} of {len(runs)} runs raise no error ({100 * len(clean) / len(runs):.1f} %).\n",
         "## Errors\n",
-        errors(runs),
+        error_table(runs),
         "\n## Warnings by rule and source\n",
         "The first row is the median number of warnings per spec.\n",
-        warnings(runs),
+        warning_table(runs),
     ]
     return "\n".join(parts)
 
 
-def errors(runs: Sequence[CheckedRun]) -> str:
+def error_table(runs: Sequence[CheckedRun]) -> str:
     rows = ["| run | rule | message | reason |", "|---|---|---|---|"]
     for run in runs:
         for finding in run.findings_of_severity(Severity.ERROR):
@@ -63,7 +63,7 @@ def errors(runs: Sequence[CheckedRun]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def warnings(runs: Sequence[CheckedRun]) -> str:
+def warning_table(runs: Sequence[CheckedRun]) -> str:
     sources = sorted({run.source for run in runs})
     counted: dict[str, Counter[str]] = defaultdict(Counter)
     numbers: dict[str, list[int]] = defaultdict(list)

@@ -113,21 +113,21 @@ class RlCase:
         return is_held_out(self.row["source"])
 
     @property
-    def published(self) -> float | None:
+    def published_seconds(self) -> float | None:
         """Seconds of the published step; None where the source states a transfer of weights alone."""
         return float(self.row["step_time"]) if self.row["step_time"] else None
 
     @property
     def error(self) -> float | None:
         """Predicted over published step, minus one; None where the source does not state the mean length of outputs."""
-        if self.times is None or self.published is None or self.row["length_stated"] != "yes":
+        if self.times is None or self.published_seconds is None or self.row["length_stated"] != "yes":
             return None
-        return self.times.step / self.published - 1
+        return self.times.step / self.published_seconds - 1
 
     @property
     def shown_error(self) -> float | None:
         """The error of the step, or of the transfer of weights where no step is published."""
-        if self.published is not None:
+        if self.published_seconds is not None:
             return self.error
         return self.sync_ratio - 1 if self.sync_ratio else None
 
@@ -147,9 +147,9 @@ def cases() -> list[RlCase]:
 def steps(found: Iterable[RlCase]) -> Iterator[Case]:
     """The published steps whose source states the mean length of outputs, with their predictions."""
     for case in found:
-        if case.error is not None and case.published is not None and case.times is not None:
+        if case.error is not None and case.published_seconds is not None and case.times is not None:
             row = case.row
-            yield Case(row["id"], row["placement"], case.published, case.times.step, source=row["source"])
+            yield Case(row["id"], row["placement"], case.published_seconds, case.times.step, source=row["source"])
 
 
 def prediction(row: Row, settings: Settings) -> RlTimes | None:
@@ -161,7 +161,7 @@ def ordered_pairs(found: list[RlCase]) -> list[tuple[RlCase, RlCase]]:
     """Pairs of rows of one source that differ only in placement or staleness, as their ``pair`` says."""
     by_pair: dict[str, list[RlCase]] = {}
     for case in found:
-        if case.row["pair"] and case.times is not None and case.published:
+        if case.row["pair"] and case.times is not None and case.published_seconds:
             by_pair.setdefault(case.row["pair"], []).append(case)
     return [(one, other) for same in by_pair.values() for i, one in enumerate(same) for other in same[i + 1 :]]
 
@@ -169,5 +169,5 @@ def ordered_pairs(found: list[RlCase]) -> list[tuple[RlCase, RlCase]]:
 def is_ordered(pair: tuple[RlCase, RlCase]) -> bool:
     """Whether the faster of two published steps is predicted to be the faster one."""
     one, other = pair
-    assert one.times and other.times and one.published and other.published
-    return (one.published < other.published) == (one.times.step < other.times.step)
+    assert one.times and other.times and one.published_seconds and other.published_seconds
+    return (one.published_seconds < other.published_seconds) == (one.times.step < other.times.step)

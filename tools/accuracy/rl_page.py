@@ -57,7 +57,7 @@ def right_counts(found: Sequence[RlCase]) -> tuple[tuple[int, int], tuple[int, i
 def _row(case: RlCase) -> str:
     row, times = case.row, case.times
     seconds = times.step if times is not None else None
-    published, what = case.published, row["placement"]
+    published, what = case.published_seconds, row["placement"]
     error = f"{100 * case.error:+.0f} %" if case.error is not None else ""
     if published is None:
         published, seconds = float(row["sync_time"]), times.sync.seconds if times is not None else None

@@ -68,7 +68,7 @@ def section(cases: Sequence[Case]) -> Iterator[str]:
     yield FOLDS
     yield score_table(held_out(), "left out and figure")
     yield "\n### Fitted constants of serving\n"
-    yield constants()
+    yield constant_tables()
 
 
 def scores_by_statement() -> list[Score]:
@@ -112,7 +112,7 @@ def family(model: str) -> str:
     return model.partition("-")[0].rstrip("0123456789.")
 
 
-def constants() -> str:
+def constant_tables() -> str:
     """The fitted constants, and the values that were tried."""
     rows = ["| constant | value | tried |", "|---|---|---|"]
     rows += [f"| {name.lower()} | {value(name):g} | {', '.join(f'{one:g}' for one in GRID[name])} |" for name in GRID]

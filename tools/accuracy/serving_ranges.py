@@ -4,9 +4,9 @@ The error of a figure is the factor by which the prediction would have to be lar
 which all times of the plan would have to be longer, whose waits follow. The errors of a source weigh as many figures as
 it has, ten at most. A regime with fewer than three sources takes those of related regimes too; the throughput of loops
 also takes the inverse of times per output token of sources that state no throughput. The range reaches from the tenth
-to the ninetieth percentile, and a margin over the root of the number of sources further at each end. The margin, one
-for each quantity, is the least with which ranges of all other sources hold four in five figures of a source that is
-left out, each regime of each source alike.
+to the ninetieth percentile, and a margin over the root of the number of sources further at each end. Each quantity has
+one margin. It is the smallest with which ranges drawn from all other sources hold four in five figures of a source that
+is left out; each regime of each source has the same weight.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Evidence:
             {name: frozenset(found) for name, found in kinds.items()},
         )
 
-    def before(self, source: str) -> Evidence:
+    def evidence_before(self, source: str) -> Evidence:
         """The evidence of the sources that were entered before this one: what a first prediction for it rested on."""
         earlier = sources_before(source)
         chips = {

@@ -98,7 +98,7 @@ def first_errors(everything: Iterable[Run]) -> Errors:
 
 def needs(first: Errors, evidence: Evidence) -> list[Need]:
     """What the range of each first prediction needs, with the evidence of the sources that were entered earlier."""
-    earlier = {source: evidence.before(source) for source in {run.source for run, _ in first}}
+    earlier = {source: evidence.evidence_before(source) for source in {run.source for run, _ in first}}
     return [need(run, error, earlier[run.source]) for run, error in first]
 
 
@@ -120,29 +120,30 @@ def spreads(found: Sequence[Need]) -> dict[bool, Widths]:
     fitted side, and 92 % of those held out.
     """
     kinds = {program: [one for one in found if one.is_program is program] for program in (False, True)}
-    return {program: _spreads_of_kind(some, not program) for program, some in kinds.items()}
+    return {program: _spreads_of_kind(some) for program, some in kinds.items()}
 
 
-def _spreads_of_kind(found: Sequence[Need], apart: bool) -> Widths:
-    """The spreads of one kind of software, ``apart`` for what was and was not seen on the chip.
+def _spreads_of_kind(found: Sequence[Need]) -> Widths:
+    """The spreads of one kind of software.
 
-    Runs of a framework that nobody ran on the chip have no smaller one than others, and runs with experts no smaller
-    one than dense runs, because all uncertainties of the latter apply too.
+    A framework that nobody ran on the chip never has a smaller spread than others. Runs with experts never have a
+    smaller one than dense runs, because all uncertainties of dense runs apply to them too.
     """
-    dense, experts = (_seen_and_unseen([one for one in found if one.experts is kind], apart) for kind in (False, True))
+    dense, experts = (_spreads_by_evidence([one for one in found if one.experts is kind]) for kind in (False, True))
     widened = {seen: replace(one, width=max(one.width, dense[seen].width)) for seen, one in experts.items()}
     return {(kind, seen): of[seen] for kind, of in ((False, dense), (True, widened)) for seen in of}
 
 
-def _seen_and_unseen(found: Sequence[Need], apart: bool) -> dict[bool | None, Spread]:
-    """The spread of all runs (None), of those whose framework and precision was seen on the chip (True), and of others;
-    that of all where they are not told ``apart``, where either has few sources, or where it would be wider for what
-    was seen.
+def _spreads_by_evidence(found: Sequence[Need]) -> dict[bool | None, Spread]:
+    """The spread of all runs (None), of those whose framework and precision was seen on the chip (True), and of others.
+
+    All three are equal for programs, where either group has few sources, and where the runs that were seen would have
+    the wider spread.
     """
     every = _spread(found)
     two: dict[bool | None, Spread] = {seen: _spread([one for one in found if one.seen is seen]) for seen in SEEN}
     few = min(one.sources for one in two.values()) < FEWEST
-    alike = not apart or few or two[True].width > two[False].width
+    alike = any(one.is_program for one in found) or few or two[True].width > two[False].width
     return {None: every, **(dict.fromkeys(SEEN, every) if alike else two)}
 
 

@@ -71,10 +71,10 @@ def page() -> str:
         tables.setdefault(re.findall(r"[^.\[`|\s]+", row)[0], []).append(f"{row}\n")
     top = "".join(inner[0] for inner in tables.values())
     sections = (f"\n## {key}\n{TABLE}{''.join(inner[1:])}" for key, inner in tables.items() if len(inner) > 1)
-    return f"{HEAD}{TABLE}{top}{values(schema)}{''.join(sections)}"
+    return f"{HEAD}{TABLE}{top}{quantity_rows(schema)}{''.join(sections)}"
 
 
-def values(schema: Schema) -> str:
+def quantity_rows(schema: Schema) -> str:
     """The kinds of quantities: the meaning of each, example texts as the reader parses them, and a rejected text."""
     lines = (
         f"| {kind.replace('_', ' ')} | {cell(schema['$defs'][kind]['description'])} "

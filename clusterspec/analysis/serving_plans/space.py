@@ -261,7 +261,7 @@ def rated_plan(job: ServingJob, plan: Plan, most: float, concurrency: int | None
         return None
     late = missed_targets(times, job.load)
     meets = not late and _is_sustained(job, times)
-    surely = held.capacity is None or held.upper - spare_cache(held) <= held.capacity.value
+    surely = held.capacity is None or held.upper_bytes - spare_cache(held) <= held.capacity.value
     excess, limit = _largest_excess(job, times)
     return Rated(plan, times, held.total, meets, excess, concurrency, limit, surely)
 

@@ -44,7 +44,7 @@ class Links(NamedTuple):
         if sent is None:
             return cls()
         sending, receiving = pools.transfer
-        return cls(sending, receiving, sent.hidden, sent.passing)
+        return cls(sending, receiving, sent.hidden_seconds, sent.passing)
 
 
 @dataclass(frozen=True)

@@ -128,14 +128,14 @@ def fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]
 class Limits:
     """Limits of one attention rank: sequences, tokens of cache, and tokens of a step (none: one whole prompt).
 
-    ``whole`` says whether a request is admitted only if the cache holds all of its output, ``own`` the share of the
-    output of others that the cache must hold in addition to that output, None if it need not hold either; ``hit`` is
-    the share of a prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` on separate engines;
-    ``early`` says whether the first token is sent before the handoff. Requests are received every ``interval`` decode
-    steps; a decode engine takes the cache of a computed prompt after any step. Prompts start once each rank has one, or
-    after ``hold`` steps. With ``ahead``, a step is prepared while the one before it runs. The first step with prompts
-    takes ``cold`` seconds more. With ``shared``, the prompts that came during a step are divided among the ranks
-    together at its end.
+    ``whole`` says whether a request is admitted only if the cache holds all of its output. ``own`` is the share of the
+    output of others for which the cache must have room in addition; None if it needs no room for output. ``hit`` is the
+    share of a prompt that the cache already has. ``apart`` is ``prefill`` or ``decode`` on separate engines; ``early``
+    says whether the first token is sent before the handoff. Requests are received every ``interval`` decode steps; a
+    decode engine takes the cache of a computed prompt after any step. Prompts start once each rank has one, or after
+    ``hold`` steps. With ``ahead``, a step is prepared while the one before it runs. The first step with prompts takes
+    ``cold`` seconds more. With ``shared``, the prompts that came during a step are divided among the ranks together at
+    its end.
     """
 
     __slots__ = (

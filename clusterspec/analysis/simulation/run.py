@@ -294,7 +294,7 @@ def _report_notes(pools: Pools, traffic: Traffic, saturation: float | None, pree
     if _queue_grows(pools, traffic, saturation):
         yield (
             "The load exceeds what the plan sustains: the queue grows as long as requests arrive, and so does the time "
-            "to first token. The printed times are those of a run of this length."
+            "to first token. The printed times hold for a run of this length."
         )
     if traffic.in_flight is not None and len({each[1:] for each in traffic.arrivals}) == 1:
         yield "All requests are equally long, so those that start together end together. State `p99` of the lengths."

@@ -68,13 +68,12 @@ class CacheRead(NamedTuple):
 class StepTables:
     """Seconds of one step of an engine, on the attention rank with the most work.
 
-    A step is a sum of four parts, which depend on its tokens (``working``, one curve for each number of attention ranks
-    in ``shares``), on the sequences that produce a token (``ending``), on the cache bytes that they read (``reads``),
-    and on the positions of a prompt's tokens (``seeing``, for one token). ``floors`` has the least seconds to launch a
-    step with prompts, up to so many tokens, ``host`` the seconds of the same thread for a step and for each sequence
-    that produces a token. A step computes ``drafted`` tokens of each sequence, and the sequence gains ``gained``
-    tokens.
-    ``stages`` work on different batches. The cache is read ``reread`` times, in a step with prompts
+    A step is a sum of four parts. ``working`` depends on its tokens, with one curve for each number of attention ranks
+    in ``shares``; ``ending`` on the sequences that produce a token; ``reads`` on the cache bytes that they read;
+    ``seeing``, for one token, on the positions of a prompt's tokens. ``floors`` has the least seconds to launch a step
+    with prompts, each up to a number of tokens. ``host`` has the seconds of the same thread for a step and for each
+    sequence that produces a token. A step computes ``drafted`` tokens of each sequence, and the sequence gains
+    ``gained`` tokens. ``stages`` work on different batches. The cache is read ``reread`` times, in a step with prompts
     ``repeated`` times; ``apart`` says whether such steps hold only prompts, ``pausing`` whether a rank with prompts
     does not decode in the same step while other ranks do. An index selects ``selected`` tokens. Recurrences take
     ``recurring`` seconds of each step with prompts. Drafting by heads or a layer of the model takes ``drafting``

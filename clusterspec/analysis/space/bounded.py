@@ -84,7 +84,7 @@ class _Search:
         """The lower bound up to which the layouts of a space have to be evaluated next; ``reach`` is the
         present one.
         """
-        best = part.run.fastest
+        best = part.run.least_key
         return max(reach, best * BEYOND) if best < inf else reach * LATER
 
     def _near_rows(self, space: Space) -> Iterator[tuple[BatchRows, list[Floats]]]:

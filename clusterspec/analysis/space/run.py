@@ -251,7 +251,7 @@ class Run:
         self._may_fit += len(likely) - len(surely)
 
     @property
-    def fastest(self) -> float:
+    def least_key(self) -> float:
         """The least key of the layouts within the limits so far; infinite without one."""
         return self._sure.best.rows[0].key if self._sure.best.rows else inf
 

@@ -81,7 +81,7 @@ class Walk:
         design = with_values(self.design, {("layout",): layout})
         step = timed_step(design, self._tables) if self._tables else None
         held = design_memory(design)
-        return Timed(number, step.seconds if step else inf, *((held.total, held.upper) if held else (inf, inf)))
+        return Timed(number, step.seconds if step else inf, *((held.total, held.upper_bytes) if held else (inf, inf)))
 
     def _most_similar_layout(self, at: int) -> int:
         """The layout of a family that is most similar to the spec's layout."""

@@ -70,7 +70,7 @@ COMMANDS = {
         "the spec has errors, or no layout, assignment or machine meets the limits",
     ),
     "solve": Command(
-        "finds the minimum or maximum of a key that meets a condition",
+        "finds the smallest or largest value of a key that meets a condition",
         "search",
         "cluster.yaml --for nodes --until 'time_to_train<=30d'",
     ),

@@ -55,7 +55,7 @@ def run_test(args: argparse.Namespace) -> int:
         print_text(tests_as_junit(report, current_date(args)), exact=True)
     else:
         print_text(tests_as_text(report, ink_of(args)))
-    return FOUND if report.failed else OK
+    return FOUND if report.failed_tests else OK
 
 
 def _test_files(given: str) -> Iterator[str]:

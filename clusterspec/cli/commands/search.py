@@ -31,7 +31,7 @@ from clusterspec.cli.inputs import (
 from clusterspec.cli.options import format_option, nonempty_name, path, positive_integer, spec_argument
 from clusterspec.cli.output import refuse_study_as_output, write_whole
 from clusterspec.cli.terminal import Bar, ink_of, print_json, print_result, print_text
-from clusterspec.report import search_text, sensitivity_text, solve_text, sweep_text
+from clusterspec.report import layout_tables, search_text, sensitivity_text, solve_text, sweep_text
 from clusterspec.report.json_text import json_text
 from clusterspec.results.levers import SweepRow
 
@@ -181,8 +181,8 @@ def describe_solve(parser: argparse.ArgumentParser) -> None:
         "failures and checkpoints), slowdown<=3%%, power<=2MW (as drawn at work), power_peak<=2MW (nameplates), "
         "stall<=1%% (for checkpoints and data), restore<=5min (reads after a failure), goodput>=0.9; in serving "
         "loading<=60s (of all engines), targets (those of the spec are met), tpot<=50ms, ttft<=2s, "
-        "request_latency<=30s, output_tokens_per_second>=10000; of reinforcement learning rl_step_time<=5min; of a "
-        "job of a fleet elapsed<=30d (its run with pauses); of all pools fleet_power<=2MW (nameplates) and "
+        "request_latency<=30s, output_tokens_per_second>=10000; in reinforcement learning rl_step_time<=5min; for "
+        "a job of a fleet elapsed<=30d (its run with pauses); for all pools fleet_power<=2MW (nameplates) and "
         "fleet_cost<=20000000 (over the term)",
     )
     parser.add_argument(
@@ -249,7 +249,9 @@ def run_search(args: argparse.Namespace) -> int:
         print_text(shown if shown is not None else sweep_text.serving_search_as_text(report, ink_of(args)))
     else:
         print_text(
-            search_text.search_csv(report) if args.format == "csv" else search_text.search_as_text(report, ink_of(args))
+            layout_tables.search_csv(report)
+            if args.format == "csv"
+            else search_text.search_as_text(report, ink_of(args))
         )
     if args.write and report.layouts:
         write_whole(Path(args.write), text_with_best(whole, study, report).encode())
@@ -286,7 +288,7 @@ def pinned_keys(texts: list[str]) -> dict[str, object]:
 
 
 def run_solve(args: argparse.Namespace) -> int:
-    """Print the minimum or maximum of a key that meets a condition."""
+    """Print the smallest or largest value of a key that meets a condition."""
     whole = StudyReader(args).study(args.spec)
     study = with_errors_named(args, chosen_part(args, whole), args.spec)
     try:

@@ -139,7 +139,7 @@ class _StageGroups:
         counts = [len(self.groups.get(kind, ())) for kind in range(self.kinds.end)]
         return self.library.asarray(counts, "int64").take(self.kinds.values)
 
-    def at(self, kind: int, place: int) -> StageGroup:
+    def group_at(self, kind: int, place: int) -> StageGroup:
         """The group at a position."""
         return self.groups[kind][place]
 
@@ -170,7 +170,7 @@ class _MemoryRows:
             found = self._rank_memory(place)
             if self.largest is not None:
                 found = replace(found, largest=self.largest._rank_memory(place).total)
-            upper = found.upper if place == 0 else value_where(found.total > most, found.upper, upper)
+            upper = found.upper_bytes if place == 0 else value_where(found.total > most, found.upper_bytes, upper)
             most = larger(most, found.total)
         ranks = self.tables.cluster.ranks_per_accelerator
         return cast(Array, most * ranks), cast(Array, upper * ranks)
@@ -218,7 +218,7 @@ class _MemoryRows:
         layouts = self.layouts.rows_at(rows)
         for kind, at in positions_by_number(self.library, self.kinds.values.take(rows)).items():
             layout = layouts.rows_at(at).column_layout(self.template)
-            held = share_of_chunks(self.tables.workload, layout, self.groups.at(kind, place).chunks)
+            held = share_of_chunks(self.tables.workload, layout, self.groups.group_at(kind, place).chunks)
             for column, name in zip(found, SHARES, strict=True):
                 column[at] = getattr(held, name)
         return found
@@ -227,7 +227,7 @@ class _MemoryRows:
         """For one row and stage: layers of each kind times micro-batches in flight, and the fields of `Rank` that
         depend on the stage.
         """
-        group, layout = self.groups.at(int(self.kinds.values[row]), place), self.layout(row)
+        group, layout = self.groups.group_at(int(self.kinds.values[row]), place), self.layout(row)
         counts = micro_batches_in_flight(layout, group.first, group.chunks, layout.micro_batches or 1)
         first, last = any(chunk.first for chunk in group.chunks), any(chunk.last for chunk in group.chunks)
         held = stored_passes(group.chunks, counts)
@@ -270,7 +270,7 @@ class _MemoryRows:
 
     def _network_index(self, kind: int, place: int) -> int:
         """The index in `NETWORKS` of the feed-forward networks of the layers at a position."""
-        chunks = self.groups.at(kind, place).chunks
+        chunks = self.groups.group_at(kind, place).chunks
         dense, expert = any(chunk.dense_layers for chunk in chunks), any(chunk.moe_layers for chunk in chunks)
         return NETWORKS.index(
             frozenset(each for each, has in ((LayerSet.DENSE, dense), (LayerSet.EXPERT, expert)) if has)

@@ -132,8 +132,8 @@ def prompts_on_fullest(mean: float, ranks: int) -> float:
 
 
 def steps_of_fullest(mean: float, ranks: int, most: float) -> float:
-    """The number of steps for all prompts of the rank that has the most, with up to ``most`` prompts per step, the last
-    of them in part, and ``mean`` prompts per rank on average.
+    """The number of steps for all prompts of the rank that has the most. A step takes up to ``most`` prompts, the last
+    of them in part; a rank has ``mean`` prompts on average.
 
     They are Σ (1 − F(⌊k m⌋)^r) over k = 0, 1, …, of m prompts in a step on r ranks; F is the cumulative Poisson
     distribution.

@@ -294,10 +294,10 @@ class Job:
     @property
     def kept(self) -> float:
         """Bytes per number of the inputs that a GEMM stores, on average over layers of several precisions."""
-        return self.quantized + self.width * self._wide_share if self.quantized else self.width
+        return self.quantized_bytes + self.width * self._wide_share if self.quantized_bytes else self.width
 
     @property
-    def quantized(self) -> float:
+    def quantized_bytes(self) -> float:
         """Bytes per number of the inputs that are stored in 8 or 4 bits, on average over all layers; 0 if none are."""
         work = self.workload.precision
         return (

@@ -99,8 +99,10 @@ def _grouped_query_lines(job: Job, heads: Heads) -> list[MemoryLine]:
             width=job.width,
         )
     ]
-    if job.quantized:
-        found.append(_sharded_tensor_line(job, "quantized attention output", heads.heads * heads.value, job.quantized))
+    if job.quantized_bytes:
+        found.append(
+            _sharded_tensor_line(job, "quantized attention output", heads.heads * heads.value, job.quantized_bytes)
+        )
     return [*found, *_gate_lines(job, heads.heads, heads.value)]
 
 

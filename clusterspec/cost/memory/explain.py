@@ -187,7 +187,7 @@ def explained_memory(design: Design, found: Memory) -> MemoryUse:
     }
     total = summed_term("memory", parts.values())
     if rank.largest:
-        total = replace(total, high=found.upper)
+        total = replace(total, high=found.upper_bytes)
     return MemoryUse(
         total=total, **parts, capacity=found.capacity, elsewhere=found.elsewhere, kept=found.kept, error=found.error
     )

@@ -57,7 +57,7 @@ class RankMemory:
     largest: float = 0.0
 
     @property
-    def upper(self) -> float:
+    def upper_bytes(self) -> float:
         """The high end of the range of the total, in bytes. The errors of the lines, and the additional memory of other
         software that may be used, are assumed to be independent.
         """
@@ -176,9 +176,9 @@ class Memory(NamedTuple):
         return ERROR.value * summed_bytes(activations) * self.ranks
 
     @property
-    def upper(self) -> float:
+    def upper_bytes(self) -> float:
         """The high end of the range of the bytes on the fullest accelerator."""
-        return self.rank.upper * self.ranks
+        return self.rank.upper_bytes * self.ranks
 
 
 def design_memory(design: Design) -> Memory | None:

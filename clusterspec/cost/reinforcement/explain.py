@@ -71,9 +71,9 @@ def _rollout_term(times: RlTimes) -> Term:
 def _busy_term(times: RlTimes) -> Term:
     """Generation with full slots, or scoring on separate nodes if that takes longer."""
     rollout = times.rollout
-    if times.producing > rollout.busy:
-        scored = _figure_in_seconds(times.producing, "scores of a model on nodes of its own")
-        return Term("busy", times.producing, "s", "scored", (("scored", scored),))
+    if times.producing_seconds > rollout.busy:
+        scored = _figure_in_seconds(times.producing_seconds, "scores of a model on nodes of its own")
+        return Term("busy", times.producing_seconds, "s", "scored", (("scored", scored),))
     busy: Callable[..., float] = formulas.rollout_busy_time
     inputs = (
         ("samples", computed_figure(rollout.samples, "samples of a step over attention ranks")),

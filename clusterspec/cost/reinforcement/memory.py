@@ -38,7 +38,7 @@ class RlMemory(NamedTuple):
     scoring: float = 0.0
 
     @property
-    def fullest(self) -> float:
+    def fullest_bytes(self) -> float:
         return self.fullest_with(self.update)
 
     def fullest_with(self, update: float) -> float:

@@ -43,7 +43,7 @@ def work_share(design: Design, role: Role) -> float:
 
 def _forward_flops(model: Model, work: Workload) -> float:
     """FLOPs of a forward pass over one token: a third of the training FLOPs."""
-    return (6 * parameters.model_weights(model).multiplied + attention_flops(model, work.attended_length)) / 3
+    return (6 * parameters.model_weights(model).multiplied_weights + attention_flops(model, work.attended_length)) / 3
 
 
 def weight_share(design: Design, role: Role) -> float:

@@ -90,12 +90,12 @@ class RlTimes:
     waits: float = 0.0
 
     @property
-    def training(self) -> float:
+    def training_seconds(self) -> float:
         """Seconds of the trainer in one step."""
         return self.log_probabilities + self.update + self.driver + self.waits
 
     @property
-    def producing(self) -> float:
+    def producing_seconds(self) -> float:
         """Seconds of rollout with full slots, or of the role that scores samples as they end, whichever is longer."""
         return _producing_seconds(self.rollout, self.roles)
 
@@ -127,7 +127,9 @@ class RlTimes:
             RlPart("rollout", rollout.batch, rollout.idle_share * rollout.batch / step if shared else idle),
             RlPart("log_probabilities", self.log_probabilities, 0.0),
             RlPart(
-                "update", self.update, max(0.0, (self.waits if shared else step - self.training + self.waits) / step)
+                "update",
+                self.update,
+                max(0.0, (self.waits if shared else step - self.training_seconds + self.waits) / step),
             ),
             RlPart("driver", self.driver, 0.0),
             RlPart("weight_sync", self.sync.seconds, 0.0),

@@ -294,7 +294,7 @@ def rank_share(model: Model, layout: Layout) -> float:
 
 def _nic_rate(cluster: Cluster) -> float:
     """B/s per direction of the NICs of one accelerator, or of its scale-up links if there is no fabric."""
-    return cluster.nic_share or cluster.scale_up.bandwidth.value
+    return cluster.nic_bandwidth_per_accelerator or cluster.scale_up.bandwidth.value
 
 
 def _store_rate(cluster: Cluster, rollout: Rollout, passes: float) -> float:

@@ -60,7 +60,7 @@ class TierUse(NamedTuple):
     tier: CacheTier | None
 
     @property
-    def overwritten(self) -> float | None:
+    def overwrites_per_day(self) -> float | None:
         """The number of times a day that the tier is overwritten; None for the accelerators' memory."""
         return self.written * DAY / self.tier.capacity if self.tier else None
 

@@ -28,7 +28,7 @@ def carried_prefill(
     if pools.in_one_wave:
         first = full_prompt_step(pools, float(pools.load.requests or 1))
         decoding_seconds = first.step.steps * steps[0].total if first.decoding.sequences else 0.0
-        return max(0.0, first.step.lasting - decoding_seconds) / first.prompts
+        return max(0.0, first.step.lasting_seconds - decoding_seconds) / first.prompts
     if pools.in_waves or pools.in_groups:
         from clusterspec.cost.serving.waves import prefill_time_in_full_steps
 
@@ -134,7 +134,7 @@ def _prefill_time_of_delayed_prompts(
     fresh, length = load.fresh_tokens, float(load.input_tokens)
     if engine.has_prompt_only_replicas:  # others decode in the same step, unless tokens are drafted
         decoding = 0.0 if load.draft_tokens else exp(-started)
-        added = max(0.0, engine.prefill(fullest * fresh, length, busy).lasting - decoding * steps[0].total)
+        added = max(0.0, engine.prefill(fullest * fresh, length, busy).lasting_seconds - decoding * steps[0].total)
     else:
         many = engine.prefill(fullest * fresh, length, busy, Decoding(each, context, drafted))
         many = many._replace(floor=many.steps * engine.host_floor(inf, each * drafted + fullest))

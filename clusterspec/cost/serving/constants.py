@@ -351,12 +351,12 @@ class StepTime(NamedTuple):
         return cls(parts, steps, steps * (launch + device), steps * device, steps * floor, longest)
 
     @property
-    def lasting(self) -> float:
+    def lasting_seconds(self) -> float:
         """Seconds of the steps: ``total``, at least those for which the host launches them."""
         return max(self.total, self.floor)
 
     def lasting_after(self, ahead: float) -> float:
-        """`lasting`, where the host began to launch the steps ``ahead`` seconds before the device was free."""
+        """`lasting_seconds`, where the host began to launch the steps ``ahead`` seconds before the device was free."""
         return max(self.total, self.floor - ahead)
 
 

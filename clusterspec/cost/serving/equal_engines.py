@@ -61,7 +61,11 @@ def _group_sizes(design: Design) -> frozenset[int]:
 def _have_equal_links(clusters: tuple[Cluster, Cluster], sizes: frozenset[int]) -> bool:
     """Whether two clusters differ at most in a fabric between nodes that groups of these ``sizes`` use alike."""
     one, other = clusters
-    if one.nic_share != other.nic_share or one.kernels != other.kernels or one.kernels_part != other.kernels_part:
+    if (
+        one.nic_bandwidth_per_accelerator != other.nic_bandwidth_per_accelerator
+        or one.kernels != other.kernels
+        or one.kernels_part != other.kernels_part
+    ):
         return False
     without: Changes = {("scale_out",): None, ("scale_up", "in_network_reduction"): False}
     bare = [with_values(each, without) for each in clusters]

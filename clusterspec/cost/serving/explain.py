@@ -45,7 +45,7 @@ UNITS = {
 
 
 WORK = "the model, the layout and the requests"
-"""Origins of the numbers of a part that no kernel table has."""
+"""Origin of numbers that are in no kernel table."""
 
 
 def token_time_term(times: ServingTimes) -> Term:
@@ -72,7 +72,7 @@ def token_time_term(times: ServingTimes) -> Term:
 def _token_term(times: ServingTimes, name: str, seconds: float) -> Term:
     step = _step_term("step", times.decode)
     inputs = (
-        ("sequences", _computed_figure(times.carried, _sequences_text(times))),
+        ("sequences", _computed_figure(times.decoding_sequences, _sequences_text(times))),
         ("gaps", _computed_figure(gaps_between(times.output_tokens), "gaps between the output tokens of a request")),
         (
             "prefill",

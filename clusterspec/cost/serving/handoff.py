@@ -57,7 +57,7 @@ class Handoff(NamedTuple):
         return overlapped_handoff_time(self.passing, self.transfer.seconds, self.pieces, self.computing)
 
     @property
-    def hidden(self) -> float:
+    def hidden_seconds(self) -> float:
         """Seconds of the transfer that overlap with the prompt."""
         return self.passing + self.transfer.seconds - self.seconds
 
@@ -104,7 +104,9 @@ def side_transfers(
     """
     stated = workload.serving.transfer if workload.serving is not None else Transfer()
     inside = cluster.accelerators <= cluster.scale_up.domain
-    link = stated.bandwidth or (cluster.scale_up.peer_bandwidth.value if inside else cluster.nic_share)
+    link = stated.bandwidth or (
+        cluster.scale_up.peer_bandwidth.value if inside else cluster.nic_bandwidth_per_accelerator
+    )
     if not link:
         return None
     line = link / cluster.ranks_per_accelerator * HANDOFF_SHARE
@@ -130,7 +132,7 @@ def linked_transfers(
 
     def side(cluster: Cluster, own: Layout, other: Layout) -> CacheTransfer:
         size = request_bytes(workload, own, tokens) / own.pp
-        share = (stated.bandwidth or cluster.nic_share or inf) / cluster.ranks_per_accelerator
+        share = (stated.bandwidth or cluster.nic_bandwidth_per_accelerator or inf) / cluster.ranks_per_accelerator
         line = min(share, link.node / cluster.ranks_per_node, link.total / (own.tp * own.pp)) * HANDOFF_SHARE
         blocks = stated.block_tokens
         return CacheTransfer(size, line, _descriptors(workload, (own, other), tokens, blocks) if blocks else 0.0)

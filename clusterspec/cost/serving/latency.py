@@ -251,7 +251,7 @@ class ServingTimes:
         return self.state.sequences
 
     @property
-    def carried(self) -> float:
+    def decoding_sequences(self) -> float:
         """Sequences of one attention rank in the time per output token."""
         return self.state.typical
 
@@ -293,7 +293,7 @@ class ServingTimes:
         return "apart" if self.sent else "static" if self.starts_together else ""
 
     @property
-    def placed(self) -> float:
+    def placed_requests(self) -> float:
         """Requests in flight, except open-load requests that wait for a place: these have no cache yet."""
         return self.offered - self.state.rate * self.place.of_all
 

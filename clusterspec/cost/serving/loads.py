@@ -383,4 +383,4 @@ def _starting_service(pools: Pools, together: float, waiting: float = 0.0) -> fl
     (`full_prompt_step`).
     """
     full = full_prompt_step(pools, together, waiting)
-    return full.step.lasting / pools.prompts.layout.pp / full.prompts / pools.prompts.attention_ranks
+    return full.step.lasting_seconds / pools.prompts.layout.pp / full.prompts / pools.prompts.attention_ranks

@@ -67,16 +67,16 @@ class WaitTail(NamedTuple):
         even = 1 - over / window
         return even + self.share * mean / window * -expm1(-over / mean)
 
-    def at(self, share: float) -> float:
+    def wait_at(self, share: float) -> float:
         """The wait that a ``share`` of the prompts does not exceed."""
         return smallest_reaching(
             lambda seconds: 1 - self.share_beyond(seconds), share, 0.0, self.least + self.window + self.mean
         )
 
     @property
-    def varied(self) -> float:
+    def exponential_mean(self) -> float:
         """The mean of an exponential wait whose 99th percentile exceeds its median by as much."""
-        return (self.at(0.99) - self.at(0.5)) / log(50)
+        return (self.wait_at(0.99) - self.wait_at(0.5)) / log(50)
 
 
 class PromptQueue(NamedTuple):
@@ -211,12 +211,12 @@ class PromptQueue(NamedTuple):
         )
 
     @property
-    def ending(self) -> float:
+    def ending_wait(self) -> float:
         """Mean seconds that other prompts add to a prompt of several steps: the step that another prompt began, and the
         prompts that fill its last step.
 
         >>> found = PromptQueue(1.0, 0.02, 0.1, 0.4, 0.06)  # 2.5 steps, the last half full: 0.02 + 0.02 s
-        >>> round(found.ending, 6) == round(0.15 * 0.03 + 0.85 * (1 - exp(-2 * 0.06)) * 0.02, 6)
+        >>> round(found.ending_wait, 6) == round(0.15 * 0.03 + 0.85 * (1 - exp(-2 * 0.06)) * 0.02, 6)
         True
         """
         whole = ceil(1 / self.per_step)
@@ -255,7 +255,7 @@ class PromptQueue(NamedTuple):
         """
         service = self.full / self.per_step
         if self.per_step < ONE:
-            even, fixed = (1 - self.load) * self.plain / 2 + self.ending, 0.0
+            even, fixed = (1 - self.load) * self.plain / 2 + self.ending_wait, 0.0
             queued = varied + self.left / self.rate
         else:
             even, fixed = self.step_remainder, min(self.seconds_behind, self.seconds_of_other_prompts)

@@ -146,7 +146,7 @@ def _first_token_in_place(times: ServingTimes, load: Serving, share: float) -> f
     """`_first_token` with only the median wait for a place under an open load."""
     tail = times.state.tail
     if tail is not None and times.run is None and load.input_lengths is None and not times.turns:
-        return times.ttft + tail.at(share) - tail.at(MEDIAN / 100)
+        return times.ttft + tail.wait_at(share) - tail.wait_at(MEDIAN / 100)
     held = 0.0 if times.run is not None else _mean_wait_until_release(times, load)
     burst, varied = _burst_wait(times, share), max(0.0, _varied_wait(times, load) - held)
     burst += 2.0 * held * (share - MEDIAN / 100)  # it may be anything between none and twice its mean
@@ -181,7 +181,7 @@ def _varied_wait(times: ServingTimes, load: Serving) -> float:
     if times.varied is not None:
         return times.varied
     if times.state.tail is not None:
-        return times.state.tail.varied
+        return times.state.tail.exponential_mean
     if load.concurrency is None:
         return times.wait
     return min(times.wait - times.queued, times.prompt_time * sqrt(max(1.0, times.sequences)))
@@ -243,14 +243,17 @@ def _mean_gap(times: ServingTimes, load: Serving, share: float) -> float:
     """
     if times.most_met is not None and times.output_tokens >= 2:
         met = min(share * times.sequences, times.most_met)
-        return times.tpot + (met - times.carried) * times.state.each_token
+        return times.tpot + (met - times.decoding_sequences) * times.state.each_token
     varied = load.input_lengths or load.output_lengths or load.load == "open"
     prompts = times.sequences / load.gaps * times.coupled_ranks
     if not varied or not times.carried_prefill or times.output_tokens < 2:
         return times.tpot
     if times.shares is not None and times.shares.share:
-        found = times.shares.at(share, [each for each in output_parts(load) if each[0] >= 2])
-        return times.tpot + (found / times.shares.share * times.sequences - times.carried) * times.state.each_token
+        found = times.shares.prompt_share_at(share, [each for each in output_parts(load) if each[0] >= 2])
+        return (
+            times.tpot
+            + (found / times.shares.share * times.sequences - times.decoding_sequences) * times.state.each_token
+        )
     each = times.carried_prefill / times.stages[1] / times.coupled_ranks
     spread = 1.0 + (load.input_lengths.variation if load.input_lengths else 0.0)
     base = times.tpot - prompts * each

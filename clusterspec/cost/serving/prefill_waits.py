@@ -113,15 +113,15 @@ class PrefillQueue:
         return mean, min(self.full, (known + self.added * self.added * squares) / mean)
 
     @property
-    def waiting(self) -> float:
+    def waiting_share(self) -> float:
         """The share of the prompts that find every engine amid a step.
 
         Source: Sakasegawa, "An approximation formula L_q = α ρ^β / (1 − ρ)", Ann. Inst. Statist. Math. 29, 1977, where
         ρ^(β − 1) is the share that waits.
 
-        >>> PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5).waiting
+        >>> PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5).waiting_share
         0.5
-        >>> round(PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5, 3.0).waiting, 6)  # 0.5 to the power of √8 − 1
+        >>> round(PrefillQueue(1.0, 0.5, 0.5, 1.0, 0.5, 3.0).waiting_share, 6)  # 0.5 to the power of √8 − 1
         0.281571
         """
         busy = min(1.0, self.rate * self.steps[0] / self.prompts)
@@ -152,7 +152,7 @@ class PrefillQueue:
         queued = queue.left / self.rate * (self.steps[1] / self.full) + varied  # steps with fewer prompts are shorter
         decay = queue.decay * (1 + varied * 2 * (1 - self.load) / (self.load * service))
         share = min(1.0, queued / decay)
-        return WaitTail(0.0, 2 * (self.even_wait + ahead), share, queued / share if share else 0.0, self.waiting)
+        return WaitTail(0.0, 2 * (self.even_wait + ahead), share, queued / share if share else 0.0, self.waiting_share)
 
 
 def idle_share(mean: float, engines: float) -> float:

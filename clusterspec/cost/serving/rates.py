@@ -72,13 +72,13 @@ def interpolated_value(curve: Curve, size: float) -> float:
 class KernelRates:
     """The achieved rates of kernels on one rank of an accelerator.
 
-    ``peaks`` dense FLOP/s by precision and ``bandwidth`` B/s of one rank; ``single`` the size-independent figures of
-    the kernel table, ``all_reduces`` the all-reduce curves by number of ranks, ``scale`` the best GEMM rate of this
-    accelerator relative to the measured one, ``reading`` the same of memory rates, ``alike`` the rows of a measured
-    GEMM that is as memory-bound as a GEMM of one row here, ``clock`` the GEMM rate under the power cap relative to
-    uncapped, ``tile`` the minimum number of rows that a GEMM computes. ``measured`` is the factor of all rates that a
-    measurement of the engine gives; ``peaks`` and ``bandwidth`` contain it. ``own`` says whether the kernels were
-    measured on accelerators of the same vendor, whose software chooses them by its release.
+    ``peaks`` are the dense FLOP/s by precision, ``bandwidth`` the B/s of one rank. ``single`` has the size-independent
+    figures of the kernel table, ``all_reduces`` the all-reduce curves by number of ranks. ``scale`` is the best GEMM
+    rate of this accelerator relative to the measured one, ``reading`` the ratio of their memory rates. A measured GEMM
+    with ``alike`` rows is as memory-bound as a GEMM of one row here. ``clock`` is the GEMM rate under the power cap
+    relative to uncapped, ``tile`` the minimum number of rows that a GEMM computes. ``measured`` is the factor of all
+    rates that a measurement of the engine gives; ``peaks`` and ``bandwidth`` contain it. ``own`` says whether the
+    kernels were measured on accelerators of the same vendor, whose software chooses them by its release.
     """
 
     table: str

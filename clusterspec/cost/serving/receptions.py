@@ -32,10 +32,10 @@ def time_after_receptions(pools: Pools, prompts: float, steps: tuple[StepTime, S
     """
     decode = steps[0].total
     if not follow:
-        return max(0.0, _reception(pools, (prompts, decode), steps, follow=False).between - decode) / prompts
+        return max(0.0, _reception(pools, (prompts, decode), steps, follow=False).interval_seconds - decode) / prompts
 
     def excess(seconds: float) -> float:
-        return seconds - _reception(pools, (prompts, seconds), steps, follow=True).between
+        return seconds - _reception(pools, (prompts, seconds), steps, follow=True).interval_seconds
 
     high = decode
     while (above := excess(high)) < 0:  # more seconds between steps are fewer prompts per second
@@ -66,7 +66,7 @@ class Reception(NamedTuple):
         return self.waiting + self.some * (self.number * self.longer + self.after * self.later)
 
     @property
-    def between(self) -> float:
+    def interval_seconds(self) -> float:
         """Mean seconds between the ends of two steps in which a replica decodes."""
         return self.cycle / self.decoded
 

@@ -77,18 +77,18 @@ class ReplicaSteps(NamedTuple):
         return 1 + exp(-self.ranks * self.rate * self.lead) / some
 
     @property
-    def mixed(self) -> float:
+    def prompt_step_share(self) -> float:
         """The share of the steps in which any replica has prompts.
 
-        >>> round(ReplicaSteps(16, 1.0, 0.01, 0.01, 1).mixed, 6), round(ReplicaSteps(16, 1.0, 0.01, 0.1, 1).mixed, 6)
-        (0.147856, 0.422745)
+        >>> [round(ReplicaSteps(16, 1.0, 0.01, longer, 1).prompt_step_share, 6) for longer in (0.01, 0.1)]
+        [0.147856, 0.422745]
         """
         return self.row / (self.row + self.decode_row)
 
     @property
     def mean(self) -> float:
         """Mean seconds of a step."""
-        return self.plain + self.mixed * (self.longer - self.plain)
+        return self.plain + self.prompt_step_share * (self.longer - self.plain)
 
     @property
     def prompt_share(self) -> float:
@@ -99,8 +99,8 @@ class ReplicaSteps(NamedTuple):
         if self.chunks > 1:
             return arrived * self.chunks / (1 + arrived * max(0.0, self.chunks - 1 / self.most))
         short, long = (-expm1(-self.rate * each) for each in (self.plain, self.longer))
-        none = 1 - short - self.mixed * (long - short)
-        return max(1 - none * (1 - self.mixed * self.left_over), arrived / self.most)
+        none = 1 - short - self.prompt_step_share * (long - short)
+        return max(1 - none * (1 - self.prompt_step_share * self.left_over), arrived / self.most)
 
     @property
     def left_over(self) -> float:
@@ -115,10 +115,10 @@ class ReplicaSteps(NamedTuple):
         return fuller / (1 - behind + fuller)
 
     @property
-    def fullest(self) -> float:
+    def fullest_prompts(self) -> float:
         """Mean number of prompts on the replica with the most prompts, over the steps that have any."""
         short, long = (prompts_on_fullest(self.rate * each, int(self.ranks)) for each in (self.plain, self.longer))
-        return max(1.0, min(self.most, long + (1 / self.mixed - 1) * short))
+        return max(1.0, min(self.most, long + (1 / self.prompt_step_share - 1) * short))
 
     @property
     def decode_interval(self) -> float:
@@ -177,7 +177,10 @@ def _steps_without_prompts(pools: Pools, steps: tuple[StepTime, StepTime]) -> Re
     """The steps of replicas to which no prompts come; ``longer`` is the step of one prompt alone."""
     (decode, prefill), fresh = steps, max(1.0, pools.load.fresh_tokens)
     most = prompts_of_step(pools, 0.0) if prefill.steps == 1 else float(pools.load.chunk_tokens or fresh) / fresh
-    longer, lead = max(decode.total, prefill.lasting / prefill.steps), decode.total if pools.decode.runs_ahead else None
+    longer, lead = (
+        max(decode.total, prefill.lasting_seconds / prefill.steps),
+        decode.total if pools.decode.runs_ahead else None,
+    )
     return ReplicaSteps(pools.decode.layout.attention_dp, 0.0, decode.total, longer, most, prefill.steps, lead)
 
 
@@ -188,7 +191,9 @@ def _with_longer_steps(pools: Pools, found: ReplicaSteps, prefill: StepTime) -> 
     if found.chunks > 1:
         device = _seconds_with_chunks(pools, found, prefill)
     else:
-        device = seconds_of_step(pools, found.fullest, found.ranks * found.rate * found.mean / found.mixed, inf)
+        device = seconds_of_step(
+            pools, found.fullest_prompts, found.ranks * found.rate * found.mean / found.prompt_step_share, inf
+        )
     launching, device = prefill.floor / prefill.steps, max(found.plain, device)
     if found.lead is None:
         return found._replace(device=device, longer=max(device, launching))
@@ -244,7 +249,7 @@ def _seconds_with_chunks(pools: Pools, found: ReplicaSteps, prefill: StepTime) -
     as long as the longest part of any replica.
     """
     load, engine, chunks = pools.load, pools.decode, found.chunks
-    each, running = prefill.total / chunks, found.ranks * found.prompt_share / found.mixed
+    each, running = prefill.total / chunks, found.ranks * found.prompt_share / found.prompt_step_share
     budget, fresh = float(load.chunk_tokens or load.fresh_tokens), load.fresh_tokens
     seen = load.input_tokens - fresh / 2 + budget / 2
     full = engine.prefill(budget, seen, min(found.ranks, max(1.0, running))).total
@@ -253,8 +258,9 @@ def _seconds_with_chunks(pools: Pools, found: ReplicaSteps, prefill: StepTime) -
 
 
 def seconds_of_step(pools: Pools, fullest: float, whole: float, ahead: float) -> float:
-    """Seconds of a step with ``whole`` prompts, ``fullest`` of them on the replica with the most, whose launch began
-    ``ahead`` seconds before. Where lengths vary, the fullest replica has the longest prompt of the step.
+    """Seconds of a step with ``whole`` prompts. The fullest replica has ``fullest`` of them, and the launch of the step
+    began ``ahead`` seconds before the device was free. Where lengths vary, the fullest replica has the longest prompt
+    of the step.
     """
     engine, load = pools.decode, pools.load
     fresh = load.fresh_tokens

@@ -40,7 +40,7 @@ def lead_of_replicas(pools: Pools, rate: float, steps: tuple[StepTime, StepTime]
 
 def _lead_at_arrival(found: ReplicaSteps) -> float:
     """Mean seconds of the step that was formed before a prompt came, which comes at any moment of the steps."""
-    share = found.mixed * found.longer / found.mean
+    share = found.prompt_step_share * found.longer / found.mean
     return share * found.lead + (1 - share) * found.plain if found.lead is not None else 0.0
 
 
@@ -78,5 +78,7 @@ def rest_of_step(found: ReplicaSteps) -> float:
     >>> round(rest_of_step(ReplicaSteps(16, 1e-9, 0.02, 0.1, 1)), 6)
     0.01
     """
-    squares = (1 - found.mixed) * found.plain * found.plain + found.mixed * found.longer * found.longer
+    squares = (
+        1 - found.prompt_step_share
+    ) * found.plain * found.plain + found.prompt_step_share * found.longer * found.longer
     return squares / (2 * found.mean)

@@ -106,7 +106,7 @@ class PromptCycle:
         return self.cut + (1 - self.cut) * (2 + exp(-self.ended_amid_prompts) / -expm1(-self.ended))
 
     @cached_property
-    def mixed(self) -> float:
+    def prompt_steps(self) -> float:
         """Mean number of steps with prompts in a row. The second step has the prompts that arrived in the two steps
         before the first; each further step has the prompts of one step in which some replicas decode.
         """
@@ -116,15 +116,15 @@ class PromptCycle:
         return 1 + second * (1 - longest) / (1 - self.continue_probability)
 
     @property
-    def missing(self) -> float:
+    def missing_prompts(self) -> float:
         """Prompts of the steps of a cycle less the requests that end in it, per step with prompts."""
-        return self.prompts - self.ended * self.decode_steps / self.mixed - self.ended_amid_prompts
+        return self.prompts - self.ended * self.decode_steps / self.prompt_steps - self.ended_amid_prompts
 
     @property
     def decode_interval(self) -> float:
         """Mean seconds between the ends of two steps in which a replica decodes."""
-        seconds = self.decode_steps * self.plain + self.mixed * self.longer
-        return seconds / (self.decode_steps + self.mixed * (1 - self.prompt_share))
+        seconds = self.decode_steps * self.plain + self.prompt_steps * self.longer
+        return seconds / (self.decode_steps + self.prompt_steps * (1 - self.prompt_share))
 
     @property
     def wait(self) -> float:
@@ -138,12 +138,17 @@ class PromptCycle:
         decode, prompts = (max(each / 2, each - self.late) for each in (self.plain, self.longer))
         cut, kept = self.cut, 1 - self.cut
         first = self.decode_steps - cut - 2 * kept  # steps whose ends bring the next prompts
-        found = self.ended_amid_prompts * ((self.mixed - 1) * prompts + cut * (self.plain + decode + self.longer))
+        found = self.ended_amid_prompts * (
+            (self.prompt_steps - 1) * prompts + cut * (self.plain + decode + self.longer)
+        )
         found += (kept * self.ended_amid_prompts + self.ended * first) * (decode + self.plain)
         found += self.ended * (kept * (decode + self.longer) + prompts)
         each = self.drawn / self.ranks
         behind = self._probability_above(self.most - 1) - self.most / each * self._probability_above(self.most)
-        return found / (self.ended_amid_prompts * self.mixed + self.ended * self.decode_steps) + behind * self.longer
+        return (
+            found / (self.ended_amid_prompts * self.prompt_steps + self.ended * self.decode_steps)
+            + behind * self.longer
+        )
 
     def _probability_above(self, count: float) -> float:
         """The probability that more than ``count`` prompts of a step are those of a given replica."""
@@ -177,13 +182,15 @@ def prompt_cycle(pools: Pools, prompts: float, steps: tuple[StepTime, StepTime])
 def _balanced_cycle(cycle: PromptCycle) -> PromptCycle:
     """A cycle with the prompts of a step at which none are missing."""
 
-    def missing(drawn: float) -> float:
-        return replace(cycle, drawn=drawn).missing
+    def missing_prompts(drawn: float) -> float:
+        return replace(cycle, drawn=drawn).missing_prompts
 
     high = 1.0 + 2.0 * cycle.ended
-    while (above := missing(high)) <= 0:
+    while (above := missing_prompts(high)) <= 0:
         high *= 2
-    return replace(cycle, drawn=bisected_interval(missing, (LEAST, -inf), (high, above), BRACKET_ROUNDS, CLOSE)[1])
+    return replace(
+        cycle, drawn=bisected_interval(missing_prompts, (LEAST, -inf), (high, above), BRACKET_ROUNDS, CLOSE)[1]
+    )
 
 
 def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:
@@ -199,7 +206,7 @@ def _seconds_in_row(pools: Pools, cycle: PromptCycle) -> tuple[float, float]:
             pools,
             max(1.0, min(prompts_on_fullest(count / cycle.ranks, int(cycle.ranks)), cycle.most)),
             count,
-            cycle.plain / cycle.mixed,
+            cycle.plain / cycle.prompt_steps,
         )
         for count in counts
     )

@@ -209,8 +209,8 @@ class FiniteRun(NamedTuple):
 
 
 def wait_in_growing_queue(growth: float, varied: float) -> float:
-    """Seconds of a request in a queue that has grown by ``growth`` seconds since the start of a run, and in which
-    requests that come irregularly wait ``varied`` seconds if it does not grow.
+    """Seconds that a request spends in a queue that has grown by ``growth`` seconds since the start of a run. Without
+    growth, requests that come irregularly wait ``varied`` seconds.
 
     The wait is the maximum of a random walk. A small drift adds half of the growth, since the maximum is on average in
     the middle of the walk (arcsine law). A queue that never empties adds the whole growth: bursts then lengthen the
@@ -282,7 +282,7 @@ class OpenRun(NamedTuple):
         return smooth_minimum(late * self.placing, self.placed_walk * (1 + WALKED) * float(share**WALKED))
 
     @property
-    def longer(self) -> float:
+    def added_interval(self) -> float:
         """Seconds by which the interval between completions exceeds the interval between arrivals, at full engines."""
         return max(0.0, self.turn - 1 / self.rate)
 
@@ -292,9 +292,9 @@ class OpenRun(NamedTuple):
         return max(0.0, self.service - 1 / self.rate)
 
     @property
-    def unqueued(self) -> float:
+    def unqueued_requests(self) -> float:
         """The number of requests by which waits for a place lag behind waits that grow with every request."""
-        return self.places / 2 + (self.sooner / self.longer if self.longer else 0.0)
+        return self.places / 2 + (self.sooner / self.added_interval if self.added_interval else 0.0)
 
     def queue_wait(self, number: float) -> float:
         """The wait of request ``number`` for a place, or for the prompts before it if that is longer.
@@ -316,7 +316,9 @@ class OpenRun(NamedTuple):
         prompts = self.lag * number
         if self.alike and self.places:
             number = max(self.places, self.places * (floor(number / self.places * (1 - ROUNDED)) + 0.5))
-        return max(prompts, self.longer * (number - self.unqueued)) if number > self.places else prompts
+        return (
+            max(prompts, self.added_interval * (number - self.unqueued_requests)) if number > self.places else prompts
+        )
 
     @property
     def mean(self) -> float:
@@ -331,7 +333,7 @@ class OpenRun(NamedTuple):
         >>> OpenRun(200.0, 10.0, 50.0, 0.1, 0.5).mean  # no queue grows
         0.5
         """
-        longer, behind, last, start = self.longer, self.lag, self.requests, self.unqueued
+        longer, behind, last, start = self.added_interval, self.lag, self.requests, self.unqueued_requests
         met = self.places if longer <= behind else max(self.places, longer * start / (longer - behind))
         first = last if longer <= behind else min(last, met)
         whole = self._sum_of_waits(0.0, behind * first, behind, first)
@@ -346,12 +348,12 @@ class OpenRun(NamedTuple):
 
         varied = self.irregular
 
-        def below(wait: float) -> float:
+        def sum_up_to(wait: float) -> float:
             half = wait / 2
             area = varied * varied * asinh(half / varied) if varied else 0.0
             return half * half + half * hypot(half, varied) + area
 
-        return (below(high) - below(low)) / slope
+        return (sum_up_to(high) - sum_up_to(low)) / slope
 
     @property
     def last(self) -> float:
@@ -378,7 +380,7 @@ class OpenRun(NamedTuple):
         if self.tail is None:
             return smooth_minimum(self.varied * (1 - log(2) - log(1 - share)), self._queue_wait(share))
         even = min(self.tail.window / 2, self.varied)
-        found = even + smooth_minimum(self.tail.at(share) - even, self._queue_wait(share))
+        found = even + smooth_minimum(self.tail.wait_at(share) - even, self._queue_wait(share))
         mean = even + min(found - even, 3 / 2 * sqrt(share) * (self.varied - even))  # of those at this place of the run
         return mean + (found - mean) * (1 / (1 + growth / self.walk) if self.walk else 1.0)
 

@@ -37,12 +37,12 @@ def prompt_share_of_request(
     """The share of a request's ``steps`` that hold a part of a prompt, on average over the requests of an open load.
 
     ``share`` is the share of all steps that hold a prompt, ``longer`` the time of a step with a prompt relative to one
-    without, ``chunks`` the steps of a prompt, ``spread`` their squared variation, ``bunching`` the squared variation of
-    interarrival times minus one. A request starts to decode when its prompt ends, together with prompts that arrived
-    earlier and still wait. Prompts take the share b of the time. A prompt leaves as many prompts behind as it finds
-    (PASTA, Burke): b + b w / chunks if it waits for w steps with prompts. Averaged over all steps fewer are left, share
-    (w + chunks / 2). A long output meets the difference in addition to ``share``; the first steps hold prompts with
-    probability b. The harmonic sum interpolates between the two limits.
+    without. A prompt takes ``chunks`` steps, with the squared variation ``spread``; ``bunching`` is the squared
+    variation of interarrival times minus one. A request starts to decode when its prompt ends, together with prompts
+    that arrived earlier and still wait. Prompts take the share b of the time. A prompt leaves as many prompts behind as
+    it finds (PASTA, Burke): b + b w / chunks if it waits for w steps with prompts. Averaged over all steps fewer are
+    left, share (w + chunks / 2). A long output meets the difference in addition to ``share``; the first steps hold
+    prompts with probability b. The harmonic sum interpolates between the two limits.
 
     A request goes to the one of several ``engines`` with the fewest requests. It finds prompts if all engines have
     some, with probability b to the power of √(2 (engines + 1)) − 1; on each of n engines it finds one n-th of the
@@ -108,7 +108,7 @@ class PromptShares(NamedTuple):
         total = (1 - mean) * prompts
         return beta_share(value, mean * total, (1 - mean) * total)
 
-    def at(self, share: float, outputs: list[tuple[float, float]]) -> float:
+    def prompt_share_at(self, share: float, outputs: list[tuple[float, float]]) -> float:
         """The share of steps with prompts that a ``share`` of the requests does not exceed. ``outputs`` are output
         lengths above one token, each with its share of the requests.
         """
@@ -204,7 +204,7 @@ def with_unfinished_prompts(now: Steady, shares: PromptShares | None, pools: Poo
         return now
     if shares is None:
         return now._replace(typical=_median_prompts(pools, now, met), met=met)
-    median = shares.at(0.5, [(float(pools.load.output_tokens), 1.0)])
+    median = shares.prompt_share_at(0.5, [(float(pools.load.output_tokens), 1.0)])
     typical = now.sequences / shares.share * median * prompts_of_run(pools, now.sequences)[0]
     return now._replace(typical=typical, met=met)
 

@@ -60,10 +60,10 @@ class Steady(NamedTuple):
     ``delaying``). ``carried`` is the seconds that one prompt adds to the decode steps of the same engine,
     ``each_token`` the part of it in one gap between tokens; ``share`` is the share of engine time spent on prompts.
     ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
-    ``loading`` the seconds to read cached tokens, ``outside`` the seconds that a request spends outside the engines or
-    between them, ``rate`` the requests per second of the plan. ``ahead`` is the part of the wait for a step that was
-    formed before the prompt came; ``tail`` is the distribution of the wait, if known. ``capacity`` is the highest rate
-    that the plan serves, if requests arrive without end at a rate near it.
+    ``loading`` the seconds to read cached tokens. A request spends ``outside`` seconds outside the engines or between
+    them. ``rate`` is the requests per second of the plan. ``ahead`` is the part of the wait for a step that was formed
+    before the prompt came; ``tail`` is the distribution of the wait, if known. ``capacity`` is the highest rate that
+    the plan serves, if requests arrive without end at a rate near it.
     """
 
     sequences: float

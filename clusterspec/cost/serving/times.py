@@ -282,8 +282,9 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
 def _request_waits(
     pools: Pools, now: Steady, offered: float, full: FullCache
 ) -> tuple[float, float, tuple[float, float], FiniteRun | OpenRun | None, float]:
-    """The wait of a request for a place before its first token, its mean total wait until then, the differences of the
-    median and of the mean from it, the run, and the mean wait after the first token in a cache that preempts.
+    """Five results: the wait of a request for a place before its first token; its mean total wait until then; the
+    differences of the median and of the mean from the first; the run; and the mean wait after the first token in a
+    cache that preempts.
 
     The start of a run lengthens the wait; in a steady state the median is below the mean. Tokens that are computed
     again lengthen the time between the ends of requests, and requests without a place wait for these ends.
@@ -336,7 +337,7 @@ def _median_above_mean(pools: Pools, now: Steady) -> float:
     mean wait and the median prompt.
     """
     if now.tail is not None and pools.load.load in {"open", "closed"} and pools.load.input_lengths is None:
-        return now.tail.at(MEDIAN) - now.tail.of_all
+        return now.tail.wait_at(MEDIAN) - now.tail.of_all
     busy = min(1.0, now.rate * now.service / pools.prompts.attention_ranks)
     if pools.load.load != "open" or pools.load.input_lengths is not None or not busy:
         return 0.0

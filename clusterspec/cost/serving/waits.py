@@ -106,7 +106,7 @@ def _steps_with_prompts(
     )
     longer = (decode.total + prompts * carried / mixed) / stages
     if engine.has_prompt_only_replicas and pools.load.draft_tokens:  # no rank decodes in steps of prompts
-        each = prefill.lasting / prefill.steps / stages
+        each = prefill.lasting_seconds / prefill.steps / stages
         many = prompts * carried / stages / each
         mixed, longer = max(LEAST_SHARE, many / (1 + many)), each
     other_prompts = min(prompts, together - 1) * max(0.0, prefill.device - prefill.steps * decode.device)

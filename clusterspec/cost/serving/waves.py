@@ -37,7 +37,7 @@ def prefill_time_in_full_steps(pools: Pools, decoding: Decoding, steps: tuple[St
         taken, seconds = steps_of_prompts(pools, decoding.sequences, 0.0, step_ahead(pools, steps, 0.0))
         return taken * seconds / decoding.sequences
     prompts, group = group_of_prompts(pools, decoding)
-    return max(0.0, group.lasting - group.steps * steps[0].total) / prompts
+    return max(0.0, group.lasting_seconds - group.steps * steps[0].total) / prompts
 
 
 def wait_in_step(pools: Pools, decode: StepTime, decoding: Decoding, prompt: float) -> float:
@@ -52,10 +52,10 @@ def wait_in_step(pools: Pools, decode: StepTime, decoding: Decoding, prompt: flo
     """
     prompts, group = group_of_prompts(pools, decoding, 1.0)
     if decoding.sequences <= 1:
-        return max(0.0, group.lasting - prompt)
+        return max(0.0, group.lasting_seconds - prompt)
     groups = (decoding.sequences - 1) / prompts
     steps = 2 if pools.decode.runs_ahead else 1
     longer = sum(max(0.0, 1 - step / groups) for step in range(1, steps + 1))
     ended = ceil(pools.outside / decode.total - ROUNDED)  # steps that end while a successor is outside, and the next
-    met = (steps - 1 + max(1, ended)) * decode.total + longer * (group.lasting - decode.total)
-    return max(0.0, met + group.lasting - pools.outside - prompt)
+    met = (steps - 1 + max(1, ended)) * decode.total + longer * (group.lasting_seconds - decode.total)
+    return max(0.0, met + group.lasting_seconds - pools.outside - prompt)

@@ -84,14 +84,14 @@ def _compute_capability(accelerator: Accelerator) -> str:
 
 def _node_section(tiers: NetworkTiers, inside: float) -> Section:
     cluster = tiers.cluster
-    if not tiers.nic_share:
+    if not tiers.nic_bandwidth_per_accelerator:
         raise MissingPart("the NICs of the nodes are not known; the target needs a bandwidth between nodes")
-    between = [("inter_node_bw", _whole_number(tiers.nic_share))]
+    between = [("inter_node_bw", _whole_number(tiers.nic_bandwidth_per_accelerator))]
     if tiers.near > cluster.accelerators_per_node:
         between = [
             ("num_gpus_per_rack", str(tiers.near)),
             ("inter_node_bw", _whole_number(inside)),
-            ("inter_rack_bw", _whole_number(tiers.nic_share)),
+            ("inter_rack_bw", _whole_number(tiers.nic_bandwidth_per_accelerator)),
         ]
     return [
         ("num_gpus_per_node", str(cluster.accelerators_per_node)),

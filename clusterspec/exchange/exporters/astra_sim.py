@@ -84,7 +84,7 @@ def _far_dimensions(tiers: NetworkTiers) -> Iterator[Dimension]:
     islands, rest = divmod(tiers.cluster.accelerators, tiers.near)
     if rest:
         raise NotExportable(f"the last of {islands + 1} domains has {rest} of {tiers.near} accelerators")
-    yield Dimension("Switch", islands, tiers.nic_share, tiers.far_hop / 2)
+    yield Dimension("Switch", islands, tiers.nic_bandwidth_per_accelerator, tiers.far_hop / 2)
 
 
 def _omission_texts(tiers: NetworkTiers, dimensions: tuple[Dimension, ...]) -> Iterator[str]:

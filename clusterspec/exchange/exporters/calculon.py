@@ -102,7 +102,9 @@ def _far_network(tiers: NetworkTiers) -> Iterator[dict[str, object]]:
     operations: dict[str, list[float | None]] = {"p2p": [1.0, None]}
     operations |= {name: list(each) for name, each in RING_OPERATIONS.items()}
     latency = tiers.far_start + tiers.far_hop
-    yield _network_entry(tiers.nic_share, tiers.between.share.value, tiers.cluster.accelerators, latency, operations)
+    yield _network_entry(
+        tiers.nic_bandwidth_per_accelerator, tiers.between.share.value, tiers.cluster.accelerators, latency, operations
+    )
 
 
 def _network_entry(

@@ -156,7 +156,7 @@ def _refused_exchange(cluster: Cluster, layout: Layout, work: Workload) -> str:
     if model.latent:
         return "without latent attention alone"
     if model.kv_heads == 1 or model.heads % layout.cp or model.kv_heads % layout.cp or work.sequence_length % layout.cp:
-        return f"where {layout.cp} ranks divide the heads, those of keys, of which there are several, and the length"
+        return f"where {layout.cp} ranks divide the query heads, the several key heads, and the length"
     within = slice_ranks(cluster, layout)
     return "" if gcd(layout.cp, within // gcd(layout.tp, within)) == layout.cp else "within a slice alone"
 

@@ -38,9 +38,9 @@ class NetworkTiers:
         return (up.interconnect.name if up.interconnect else up.topology) if up.domain > 1 else "PCIe of a node"
 
     @property
-    def nic_share(self) -> float:
+    def nic_bandwidth_per_accelerator(self) -> float:
         """Line rate of the NICs of one accelerator, B/s per direction; 0 without a fabric."""
-        return self.cluster.nic_share or 0.0
+        return self.cluster.nic_bandwidth_per_accelerator or 0.0
 
 
 def network_tiers(source: ExportInput) -> NetworkTiers:

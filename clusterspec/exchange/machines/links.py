@@ -34,13 +34,13 @@ class NodeLinks:
     switched: bool = False
     own: Mapping[str, int] | None = None
 
-    def between(self, one: str, other: str) -> int:
+    def link_count_between(self, one: str, other: str) -> int:
         return self.pairs.get((one, other), 0) or self.pairs.get((other, one), 0)
 
     @property
     def edges(self) -> int:
         """The pairs of accelerators that are connected by links."""
-        return sum(1 for one, other in combinations(self.accelerators, 2) if self.between(one, other))
+        return sum(1 for one, other in combinations(self.accelerators, 2) if self.link_count_between(one, other))
 
     def domains(self) -> list[tuple[str, ...]]:
         """The connected groups of accelerators."""
@@ -49,7 +49,7 @@ class NodeLinks:
             group, waiting = {left[0]}, [left[0]]
             while waiting:
                 one = waiting.pop()
-                new = {other for other in left if other not in group and self.between(one, other)}
+                new = {other for other in left if other not in group and self.link_count_between(one, other)}
                 group |= new
                 waiting += sorted(new)
             found.append(tuple(each for each in left if each in group))
@@ -57,11 +57,11 @@ class NodeLinks:
         return found
 
     def complete(self, group: tuple[str, ...]) -> bool:
-        return all(self.between(one, other) for one, other in combinations(group, 2))
+        return all(self.link_count_between(one, other) for one, other in combinations(group, 2))
 
     def counts(self, group: tuple[str, ...]) -> set[int]:
         """The distinct numbers of links between pairs of a group."""
-        return {self.between(one, other) for one, other in combinations(group, 2)} - {0}
+        return {self.link_count_between(one, other) for one, other in combinations(group, 2)} - {0}
 
     def topology(self, group: tuple[str, ...]) -> str | None:
         """The topology of a domain, as a value of `cluster.scale_up.topology`; None if it is ambiguous."""
@@ -85,7 +85,7 @@ class NodeLinks:
         """Number of links of one accelerator: with switches, the links to any one peer; else the sum over all peers."""
         if self.own is not None:
             return self.own.get(one, 0)
-        counts = [self.between(one, other) for other in group if other != one]
+        counts = [self.link_count_between(one, other) for other in group if other != one]
         return max(counts, default=0) if self.topology(group) == "switched" else sum(counts)
 
 

@@ -54,7 +54,7 @@ class WrittenNumber:
         """The decimal mark that the text implies; None if the text is a number with both marks or with neither."""
         return next(iter(self.by_mark)) if len(self.by_mark) == 1 else None
 
-    def readings(self) -> str:
+    def readings_text(self) -> str:
         return " or ".join(f"{value:,}" for value in dict.fromkeys(self.by_mark.values()))
 
 

@@ -330,7 +330,7 @@ def _ambiguity_text(row: _QuoteRow, field: str, mark: DecimalMark) -> str:
     if row.number(field, mark) is not None or not (found := written_number(text)).ambiguous:
         return ""
     why = "other numbers use either mark" if mark.mark else "no other number tells the decimal mark"
-    return f"{excerpt(text)} is {found.readings()}: {why}; write one price with its cents, such as 36,000.00"
+    return f"{excerpt(text)} is {found.readings_text()}: {why}; write one price with its cents, such as 36,000.00"
 
 
 def _cell_text(cell: object) -> str:

@@ -140,34 +140,34 @@ def _set_engine(result: Mapping[str, Any], file: InputFile, builder: ImportBuild
 def _set_load(run: _Run, yaml: Yaml, builder: ImportBuilder) -> None:
     """Set how requests arrive, and count the figures."""
 
-    def at(name: str) -> int:
+    def integer_at(name: str) -> int:
         return yaml.line(*run.path, name)
 
     line = yaml.line(*run.path)
     if run.scenario == "online" and run.load:
         builder.set("workload.serving.load", "open", line)
-        builder.set("workload.serving.request_rate", run.load, at("target_qps"))
+        builder.set("workload.serving.request_rate", run.load, integer_at("target_qps"))
     elif run.scenario == "interactive":
         builder.set("workload.serving.load", "closed", line)
         builder.set("workload.serving.concurrency", 1, line)
     else:
         why = "requests are given to the engine in groups, which is no load of a spec"
-        builder.unknown(f"client_concurrency: {run.load:g}", why, at("client_concurrency"))
+        builder.unknown(f"client_concurrency: {run.load:g}", why, integer_at("client_concurrency"))
     why = "the suite's data set has the lengths of prompts and answers: state workload.serving"
     builder.unknown("workload.serving.input_tokens, output_tokens", why, yaml.line("suite_id"))
     if run.figures.get("oom") is True:
-        builder.unknown("oom", "the run ended without enough memory: it has no figures", at("oom"))
+        builder.unknown("oom", "the run ended without enough memory: it has no figures", integer_at("oom"))
     rate = _number_of_row(run.figures.get("throughput_tokens_per_sec"))
     if rate is not None and run.figures.get("_throughput_note") == "output_only":
-        builder.count("output_tokens_per_second", rate, at("throughput_tokens_per_sec"))
+        builder.count("output_tokens_per_second", rate, integer_at("throughput_tokens_per_sec"))
     elif rate is not None:
         why = "with or without the tokens of prompts"
-        builder.unknown(f"throughput_tokens_per_sec: {rate:g}", why, at("throughput_tokens_per_sec"))
+        builder.unknown(f"throughput_tokens_per_sec: {rate:g}", why, integer_at("throughput_tokens_per_sec"))
     for name in _TIMES:
         for statistic in ("p50", "p90", "p99"):
             stated = f"{name}_ms_{statistic}"
             if (value := _number_of_row(run.figures.get(stated))) is not None:
-                builder.count(f"{statistic}_{name}_seconds", float(f"{value / 1e3:.6g}"), at(stated))
+                builder.count(f"{statistic}_{name}_seconds", float(f"{value / 1e3:.6g}"), integer_at(stated))
 
 
 def _number_of_row(value: Any) -> float | None:

@@ -161,7 +161,7 @@ def set_drafts(keys: Keys, builder: ImportBuilder) -> None:
     preceding token.
 
     ``--speculative-num-draft-tokens`` counts the verified tokens (0.5.21: arg_groups/speculative_hook.py); with
-    ``--speculative-eagle-topk`` above 1 drafts are a tree.
+    ``--speculative-eagle-topk`` above 1, the drafts form a tree.
     """
     steps, verified, names = "speculative_num_steps", "speculative_num_draft_tokens", "speculative_algorithm"
     method = str(keys.get(names) or "")

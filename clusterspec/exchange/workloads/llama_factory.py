@@ -117,7 +117,7 @@ def set_run(keys: Keys, builder: ImportBuilder) -> None:
         raise FormatError(f"{fault}; supported are pt and sft", keys.line("stage"))
     _refuse_without_training(keys)
     method = str(keys.get("finetuning_type") or "lora")
-    why = "changes parts of the model that a spec cannot say"
+    why = "changes parts of the model that a spec cannot describe"
     if method not in {"full", "lora"}:
         raise FormatError(f"{why} (finetuning_type: {excerpt(method)})", keys.line("finetuning_type"))
     if partial := next((name for name in _PARTIAL if keys.is_on(name)), None):

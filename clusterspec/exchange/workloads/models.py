@@ -172,7 +172,7 @@ def set_parameters(builder: ImportBuilder, line: int = 0) -> None:
     if "vocab" in sizes:
         builder.count("parameters", round(parameters.total), line)
         if model.experts:
-            builder.count("active_parameters", round(parameters.active), line)
+            builder.count("active_parameters", round(parameters.active_weights), line)
     builder.count("parameters_without_embeddings", round(parameters.total - embeddings), line)
 
 

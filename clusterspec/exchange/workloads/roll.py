@@ -127,7 +127,7 @@ def _set_devices(keys: Keys, builder: ImportBuilder) -> frozenset[int]:
     elif apart:
         builder.set("workload.rl.placement", "split", line)
     elif trainer and engines:
-        why = f"{len(trainer & engines)} devices are of both, and {len(trainer ^ engines)} of one of them"
+        why = f"{len(trainer & engines)} devices have both roles, and {len(trainer ^ engines)} have one"
         builder.unknown("workload.rl.placement", why, line)
     return trainer
 

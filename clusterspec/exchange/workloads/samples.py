@@ -53,7 +53,7 @@ def set_shard_groups(
         builder.set("layout.sharding", "hsdp", keys.line(name))
         builder.set("layout.shard_group", size, keys.line(name))
     else:
-        why = "groups of ranks, which are all of them or a part: the file does not count them"
+        why = "groups of ranks: the file does not say whether they are all ranks or only some"
         builder.unknown(f"{name.rpartition('.')[2]}: {excerpt(text)}", why, keys.line(name))
 
 

@@ -64,7 +64,7 @@ def survival_section(report: FullReport) -> Section | None:
         "in micro-batches of one, without recomputation."
     )
     lead = (
-        "Exposed time, bubble and memory are those of the estimate at the rates of the spec. Communication that takes "
+        "Exposed time, bubble and memory come from the estimate at the rates of the spec. Communication that takes "
         "longer than the computation is partly exposed, even with perfect overlap."
     )
     return Section(
@@ -99,7 +99,7 @@ def _own_row(report: FullReport) -> Iterator[WireRow]:
     )
     if plan.fits is False and plan.memory_bytes is not None:
         note += f"; does not fit: {display(plan.memory_bytes, 'B')}"
-    yield WireRow("this design", "ink", wire, plan.step.computing, note, plan.fits is not False)
+    yield WireRow("this design", "ink", wire, plan.step.computing_seconds, note, plan.fits is not False)
 
 
 def _grid_data(report: FullReport) -> dict[str, object]:
@@ -203,7 +203,7 @@ def sensitivity_section(report: FullReport) -> Section | None:
             alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
             caption = f"Effect of assumptions on the {name}"
             blocks.append(Picture(tornado_chart(levers, alt, tint), caption, "influences"))
-    lead = "Numbers vary over their range or by 10 %; keywords to the largest effect."
+    lead = "Each number varies over its range or by 10 %; each keyword takes the value with the largest effect."
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
 
 

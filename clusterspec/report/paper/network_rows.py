@@ -69,4 +69,4 @@ def _latency_remarks(choices: Sequence[NetworkChoice], held: str | None) -> Iter
     if any(one.step for one in choices):
         yield f"Steps are predicted{f' {held}' if held else ''}."
     priced = any(one.nic_price or one.leaf_price for one in choices)
-    yield "Prices are those of the spec." if priced else "Prices of NICs and switches are not stated for either."
+    yield "Prices come from the spec." if priced else "Prices of NICs and switches are not stated for either."

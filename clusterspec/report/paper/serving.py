@@ -87,7 +87,7 @@ def _queue_sentence(times: ServingTimes) -> str:
     if not times.queue_grows:
         return ""
     return (
-        " Requests arrive faster than the engines serve them: the latencies are those of full engines, without the "
+        " Requests arrive faster than the engines serve them: the latencies hold for full engines, without the "
         "queue, which grows without end."
     )
 

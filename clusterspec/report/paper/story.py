@@ -172,8 +172,8 @@ def _memory_step(report: FullReport) -> StoryStep | None:
     shared = plan.rl.memory if plan.rl is not None else None
     who = "In an update the fullest accelerator" if plan.is_update else "The fullest accelerator"
     other = f" In rollout it holds {display(shared.rollout, 'B')}." if shared is not None and shared.rollout else ""
-    if shared is not None and shared.fullest > max(shared.rollout, plan.memory_bytes):
-        other += f" With the other models and engines it holds up to {display(shared.fullest, 'B')}."
+    if shared is not None and shared.fullest_bytes > max(shared.rollout, plan.memory_bytes):
+        other += f" With the other models and engines it holds up to {display(shared.fullest_bytes, 'B')}."
     return StoryStep(
         f"{who} holds {display(plan.memory_bytes, 'B')}, most of it {first} and {second}, in "
         f"{plan.capacity_text}: {end}.{other}",

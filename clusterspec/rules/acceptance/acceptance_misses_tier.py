@@ -88,7 +88,7 @@ def check(
     ):
         missing.append(min(max(2 * domain, 4 * node), cluster.nodes * node))
     if missing:
-        message, help_ = _untested_ranks(missing, domain, max(tested))
+        message, help_ = _untested_ranks_texts(missing, domain, max(tested))
         crossed = may_use_nics(placements, layout, workload)
         yield RULE.problem(
             "acceptance",
@@ -106,7 +106,7 @@ def check(
         yield RULE.problem("acceptance", message, f"add an all-reduce over {cluster.nodes:,} nodes", severity="note")
 
 
-def _untested_ranks(missing: list[int], domain: int, most: int) -> tuple[str, str]:
+def _untested_ranks_texts(missing: list[int], domain: int, most: int) -> tuple[str, str]:
     """The message and the help for numbers of ranks that no test covers; ``most`` is the number of ranks of the largest
     test.
     """

@@ -88,7 +88,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 USUAL = 0.95
 """Confidence level of a bound whose text states none."""
 ROUNDED = 0.95
-"""Share of the required bits from which a test is long enough: 3/p is an approximation, and texts round figures and
+"""Smallest share of the required bits at which a test is long enough: 3/p is an approximation, and texts round figures and
 durations.
 """
 _RATIO = pattern(

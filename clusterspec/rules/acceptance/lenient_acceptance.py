@@ -114,7 +114,7 @@ def check(
         share, written = percent(asked / best.ceiling_busbw, 2), test.busbw or test.algbw
         pair = test.nodes == 2 and test.collective == "all-reduce"
         suffices = (pair and is_repeated_wider(test, acceptance, rated)) or _suits_rings(test, asked, rated)
-        suffices = suffices or _suits_adapters(test, asked, rated)
+        suffices = suffices or _fits_nics_of_node(test, asked, rated)
         suffices = suffices or (idle and (ranks_of(test, rated) or 0) > rated.ranks_per_domain)
         meant_bytes = written is not None and written.bits and NOTED * lower <= 8 * asked <= best.ceiling_busbw
         yield RULE.problem(
@@ -134,7 +134,7 @@ def _suits_rings(test: AcceptanceSpec, asked: float, cluster: Cluster) -> bool:
     return rings is not None and asked >= NOTED * min(rings.busbw, rings.ceiling_busbw)
 
 
-def _suits_adapters(test: AcceptanceSpec, asked: float, cluster: Cluster) -> bool:
+def _fits_nics_of_node(test: AcceptanceSpec, asked: float, cluster: Cluster) -> bool:
     """Whether a figure for several multi-node scale-up domains fits rings through the NICs of one node; the NICs of a
     whole domain carry more together.
     """

@@ -8,8 +8,8 @@ is the size divided by the bus bandwidth, else a warning.
 
 ## Why it matters
 
-Bus bandwidth is that of the links: an all-reduce over n ranks sends 2 (n − 1) / n bytes for each byte of the message. A
-time computed from it is half of what the hardware can reach, so every run fails.
+Bus bandwidth counts the traffic on the links: an all-reduce over n ranks sends 2 (n − 1) / n bytes for each byte of the
+message. A time computed from it is half of what the hardware can reach, so every run fails.
 
 ## What to do
 

@@ -57,7 +57,7 @@ OF_CONTEXT = 0.25
 MULTIPLE, LEAST = 1024, 2048
 """Plausible sequence lengths are multiples of `MULTIPLE` and at least `LEAST`."""
 TIMES = 4
-"""Ratio of the batch to the sequence length from which the two look swapped."""
+"""Smallest ratio of the batch to the sequence length at which the two look swapped."""
 
 
 def check(training: Workload) -> Iterator[Problem]:

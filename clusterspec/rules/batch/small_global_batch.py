@@ -60,14 +60,14 @@ LEAST = 200_000
 LONG = 100e9
 """Tokens of a run from which the run is not an experiment."""
 LARGE = 3e9
-"""Number of active parameters from which a batch of so few tokens is unusual."""
+"""Smallest number of active parameters at which a batch of so few tokens is unusual."""
 
 
 def check(training: Workload) -> Iterator[Problem]:
     if training.tokens is None or training.tokens < LONG or training.trainable is not None:
         return
     step = training.global_batch * training.sequence_length
-    if step >= LEAST or training.rl is not None or model_weights(training.model).active < LARGE:
+    if step >= LEAST or training.rl is not None or model_weights(training.model).active_weights < LARGE:
         return
     steps = training.tokens / step
     message = f"{step:,} tokens per step make {display(steps, '1')} steps: published pre-training of this size takes 500,000 tokens and more per step"

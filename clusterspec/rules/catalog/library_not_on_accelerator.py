@@ -72,7 +72,7 @@ from clusterspec.spec.model import ClusterSpec
 
 RULE = Rule.of(__name__, "error")
 CLOSE = 0.85
-"""Similarity from which an unknown name is probably a misspelling of a known one; one wrong letter of eight."""
+"""Smallest similarity at which an unknown name is probably a misspelling of a known one; one wrong letter of eight."""
 
 
 def check(

@@ -9,8 +9,8 @@
 
 ## Why it matters
 
-The adapters, switches and collective library of the plan do not exist for the machine, and its predicted times are
-those of another network.
+The adapters, switches and collective library of the plan do not exist for the machine, and its predicted times hold for
+another network.
 
 ## What to do
 

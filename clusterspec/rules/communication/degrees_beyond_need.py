@@ -101,7 +101,7 @@ THIN = 2048
 SMALL_GAIN = 0.1
 """Smallest share of the step that less context parallelism must save if each rank has at most `THIN` tokens."""
 SHORT = 4096
-"""Number of micro-batch tokens per rank from which kernels are large."""
+"""Smallest number of micro-batch tokens per rank at which kernels are large."""
 
 
 def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> Iterator[Problem]:

@@ -84,4 +84,4 @@ def _expert_share(model: Model) -> float:
     """The share of the multiplied weights that belongs to routed experts."""
     weights = model_weights(model)
     routed = weights.moe_layers * weights.experts_per_token * weights.expert
-    return routed / weights.multiplied if weights.multiplied else 0.0
+    return routed / weights.multiplied_weights if weights.multiplied_weights else 0.0

@@ -68,7 +68,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 WIDER = 4
-"""Factor between the used and the needed tp from which tp is a flaw; published runs use twice the needed tp."""
+"""Smallest factor between the used and the needed tp at which tp is a flaw; published runs use twice the needed tp."""
 ACCUMULATED = 4
 """Sequences per replica and step from which more replicas are possible. Nemotron-4 15B (arXiv 2402.16819, table 2) kept
 tp 8 with four sequences; a quarter of its tp would leave one.

@@ -108,6 +108,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from clusterspec.catalog import Catalog
+from clusterspec.catalog.names_of_parts import GPU_MODELS
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.finding import Confidence, Problem
@@ -174,7 +175,7 @@ _NAME_CUES = {
 }
 _NAMES = {
     "cluster.accelerator": pattern(
-        r"\b(?:A10|A16|A30|A40|[ABHV][1238]00|L20|L40S?|L4|T4|P100|H20|GB\d00|GB10|GH200|MI\d{3}[AX]|RTX(?: PRO)? \d{4}|910[A-D]|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
+        rf"\b(?:{GPU_MODELS}|RTX(?: PRO)? \d{{4}}|910[A-D]|Gaudi ?\d|Trainium ?\d|TPU v\d\w?)s?\b"
     ),
     "cluster.scale_out.technology": pattern(rf"\b(?:{'|'.join(_NETWORKS)})\b"),
     GENERATION: pattern(r"\b(?:EDR|HDR|NDR|XDR)\b"),
@@ -243,7 +244,7 @@ def check(
 
 
 HIGHER = 1.3
-"""Ratio of a promised rate of requests to the one of the plan from which it is another one."""
+"""Smallest ratio of a promised rate of requests to the rate of the plan at which the two differ."""
 
 
 def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:

@@ -270,17 +270,17 @@ def _claims_of_keys(
 
         yield from wrong_backlog_times(text)
     if "Wh" in text:
-        from clusterspec.rules.knowledge.energy_bills import tariffs_of, wrong_bills  # few texts state energies
+        from clusterspec.rules.knowledge.running_costs import tariffs_of, wrong_bills  # few texts state energies
 
         yield from wrong_bills(text, tariffs_of(text, spec.procurement))
     if cluster is not None and cluster.node_power is not None and spec.procurement is not None and spec.procurement.pue:
-        from clusterspec.rules.knowledge.energy_bills import tariffs_of, wrong_yearly_costs
+        from clusterspec.rules.knowledge import running_costs
 
-        watts = cluster.nodes * cluster.node_power.value
-        yield from wrong_yearly_costs(text, watts, float(spec.procurement.pue), tariffs_of(text, spec.procurement))
+        watts, tariffs = cluster.nodes * cluster.node_power.value, running_costs.tariffs_of(text, spec.procurement)
+        yield from running_costs.wrong_yearly_costs(text, watts, float(spec.procurement.pue), tariffs)
     bought, nodes = spec.procurement, spec.cluster.nodes if spec.cluster is not None else None
     if bought is not None and nodes and (rent := (bought.prices or {}).get("node_hour")) is not None:
-        from clusterspec.rules.knowledge.rent_bills import wrong_rents  # most machines are bought
+        from clusterspec.rules.knowledge.running_costs import wrong_rents  # most machines are bought
 
         yield from wrong_rents(text, rent, nodes, bought.currency)
     if workload is not None and workload.kind == "serve" and has_word(text, WEIGHTS):

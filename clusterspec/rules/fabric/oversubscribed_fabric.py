@@ -78,7 +78,7 @@ def check(
     cluster: Cluster,
     what_if: WhatIf,
 ) -> Iterator[Problem]:
-    ratio, nodes, share = oversubscription, job_nodes, cluster.nic_share
+    ratio, nodes, share = oversubscription, job_nodes, cluster.nic_bandwidth_per_accelerator
     if cluster.nodes < 2 or share is None or ratio <= 1 or cluster.accelerators <= cluster.scale_up.domain:
         return
     named = and_list(level.name for level in crossed_levels(cluster, job_nodes) if level.oversubscription > 1)

@@ -74,7 +74,7 @@ RULE = Rule.of(__name__, "warning")
 ROUNDED = 0.02
 """Relative difference allowed for a rounded rate."""
 LARGE = 0.25
-"""Share of the send rate of all NICs from which storage writes noticeably delay collectives."""
+"""Smallest share of the send rate of all NICs at which storage writes noticeably delay collectives."""
 
 
 def check(
@@ -113,6 +113,6 @@ def _port_problem(storage: NetworkSpec, written: ScaleOutSpec, scale_out: ScaleO
 
 def _share_of_nics(network: NetworkSpec, cluster: Cluster) -> float | None:
     """The bandwidth of the network divided by that of all NICs; None if either is unknown."""
-    if network.bandwidth is None or not cluster.nic_share:
+    if network.bandwidth is None or not cluster.nic_bandwidth_per_accelerator:
         return None
-    return network.bandwidth.per_direction / (cluster.nic_share * cluster.accelerators)
+    return network.bandwidth.per_direction / (cluster.nic_bandwidth_per_accelerator * cluster.accelerators)

@@ -85,7 +85,7 @@ LITTLE = 0.05
 much (an assumption).
 """
 ALIKE = 10
-"""Links per leaf and spine from which one more link changes the pair's bandwidth by at most a tenth (an assumption)."""
+"""Smallest number of links per leaf and spine at which one more link changes the pair's bandwidth by at most a tenth (an assumption)."""
 
 
 def check(counts: FabricCount, written_scale_out: ScaleOutSpec) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ share a domain, its failure or service stops both.
 
 ## What to do
 
-Give jobs whole domains, or parts that complete each other to a domain.
+Give jobs whole domains, or parts that together fill a domain.
 
 ## When to ignore it
 

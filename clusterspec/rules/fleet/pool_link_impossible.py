@@ -113,7 +113,7 @@ FARTHEST = 0.3
 SAME = 0.001
 """Relative difference of equal rates."""
 MUCH = 4.0
-"""Multiple of the smaller pool's send rate from which the figure is probably in a wrong unit or of another link."""
+"""Smallest multiple of the smaller pool's send rate at which the figure is probably in a wrong unit or of another link."""
 
 
 SECONDS_A_KILOMETER = 4.9e-6

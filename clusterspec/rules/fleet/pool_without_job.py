@@ -57,7 +57,7 @@ from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "warning")
 SOME = 0.05
-"""Share of a pool's nodes without a job from which the rule reports them."""
+"""Smallest share of a pool's nodes without a job at which the rule reports them."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:

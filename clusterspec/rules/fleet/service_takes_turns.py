@@ -69,7 +69,7 @@ from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 DAY = 8 / 24
-"""Share of the time from which a service can have its nodes during all working hours of its users."""
+"""Smallest share of the time at which a service can have its nodes during all working hours of its users."""
 
 
 def check(fleet: Fleet) -> Iterator[Problem]:

@@ -63,7 +63,7 @@ class Share(NamedTuple):
 
 PERCENT_SIGNS = ("%", "percent", "Prozent", "pour cent", "por ciento")
 LEAST = 90.0
-"""Percentage from which a share stated with a downtime is an availability."""
+"""Smallest percentage at which a share stated with a downtime is an availability."""
 _PERIODS = {
     "a month": (r"months?|monat|mois|mes|monthly|30 days|30 tagen?", MONTH),
     "a year": (r"years?|jahr|an|année|año|yearly|annually", YEAR),

@@ -22,9 +22,9 @@ PLATEAU = 16 * GIB
 RECOMMENDED = (0.80, 0.90)
 """Range of shares of the predicted bandwidth in which a threshold passes a sound machine and fails a faulty one."""
 LEAST_OF_ADAPTER = 0.6
-"""Share of the NIC bandwidth from which a figure between two nodes measures the NICs."""
+"""Smallest share of the NIC bandwidth at which a figure between two nodes measures the NICs."""
 WIDE = 4
-"""Number of nodes from which a tree sends each byte through the NICs nearly as often as a ring."""
+"""Smallest number of nodes at which a tree sends each byte through the NICs nearly as often as a ring."""
 NEARLY = 0.9
 """Share of the bandwidth of a two-node test that a wider test must require to count as its repetition."""
 SOCKETS = 0.15
@@ -63,7 +63,7 @@ def measures_adapters(stated: AcceptanceSpec, cluster: Cluster) -> bool:
     """Whether a point-to-point test between nodes of one scale-up domain demands the rate of the NICs, as a test with
     `ib_write_bw` does.
     """
-    asked, share = bus_bandwidth(stated, cluster), cluster.nic_share
+    asked, share = bus_bandwidth(stated, cluster), cluster.nic_bandwidth_per_accelerator
     between = stated.collective == "send-recv" and nodes_of(stated, cluster) > 1
     return bool(between and asked and share and LEAST_OF_ADAPTER * share <= asked <= share)
 

@@ -30,7 +30,7 @@ class Capacity(NamedTuple):
     unit: str
 
     @property
-    def what(self) -> str:
+    def load_unit(self) -> str:
         return self.kind if self.kind == "users" else f"{self.kind}/s"
 
 

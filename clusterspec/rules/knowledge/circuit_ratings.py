@@ -8,7 +8,7 @@ from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.standard import pattern
 
 LOWEST_LINE = 300.0
-"""Voltage from which a voltage is read as line to line; below it, 200 V and 208 V are read so too."""
+"""Smallest voltage at which a voltage is read as line to line; below it, 200 V and 208 V are read so too."""
 ONE_PHASE = pattern(r"\b(?:single|one|1)[- ]?phase\b|\beinphasig|\bmonophasé|\bmonofásic")
 _EIGHTY = pattern(r"\b80 ?%|\b0[.,]8\b(?! ?pf)|\bfour fifths\b|\bcontinuous\w*")
 _FACTOR = pattern(r"\b(?:power factor|pf|cos ?(?:phi|φ)|leistungsfaktor)(?: of| is|:|=)? ?(0[.,]\d{1,2}|1(?:[.,]0)?)\b")

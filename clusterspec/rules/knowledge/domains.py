@@ -57,7 +57,7 @@ def _bus_bandwidth(cluster: Cluster, placement: Placement, name: str) -> float |
     try:
         return (
             collective_cost(cluster, name, placement, LARGE).busbw
-            if cluster.nic_share or placement.nodes == 1
+            if cluster.nic_bandwidth_per_accelerator or placement.nodes == 1
             else None
         )
     except CollectiveUnavailableError:

@@ -101,8 +101,8 @@ class FailingMachine:
         if kept is None:
             return self.used, self.used
         each = (kept.restart.value + kept.interval.value / 2) / kept.between.value
-        stopped = (kept.stopped + kept.repeated) / each if each else 1.0
-        return stopped * self.used, (1 - kept.stopped) * self.used
+        stopped = (kept.stopped_share + kept.repeated_share) / each if each else 1.0
+        return stopped * self.used, (1 - kept.stopped_share) * self.used
 
     @property
     def repair(self) -> Figure:

@@ -109,7 +109,7 @@ def _is_other_base(figure: StatedFigure, ratio: float, rounding: float) -> bool:
 
 
 def _differs_in_digit(figure: StatedFigure, right: float, fewest: int) -> bool:
-    """Whether the digits of a figure are those of the right one, but for one digit, or for the order of two neighbors."""
+    """Whether a figure has the digits of the right one, except for one digit or for the order of two neighbors."""
     unit = 2 * figure.half
     written, true = (f"{round(each / unit):d}" for each in (figure.plain, right))
     if len(written) != len(true):

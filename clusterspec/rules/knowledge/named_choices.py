@@ -89,7 +89,7 @@ def _models_in(text: str, catalog: Catalog) -> Iterator[tuple[str, tuple[str, ..
 
 
 def _is_name_of(own: Model, id_: str) -> bool:
-    """Whether an id is that of a model, or of the family whose release the model is: `kimi-k2` for `kimi-k2-0905`."""
+    """Whether an id belongs to a model, or to the family of which the model is a release: `kimi-k2` for `kimi-k2-0905`."""
     return own.id == id_ or own.id.startswith(f"{id_}-")
 
 

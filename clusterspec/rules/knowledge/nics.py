@@ -47,7 +47,7 @@ def is_starved(cluster: Cluster, deviations: Deviations) -> bool:
     """Whether a job over several domains has less than `WORKABLE` of the usual network bandwidth per accelerator."""
     if cluster.scale_out is None or cluster.nodes < 2 or cluster.accelerators <= cluster.scale_up.domain:
         return False
-    usual, share = network_of_peak(cluster.accelerator), cluster.nic_share or 0.0
+    usual, share = network_of_peak(cluster.accelerator), cluster.nic_bandwidth_per_accelerator or 0.0
     return usual is not None and not deviations.has_any_of("nic") and 0 < share < WORKABLE * usual
 
 

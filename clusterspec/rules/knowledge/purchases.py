@@ -11,7 +11,7 @@ from clusterspec.spec.model import Price, ProcurementSpec
 from clusterspec.standard import pattern
 
 ROUNDED = 1.002
-"""Ratio of a sum to a budget from which the sum exceeds it; some count 8,760 hours per year and others 8,766."""
+"""Smallest ratio of a sum to a budget at which the sum exceeds it; some count 8,760 hours per year and others 8,766."""
 
 
 def is_bought(procurement: ProcurementSpec, cluster: Cluster) -> bool:

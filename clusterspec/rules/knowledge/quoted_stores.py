@@ -98,11 +98,10 @@ def bytes_for_data(text: str, stated: str = "") -> float:
 
 
 def stores_of_line(text: str, quantity: float | None, *, periodic: bool = False) -> float:
-    """The number of storage systems of the size that a text states: the quantity, or 1 if the size is that of all of
-    them.
+    """The number of storage systems of the size that a text states: the quantity, or 1 if the size covers all of them.
 
-    The size counts for all systems if it equals the drives of one times the quantity, if the quantity counts the nodes
-    or months in the text or is a number of terabytes, or if the line is ``periodic``.
+    It covers all systems in three cases: it equals the drives of one system times the quantity; the quantity counts
+    nodes, months or terabytes; the line is ``periodic``.
 
     >>> stores_of_line("24 x 15.36 tb each (3.686 pb raw in all)", 10), stores_of_line("24 x 15.36 tb nvme", 10)
     (1.0, 10.0)

@@ -15,7 +15,7 @@ from clusterspec.spec.model import ProcurementSpec, SupportSpec
 from clusterspec.standard import pattern
 
 LONGER = 1.1
-"""Ratio of two times from which rounding does not explain the longer one."""
+"""Smallest ratio of two times at which rounding does not explain the longer one."""
 SAME = 0.02
 """Relative difference up to which the time in a line and the time in a key are equal."""
 _SUPPORT = pattern(

@@ -243,7 +243,7 @@ class UnusualValue:
         return limit is not None and (self.value >= limit * self.range.high or self.value * limit <= self.range.low)
 
     @property
-    def bounds(self) -> str:
+    def range_text(self) -> str:
         """The range as text: `0.01 to 1`, `1 kW to 1.5 MW`, `1:2 to 16:1`."""
         return f"{_value_text(self.range.low, self.range.unit)} to {_value_text(self.range.high, self.range.unit)}"
 

@@ -47,7 +47,7 @@ def bubble(plan: Plan) -> float:
 
 def computing_seconds(plan: Plan) -> float:
     """Seconds of computation per step; 0 if the step is not known."""
-    return plan.step.computing if plan.step else 0.0
+    return plan.step.computing_seconds if plan.step else 0.0
 
 
 def share(seconds: float, plan: Plan) -> float:
@@ -59,7 +59,7 @@ def share(seconds: float, plan: Plan) -> float:
 # The severity of a predicted loss
 
 A_QUARTER = 0.25
-"""Share of the machine's time from which a flaw is an error, by the definition of severity."""
+"""Smallest share of the machine's time at which a flaw is an error, by the definition of severity."""
 EXACT = (1.0, 1.0)
 """The range of a share that follows from stated figures by arithmetic: it has no uncertainty."""
 Bounds = tuple[float, float]
@@ -88,7 +88,7 @@ def cost_severity(loss: float | None, bounds: Bounds, unknown: str = "error", mo
 def step_severity(loss: float | None, plan: Plan | None, unknown: str = "error", most: str = "error") -> str:
     """The severity of a flaw that costs a share of the predicted step, by the range of a difference of two layouts.
 
-    In reinforcement learning the plan is one update of the trainer, and the share is that of the whole step.
+    In reinforcement learning the plan is one update of the trainer, but the share relates to the whole step.
     """
     if plan is None or plan.difference_bounds is None:
         return cost_severity(loss, EXACT, unknown, most)
@@ -113,8 +113,8 @@ def target_severity(
 ) -> str:
     """The severity of a predicted time above its target.
 
-    It is a warning if the low end of the time's range also misses the target, and an error if the low end exceeds the
-    target by a third, or at all where the time follows from a measurement of the same job.
+    It is a warning if the low end of the time's range also misses the target. It is an error if the low end exceeds the
+    target by a third; where the time follows from a measurement of the same job, any excess is an error.
 
     >>> [target_severity(1.0, seconds, (0.8, 1.25)) for seconds in (1.2, 1.3, 1.6, 1.7)]
     ['note', 'warning', 'warning', 'error']
@@ -143,9 +143,9 @@ def run_severity(target: float, seconds: float, timed: Plan) -> str:
 # Sums of gradients in bf16
 
 MANY = 256
-"""Number of terms from which a sum of equal bf16 numbers stops growing: 2 to the power of its 8 significant bits."""
+"""Smallest number of terms at which a sum of equal bf16 numbers stops growing: 2 to the power of its 8 significant bits."""
 MANY_STEPS = 64
-"""Number of micro-batches from which the last of equal terms in a bf16 sum keep at most two of their eight significant
+"""Smallest number of micro-batches at which the last of equal terms in a bf16 sum keep at most two of their eight significant
 bits.
 """
 

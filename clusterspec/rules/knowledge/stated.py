@@ -194,8 +194,8 @@ def _nic_figures(written: ClusterSpec, cluster: Cluster) -> Iterator[StatedFigur
 def _line_rate(written: ClusterSpec, cluster: Cluster) -> CatalogFigure | None:
     """The line rate of one NIC; None if unknown.
 
-    It is taken from the platform, else a stated single-port NIC, else the ports of the stated switch, else a technology
-    with fixed port rates whose usual rate is also usual for the accelerator.
+    The first of these states it: the platform; a stated NIC with one port; the ports of the stated switch; a technology
+    with fixed port rates, if its usual rate is also usual for the accelerator.
     """
     fabric, platform, usual = cluster.scale_out, cluster.platform, cluster.accelerator.nic_bandwidth
     if platform is not None and platform.nic_bandwidth is not None:

@@ -89,9 +89,10 @@ _TIME: Dimensions = (0, 0, 1, 0)
 class StatedFigure(NamedTuple):
     """A number of a text in SI, and how it is written.
 
-    ``dimensions`` are its powers of money, watts, seconds and bytes, ``noun`` is what it counts, ``per`` what it is for each of,
-    and ``period`` the seconds of the year or hour that it is for. ``plain`` is the number as written, in units of ``scale``, and
-    ``half`` is half a unit of its last digit. ``before`` and ``behind`` are the words up to its neighbors.
+    ``dimensions`` are its powers of money, watts, seconds and bytes. ``noun`` is what it counts: in `8 GPUs a node` the
+    GPU, and ``per`` the node. ``period`` is the seconds of a figure per hour or year. ``plain`` is the number as
+    written, in units of ``scale``, and ``half`` is half a unit of its last digit. ``before`` and ``behind`` are the
+    words up to its neighbors.
     """
 
     value: float
@@ -171,16 +172,18 @@ def _add_figures(found: list[StatedFigure], sentence: str, index: int, offset: i
             read = read._replace(noun=noun_of(("", *before)[-2]))  # `the steps are 57,220`
         last = numbers[place + 1] if place + 1 < len(numbers) else len(tokens)
         behind = tuple(words[max(at + 1, read.end) : last])
-        per = read.per or _owner(before)
+        per = read.per or _per_noun(before)
         if not per and found:
-            per = _owner_of_last(read, tokens[at], found[-1], before, behind)
+            per = _per_noun_of_last(read, tokens[at], found[-1], before, behind)
         found.append(_figure(sentence, tokens, at, index, offset, read._replace(per=per), before, behind))
 
 
-def _owner_of_last(
+def _per_noun_of_last(
     read: _Meaning, token: Token, last: StatedFigure, before: Sequence[str], behind: Sequence[str]
 ) -> str:
-    """What a figure is for each of by the figure before it: the same in another unit, or a count of parts that have it each."""
+    """The noun behind `per` of a figure, by the figure before it: the same figure in another unit, or a count of parts
+    that each have it.
+    """
     value = token.values[0] * read.scale
     same = read.dimensions == last.dimensions and read.noun == last.noun and abs(value / last.value - 1) < SAME
     if same and last.per and len(before) <= MOST_LINKS:
@@ -310,8 +313,10 @@ def noun_of(word: str) -> str:
     return _FURTHER_NOUNS.get(lower) or NOUNS.get(lower) or NOUNS.get(lower.rpartition("-")[2], "")
 
 
-def _owner(before: Sequence[str]) -> str:
-    """What a figure is for each of, by the words before it: `a token occupies`, `jedes Token belegt`, `each node has`."""
+def _per_noun(before: Sequence[str]) -> str:
+    """The noun behind `per` of a figure, by the words before it: `a token occupies`, `jedes Token belegt`, `each node
+    has`.
+    """
     for place in range(len(before) - 1, 0, -1):
         if noun := noun_of(before[place]):
             return noun if any(each in _EACH for each in before[max(0, place - 2) : place]) else ""

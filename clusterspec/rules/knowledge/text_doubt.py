@@ -88,8 +88,8 @@ _NUMBER = pattern(r"(?<![\w.,])\d[\d.,]*")
 
 
 def doubted_problem(problem: Problem, text: str) -> Problem:
-    """A problem found in a text; only a note where the sentence in which it was found, or the one before it, also speaks
-    of another machine, order, offer or case, and where no known mistake explains one of many figures.
+    """A problem found in a text, lowered to a note where the text raises a doubt: its sentence, or the one before it,
+    also speaks of another machine, order, offer or case; or no known mistake explains one of many figures.
     """
     if problem.severity is Severity.NOTE:
         return problem

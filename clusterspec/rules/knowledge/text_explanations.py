@@ -50,10 +50,11 @@ class Claim(NamedTuple):
 
 
 def is_explained(claim: Claim, text: str, counts: Collection[float], amounts: Collection[Quantity] = ()) -> bool:
-    """Whether a text states the right result, too, or its result is the value of a key, another multiple of one of the
-    figures, or follows with another number of its sentence or of the one before it.
+    """Whether a result has another explanation than the claimed one. The text also states the right result; or its
+    result is the value of a key or another multiple of one of the figures; or it follows with another number of its
+    sentence or of the one before it.
 
-    ``counts`` are those of the machine, ``amounts`` the quantities of the keys.
+    ``counts`` are the counts of the machine, ``amounts`` the quantities of the keys.
 
     >>> text = "Four servers with eight GPUs. The eight together read 42.4 TB/s (5.3 TB/s each)."
     >>> is_explained(Claim("42.4 TB/s", "21.2 TB/s", "4 servers times 5.3 TB/s"), text, (), ())
@@ -128,8 +129,8 @@ def _is_restated(claim: Claim, stated: Figure, near: str) -> bool:
 
 
 def _follows_with_another(claim: Claim, stated: Figure, near: str, counts: Collection[float]) -> bool:
-    """Whether a result is the sum of two figures near it, or the right one times, over, plus or less another number near
-    it, or with that number or figure in place of one of the figures.
+    """Whether a result follows with another figure near it. It is the sum of two figures near it; or the right result
+    times, over, plus or less another number; or the right result with that number in place of one of the figures.
     """
     alike = {*_comparable_values(stated, near)}
     addends = [each for each in sorted(alike) if LEAST_ADDEND * stated.value < each < stated.value]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 
-from clusterspec.quantity import HOUR
+from clusterspec.quantity import HOUR, PRECISIONS
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_dimensions import LENGTHS_AHEAD
 from clusterspec.rules.knowledge.text_figures import (
@@ -20,7 +20,7 @@ from clusterspec.rules.knowledge.text_figures import (
     related_figures,
     with_digits,
 )
-from clusterspec.rules.knowledge.text_units import word_set
+from clusterspec.rules.knowledge.text_units import stored_precisions, word_set
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units.display import plain
 
@@ -66,18 +66,6 @@ MOST_DIGITS = 1e6
 """Counts from which on a message names a count in the words of the text."""
 _LAST = pattern(r"(?i)\b(?:last|newest|latest|most recent) $")
 _KEPT = pattern(r"(?i)\b(?:kept|keeps?|retain\w*|stay|remain|stored?)\b")
-_BYTES = {
-    "fp32": 4.0,
-    "bf16": 2.0,
-    "fp16": 2.0,
-    "fp8": 1.0,
-    "int8": 1.0,
-    "fp4": 0.5,
-    "nvfp4": 0.5,
-    "mxfp4": 0.5,
-    "int4": 0.5,
-}
-_PRECISION = pattern(r"(?i)\b(" + "|".join(_BYTES) + r")\b")
 _MORE_THAN_WEIGHTS = pattern(
     r"(?i)\b(?:optimizer\w*|gradients?|moments?|adam\w*|kv|cache|activations?|master|states?|checkpoints?|embedding\w*|active|per (?:gpu|rank|device)|each|tp|half|overhead|scales?)\b"
 )
@@ -315,13 +303,13 @@ def _amount_and_time(result: RelatedFigure, before: Sequence[RelatedFigure]) -> 
 
 def _bytes_of_weights(sentence: str, result: RelatedFigure, before: Sequence[RelatedFigure]) -> Iterator[Expectation]:
     """`the weights of 70 B parameters in bf16 take 140 GB`."""
-    precisions = {each.lower() for each in _PRECISION.findall(sentence)}
+    precisions = stored_precisions(sentence)
     counts = [each for each in before if each.noun in ("parameter", "param", "weight")]
     if result.dimensions != (0, 0, 0, 1) or len(precisions) != 1 or len(counts) != 1 or len(before) != 1:
         return
     if _MORE_THAN_WEIGHTS.search(sentence) is None:
         precision = precisions.pop()
-        yield counts[0].value * _BYTES[precision], f"{counts[0].words} in {precision}", False
+        yield counts[0].value * PRECISIONS[precision].bits / 8, f"{counts[0].words} in {precision}", False
 
 
 def _amount_over_rate(

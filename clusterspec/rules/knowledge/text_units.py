@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.quantity import DAY, HOUR, YEAR
+from clusterspec.standard import pattern
 
 MINUTE = 60.0
 MONTH = YEAR / 12
@@ -16,6 +17,18 @@ def word_set(text: str) -> frozenset[str]:
 
 def _table(*rows: tuple[float, str]) -> dict[str, float]:
     return {word: value for value, words in rows for word in words.split()}
+
+
+_STORED = pattern(r"(?i)\b(?:fp32|bf16|fp16|fp8|int8|fp4|nvfp4|mxfp4|int4)\b")
+
+
+def stored_precisions(text: str) -> set[str]:
+    """The precisions in a text in which weights and caches are stored.
+
+    >>> sorted(stored_precisions("BF16 weights with an FP8 cache; products in TF32"))
+    ['bf16', 'fp8']
+    """
+    return {each.lower() for each in _STORED.findall(text)}
 
 
 TIME_WORDS = _table(
@@ -37,7 +50,7 @@ SCALE_WORDS = {
     ),
     "mil millones": 1e9,
 }
-"""What words multiply the number before them by."""
+"""The factor of each word that scales the number before it."""
 ABBREVIATED = word_set("mio mrd tsd std")
 """Words after which a full stop ends no sentence."""
 LETTERS = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12}

@@ -17,4 +17,4 @@ def is_fine_tuning(training: Workload) -> bool:
     """
     if training.trainable is not None:
         return True
-    return training.tokens is not None and training.tokens < TUNED * model_weights(training.model).active
+    return training.tokens is not None and training.tokens < TUNED * model_weights(training.model).active_weights

@@ -12,7 +12,7 @@ from clusterspec.rules.knowledge.part_mentions import PartMention, mentions_in
 from clusterspec.rules.knowledge.text_amounts import BYTES, Amount, amounts_in
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_of_this_plan
 from clusterspec.rules.knowledge.text_explanations import Claim
-from clusterspec.rules.knowledge.text_units import WEIGHTS
+from clusterspec.rules.knowledge.text_units import WEIGHTS, stored_precisions
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -26,7 +26,6 @@ _AHEAD = pattern(
     rf"(?i)\b{_WEIGHTS}\b[^\d.;:]{{0,40}}\b{_TAKE} (?:about |some |nearly |roughly |rund |etwa |environ |unos |circa )?$"
 )
 _BEHIND = pattern(rf"(?i)^ (?:(?:of|an|de|di|aan) )?{_WEIGHTS}\b(?!:)")
-_PRECISION = pattern(r"(?i)\b(?:bf16|fp16|fp8|int8|fp32)\b")
 _OF_PART = pattern(
     r"(?i)\b(?:per|each|every|pro|je|jede[rsnm]?|par|por|chaque|cada|elk|ogni|adapters?|lora|draft\w*|experts?|embedding\w*|layers?|gradients?|optimi[sz]er|states?|cache|saved?|shard\w*|rest|left|quantized)\b|/ ?gpu\b"
 )
@@ -36,8 +35,9 @@ ROUNDED = 0.15
 
 
 def wrong_weights(text: str, model: Model, counts: Collection[float], catalog: Catalog) -> Iterator[Claim]:
-    """The bytes of weights in a stated precision that a text gives for a model and that are not those of its parameters, nor
-    of one of ``counts`` parts into which the layout splits them. Sentences about another model of the catalog are not read.
+    """The bytes of weights in a text that do not follow from the parameters of a model and the stated precision,
+    neither for the whole model nor for one of ``counts`` parts into which the layout splits it. Sentences about another
+    model of the catalog are not read.
 
     >>> catalog = Catalog.open()
     >>> model = catalog.get("model", "qwen2.5-32b")
@@ -50,7 +50,7 @@ def wrong_weights(text: str, model: Model, counts: Collection[float], catalog: C
     """
     parameters = model_weights(model).total
     for sentence in sentences_of(text):
-        mentions = [*mentions_in(sentence, catalog)] if _PRECISION.search(sentence) is not None else None
+        mentions = [*mentions_in(sentence, catalog)] if stored_precisions(sentence) else None
         if mentions is None or any(each.kind == "model" and model.id not in each.ids for each in mentions):
             continue
         for amount, precision in _amounts_of_weights(_without_names(sentence, mentions)):
@@ -74,7 +74,7 @@ def _amounts_of_weights(sentence: str) -> Iterator[tuple[Amount, str]]:
         ahead, behind = sentence[: amount.start], sentence[amount.end :]
         is_of_weights = _AHEAD.search(ahead) is not None or _BEHIND.match(behind) is not None
         clause = clause_at(sentence, amount.start, amount.end)
-        named = {each.lower() for each in _PRECISION.findall(clause)}
+        named = stored_precisions(clause)
         if amount.kind != BYTES or not is_of_weights or len(named) != 1:
             continue
         if _OF_PART.search(clause) is None and is_of_this_plan(clause):

@@ -70,7 +70,7 @@ RULE = Rule.of(
 WIDEST, NARROWEST = 256, 32
 """Elements of one head: the most that fused kernels take, and the fewest of published models with `hidden` of 2,048."""
 LARGE = 2048
-"""Value of `hidden` from which models have wide heads; small models for tests have narrow ones."""
+"""Smallest value of `hidden` at which models have wide heads; small models for tests have narrow ones."""
 
 
 def check(written_model: ModelSpec, model: Model) -> Iterator[Problem]:

@@ -69,7 +69,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 CERTAIN = 2.0
-"""Ratio to the high end of the range from which prediction uncertainty cannot explain a measured time."""
+"""Smallest ratio to the high end of the range at which prediction uncertainty cannot explain a measured time."""
 
 
 class _Predicted(NamedTuple):

@@ -62,7 +62,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 LONG = 8192
-"""Sequence length from which the scores of plain attention are most of a layer's activations."""
+"""Smallest sequence length at which the scores of plain attention are most of a layer's activations."""
 
 
 def check(

@@ -58,7 +58,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("offload-exceeds-host-memory",))
 MUCH = 0.5
-"""Share of the states from which the update mostly runs on the processor."""
+"""Smallest share of the states at which the update mostly runs on the processor."""
 
 
 def check(training: Workload, layout: Layout, what_if: WhatIf) -> Iterator[Problem]:

@@ -62,7 +62,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.90
 NEARLY = 0.975
-"""Share of the memory from which it may be a warning: of 349 published runs (docs/accuracy.md), 11 are predicted above
+"""Smallest share of the memory at which the finding may be a warning: of 349 published runs (docs/accuracy.md), 11 are predicted above
 0.95 and three above this.
 """
 STATES = 0.75

@@ -65,9 +65,9 @@ from clusterspec.units import percent, plain
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("stage-layers-mismatch",))
 MOST = 1.05
 COSTLY = 1 / 3
-"""Relative lengthening of the step from which an uneven split is an error: a quarter of the lengthened step is lost."""
+"""Smallest relative lengthening of the step at which an uneven split is an error: a quarter of the lengthened step is lost."""
 NOTICED = 1.08
-"""Ratio of the heaviest stage to that of the most even split from which a stated split is a warning."""
+"""Smallest ratio of the heaviest stage to that of the most even split at which a stated split is a warning."""
 
 
 def check(
@@ -125,7 +125,7 @@ def _ends_hold_fewer_layers(ranks: list[int]) -> bool:
 def _head_in_layers(model: Model) -> float:
     """The weights of the output head divided by the weights of a layer."""
     weights = model_weights(model)
-    layer = (weights.multiplied - model.vocab * model.hidden) / model.layers
+    layer = (weights.multiplied_weights - model.vocab * model.hidden) / model.layers
     return model.vocab * model.hidden / layer if layer > 0 else 0.0
 
 

@@ -84,7 +84,7 @@ from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "warning")
 MOST = 6.0
-"""Ratio of the storage rate to the rate of the network path from which the two are out of proportion."""
+"""Smallest ratio of the storage rate to the rate of the network path at which the two are out of proportion."""
 READS = 2.0
 """Ratio of the read rate to the write rate of usual storage systems, which are sold by their write rate."""
 MUCH = 2.0

@@ -3,9 +3,9 @@
 ## What it finds
 
 `networks.storage` with `shares: scale_out`, no `extra_endpoints`, and fewer free ports on the leaf switches than the
-storage systems have (one system where `systems` is absent). The ports of a system are those of its catalog entry, at
-the rate of the fabric's links; a system that the catalog lacks has at least one port. The leaf switches are those that
-the spec states.
+storage systems have (one system where `systems` is absent). The ports of a system come from its catalog entry, at the
+rate of the fabric's links; a system that the catalog lacks has at least one port. The leaf switches are those that the
+spec states.
 
 ## Why it matters
 

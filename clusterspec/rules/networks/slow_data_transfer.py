@@ -61,7 +61,7 @@ from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 LEAST = 0.05
-"""Share of the term from which the time of a copy is reported."""
+"""Smallest share of the term at which the time of a copy is reported."""
 
 
 def check(

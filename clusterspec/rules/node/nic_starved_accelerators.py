@@ -71,7 +71,7 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("fewer-nics-than-instan
 def check(
     deviations: Deviations, training: Workload, cluster: Cluster, scale_out: ScaleOut, what_if: WhatIf
 ) -> Iterator[Problem]:
-    if cluster.nic_share is None:
+    if cluster.nic_bandwidth_per_accelerator is None:
         return
     usual = network_of_peak(cluster.accelerator)
     if usual is None or not is_starved(cluster, deviations):
@@ -82,7 +82,7 @@ def check(
     sold = cluster.cloud and saved is not None and severity == "warning"
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
-        f"each {cluster.accelerator.name} has {display_bits(cluster.nic_share)} of network bandwidth, less than half of the usual {display_bits(usual)}{times}",
+        f"each {cluster.accelerator.name} has {display_bits(cluster.nic_bandwidth_per_accelerator)} of network bandwidth, less than half of the usual {display_bits(usual)}{times}",
         f"use more or faster NICs, {display_bits(enough)} or more for each node together, or a layout that keeps traffic in the "
         "node (hsdp, pp across nodes)",
         severity="note" if sold else severity,

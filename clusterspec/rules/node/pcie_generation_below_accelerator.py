@@ -63,7 +63,7 @@ RULE = Rule.of(__name__, "note", yields_to=("nic-exceeds-pcie-slot", "contradict
 NEWEST = 6
 """Newest PCIe generation of hosts and accelerators on sale, as on GB300 and MI455X in the catalog."""
 FAR = 2
-"""Number of generations between host and accelerator from which the figure is more likely a mistake."""
+"""Smallest number of generations between host and accelerator at which the figure is more likely a mistake."""
 
 
 def check(written_cluster: ClusterSpec, accelerator: Accelerator) -> Iterator[Problem]:

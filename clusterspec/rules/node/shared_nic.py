@@ -3,13 +3,13 @@
 ## What it finds
 
 More than one scale-up domain, fewer NICs than accelerators in a node (packages, not ranks), and less bandwidth for each
-accelerator than usual. The usual bandwidth is that of the NICs sold with the accelerator, limited to the bandwidth per
-dense bf16 FLOP of a DGX H100. The rule is silent for accelerators that share NICs by design (a TPU host has a NIC for
-four chips), where no group of the layout leaves its domain and its node, and where one NIC for each accelerator is
-predicted to save at most 2 % of the step. Where the step is predicted, the finding is a note below the half-width of
-the range of that difference, a warning above it, and an error if at least a quarter of the step is lost even at the low
-end of the range. Where no step is predicted it is a warning, and a note for an unmodified platform or at three quarters
-of the usual bandwidth and more.
+accelerator than usual. The NICs sold with the accelerator give the usual bandwidth, at most the bandwidth per dense
+bf16 FLOP of a DGX H100. The rule is silent for accelerators that share NICs by design (a TPU host has a NIC for four
+chips), where no group of the layout leaves its domain and its node, and where one NIC for each accelerator is predicted
+to save at most 2 % of the step. Where the step is predicted, the finding is a note below the half-width of the range of
+that difference, a warning above it, and an error if at least a quarter of the step is lost even at the low end of the
+range. Where no step is predicted it is a warning, and a note for an unmodified platform or at three quarters of the
+usual bandwidth and more.
 
 ## Why it matters
 
@@ -69,7 +69,7 @@ RULE = Rule.of(
 )
 
 NEARLY = 0.75
-"""Share of the usual bandwidth from which NICs are shared on purpose, as in machines with two 200 Gb/s NICs for four
+"""Smallest share of the usual bandwidth at which NICs are shared on purpose, as in machines with two 200 Gb/s NICs for four
 A100.
 """
 

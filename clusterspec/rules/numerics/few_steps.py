@@ -74,7 +74,7 @@ MANY = 2e7
 batches of 2M, arXiv 2502.02737).
 """
 LARGE = 256
-"""Number of ranks from which a run does not count as fine-tuning."""
+"""Smallest number of ranks at which a run does not count as fine-tuning."""
 
 
 def check(training: Workload, layout: Layout | None) -> Iterator[Problem]:

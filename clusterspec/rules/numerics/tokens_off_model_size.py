@@ -87,7 +87,7 @@ planned 0.45 for a trillion parameters (arXiv 2104.04473, section 5.1).
 TUNING = 20e9
 """Tokens below which a run may be fine-tuning."""
 LARGE = 256
-"""Number of ranks from which a run does not count as fine-tuning."""
+"""Smallest number of ranks at which a run does not count as fine-tuning."""
 BEST = 20
 EXTENSION = 32_768
 """Sequence length that only the end of a pre-training uses, to extend the context (Llama 3, arXiv 2407.21783, 3.4.2).
@@ -108,7 +108,7 @@ def check(
         or (tokens < TUNING and (layout is None or layout.ranks < LARGE))
     ):
         return
-    weights = model_weights(training.model).active
+    weights = model_weights(training.model).active_weights
     each = tokens / weights
     if (FEW if (accelerator.year or LAW) >= LAW else BEFORE_LAW) <= each <= MANY:
         return

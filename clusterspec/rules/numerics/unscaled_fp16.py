@@ -66,11 +66,11 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 LARGE = 20e9
-"""Number of parameters from which published fp16 runs lost steps to overflow."""
+"""Smallest number of parameters at which published fp16 runs lost steps to overflow."""
 RUN = 10e9
-"""Number of tokens from which a run is more than fine-tuning: gradients change by orders of magnitude within it."""
+"""Smallest number of tokens at which a run is more than fine-tuning: gradients change by orders of magnitude within it."""
 LONG = 500e9
-"""Number of tokens from which a large fp16 run is at risk: OPT-175B ended after 180 billion, with a restart every 5
+"""Smallest number of tokens at which a large fp16 run is at risk: OPT-175B ended after 180 billion, with a restart every 5
 billion.
 """
 

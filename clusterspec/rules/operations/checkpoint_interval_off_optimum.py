@@ -75,9 +75,9 @@ RULE = Rule.of(__name__, "warning", "likely")
 OFF = 2.0
 FAR_OFF = 3.0
 WORTH = 0.05
-"""Share of the time from which a better interval is worth more than a note."""
+"""Smallest share of the time at which a better interval is worth more than a note."""
 OPTIMISTIC = 3.0
-"""Multiple of the usual time between failures from which `optimistic-failure-rate` doubts the stated time."""
+"""Smallest multiple of the usual time between failures at which `optimistic-failure-rate` doubts the stated time."""
 """Ratio to the optimum that is reported without a stated failure rate: a rate three times as low moves the optimum by 1.7."""
 
 

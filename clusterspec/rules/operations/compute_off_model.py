@@ -86,13 +86,13 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 SPARSE_MODEL = 1.5
-"""Ratio of all to active parameters from which a text about one of them can be told from a text about the other."""
+"""Smallest ratio of all to active parameters at which a text about one of them can be told from a text about the other."""
 SAME = 0.06
 """Relative difference up to which rounded numbers of parameters, FLOP and FLOP/s are equal."""
 OFF = 2.5
 """Factor between stated and computed FLOP that conventions for attention and recomputation cannot explain."""
 OF_RUN = 1e19
-"""Number of FLOP from which a figure is that of a run; smaller ones belong to a token, a layer or a step."""
+"""Smallest number of FLOP that a whole run takes; smaller ones belong to a token, a layer or a step."""
 _CUES = ("FLOP", "flop", "loating", "leitkomma", "virgule flottante", "6 x ", "6 × ", "6 * ", "6*", "6×", "6·")
 _OPERATIONS = pattern(
     r"(?i)\b(?:floating[- ]point operations|gleitkomma-?operationen|opérations en virgule flottante|flops?)\b"
@@ -125,7 +125,7 @@ def check(own_remarks: str, training: Workload, cluster: Cluster | None) -> Iter
 
 def _flop_problem(text: str, work: Workload) -> Iterator[Problem]:
     """The problem of the first FLOP figure of the run that does not follow from active parameters and tokens."""
-    whole, active = model_weights(work.model).total, model_weights(work.model).active
+    whole, active = model_weights(work.model).total, model_weights(work.model).active_weights
     for product in text_products(text):
         named = next((each for each in product.factors if agree(_count(each), whole, SAME)), None)
         if (
@@ -167,7 +167,9 @@ def _names_tokens(quantities: tuple[TextQuantity, ...], work: Workload) -> bool:
     """Whether a sentence computes FLOP with the tokens of the run; also true if it has no other figure of that size."""
     large = [each.value for each in quantities if each.unit in (BARE, "token") and each.value >= 1e10]
     weights = model_weights(work.model)
-    others = [each for each in large if not any(agree(each, own, SAME) for own in (weights.total, weights.active))]
+    others = [
+        each for each in large if not any(agree(each, own, SAME) for own in (weights.total, weights.active_weights))
+    ]
     return not others or any(agree(each, work.tokens or 0.0, SAME) for each in others)
 
 
@@ -288,7 +290,7 @@ def _quotient_problem(text: str, work: Workload) -> Iterator[Problem]:
     if _OTHER_QUOTIENT.search(clause) is not None:
         return
     weights = model_weights(work.model)
-    sizes = (weights.active,) if match["active"] else (weights.active, weights.total)
+    sizes = (weights.active_weights,) if match["active"] else (weights.active_weights, weights.total)
     stated = number_in_text(match[1])
     if not any(abs(stated / (work.tokens / each) - 1) <= 0.25 for each in sizes):
         right = work.tokens / sizes[0]

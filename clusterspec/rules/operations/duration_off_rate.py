@@ -304,11 +304,13 @@ def _names_run(text: str) -> bool:
 def _utilization_problem(
     text: str, work: Workload, cluster: Cluster, written: WorkloadSpec | None
 ) -> Iterator[Problem]:
-    """The problem of a time in which the tokens cannot be trained at the utilization in the sentence or the spec."""
+    """The problem of a stated time that is too short, or too long, for the tokens at the utilization in the sentence or
+    the spec.
+    """
     if not work.tokens or work.peak is None or work.trainable is not None:
         return
     expected = written.expected_mfu if written is not None else None
-    flops = (6 * model_weights(work.model).active, workload_flops_per_token(work))
+    flops = (6 * model_weights(work.model).active_weights, workload_flops_per_token(work))
     for sentence, quantities in sentence_quantities(text):
         shares = [each.value for each in quantities if each.unit == SHARE and 0.05 <= each.value <= 0.9]
         if _UTILIZED.search(sentence) is None or len(shares) > 1 or _OTHER_RUN.search(sentence) is not None:

@@ -151,7 +151,7 @@ _ONE = pattern(
 """Pattern of words in a clause about one part, or about something other than failures in operation."""
 _BOUND = pattern(r"(?i)\b(?:at most|up to|no more than|less than|below|höchstens|au plus|como máximo)\b")
 CLEAR = 1.6
-"""Factor from which rounding does not explain a different number of failures per year."""
+"""Smallest factor at which rounding does not explain a different number of failures per year."""
 SAME_RATE = 1.25
 """Ratio up to which a time between failures agrees with the counted failures."""
 

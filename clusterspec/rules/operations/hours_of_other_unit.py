@@ -238,7 +238,7 @@ def _is_of_cluster(window: Window, cluster: Cluster) -> bool:
 
 
 def _are_hours_of_plan(text: str, quantity: TextQuantity) -> bool:
-    """Whether hours are those of the plan, and not a remainder, a part or a price."""
+    """Whether hours belong to the plan, and are no remainder, part or price."""
     clause = clause_at(text, quantity.start, quantity.end)
     return is_certain(text, quantity) and _REST.search(clause) is None
 

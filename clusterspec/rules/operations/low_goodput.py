@@ -105,7 +105,7 @@ RULE = Rule.of(
 )
 MOST = 0.10
 WORTH = 0.15
-"""Lost share from which it is more than a note: Llama 3 405B kept about 90 % of the time of 16,384 accelerators."""
+"""Smallest lost share at which the finding is more than a note: Llama 3 405B kept about 90 % of the time of 16,384 accelerators."""
 TARGET = "operations.targets.goodput"
 
 
@@ -166,7 +166,7 @@ def _lost_parts(
     kept: Interruptions, cluster: Cluster, saving_key: str, operations: OperationsSpec
 ) -> list[tuple[float, str, str]]:
     """The parts of the lost time: the share, a description, and the key that determines it."""
-    saving, repeated, restarts = kept.saving, kept.repeated, kept.stopped
+    saving, repeated, restarts = kept.saving_share, kept.repeated_share, kept.stopped_share
     waits = kept.mostly_waits
     restarting = (
         "cluster.spare_nodes" if waits and cluster.spare_nodes == 0 else _first_stated_key(kept, "restart", "between")
@@ -176,7 +176,7 @@ def _lost_parts(
         (repeated, "repeats steps after failures", _first_stated_key(kept, "interval", "between")),
     ]
     if operations.detection_time is not None:
-        noticed = kept.stopped * min(1.0, operations.detection_time.value / kept.restart.value)
+        noticed = kept.stopped_share * min(1.0, operations.detection_time.value / kept.restart.value)
         lost.append((noticed, "passes before restarts", "operations.detection_time"))
         restarts = max(0.0, restarts - noticed)
         restarting = "operations.restart_time" if operations.restart_time is not None else restarting

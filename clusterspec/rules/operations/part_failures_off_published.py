@@ -53,7 +53,7 @@ from clusterspec.spec.model import FailuresSpec, OperationsSpec
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 FAR = 10.0
-"""Ratio to the published range from which neither another fleet nor another model of the part explains a rate."""
+"""Smallest ratio to the published range at which neither another fleet nor another model of the part explains a rate."""
 
 
 def check(operations: OperationsSpec, catalog: Catalog) -> Iterator[Problem]:

@@ -72,7 +72,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 AT = "operations.targets.max_single_failure_slowdown"
 FAR = 2.0
-"""Multiple of the target from which the slowdown is an error."""
+"""Smallest multiple of the target at which the slowdown is an error."""
 
 
 def check(operations: OperationsSpec, design: Design, timed: Plan) -> Iterator[Problem]:

@@ -97,7 +97,7 @@ BARE = 1.1
 """Ratio to the power with passive cables up to which a stated power includes no optical modules, by judgment."""
 
 MOST = 2.0
-"""Ratio to the largest power above which a figure is that of several switches or has a wrong unit, by judgment."""
+"""Ratio to the largest power above which a figure covers several switches or has a wrong unit, by judgment."""
 
 
 def check(

@@ -87,7 +87,7 @@ _PARTS = r"(?:node|gpu|nic|server|link|drive|disk|port|rank|client|instance|engi
 _EACH = pattern(
     rf"(?i)^(?: ?(?:a|an)[ -]|[^,.;]{{0,20}}\b(?:per|each|every|pro|je|par|por|cada)[ -])(?:{_PARTS}|[tg]i?b\b|million|step|token|request|month|day|hour)|^ ?(?:each|apiece|/ ?\w)"
 )
-"""Pattern of words after an amount that make it the amount of each of several parts."""
+"""Pattern of words after an amount that say that each of several parts has it."""
 _EACH_BEFORE = pattern(rf"(?i)(?:[x×*] ?|\b(?:each|every|per|a) {_PARTS}(?: \w+){{0,4}} |\d |\bje )$")
 _LINKS = ("port", "link", "nic", "lane", "verbindung", "lien")
 """Beginnings of the names of parts that a transfer uses at the same time."""
@@ -179,7 +179,7 @@ def _wrong_time(sentence: str, size: SizeOrRate, rate: SizeOrRate, *, calculated
 
 
 def _is_of_another(claim: Claim, rate: SizeOrRate, text: str) -> bool:
-    """Whether a stated time is that of another amount of a text at the same rate.
+    """Whether another amount of a text takes a stated time at the same rate.
 
     >>> text = "A checkpoint has 101 GB. The data take 240 GB; a checkpoint is written in a good 5 s at 20 GB/s."
     >>> _is_of_another(Claim("5 s", "12 s", "240 GB at 20 GB/s"), SizeOrRate(20e9, "20 GB/s", False), text)

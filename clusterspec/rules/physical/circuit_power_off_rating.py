@@ -16,7 +16,7 @@ Multiply again. Three phases of 400 V and 63 A are 43.6 kVA; three of 208 V and 
 
 ## When to ignore it
 
-Ignore it where the power is that of several circuits.
+Ignore it where the power covers several circuits.
 
 ## Fires
 

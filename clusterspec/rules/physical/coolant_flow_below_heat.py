@@ -21,7 +21,7 @@ Raise the flow, or the rise where the cold plates allow it, or put fewer nodes i
 
 ## When to ignore it
 
-Ignore it where the flow is that of a part of the rack.
+Ignore it where the flow cools only a part of the rack.
 
 ## Fires
 

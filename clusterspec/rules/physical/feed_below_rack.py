@@ -3,10 +3,10 @@
 ## What it finds
 
 A sentence that lets one feed, power distribution unit or supply path carry a rack while the other one is off, or that
-calls the feeds redundant, where the rating of one feed is below the power of a full rack. The rating is that of the
-text, in kW or kVA, or its voltage × current, × √3 with three phases. The power of the rack is the lower of the power in
-the text and the power by the keys, as in `rack-over-power-limit`. The rule is silent where the text caps, throttles or
-stops nodes meanwhile, has three feeds, or gives a feed several units.
+calls the feeds redundant, where the rating of one feed is below the power of a full rack. The text states the rating in
+kW or kVA, or a voltage and a current; their product counts, × √3 with three phases. The power of the rack is the lower
+of the power in the text and the power by the keys, as in `rack-over-power-limit`. The rule is silent where the text
+caps, throttles or stops nodes meanwhile, has three feeds, or gives a feed several units.
 
 ## Why it matters
 

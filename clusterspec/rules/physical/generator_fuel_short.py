@@ -148,7 +148,7 @@ def _contradiction_within_text(text: str) -> tuple[str, str] | None:
 _STORES = word_set("l litre litres liter liters litro litros litri wh kwh mwh")
 """Units of a tank and of batteries."""
 ALMOST = 0.97
-"""Share of the requested time from which a rounded time is long enough."""
+"""Smallest share of the requested time at which a rounded time is long enough."""
 
 
 def check(counts: FabricCount, power: PowerSpec | None, cluster: Cluster, texts: PurchaseTexts) -> Iterator[Problem]:

@@ -16,7 +16,7 @@ Run trunks through fewer panels, choose connectors of low loss (0.35 dB), or mod
 
 ## When to ignore it
 
-Ignore it where the stated loss is that of the whole link, or was measured.
+Ignore it where the stated loss covers the whole link, or was measured.
 
 ## Fires
 

@@ -2,10 +2,10 @@
 
 ## What it finds
 
-A sentence that allows one cooling distribution unit, chiller, uninterruptible power supply (UPS), generator or transformer to fail
-or to be serviced while the machine runs at full load, or that calls them `N+1`, where the units without one carry less than the
-machine needs: the heat to liquid for the units of a coolant loop, the power of all IT equipment for the others. Units are those of
-`power.cdus`, or a number of units of a stated rating in the text.
+A sentence that allows one cooling distribution unit, chiller, uninterruptible power supply (UPS), generator or
+transformer to fail or to be serviced while the machine runs at full load, or that calls them `N+1`, where the units
+without one carry less than the machine needs: the heat to liquid for the units of a coolant loop, the power of all IT
+equipment for the others. The units come from `power.cdus`, or the text states their number and rating.
 
 ## Why it matters
 

@@ -110,7 +110,7 @@ _OF_RUN = pattern(
 _OTHER_LENGTH = pattern(
     r"(?i)\b(?:spines?|cores?|reach\w*|optics?|transceivers?|modules?|aisles?|transformers?|chillers?|generators?|halls? (?:is|are)|rows? (?:is|are)|reichweite|portée|alcance|within the|wide|high)\b"
 )
-"""Pattern of words in a clause whose length is not the length of a cable between nodes and leaves."""
+"""Pattern of words that give a length to something else than a cable between nodes and leaves."""
 
 
 def check(

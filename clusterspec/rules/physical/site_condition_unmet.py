@@ -82,7 +82,7 @@ RULE = Rule.of(__name__, "error", "likely")
 WARMEST = 35.0
 """Highest air temperature in °C at the intake of servers of ASHRAE class A2, which most manufacturers support."""
 HOTTEST = 50.0
-"""Temperature in °C from which it cannot be the temperature of room air."""
+"""Lowest temperature in °C that cannot be the temperature of room air."""
 _CELSIUS = rf"{NUMBER} ?(?:°|deg(?:rees)?|º)? ?c\b"
 _TEMPERATURE = pattern(_CELSIUS)
 _INTAKE = pattern(

@@ -63,7 +63,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
 DOMINANT = 0.4
-"""Share of the step that other sharding saves from which full sharding is a flaw.
+"""Smallest share of the step that other sharding saves at which full sharding is a flaw.
 
 OLMo 7B on 256 nodes of LUMI (arXiv 2402.00838, section 3), with 2,048 tokens per rank and step, is predicted to lose
 0.34, and 14 other published runs lose at most 0.16.

@@ -62,7 +62,7 @@ def check(placements: Placements, training: Workload, cluster: Cluster, layout: 
     if placement is None or placement.domains < 2:
         return
     group = gcd(cluster.ranks_per_domain // layout.tp, layout.dp * layout.cp)
-    share = cluster.nic_share
+    share = cluster.nic_bandwidth_per_accelerator
     beyond = f"{display(share, 'B/s')} per accelerator" if share else "a network that is not described"
     message = (
         f"fsdp gathers weights over {placement.domains} slices: {beyond} between them, "

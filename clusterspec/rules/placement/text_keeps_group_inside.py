@@ -121,7 +121,7 @@ _NEVER = pattern(
 """Pattern of the claim that something never leaves a node or uses no fabric."""
 _NEGATIONS = word_set("never not no nie niemals nicht jamais nunca ne n without ohne sans none nothing")
 _NEGATION_STARTS = ("kein", "aucun", "ningún")
-"""Words, and beginnings of words, of which each such claim has one."""
+"""Words, and beginnings of words. Each such claim has one of them."""
 _NOT_THIS_PLAN = pattern(
     r"(?i)\b(?:would|could|should|if|unless|until|mostly|mainly|partly|half|some of|most of|part of|share of|except|where possible|up to|option|alternative|instead|other|others|reference|prefill|decode|draft|smaller|larger|not all|(?!all\b)\w+ of the (?:\d+ )?(?:ranks|gpus|members)|\w+ of its (?:ranks|gpus|members)|"
     r"wäre|würde|falls|wenn|sonst|meist|größtenteils|si|sauf|surtout|excepto|per cent|percent)\b|%"

@@ -176,7 +176,7 @@ storage use the rest.
 ABOVE_USED = 1.1
 """Ratio to the expected use above which a committed energy cannot be used, if a utilization is stated."""
 KEPT = 99.0
-"""Monthly availability in percent from which the provider must not stop the machines."""
+"""Smallest monthly availability in percent at which the provider must not stop the machines."""
 
 
 def check(procurement: ProcurementSpec, spec: Spec, cluster: Cluster | None, texts: PurchaseTexts) -> Iterator[Problem]:

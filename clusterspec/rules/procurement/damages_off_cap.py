@@ -111,7 +111,7 @@ class _Terms(NamedTuple):
     cap: float
 
     @property
-    def periods(self) -> float:
+    def periods_to_cap(self) -> float:
         return self.cap / self.rate
 
 
@@ -130,13 +130,13 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
         words = [each for each in found if each]
         count, unit = count_in_text(words[0]), words[1]
         if not _is_time_of(terms, count, unit):
-            reached = plural(max(1, round(terms.periods)), _name_of(terms.unit))
+            reached = plural(max(1, round(terms.periods_to_cap)), _name_of(terms.unit))
             message = f"{plain(terms.rate)} % a {_name_of(terms.unit)} reach the cap of {plain(terms.cap)} % after {reached}, not after {count} {unit}"
             help_ = "agree on a lower rate or a higher cap, or on what ends the contract after this time"
             yield RULE.problem("description", message, help_)
             return
     for count_words, unit, share in _COST.findall(text):
-        written, count = _percents(share), count_in_text(count_words)
+        written, count = _percentage(share), count_in_text(count_words)
         costs = [
             min(terms.rate * count * days / own, terms.cap) for days in _days_of(unit) for own in _days_of(terms.unit)
         ]
@@ -148,15 +148,15 @@ def check(texts: PurchaseTexts) -> Iterator[Problem]:
 
 def _stated_terms(text: str) -> _Terms | None:
     """The only rate and the only cap in a text; None unless it has exactly one of each."""
-    rates = {(_percents(share), unit) for share, unit in _RATE.findall(text)}
-    caps = {_percents(one or other) for one, other in _CAP.findall(text)}
+    rates = {(_percentage(share), unit) for share, unit in _RATE.findall(text)}
+    caps = {_percentage(one or other) for one, other in _CAP.findall(text)}
     if len(rates) != 1 or len(caps) != 1:
         return None
     ((rate, unit),), (cap,) = rates, caps
     return _Terms(rate, unit, cap) if 0 < rate < cap else None
 
 
-def _percents(written: str) -> float:
+def _percentage(written: str) -> float:
     return float(written.replace(",", "."))
 
 
@@ -185,7 +185,7 @@ def _is_time_of(terms: _Terms, count: int, unit: str) -> bool:
     """Whether the damages reach their cap in this time, to the next whole unit."""
     for days in _days_of(unit):
         for own in _days_of(terms.unit):
-            expected = terms.periods * own / days
+            expected = terms.periods_to_cap * own / days
             if abs(count / expected - 1) <= NEAR or abs(count - expected) < 1:
                 return True
     return False

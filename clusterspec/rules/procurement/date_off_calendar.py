@@ -23,7 +23,7 @@ Look the date up, and write one of the two.
 
 ## When to ignore it
 
-Ignore it where quarters are those of a fiscal year.
+Ignore it where a fiscal year defines the quarters.
 
 ## Fires
 

@@ -10,7 +10,7 @@
   after `needed_by`, unless it is about an option, a later phase or the end of the contract;
 - a line of the quote has a lead time beyond `delivery.weeks`;
 - a milestone of a collective is in a week before the switches or modules arrive;
-- the last delivery falls into a freeze or closure of the site, of which the description states both dates.
+- the last delivery falls into a freeze or closure of the site; the description must state both of its dates.
 
 A report counts the weeks from its own date where that is later than `as_of`; findings do not depend on the date of the
 check.

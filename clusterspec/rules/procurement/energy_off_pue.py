@@ -9,8 +9,8 @@ In the description and the comments, by the PUE of the text or of `procurement.p
 - a yearly bill of electricity that is the tariff times the energy of the nodes alone, or of the stated IT load, without the PUE,
   or divided by it: a warning.
 
-The tariff is that of the text, else of `procurement.electricity`. The IT load is the load that the text calls IT load,
-or the power of the nodes at full load or at `utilization`.
+The tariff comes from the text, else from `procurement.electricity`. The IT load is the load that the text calls IT
+load, or the power of the nodes at full load or at `utilization`.
 
 ## Why it matters
 
@@ -75,9 +75,9 @@ from collections.abc import Iterator, Sequence
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import HOUR
-from clusterspec.rules.knowledge.energy_bills import LEAST as LEAST_BILL
-from clusterspec.rules.knowledge.energy_bills import is_bill, tariffs_of
 from clusterspec.rules.knowledge.purchases import amount_text, money_text
+from clusterspec.rules.knowledge.running_costs import LEAST as LEAST_BILL
+from clusterspec.rules.knowledge.running_costs import is_bill, tariffs_of
 from clusterspec.rules.knowledge.text_equations import ENERGY, MONEY, WATTS, PhysicalFigure, figures_of
 from clusterspec.rules.knowledge.text_tokens import UNITS
 from clusterspec.rules.knowledge.written_numbers import sentences_of

@@ -58,7 +58,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 LEAST_PERFORMANCE = 4800.0
-"""Total processing performance (dense TFLOP/s times the bits of an operand) from which ECCN 3A090.a applies."""
+"""Smallest total processing performance (dense TFLOP/s times the bits of an operand) at which ECCN 3A090.a applies."""
 MAKERS = frozenset({"NVIDIA", "AMD", "Intel", "Google", "Amazon", "AWS", "Cerebras", "Groq"})
 _PLACE = pattern(
     r"\b(?:china|chine|shenzhen|beijing|shanghai|hangzhou|guangzhou|hong kong|macau|macao|russia|russie|rusia|russland|moscow|belarus|iran|syria|cuba|north korea)\b"

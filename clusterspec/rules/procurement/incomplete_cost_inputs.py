@@ -55,7 +55,7 @@ from clusterspec.spec.model import ClusterSpec, ProcurementSpec, Spec
 
 RULE = Rule.of(__name__, "note")
 MANY = 16
-"""Number of nodes from which the energy over the term is a large sum: 16 nodes of 10 kW use 1.4 GWh a year."""
+"""Smallest number of nodes at which the energy over the term is a large sum: 16 nodes of 10 kW use 1.4 GWh a year."""
 
 
 def check(

@@ -13,8 +13,8 @@ line of the quote, before the day on which the purchase needs it:
 - the lease of the old machine, before the soonest acceptance of the new one, where the text allows no time between;
 - contracts of the space, before it is cleared, and leases of the old machine or hall, before the end of the migration from it.
 
-A delivery is the last date of servers in the milestones, else the order and `delivery.weeks` after it; the order is that
-of the text, else `as_of`. A milestone in weeks is counted from the order.
+A delivery is the last date of servers in the milestones, else the order and `delivery.weeks` after it; the date of the
+order comes from the text, else from `as_of`. A milestone in weeks is counted from the order.
 
 ## Why it matters
 

@@ -67,7 +67,7 @@ from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 FAR = 3.0
-"""Factor beyond the price range from which a price has a wrong unit or digit."""
+"""Smallest factor beyond the price range at which a price has a wrong unit or digit."""
 
 
 def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:

@@ -77,7 +77,7 @@ ORDINARY = 1e6
 FEW_NODES = 250_000.0
 """Amount in US dollars, by judgment. Below it, half is usually paid with the order and half on delivery."""
 MOST = 0.8
-"""Share due with the order from which only the acceptance remains to be paid, so that a supplier already has the price
+"""Smallest share due with the order at which only the acceptance remains to be paid, so that a supplier already has the price
 before it delivers.
 """
 

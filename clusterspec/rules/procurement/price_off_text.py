@@ -10,7 +10,7 @@
   amount is up to three times that share of all other lines: an error;
 - a line whose text states the sum as well (`support, 10 % per year of 7,240,000`), and whose amount is not that share
   of it: an error;
-- a rebate on all items by its text whose amount is that of one line alone: an error;
+- a rebate on all items by its text whose amount fits one line alone: an error;
 - a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
 - prices that include a tax, according to the description or the text of a line, in a sum to which `tax` adds it again:
   an error;
@@ -222,7 +222,7 @@ _OF_LISTED = pattern(rf"\b(?:{_LIST}|taxe?s?|{TAX_NAMES}|quantity|installed|spar
 _HARDWARE = pattern(r"\b(?:hardware|equipment|goods|nodes?|servers?)\b")
 """Pattern of words for a sum that cannot include the line itself."""
 MOST_TIMES = 3.0
-"""Ratio to the expected share of all other lines from which the sum may belong to another order."""
+"""Smallest ratio to the expected share of all other lines at which the sum may belong to another order."""
 
 
 def _large_share_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:

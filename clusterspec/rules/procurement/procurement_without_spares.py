@@ -60,7 +60,7 @@ from clusterspec.units import plural
 RULE = Rule.of(__name__, "warning", "heuristic")
 DAY = 24 * 3600.0
 MANY = 16
-"""Number of nodes from which spares are usual."""
+"""Smallest number of nodes at which spares are usual."""
 
 
 def check(

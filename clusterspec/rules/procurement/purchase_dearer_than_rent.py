@@ -68,7 +68,7 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "warning", "heuristic")
 TIMES = 4.0
-"""Ratio of the rents over the term to the highest purchase price from which renting is reported: a factor of two for
+"""Smallest ratio of the rents over the term to the highest purchase price at which renting is reported: a factor of two for
 nodes, power and support, and a margin of two.
 """
 

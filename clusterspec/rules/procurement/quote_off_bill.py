@@ -210,7 +210,7 @@ SURPLUS = 1.1
 FAR_ABOVE = 1.25
 """Ratio to the bill above which cables are a warning, if the spec states the links per cable; spares are 2 to 10 %."""
 INCLUDED = 0.5
-"""Share of the parts inside all nodes from which a line cannot be a stock of spare parts."""
+"""Smallest share of the parts inside all nodes at which a line cannot be a stock of spare parts."""
 HELP = "compare the quote with `clusterspec bom`, line by line"
 
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-A quote whose lines name nodes and every part of the fabric, and no part of a frontend or out-of-band network of which
-`clusterspec bom` lists switches. Each line must name a known part or service: a line for a whole network, a switch of
+A quote whose lines name nodes and every part of the fabric, but no part of a frontend or out-of-band network whose
+switches `clusterspec bom` lists. Each line must name a known part or service: a line for a whole network, a switch of
 another model than the fabric's or one more than the fabric needs may be the missing part. Storage systems and racks are
 often bought elsewhere, so the rule does not report them.
 

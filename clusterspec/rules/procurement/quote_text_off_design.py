@@ -168,7 +168,7 @@ _MAINS = pattern(r"(?<![\w.,])(208|380|400|415|480) ?v(?:ac|olts?)?\b")
 MAINS = 0.06
 """Relative difference between the voltages of one grid: 380, 400 and 415 V."""
 ANGLED = 50e9
-"""Link rate in B/s per direction from which multimode modules also need angled connectors, as MMA4Z00-NS400 does."""
+"""Smallest link rate in B/s per direction at which multimode modules also need angled connectors, as MMA4Z00-NS400 does."""
 _BRIDGE = pattern(r"\b(2|4|two|four)[- ]way\b")
 _WAYS = {"two": 2, "four": 4}
 _FIBERS = {"multimode": "multimode", "singlemode": "single-mode"}

@@ -301,7 +301,7 @@ def _product_problem(offered: Offered) -> Iterator[Problem]:
 
 _YEAR_OF_360 = pattern(r"\b(\d{1,2}) ?months?\b ?[x×] ?30 ?days?\b")
 LONG = 12
-"""Number of months from which counting 30 days per month is too short: it loses five days a year."""
+"""Smallest number of months at which counting 30 days per month is too short: it loses five days a year."""
 
 
 def _short_year_problem(offered: Offered) -> Iterator[Problem]:

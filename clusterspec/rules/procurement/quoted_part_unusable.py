@@ -165,9 +165,9 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "error", "likely")
 LARGE_SUPPLY = 2400.0
-"""Power of a supply in watts from which its inlet is C20; a C14 inlet carries 10 A, 2.3 kW at 230 V."""
+"""Smallest power of a supply in watts at which its inlet is C20; a C14 inlet carries 10 A, 2.3 kW at 230 V."""
 LARGE_NODE = 6000.0
-"""Power of a node in watts from which its supplies are large ones; it is shared by four to eight of them."""
+"""Smallest power of a node in watts at which its supplies are large ones; it is shared by four to eight of them."""
 _AIR_GAPPED = pattern(
     r"\bair[- ]?gap\w*|\b(?:no|without(?: any)?|not connected to the) (?:internet|outside network)\b|\b(?:ohne internet\w*|sans (?:accès )?internet|sin (?:acceso a )?internet|"
     r"sem (?:acesso à )?internet|senza (?:accesso a )?internet|zonder internet\w*|isolated network|offline site)\b|隔离网|物理隔離|インターネット接続なし|망분리"

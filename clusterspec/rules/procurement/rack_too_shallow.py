@@ -64,7 +64,7 @@ RULE = Rule.of(__name__, "error", "likely")
 SHALLOW = 1000
 """Depth in millimeters below which a rack is too shallow for an eight-accelerator server with its cords."""
 LARGE_NODE = 8
-"""Number of accelerators from which a node is at least 800 mm deep."""
+"""Smallest number of accelerators at which a node is at least 800 mm deep."""
 _FOOTPRINT = pattern(r"(?<![\w.,])(\d{3,4}) ?(?:mm)? ?[x×] ?(\d{3,4}) ?mm\b(?! ?[x×])")
 _OTHER_USE = pattern(r"\b(?:networks?|switch\w*|storage|management|patch|telecom|fiber|fibre|only for|wall)\b")
 

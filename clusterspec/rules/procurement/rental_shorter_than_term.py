@@ -2,10 +2,10 @@
 
 ## What it finds
 
-- A line of nodes or accelerators by the hour, whose text multiplies nodes by hours (`12 nodes x 4380 h`) and whose hours
-  are fewer than those of `term`, by more than the rounding of a month: an error;
-- a line for storage, racks, power, maintenance or a connection by the day, week or month that counts fewer of them than `term` has,
-  where another line of the quote covers the whole term: an error.
+- A line of nodes or accelerators by the hour whose text multiplies nodes by hours (`12 nodes x 4380 h`), with fewer
+  hours than `term` has: an error. The rounding of a month is allowed;
+- a line by the day, week or month for storage, racks, power, maintenance or a connection, with fewer of them than
+  `term` has: an error where another line of the quote covers the whole term.
 
 ## Why it matters
 

@@ -82,7 +82,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 SAME = 0.002
 """Relative difference up to which a sum equals a rounded total."""
 NEAR = 0.1
-"""Relative difference from which the amounts cannot be the parts of the total."""
+"""Smallest relative difference at which the amounts cannot be the parts of the total."""
 LEAST_PARTS = 3
 _TOTAL = pattern(
     r"(?i)\b(?:in total|totals?|altogether|together|in all|in sum|sums? (?:to|up)|add up to|zusammen|insgesamt|in summe|summe|au total|en total|total de|en tout|in totale|totaal|samen|totalt|sammen|razem|łącznie)\b"

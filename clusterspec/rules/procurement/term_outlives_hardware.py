@@ -63,7 +63,7 @@ MOST = 6.0
 LONGEST = 8.0
 """Number of years up to which machines are kept on purpose where power and space are cheap."""
 OLD, LONG = 6, 3.0
-"""Age of a generation and length of the term, both in years, from which the rule notes an old generation."""
+"""Smallest age of a generation and length of the term, both in years, at which the rule notes an old generation."""
 
 
 def check(thresholds: Thresholds, procurement: ProcurementSpec, cluster: Cluster) -> Iterator[Problem]:

@@ -74,7 +74,7 @@ from clusterspec.units import display, percent, plain
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.1
 WAVES = 2.0
-"""Ratio of the samples of a rank to its slots from which other engines are estimated."""
+"""Smallest ratio of the samples of a rank to its slots at which other engines are estimated."""
 
 
 def check(written_workload: WorkloadSpec, rl: RlTimes, timed: Plan, thresholds: Thresholds) -> Iterator[Problem]:

@@ -74,7 +74,7 @@ RULE = Rule.of(__name__, "error", "likely", yields_to=("states-exceed-memory", "
 
 def check(rl: RlTimes, written_workload: WorkloadSpec) -> Iterator[Problem]:
     memory = rl.memory
-    if memory is None or memory.capacity is None or memory.fullest <= memory.capacity:
+    if memory is None or memory.capacity is None or memory.fullest_bytes <= memory.capacity:
         return
     phases = {
         "generation": memory.rollout,

@@ -82,7 +82,7 @@ from clusterspec.units import display, percent
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.15
 WASTED = 0.7
-"""Share of the step from which the finding is an error."""
+"""Smallest share of the step at which the finding is an error."""
 
 REMEDIES = {
     "split": "let rollout run ahead (`max_staleness: 1`), or cut answers earlier",

@@ -109,7 +109,7 @@ from clusterspec.units import display, percent, plural
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
 IDLE = 0.8
-"""Share of the step from which the nodes of a role are idle almost all the time."""
+"""Smallest share of the step at which the nodes of a role are idle almost all the time."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
@@ -137,7 +137,7 @@ def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Itera
     saved = 1 - _step_with_moved_nodes(rl, design, nodes // 2 if role == "rollout" else -(nodes // 2)) / rl.step
     if plan.max_staleness == 0 and saved <= MOST:  # one of two that take turns always waits
         return
-    lost = 1 - (max(rl.training, rl.rollout.busy) + rl.sync.seconds) / rl.step
+    lost = 1 - (max(rl.training_seconds, rl.rollout.busy) + rl.sync.seconds) / rl.step
     if (
         plan.max_staleness and lost > MOST and saved < lost / 2
     ):  # the longest samples set the step, whatever nodes the roles have
@@ -159,7 +159,7 @@ def _slowest_role_problem(rl: RlTimes, most: float) -> Problem | None:
     role = max(rl.roles, key=lambda each: each.seconds, default=None)
     without = rl.step - rl.waits
     if rl.rl.placement == "split" and rl.rl.max_staleness:
-        times = rl.training - rl.waits, rl.rollout.busy, rl.rollout.batch, rl.sync.seconds
+        times = rl.training_seconds - rl.waits, rl.rollout.busy, rl.rollout.batch, rl.sync.seconds
         without = overlapped_step_time(*times, float(rl.rl.max_staleness))
     waited = 1 - without / rl.step
     if role is None or waited <= most:
@@ -194,7 +194,7 @@ def _rollout_of_long_samples_problem(rl: RlTimes, share: float, lost: float) -> 
     return RULE.problem(
         "workload.rl.rollout.nodes",
         f"the longest of {rl.rl.samples:,} samples run for the whole step of {display(rl.step, 's')} on {plural(rl.rl.rollout_nodes, 'node')} "
-        f"of rollout, with empty slots for {percent(share, 2)} of it; the trainer takes {display(rl.training, 's')}",
+        f"of rollout, with empty slots for {percent(share, 2)} of it; the trainer takes {display(rl.training_seconds, 's')}",
         f"let rollout run {_steps_ahead(rl, lost)} steps ahead, and then move nodes to the trainer; `clusterspec search` tabulates the splits",
         severity=cost_severity(lost, (low / rl.step, high / rl.step), most="warning"),
     )
@@ -245,12 +245,12 @@ def _severity_of_turns(rl: RlTimes, design: Design) -> str:
     plan, sync = rl.rl, rl.sync.seconds
     low, high = rl.band
     bounds = low / rl.step, high / rl.step
-    ahead = overlapped_step_time(rl.training, rl.rollout.busy, rl.rollout.batch, sync, 1.0)
+    ahead = overlapped_step_time(rl.training_seconds, rl.rollout.busy, rl.rollout.batch, sync, 1.0)
     found = [cost_severity(1 - ahead / rl.step, bounds, most="warning")]
     nodes = plan.trainer_nodes + plan.rollout_nodes
     together = rollout_of(design, plan, nodes) if plan.rollout_pool is None else None
     if together is not None:
-        training = rl.training * plan.trainer_nodes / nodes
+        training = rl.training_seconds * plan.trainer_nodes / nodes
         colocated = serial_step_time(together.batch, training, sync, rl.switch)
         found.append(cost_severity(1 - colocated / rl.step, bounds))
     return min(found, key=lambda each: Severity(each).rank)
@@ -264,7 +264,7 @@ def _step_with_moved_nodes(times: RlTimes, design: Design, nodes: int) -> float:
     rollout = rollout_of(design, plan, plan.rollout_nodes - nodes)
     if rollout is None:
         return times.step
-    training = times.training * plan.trainer_nodes / (plan.trainer_nodes + nodes)
+    training = times.training_seconds * plan.trainer_nodes / (plan.trainer_nodes + nodes)
     if plan.max_staleness == 0:
         return serial_step_time(rollout.batch, training, times.sync.seconds, times.switch)
     return overlapped_step_time(training, rollout.busy, rollout.batch, times.sync.seconds, float(plan.max_staleness))

@@ -101,7 +101,7 @@ def check(own_remarks: str, served: Served) -> Iterator[Problem]:
     for limit in limits_in(own_remarks[:MOST_CHARACTERS]):
         for which, (low, predicted, high) in _limited_times(served, limit):
             if predicted > limit.seconds:
-                message = f"{which} is predicted to take {display(predicted, 's')}, but {_what_ends(limit)}"
+                message = f"{which} is predicted to take {display(predicted, 's')}, but {_limit_text(limit)}"
                 bounds, most = (low / predicted, high / predicted), "warning" if limit.of == "pod" else "error"
                 severity = target_severity(limit.seconds, predicted, bounds, most)
                 help_ = "raise the limit, or cut the answers"
@@ -109,7 +109,7 @@ def check(own_remarks: str, served: Served) -> Iterator[Problem]:
                 return
 
 
-def _what_ends(limit: TimeLimit) -> str:
+def _limit_text(limit: TimeLimit) -> str:
     if limit.of == "pod":
         return f"according to the text, a pod is killed {limit.written} after it is told to end"
     return f"the text ends {'a connection without data' if limit.of == 'first token' else 'it'} after {limit.written}"

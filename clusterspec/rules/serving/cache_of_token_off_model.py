@@ -59,7 +59,6 @@ layout: {framework: sglang, tp: 4}
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
@@ -67,6 +66,7 @@ from clusterspec.quantity import precision_width
 from clusterspec.rules.knowledge.cache_texts import bytes_of_tokens
 from clusterspec.rules.knowledge.served import Served
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
+from clusterspec.rules.knowledge.text_units import stored_precisions
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -77,7 +77,6 @@ ROUNDED = 0.06
 """Relative difference up to which two figures are equal: kB are 2.4 % smaller than KiB, and both are rounded."""
 _WIDTH, _OF_WIDTH = pattern(r"[x×*] ?([12]) ?(?:B|bytes?)\b"), {"1": "fp8", "2": "bf16"}
 """Pattern of the bytes of one number in a written product, with the precision of that size."""
-_PRECISION = pattern(r"\b(bf16|fp16|fp8|int8|fp4|fp32)\b", re.IGNORECASE)
 
 
 def check(own_remarks: str, spec: Spec, served: Served) -> Iterator[Problem]:
@@ -89,7 +88,7 @@ def check(own_remarks: str, spec: Spec, served: Served) -> Iterator[Problem]:
         return
     for sentence, stated in bytes_of_tokens(text):
         named = {_OF_WIDTH[each] for each in _WIDTH.findall(sentence)}
-        named = named or {each.lower() for each in _PRECISION.findall(sentence)} or {kept}
+        named = named or stored_precisions(sentence) or {kept}
         widths = [precision_width(each) / precision_width(kept) for each in named]
         stored = [served.times.kv_bytes_per_token * width for width in widths]
         if any(abs(stated / each - 1) <= ROUNDED for each in stored):

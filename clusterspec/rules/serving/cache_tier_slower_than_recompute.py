@@ -75,7 +75,7 @@ RULE = Rule.of(__name__, "warning", "likely")
 LEAST_HIT = 0.005
 """Share of the input tokens that a tier must provide for its speed to be judged exactly."""
 FAR_SLOWER = 2.0
-"""Ratio to the time of recomputation from which tiers with fewer hits are judged too: every hit loses time."""
+"""Smallest ratio to the time of recomputation at which tiers with fewer hits are judged too: every hit loses time."""
 
 
 def check(served: Served) -> Iterator[Problem]:

@@ -92,7 +92,7 @@ def check(served: Served) -> Iterator[Problem]:
     if not served.load.tiers:
         return
     for number, use in enumerate(_tiers(served)[1:]):
-        rated, actual = (use.tier.writes_per_day if use.tier else None), use.overwritten
+        rated, actual = (use.tier.writes_per_day if use.tier else None), use.overwrites_per_day
         if rated is None or actual is None or use.tier is None or actual <= rated:
             continue
         needed = use.tier.capacity * actual / rated

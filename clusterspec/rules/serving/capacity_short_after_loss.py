@@ -178,7 +178,7 @@ def _shortage(capacity: Capacity, count: float, load: float, are: str = "") -> s
     if carried >= load * (1 - ROUNDED):
         return ""
     units = f"{count:,.6g}{are} carry {carried:,.6g}"
-    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.what}; {units}, but {load:,.6g} are required"
+    return f"according to the text, one {capacity.unit[:-1]} carries {capacity.value:,.6g} {capacity.load_unit}; {units}, but {load:,.6g} are required"
 
 
 def _counts(cluster: Cluster, layout: Layout | None) -> dict[str, float]:

@@ -66,7 +66,7 @@ NARROW = ("fp8", "int8", "fp4", "int4", "nvfp4", "mxfp4")
 MARGIN = 1.1
 """Ratio of requests in flight to cache capacity up to which the uncertainty of the capacity explains the excess."""
 FAR = 1.15
-"""Ratio of requests in flight to cache capacity from which the uncertainty of weights and buffers cannot explain the
+"""Smallest ratio of requests in flight to cache capacity at which the uncertainty of weights and buffers cannot explain the
 excess.
 """
 
@@ -76,7 +76,7 @@ def check(served: Served) -> Iterator[Problem]:
     places = times.kv_capacity_sequences
     if load.load == "offline" or served.plan.fits is False:
         return
-    if times.placed <= MARGIN * places:
+    if times.placed_requests <= MARGIN * places:
         yield from _raised_share_problem(served)
         return
     each = times.kv_capacity_tokens / places
@@ -116,7 +116,9 @@ def _raised_share_problem(served: Served) -> Iterator[Problem]:
         return
     held = summed_bytes(stored.rank.activations)
     each = sum(line.numbers["each"] for line in stored.rank.activations)
-    flight, key = (load.concurrency, "concurrency") if load.concurrency else (ceil(served.times.placed), "request_rate")
+    flight, key = (
+        (load.concurrency, "concurrency") if load.concurrency else (ceil(served.times.placed_requests), "request_rate")
+    )
     wanted = -(-flight // served.layout.data_ranks) * each
     share = (stored.rank.total - held + wanted) * stored.ranks / memory.value
     if share <= load.raised_from or load.memory_fraction == load.raised_from:

@@ -59,7 +59,7 @@ from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 A_TENTH = 0.1
-"""Share of the throughput from which the loss is a warning, whatever the range: both figures come from the same model,
+"""Smallest share of the throughput at which the loss is a warning, whatever the range: both figures come from the same model,
 and slots and requests are counted.
 """
 

@@ -60,7 +60,7 @@ from clusterspec.units import percent, plain
 
 RULE = Rule.of(__name__, "warning", "likely", yields_to=("pipeline-where-model-fits",))
 MOST_IDLE = 0.75
-"""Share of idle stages from which the finding is an error."""
+"""Smallest share of idle stages at which the finding is an error."""
 
 
 def check(workload: Workload, layout: Layout) -> Iterator[Problem]:

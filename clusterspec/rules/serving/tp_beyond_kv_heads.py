@@ -60,7 +60,7 @@ from clusterspec.units import plain
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain",))
 WORTH = 0.1
-"""Gain in throughput from which another layout is worthwhile for one copy of each head; the sign of the gain is then
+"""Smallest gain in throughput at which another layout is worthwhile for one copy of each head; the sign of the gain is then
 certain.
 """
 
@@ -107,7 +107,7 @@ def _severity(served: Served, gain: Gain | None) -> str:
 
 def _cache_is_short(served: Served) -> bool:
     """Whether more requests are in flight than the cache, with its copied heads, can keep."""
-    return served.load.load != "offline" and served.times.placed > served.times.kv_capacity_sequences
+    return served.load.load != "offline" and served.times.placed_requests > served.times.kv_capacity_sequences
 
 
 def _with_fewer_ranks(served: Served, model: Model, layout: Layout) -> dict[str, int]:

@@ -61,7 +61,7 @@ from clusterspec.units import display
 
 RULE = Rule.of(__name__, "note", "likely", yields_to=("tp-crosses-scale-up-domain", "tp-beyond-kv-heads"))
 LEAST = 0.15
-"""Relative gain in time per output token from which a doubled tp is not reported."""
+"""Smallest relative gain in time per output token at which a doubled tp is not reported."""
 LIGHT = 10e9
 """Bytes of weights per rank that a current accelerator reads in 2 to 5 ms."""
 

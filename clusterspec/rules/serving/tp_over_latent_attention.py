@@ -95,10 +95,10 @@ def _help(served: Served, gain: Gain | None, *, compared: bool) -> str:
 def _severity(served: Served, gain: Gain | None) -> str:
     """Severity by the gain, or by the requests in flight that do not fit in the cache with its copies."""
     times = served.times
-    if served.load.load == "offline" or times.placed <= times.kv_capacity_sequences:
+    if served.load.load == "offline" or times.placed_requests <= times.kv_capacity_sequences:
         return gain.severity if gain else "note"
     without = gain.served.times.kv_capacity_sequences if gain else 0.0
-    copies_displace = FAR * times.kv_capacity_sequences < times.placed <= without
+    copies_displace = FAR * times.kv_capacity_sequences < times.placed_requests <= without
     return "error" if copies_displace and served.load.requests is None else "warning"
 
 

@@ -64,9 +64,9 @@ RULE = Rule.of(__name__, "warning", "likely", yields_to=("mesh-bandwidth-mismatc
 
 
 FAR_ABOVE = 3.0
-"""Ratio to the part's own figure from which no board with that part explains a figure."""
+"""Smallest ratio to the part's own figure at which no board with that part explains a figure."""
 ABOVE = 1.2
-"""Ratio to the part's figure from which the figure of another part is an error and not a warning."""
+"""Smallest ratio to the part's figure at which the figure of another part is an error and not a warning."""
 
 
 def check(
@@ -87,7 +87,7 @@ def check(
 
 def _counts_all_ports(deviation: Deviation, cluster: Cluster) -> bool:
     """Whether a figure is the sum of the ports inside the domain and the ports of the fabric between nodes."""
-    outside = cluster.nic_share or _own_ports(cluster.accelerator)  # a single node has no fabric
+    outside = cluster.nic_bandwidth_per_accelerator or _own_ports(cluster.accelerator)  # a single node has no fabric
     if outside is None or deviation.ratio <= 1:
         return False
     stated = deviation.stated.quantity.per_direction

@@ -4,7 +4,7 @@
 
 A stated bandwidth that is 8 times the catalog's figure (within 5 %) and written in bytes, or 1/8 of it and written in
 bits. It is compared with the accelerator's figure first, then the platform's, then the interconnect's. A line rate in
-GB/s whose number is that of a port in Gb/s, such as `100 GB/s`, is reported where it exceeds the NICs that are usual with
+GB/s with the number of a port in Gb/s, such as `100 GB/s`, is reported where it exceeds the NICs that are usual with
 the machine.
 
 ## Why it matters

@@ -100,7 +100,7 @@ RULE = Rule.of(__name__, "warning", "heuristic")
 HIGHEST_CREDIBLE = 0.60
 """Highest credible MFU: three of more than two hundred published GPU runs in bf16 exceed it, and reach at most 0.63."""
 ABOVE_RANGE = 1.25
-"""Ratio to the upper end of the predicted MFU from which the plan contradicts its own expectation."""
+"""Smallest ratio to the upper end of the predicted MFU at which the plan contradicts its own expectation."""
 
 
 def check(

@@ -116,7 +116,7 @@ RULE = Rule.of(
 
 
 WIDE = 5.0
-"""Ratio of the ends of a price range from which one of them is probably mistyped."""
+"""Smallest ratio of the ends of a price range at which one of them is probably mistyped."""
 SLOW_READ = 0.75
 """Ratio of the read rate to the write rate below which the two are probably swapped."""
 SELDOM_USED = 0.05
@@ -133,7 +133,7 @@ def check(spec: Spec) -> Iterator[Problem]:
     yield from _slow_read_problems(spec)
     for value in unusual_values(spec):
         key = next(name for name in reversed(value.path) if isinstance(name, str))
-        message = f"`{key}: {value.written}` is outside the usual range of {value.bounds}"
+        message = f"`{key}: {value.written}` is outside the usual range of {value.range_text}"
         if value.impossible:
             yield RULE.problem(value.path, message, value.range.hint, severity="error", confidence="likely")
         else:

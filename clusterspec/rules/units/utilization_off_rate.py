@@ -3,7 +3,7 @@
 ## What it finds
 
 A sentence of the description or the comments with the FLOP/s that one accelerator reaches and a model FLOPs utilization
-that is not their ratio to the dense peak. The peak is that of any precision in the sentence, or of the workload's
+that is not their ratio to the dense peak. The peak may be of any precision in the sentence, or of the workload's
 precision.
 
 ## Why it matters

@@ -94,7 +94,7 @@ def alone(whole: Design, choices: list[Layout], columns: Mapping[str, list[int]]
         record, stored = timed_step(replace(whole, layout=layout), tables), design_memory(replace(whole, layout=layout))
         seconds.append(record.seconds if record else nan)
         held.append(stored.total if stored else nan)
-        upper.append(stored.upper if stored else nan)
+        upper.append(stored.upper_bytes if stored else nan)
     return seconds, held, upper
 
 

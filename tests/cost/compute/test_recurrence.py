@@ -35,7 +35,7 @@ def test_all_layers_multiply_each_token_with_the_weights_that_it_passes(model: s
     if linear := share.model.linear:
         widths = 2 * linear.key_heads * linear.key_head_dim + linear.value_heads * linear.value_head_dim
         left += linear.layers * linear.convolution * widths
-    expected = 2 * (parameters.model_weights(share.model).multiplied - left) * share.tokens
+    expected = 2 * (parameters.model_weights(share.model).multiplied_weights - left) * share.tokens
     assert done == pytest.approx(expected, rel=2e-4 if share.model.compressed else 1e-12)
 
 

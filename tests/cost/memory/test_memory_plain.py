@@ -35,10 +35,10 @@ def test_what_plain_software_keeps_in_addition_is_counted_by_hand() -> None:
 def test_the_upper_end_reaches_plain_software_and_the_prediction_stays() -> None:
     unknown, known = memory_with(), memory_with(fused=True, loss="fused")
     plain = memory_with(fused=False, loss="plain")
-    narrow = replace(unknown.rank, largest=0.0).upper - unknown.total
-    assert unknown.upper == pytest.approx(unknown.total + (narrow**2 + (plain.total - unknown.total) ** 2) ** 0.5)
+    narrow = replace(unknown.rank, largest=0.0).upper_bytes - unknown.total
+    assert unknown.upper_bytes == pytest.approx(unknown.total + (narrow**2 + (plain.total - unknown.total) ** 2) ** 0.5)
     assert known.rank.largest == plain.rank.largest == 0
-    assert unknown.total < plain.total < unknown.upper
+    assert unknown.total < plain.total < unknown.upper_bytes
 
 
 def test_what_is_stated_is_not_varied() -> None:

@@ -138,7 +138,7 @@ def test_a_tier_reads_what_it_has_and_writes_what_no_tier_has(tp: int, scope: st
     assert plan.serving is not None and load and load.session is not None
     own, host, disk = plan.serving.tiers
     assert (own.units, host.units, disk.units) == (16 / tp, 2, units)
-    assert (own.tier, own.overwritten, own.load, own.busy) == (None, None, 0.0, 0.0)
+    assert (own.tier, own.overwrites_per_day, own.load, own.busy) == (None, None, 0.0, 0.0)
     above = 0.0
     for each in (own, host, disk):
         rate = 4 / each.units
@@ -151,7 +151,7 @@ def test_a_tier_reads_what_it_has_and_writes_what_no_tier_has(tp: int, scope: st
             assert each.busy == pytest.approx(each.read / each.tier.read)
             seconds = each.hit * 6000 * TOKEN / each.tier.read
             assert each.load == pytest.approx(seconds / (1 - each.busy))
-            assert each.overwritten == pytest.approx(each.written * DAY / each.tier.capacity)
+            assert each.overwrites_per_day == pytest.approx(each.written * DAY / each.tier.capacity)
     assert sum(each.hit for each in (own, host, disk)) == pytest.approx(plan.serving.prefix_hit, abs=1e-3)
     # a tier keeps what it has room for, and its working set is what the requests of three think times leave
     idle = occupied_tokens(load.session, 400.0, 4 / own.units, WORKING * 120.0)

@@ -90,7 +90,7 @@ def test_one_request_waits_for_no_step_formed_ahead(engine: str) -> None:
     assert alone.wait == pytest.approx(0.0, abs=1e-4)
     pools = serving_pools(design(engine, "tp: 8", "concurrency: 1", (1000, 200)))
     assert pools is not None
-    assert alone.prompt_time == pytest.approx(pools.prompts.prefill(1000.0, 1000.0, 1.0).lasting, rel=1e-6)
+    assert alone.prompt_time == pytest.approx(pools.prompts.prefill(1000.0, 1000.0, 1.0).lasting_seconds, rel=1e-6)
 
 
 @pytest.mark.parametrize("requests", [2, 4, 16])

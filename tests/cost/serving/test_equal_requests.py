@@ -19,7 +19,7 @@ def pools_of(outside: float = 0.03, ahead: bool = False, lasting: float = 0.05) 
 
     def prefill(*words: Any) -> Any:
         asked.append(words)
-        return SimpleNamespace(lasting=lasting, steps=1.5)
+        return SimpleNamespace(lasting_seconds=lasting, steps=1.5)
 
     pools = SimpleNamespace(
         load=SimpleNamespace(fresh_tokens=900, input_tokens=1000),

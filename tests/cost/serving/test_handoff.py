@@ -104,7 +104,7 @@ def test_a_cache_sent_in_parts_overlaps_with_its_prompt() -> None:
     link = whole.transfer.seconds
     assert link < found["whole"].prompt_time  # so that only the last part is exposed
     assert [each.seconds - 0.06 for each in (whole, chunk, layer)] == pytest.approx([link, link / 4, link / 80])
-    assert layer.hidden == pytest.approx(link * 79 / 80)
+    assert layer.hidden_seconds == pytest.approx(link * 79 / 80)
     # a link slower than the prompt exposes what it has not sent: 1 s of transfer, of which half a second overlaps
     slow = Handoff(0.0, CacheTransfer(1e9, 1e9), pieces=10, computing=0.5)
     assert slow.seconds == pytest.approx(1 - 0.45)

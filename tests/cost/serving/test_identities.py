@@ -92,7 +92,7 @@ def test_a_request_takes_its_wait_its_prompt_and_its_gaps(name: str) -> None:
     assert (found.state.met is None) is not name.startswith("open")
     assert (found.state.mean_token == found.state.tpot) is not name.startswith("open")
     assert found.tpot == pytest.approx(
-        found.state.tpot + joined / GAPS + (found.carried - found.state.delaying) * found.state.each_token
+        found.state.tpot + joined / GAPS + (found.decoding_sequences - found.state.delaying) * found.state.each_token
     )
     in_run = 0.0 if found.run is not None else early
     assert found.request_latency == pytest.approx(found.ttft - in_run + GAPS * found.tpot_mean)
@@ -117,7 +117,7 @@ def test_a_run_has_the_places_and_the_prompts_of_its_engines() -> None:
     pools = serving_pools(clean(PLAN.format(load=PLANS["run"][0], layout="tp: 8", framework="vllm")))
     assert pools is not None
     step = pools.prompts.prefill(8182.0, 2000.0, 1.0, Decoding(10.0, 2000 + 101 / 2, 1.0))
-    assert run.service == pytest.approx(step.lasting / (8182 / 2000) / 2)
+    assert run.service == pytest.approx(step.lasting_seconds / (8182 / 2000) / 2)
     assert run.service < found.state.service / 2  # of one prompt with all sequences
     assert run.prompt == pytest.approx(found.state.wait + found.prompt_time)
     # of the 8,192 tokens of a step each sequence takes one, and a hundredth of its next prompt

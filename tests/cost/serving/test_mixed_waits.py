@@ -75,7 +75,7 @@ def test_mean_times_to_the_end_of_a_prompt_are_those_of_drawn_queues(per_step: f
         one = queue(load, per_step)
         drawn, tail = drawn_waits(one), one.tail(0.0, 0.0)
         assert alone(one) + tail.of_all == pytest.approx(sum(drawn) / PROMPTS, rel=0.11), load
-        assert alone(one) + tail.at(0.99) == pytest.approx(drawn[int(0.99 * PROMPTS)], rel=0.3), load
+        assert alone(one) + tail.wait_at(0.99) == pytest.approx(drawn[int(0.99 * PROMPTS)], rel=0.3), load
 
 
 def test_lone_prompts_wait_for_the_rest_of_a_step_alone() -> None:
@@ -83,7 +83,7 @@ def test_lone_prompts_wait_for_the_rest_of_a_step_alone() -> None:
     for per_step in (0.1, 0.5, 2.0, 16.0):
         tail = queue(1e-6, per_step).tail(0.0, 0.0)
         assert tail.of_all == pytest.approx(0.006, rel=1e-3), per_step
-        assert tail.at(0.5) == pytest.approx(0.006, rel=1e-3), per_step
+        assert tail.wait_at(0.5) == pytest.approx(0.006, rel=1e-3), per_step
 
 
 def test_short_steps_of_one_place_are_a_queue_with_one_server() -> None:
@@ -99,7 +99,10 @@ def test_a_prompt_waits_longer_the_more_come_and_the_less_room_a_step_has() -> N
     for per_step in (0.3, 1.5, 2.04, 8.0):
         waits = [queue(load / 50, per_step).tail(0.0, 0.0) for load in range(1, 49)]
         for share in (0.5, 0.9, 0.99):
-            assert [each.at(share) for each in waits] == sorted(each.at(share) for each in waits), (per_step, share)
+            assert [each.wait_at(share) for each in waits] == sorted(each.wait_at(share) for each in waits), (
+                per_step,
+                share,
+            )
     one = queue(0.0, 1.0)._replace(rate=4.0)
     found = [one._replace(per_step=many, full=0.012 + many * 0.155).left for many in (1.5, 2.5, 4.0, 8.0)]
     assert found == sorted(found, reverse=True)
@@ -128,8 +131,8 @@ def test_the_mean_of_a_wait_is_the_sum_of_the_shares_that_wait_longer(tail: Wait
         tail.of_all, rel=1e-3
     )
     for share in (0.55, 0.9, 0.99):
-        if tail.share_beyond(tail.at(share)) > 0 and tail.window:
-            assert tail.share_beyond(tail.at(share)) == pytest.approx(1 - share, abs=1e-6)
+        if tail.share_beyond(tail.wait_at(share)) > 0 and tail.window:
+            assert tail.share_beyond(tail.wait_at(share)) == pytest.approx(1 - share, abs=1e-6)
 
 
 def test_the_share_that_waits_longer_is_worked_out_by_hand() -> None:
@@ -138,7 +141,7 @@ def test_the_share_that_waits_longer_is_worked_out_by_hand() -> None:
     assert tail.share_beyond(0.9) == 1.0
     assert tail.share_beyond(2.0) == pytest.approx(0.5 + 0.5 * 4 / 2 * (1 - exp(-1 / 4)))
     assert tail.share_beyond(5.0) == pytest.approx(0.5 * 4 / 2 * exp(-4 / 4) * (exp(2 / 4) - 1))
-    assert tail.varied == pytest.approx((tail.at(0.99) - tail.at(0.5)) / log(50))
+    assert tail.exponential_mean == pytest.approx((tail.wait_at(0.99) - tail.wait_at(0.5)) / log(50))
 
 
 RUN = OpenRun(200.0, 5.0, 1e6, 0.0, 1.0, service=0.15, tail=WaitTail(0.0, 0.2, 1.0, 0.9), walk=2.0)
@@ -148,7 +151,7 @@ def test_a_run_ends_before_the_longest_waits_of_a_steady_state() -> None:
     """The 99th percentile of a steady state is 0.1 + 0.9 ln 100 = 4.2 s and that of a walk of 2 s 2.27 times as long:
     3.1 s together. With a longer walk it is that of the steady state, and without any the rest of a step.
     """
-    steady = RUN.tail.at(0.99) if RUN.tail is not None else 0.0
+    steady = RUN.tail.wait_at(0.99) if RUN.tail is not None else 0.0
     assert RUN._replace(walk=1e9).wait_at(0.99) == pytest.approx(steady, rel=1e-3)
     limited = ((steady - 0.1) ** -1.5 + (2 * 2.3 * 0.99**1.3) ** -1.5) ** (-2 / 3)
     assert RUN.wait_at(0.99) == pytest.approx(0.1 + limited)

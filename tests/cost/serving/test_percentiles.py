@@ -119,9 +119,9 @@ FIGURES: list[tuple[Callable[[], object], object]] = [
     (lambda: LEFT._replace(spread=1.0).mean(31.0), 0.2 + 1 / (1 / 24 + 1 / LEFT_FIRST) / 31),
     (lambda: LEFT._replace(bunching=1.0).mean(31.0), 0.2 + 1 / (1 / 25.2 + 1 / LEFT_FIRST) / 31),
     (lambda: LEFT._replace(gained=2.0).mean(62.0) - LEFT.mean(31.0), 0.0),
-    (lambda: [round(UNIFORM.at(share, [(101.0, 1.0)]), 4) for share in (0.1, 0.5, 0.9)], [0.1, 0.5, 0.9]),
+    (lambda: [round(UNIFORM.prompt_share_at(share, [(101.0, 1.0)]), 4) for share in (0.1, 0.5, 0.9)], [0.1, 0.5, 0.9]),
     # half of the requests have 100 steps, the others 200: parameters 2 and 2, 3 x^2 - 2 x^3
-    (lambda: round(UNIFORM.at((0.25 + 0.15625) / 2, [(101.0, 0.5), (201.0, 0.5)]), 4), 0.25),
+    (lambda: round(UNIFORM.prompt_share_at((0.25 + 0.15625) / 2, [(101.0, 0.5), (201.0, 0.5)]), 4), 0.25),
     # of 24 parts the first has 1 - (23/24)² and the last (1/24)² of the requests
     (lambda: [part for _, part in quantiles.lengths_in_parts(EVEN)][:: quantiles.PARTS - 1], [47 / 576, 1 / 576]),
     (lambda: [length for length, _ in quantiles.lengths_in_parts(EVEN)], [100.0] * 24),

@@ -24,13 +24,13 @@ STEPS = ReplicaSteps(16.0, 1.0, 0.01, 0.1, 4.0)
 
 def test_without_prompts_replicas_decode_in_every_step() -> None:
     idle = STEPS._replace(rate=1e-9)
-    assert max(idle.mixed, idle.prompt_share) < 1e-8
+    assert max(idle.prompt_step_share, idle.prompt_share) < 1e-8
     assert idle.decode_interval == pytest.approx(idle.plain)
 
 
 def test_steps_of_one_length_hold_the_prompts_of_the_one_before() -> None:
     equal = STEPS._replace(longer=0.01)
-    assert equal.mixed == pytest.approx(1 - exp(-0.16))
+    assert equal.prompt_step_share == pytest.approx(1 - exp(-0.16))
     assert equal.prompt_share == pytest.approx(1 - exp(-0.01))
     assert equal.decode_interval == pytest.approx(0.01 * exp(0.01))
 
@@ -42,7 +42,7 @@ def test_steps_with_prompts_follow_long_ones_more_often_as_drawn() -> None:
         first, others = random.random() < 1 - exp(-each), random.random() < 1 - exp(-15 * each)
         each = STEPS.longer if first or others else STEPS.plain
         mixed, own, seconds = mixed + (first or others), own + first, seconds + each
-    assert STEPS.mixed == pytest.approx(mixed / 30_000, rel=0.05)
+    assert STEPS.prompt_step_share == pytest.approx(mixed / 30_000, rel=0.05)
     assert STEPS.prompt_share == pytest.approx(own / 30_000, rel=0.08)
     assert STEPS.mean == pytest.approx(seconds / 30_000, rel=0.05)
 
@@ -56,7 +56,7 @@ def test_prompts_of_several_steps_hold_rows_together_as_drawn() -> None:
         each = STEPS.longer if place < last + 3 else STEPS.plain
         mixed, seconds = mixed + (each == STEPS.longer), seconds + each
     found = STEPS._replace(rate=0.5, chunks=3.0, most=1 / 3)
-    assert found.mixed == pytest.approx(mixed / 100_000, rel=0.05)
+    assert found.prompt_step_share == pytest.approx(mixed / 100_000, rel=0.05)
     assert found.mean == pytest.approx(seconds / 100_000, rel=0.05)
 
 
@@ -65,7 +65,7 @@ def test_steps_formed_ahead_have_one_more_in_which_all_replicas_decode() -> None
     late, early = STEPS._replace(lead=0.0), STEPS._replace(lead=100.0)
     assert late.decode_row == pytest.approx(STEPS.decode_row + 1)
     assert early.decode_row == pytest.approx(1.0)
-    assert late.mixed < STEPS.mixed < early.mixed
+    assert late.prompt_step_share < STEPS.prompt_step_share < early.prompt_step_share
 
 
 def test_the_lead_of_launches_in_a_row_is_as_drawn() -> None:
@@ -89,9 +89,9 @@ def test_a_request_waits_for_half_of_an_interval_without_prompts_and_of_a_step_b
     s has some, so that the next one receives again.
     """
     rare = Reception(waiting=0.1, some=1e-9, number=1.0, longer=0.1, after=0.0, later=0.1, decoded=10.0)
-    assert rare.wait == pytest.approx(0.05) and rare.between == pytest.approx(0.01)
+    assert rare.wait == pytest.approx(0.05) and rare.interval_seconds == pytest.approx(0.01)
     many = rare._replace(some=1.0, after=1e9, decoded=1e9)
-    assert many.wait == pytest.approx(0.05) and many.between == pytest.approx(0.1)
+    assert many.wait == pytest.approx(0.05) and many.interval_seconds == pytest.approx(0.1)
     assert row_of_steps(1.0, 16 * 50 * 0.1) > 1e20
 
 
@@ -102,7 +102,7 @@ def test_replicas_are_never_faster_than_one_of_them_alone_with_its_share() -> No
             assert several.decode_interval >= several._replace(ranks=1.0).decode_interval
 
 
-@pytest.mark.parametrize("name", ["mixed", "mean", "prompt_share", "fullest", "decode_interval"])
+@pytest.mark.parametrize("name", ["prompt_step_share", "mean", "prompt_share", "fullest_prompts", "decode_interval"])
 def test_more_prompts_or_longer_ones_never_shorten_the_steps_of_replicas(name: str) -> None:
     rates = [getattr(STEPS._replace(rate=rate), name) for rate in (0.01, 0.1, 1.0, 5.0)]
     lengths = [getattr(STEPS._replace(longer=longer), name) for longer in (0.01, 0.05, 0.1, 0.4)]
@@ -110,11 +110,11 @@ def test_more_prompts_or_longer_ones_never_shorten_the_steps_of_replicas(name: s
 
 
 def test_the_fullest_replica_has_one_prompt_at_least_and_as_many_as_fit_at_most() -> None:
-    assert STEPS._replace(rate=1e-6).fullest == pytest.approx(1.0, abs=1e-3)
-    assert STEPS._replace(rate=100.0).fullest == STEPS.most == 4.0
+    assert STEPS._replace(rate=1e-6).fullest_prompts == pytest.approx(1.0, abs=1e-3)
+    assert STEPS._replace(rate=100.0).fullest_prompts == STEPS.most == 4.0
     one = STEPS._replace(ranks=1.0, rate=20.0, longer=0.05)
     # one replica: a mean of 0.2 prompts in plain steps and 1.0 in longer ones, over the steps that have any
-    assert one.fullest == pytest.approx(max(1.0, 1.0 + (1 / one.mixed - 1) * 0.2))
+    assert one.fullest_prompts == pytest.approx(max(1.0, 1.0 + (1 / one.prompt_step_share - 1) * 0.2))
 
 
 def test_the_longest_of_more_prompts_is_longer_and_none_exceeds_the_cut() -> None:
@@ -159,7 +159,7 @@ def test_a_prompt_on_its_own_stops_every_replica_that_drafts_for_a_step() -> Non
     pools, steps = eight(more=DRAFTS)
     for follow in (True, False):
         assert prefill_time_of_replicas(pools, 1e-7, steps, follow=follow) == pytest.approx(
-            8 * steps[1].lasting, rel=1e-4
+            8 * steps[1].lasting_seconds, rel=1e-4
         )
 
 
@@ -213,10 +213,10 @@ def test_steps_formed_ahead_gather_prompts_and_leave_two_quiet_steps(ended: floa
     low, high = 1e-9, 50.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if replace(cycle, drawn=middle).missing < 0 else (low, middle)
+        low, high = (middle, high) if replace(cycle, drawn=middle).missing_prompts < 0 else (low, middle)
     cycle = replace(cycle, drawn=low)
     assert cycle.decode_steps == pytest.approx(quiet, rel=close) and (cycle.cut > 0) is (longer > FLOOR)
-    assert cycle.mixed == pytest.approx(mixed, rel=close)
+    assert cycle.prompt_steps == pytest.approx(mixed, rel=close)
     assert cycle.prompts == pytest.approx(prompts, rel=close)
     assert cycle.wait == pytest.approx(waited, rel=close)
 
@@ -224,7 +224,7 @@ def test_steps_formed_ahead_gather_prompts_and_leave_two_quiet_steps(ended: floa
 def test_as_many_prompts_run_in_a_cycle_as_requests_end() -> None:
     pools, steps = eight()
     cycles = [prompt_cycle(pools, prompts, steps) for prompts in (1e-4, 0.01, 0.1, 0.5, 2.0)]
-    assert all(abs(each.missing) < 1e-6 * each.prompts for each in cycles)
+    assert all(abs(each.missing_prompts) < 1e-6 * each.prompts for each in cycles)
     for name in ("prompts", "prompt_share", "longer", "met", "decode_interval", "wait"):
         found = [getattr(each, name) for each in cycles]
         assert found == sorted(found), name

@@ -131,8 +131,8 @@ def test_a_token_takes_a_step_and_a_share_of_the_prompts_of_others() -> None:
     # what the prompt adds to a step that decodes together with it, and the prompts of the three others during the 255
     # gaps
     added = four.prefill.device - four.decode.device
-    assert four.tpot == pytest.approx(four.decode.total + four.carried / 255 * added, rel=1e-3)
-    assert four.carried == pytest.approx(3, rel=0.05)
+    assert four.tpot == pytest.approx(four.decode.total + four.decoding_sequences / 255 * added, rel=1e-3)
+    assert four.decoding_sequences == pytest.approx(3, rel=0.05)
 
 
 def test_the_cache_holds_what_the_weights_leave() -> None:

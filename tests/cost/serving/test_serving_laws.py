@@ -101,7 +101,7 @@ def test_half_of_the_equal_prompts_of_an_open_load_wait_less_than_the_mean(rate:
     found = times(load=f"request_rate: {rate}, load: open")
     tail = found.state.tail
     assert tail is not None and found.ttft < found.ttft_mean
-    assert found.ttft_mean - found.ttft == pytest.approx(tail.of_all - tail.at(0.5), rel=1e-9)
+    assert found.ttft_mean - found.ttft == pytest.approx(tail.of_all - tail.wait_at(0.5), rel=1e-9)
 
 
 def test_a_burst_at_the_start_raises_the_mean_alone() -> None:
@@ -354,7 +354,7 @@ def test_a_prompt_delays_each_stage_of_a_pipeline_by_its_own_layers_alone() -> N
     # two stages of four ranks: half of the sequences in each batch, and a prompt takes both stages in turn
     found = times(input=8192, framework="vllm, pp: 2", tp=4)
     assert found.stages == (2, 2)
-    decode, carried = found.decode.total, found.carried * found.carried_prefill / 255
+    decode, carried = found.decode.total, found.decoding_sequences * found.carried_prefill / 255
     assert found.tpot == pytest.approx(decode + carried / 2)
 
 

@@ -83,11 +83,13 @@ def test_prompts_of_a_run_that_starts_together_fill_steps_with_half_of_the_seque
     engine = RUN.prompts
     budget = (4096 - 2.0) / 2000
     step = engine.prefill(budget * 2000, 2000.0, 1.0, Decoding(2.0, 2000 + 101 / 2, 1.0))
-    assert loads._starting_service(RUN, 32.0) == pytest.approx(step.lasting / 2 / budget / 4)
+    assert loads._starting_service(RUN, 32.0) == pytest.approx(step.lasting_seconds / 2 / budget / 4)
     alone = engine.prefill(2000.0, 2000.0, 1.0, NOTHING)
-    assert loads._starting_service(RUN, 4.0) == pytest.approx(alone.lasting / 2 / 4)
+    assert loads._starting_service(RUN, 4.0) == pytest.approx(alone.lasting_seconds / 2 / 4)
     many = engine.prefill(4096.0, 2000.0, 1.0, NOTHING)  # 12 more prompts come: 3 of each engine
-    assert loads._starting_service(RUN, 4.0, waiting=12.0) == pytest.approx(many.lasting / 2 / (4096 / 2000) / 4)
+    assert loads._starting_service(RUN, 4.0, waiting=12.0) == pytest.approx(
+        many.lasting_seconds / 2 / (4096 / 2000) / 4
+    )
 
 
 def test_a_closed_run_takes_turns_of_its_steady_state() -> None:
@@ -158,12 +160,12 @@ def test_an_open_run_takes_turns_of_its_full_engines() -> None:
 def test_requests_of_a_run_queue_for_places_that_end_at_turns() -> None:
     """Ten a second at 50 places, one of which ends every 0.2 s: each request waits 0.1 s longer than the one before."""
     run = OpenRun(200.0, 10.0, 50.0, 0.2, 0.0, service=0.15, sooner=0.5)
-    assert (run.longer, run.lag, run.unqueued) == pytest.approx((0.1, 0.05, 25 + 0.5 / 0.1))
+    assert (run.added_interval, run.lag, run.unqueued_requests) == pytest.approx((0.1, 0.05, 25 + 0.5 / 0.1))
     assert run.queue_wait(50.0) == pytest.approx(0.05 * 50)
     assert run.queue_wait(51.0) == pytest.approx(max(0.05 * 51, 0.1 * (51 - 30)))
     assert run.queue_wait(150.0) == pytest.approx(0.1 * (150 - 30))
     calm = run._replace(turn=0.1, service=0.1)
-    assert (calm.longer, calm.lag, calm.unqueued, calm.queue_wait(100.0)) == (0.0, 0.0, 25.0, 0.0)
+    assert (calm.added_interval, calm.lag, calm.unqueued_requests, calm.queue_wait(100.0)) == (0.0, 0.0, 25.0, 0.0)
 
 
 def test_requests_that_start_together_wait_in_three_groups() -> None:

@@ -154,7 +154,7 @@ def test_the_steps_of_a_row_have_more_and_fewer_prompts_than_the_mean() -> None:
     few, many = prompts - deviation, prompts + deviation
     assert few > 1
     seconds = [
-        seconds_of_step(pools, max(1.0, min(prompts_on_fullest(count / 8, 8), 4.0)), count, 0.02 / cycle.mixed)
+        seconds_of_step(pools, max(1.0, min(prompts_on_fullest(count / 8, 8), 4.0)), count, 0.02 / cycle.prompt_steps)
         for count in (few, many)
     ]
     mean, met = replicas._seconds_in_row(pools, cycle)

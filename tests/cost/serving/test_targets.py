@@ -41,7 +41,7 @@ def test_first_tokens_of_a_steady_state_vary_as_the_waits_do(load: str) -> None:
     found, stated = plan(f"{load}, targets: {{ttft: 1 s, percentile: 95}}")
     tail = found.state.tail
     assert tail is not None and tail.of_all == pytest.approx(found.wait)
-    wanted = found.ttft + tail.at(0.95) - tail.at(0.5)
+    wanted = found.ttft + tail.wait_at(0.95) - tail.wait_at(0.5)
     assert latency_at(found, stated, "ttft", stated.percentile) == pytest.approx(wanted)
 
 
@@ -50,10 +50,10 @@ def test_requests_that_wait_for_a_place_have_no_cache() -> None:
     full = plan("concurrency: 16, max_sequences: 16")[0].state.rate
     found, _ = plan(f"request_rate: {0.95 * full:.4f}, max_sequences: 16")
     assert found.place.share > 0.3
-    assert found.placed == pytest.approx(found.offered - 0.95 * full * found.place.of_all, rel=1e-3)
-    assert found.placed <= 16 < found.offered
+    assert found.placed_requests == pytest.approx(found.offered - 0.95 * full * found.place.of_all, rel=1e-3)
+    assert found.placed_requests <= 16 < found.offered
     closed, _ = plan("concurrency: 40, max_sequences: 16")
-    assert closed.placed == closed.offered == 40
+    assert closed.placed_requests == closed.offered == 40
 
 
 def test_long_waits_have_an_exponential_tail() -> None:
@@ -163,7 +163,7 @@ def test_the_median_first_token_is_that_of_a_prompt_of_median_length() -> None:
     assert varied.ttft == pytest.approx(varied.ttft_mean - (1 - varied.typical_prompt) * varied.prompt_time)
     assert varied.ttft < equal.ttft_mean
     assert equal.state.tail is not None  # a median below the mean, by the steps that the median prompt waits for
-    gap = equal.state.tail.of_all - equal.state.tail.at(0.5)
+    gap = equal.state.tail.of_all - equal.state.tail.wait_at(0.5)
     assert equal.ttft == pytest.approx(equal.ttft_mean - gap) and gap > 0
 
 

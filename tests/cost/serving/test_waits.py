@@ -189,7 +189,9 @@ def test_a_prompt_waits_only_where_every_prefill_engine_runs_a_step() -> None:
     one, three = (PrefillQueue(5.0, 0.1, 0.1, 1.0, 0.1, engines).tail(0.0, 0.0) for engines in (1.0, 3.0))
     assert one.of_all == pytest.approx(0.05)
     assert three.of_all == pytest.approx(0.5 ** (8**0.5 - 1) * 0.1 / 2 / (3 * (1 - 0.5)))
-    found = [PrefillQueue(5.0, 0.1, 0.02, 8.0, 0.24, float(each)).tail(0.0, 0.0).at(0.99) for each in (1, 2, 4, 8, 300)]
+    found = [
+        PrefillQueue(5.0, 0.1, 0.02, 8.0, 0.24, float(each)).tail(0.0, 0.0).wait_at(0.99) for each in (1, 2, 4, 8, 300)
+    ]
     assert found == sorted(found, reverse=True)
 
 
@@ -203,7 +205,7 @@ def test_prompts_that_come_during_a_step_share_the_next_one() -> None:
     mean, met = queue.steps
     assert mean == pytest.approx(0.1 + 0.1 * n) and met > mean
     assert queue.even_wait == pytest.approx(met / 2 + 2.0 * met * 0.1)
-    assert queue.waiting == pytest.approx(2.0 * mean / n)
+    assert queue.waiting_share == pytest.approx(2.0 * mean / n)
     rates = [PrefillQueue(each, 0.2, 0.1, 4.0, 0.5).tail(0.0, 0.0).of_all for each in (0.1, 1.0, 2.0, 4.0, 6.0, 7.5)]
     assert rates == sorted(rates)
 

@@ -1,16 +1,19 @@
-"""Costs of energy in texts, and what they are by an energy and a price of the kilowatt-hour."""
+"""Costs of energy and rents in texts, and what they are by the prices of a kilowatt-hour and of a node-hour."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 from clusterspec.quantity import HOUR
+from clusterspec.rules.knowledge.purchases import price_ends
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_doubt import is_of_this_machine
 from clusterspec.rules.knowledge.text_equations import ENERGY, MONEY, PhysicalFigure, figures_of
 from clusterspec.rules.knowledge.text_explanations import Claim
-from clusterspec.rules.knowledge.written_numbers import sentences_of
-from clusterspec.spec.model import ProcurementSpec
+from clusterspec.rules.knowledge.text_tokens import UNITS
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, amount_in_text, sentences_of
+from clusterspec.spec.model import Price, ProcurementSpec
 from clusterspec.standard import pattern
 from clusterspec.units.display import plain
 
@@ -34,6 +37,31 @@ NEAR = 2
 """Largest number of sentences between an energy and its cost."""
 _LEAST_SHARE, _MOST_SHARE = 0.95, 1.3
 """Ratios of a cost to energy times price between which rounding, taxes and fees explain it."""
+_NODES = pattern(
+    r"(?i)(?<![\w.,/])(\d{1,3}(?:[.,]\d{3})*|\d{1,5}) (?:nodes|machines|servers|instances|vms|hosts|knoten|maschinen|server|instanzen|"
+    r"nœuds|serveurs|machines virtuelles|nodos|máquinas|servidores|instancias|nodi|macchine|istanze)\b"
+    r"[^.;\d]{0,40}?\b(?:costs?|are|is|come to|make|kosten|ergeben|coûtent|font|reviennent à|cuestan|son|suman|costano|fanno|custam)\b"
+)
+"""Pattern of a number of nodes with the verb of what they cost."""
+_TERMS = pattern(
+    r"(?i)%|\b(?:rebate|discount|reserved|committed|busy|used|utili[sz]\w*|idle|vat|tax|plus|with|including|support|storage|egress|rabatt|auslastung|mwst|"
+    r"steuer|remise|réduction|taxe|tva|stockage|descuento|iva|sconto|desconto)\b"
+)
+"""Pattern of words in a sentence whose cost is more or less than the rent of all hours."""
+_SAME_RENT = 0.03
+"""Relative difference up to which a rent is right: months of 28 to 31 days differ by 1.6 % from their mean in a year's sum."""
+MONTH_OF_30_DAYS = 720.0
+_LEAST_RATIO, _MOST_RATIO = 0.05, 20.0
+"""Ratios of a stated to the right rent between which the sentence is about the same cost."""
+
+
+def _costs_of_machine(text: str, is_about: Callable[[str], bool]) -> Iterator[tuple[PhysicalFigure, str]]:
+    """The costs of this machine in the sentences of a text that ``is_about`` accepts, each with its sentence."""
+    sentences = sentences_of(text)
+    for cost in figures_of(text, MONEY):
+        sentence = sentences[cost.sentence]
+        if is_about(sentence) and is_of_this_machine(sentence, clause_at(sentence, cost.token.start, cost.token.end)):
+            yield cost, sentence
 
 
 def is_bill(sentence: str) -> bool:
@@ -75,10 +103,8 @@ def wrong_bills(text: str, tariffs: set[float]) -> Iterator[Claim]:
     if len(tariffs) != 1 or not energies:
         return
     (tariff,), sentences = tariffs, sentences_of(text)
-    for cost in figures_of(text, MONEY):
-        sentence = sentences[cost.sentence]
-        clause = clause_at(sentence, cost.token.start, cost.token.end)
-        if cost.value < LEAST or not is_bill(sentence) or not is_of_this_machine(sentence, clause):
+    for cost, _ in _costs_of_machine(text, is_bill):
+        if cost.value < LEAST:
             continue
         near = [each for each in energies if 0 <= cost.sentence - each.sentence <= NEAR]
         if near and not any(_is_paid_for(cost, each, tariff) for each in energies):
@@ -146,6 +172,42 @@ def _price_of(energy: PhysicalFigure, tariff: float) -> float:
 
 
 def _is_paid_for(cost: PhysicalFigure, energy: PhysicalFigure, tariff: float) -> bool:
-    """Whether a cost is that of an energy, of a month of it, or of some years of it, perhaps with taxes and fees."""
+    """Whether a cost pays for an energy, for a month of it, or for some years of it, perhaps with taxes and fees."""
     ratio = cost.value / _price_of(energy, tariff)
     return any(_LEAST_SHARE <= ratio / each <= _MOST_SHARE for each in (1 / MONTHS, *range(1, MOST_YEARS + 1)))
+
+
+def _is_rent(sentence: str) -> bool:
+    """Whether a sentence states what nodes cost, and no words by which the cost is not the rent of all hours."""
+    return _NODES.search(sentence) is not None and _TERMS.search(sentence) is None
+
+
+def wrong_rents(text: str, price: Price, nodes: int, currency: str | None) -> Iterator[Claim]:
+    """The rents of all nodes over a time that a text states in the currency of the keys and that are not the price of a node-hour
+    times nodes and hours.
+
+    >>> text = "The 24 nodes cost 3.37 million USD a year, without tax."
+    >>> list(wrong_rents("The 24 nodes cost 3.37 million USD a year.", 20.8, 24, "USD"))
+    [Claim(stated='3.37 million USD a year', right='4.376 million USD a year', figures='24 nodes at 20.8 USD a node-hour')]
+    >>> list(wrong_rents("The 24 nodes cost 4.37 million USD a year.", 20.8, 24, "USD")), list(wrong_rents(text, 20.8, 24, "USD"))
+    ([], [])
+    """
+    low, high = price_ends(price)
+    if low != high or currency is None:
+        return
+    for cost, sentence in _costs_of_machine(text, _is_rent):
+        token = cost.token
+        named = [each for each in islice(_NODES.finditer(sentence), MOST_MATCHES) if each.end() <= token.start]
+        if not named or amount_in_text(named[-1][1]) != nodes or token.unit != currency or len(token.per) != 1:
+            continue
+        if sentence[named[-1].end() : token.start].strip(" \n$€£"):
+            continue
+        hours = UNITS[token.per[0]][0] / HOUR
+        months_of_30_days = MONTH_OF_30_DAYS if 28 * 24 < hours < 31 * 24 else hours
+        ratios = [cost.value / (low * nodes * each) for each in (hours, months_of_30_days)]
+        right = any(abs(each - 1) <= _SAME_RENT for each in ratios)
+        if not right and _LEAST_RATIO < ratios[0] < _MOST_RATIO:
+            stated = " ".join(sentence[token.start : token.end].split())
+            rent = stated.replace(token.text, plain(low * nodes * hours / token.factor, 4), 1)
+            yield Claim(stated, rent, f"{nodes} nodes at {plain(low, 6)} {currency} a node-hour")
+            return
