@@ -963,6 +963,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "damages-off-cap": lambda texts: '%' not in texts.remarks and 'percent' not in texts.remarks.lower(),
     "date-off-calendar": lambda texts: '20' not in texts.remarks and texts.procurement.delivery is None,
     "delivery-ends-before-site": lambda procurement, remarks: not procurement.quote,
+    "delivery-misses-date": lambda procurement, operations, acceptance, texts: not (procurement.needed_by is not None and texts.remarks) and (not any((True for index, line in enumerate(procurement.quote or ()))) and (procurement.delivery is None or (not any((True for index, milestone in enumerate(procurement.delivery.milestones or ()))) and (not any((True for sentence in texts.sentences)) and procurement.delivery.weeks is None)))),
     "energy-beside-rent": lambda procurement, remarks, own_remarks: not ([key for key in ('electricity', 'pue') if getattr(procurement, key)] and procurement.is_rent),
     "energy-off-pue": lambda procurement, remarks, cluster, power: not any((cue in remarks for cue in ('Wh', 'PUE', 'lectric', 'nergy', 'trom'))),
     "export-license-needed": lambda procurement, accelerator, texts: not procurement.quote and procurement.delivery is None or (accelerator.vendor not in {'NVIDIA', 'AMD', 'Intel', 'Google', 'Amazon', 'AWS', 'Cerebras', 'Groq'} or (accelerator.peaks.get('bf16').value / 1000000000000.0 * 16 if accelerator.peaks.get('bf16') is not None else 0.0) < 4800.0),

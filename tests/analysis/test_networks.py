@@ -93,6 +93,6 @@ def test_prices_are_those_of_the_spec_and_of_its_technology_alone() -> None:
     own, other = table.rows
     assert own.cells[0] == "InfiniBand NDR, as designed" and own.cells[6] == display(band.step, "s")
     assert ", +" in other.cells[6] or "no change" in other.cells[6]
-    assert "Prices are those of the spec" in told.text
+    assert "Prices come from the spec" in told.text
     hidden = analysis.report(studies.study_text(text, SETTINGS), "design", "tender", live=False)
     assert not any(one.nic_price or one.leaf_price for one in hidden.networks)

@@ -304,7 +304,7 @@ def test_llama_factory_states_what_it_trains_and_the_length_only_where_sequences
         assert "layout.sharding" not in given(other), line
     with pytest.raises(FormatError, match=r"line 9: .*use_dora"):
         read(f"{LLAMA_FACTORY}use_dora: true\n")
-    for line, why in (("stage: dpo", "several models"), ("finetuning_type: freeze", "cannot say")):
+    for line, why in (("stage: dpo", "several models"), ("finetuning_type: freeze", "cannot describe")):
         name = line.partition(":")[0]
         text = "\n".join(line if row.strip().startswith(name) else row.strip() for row in LLAMA_FACTORY.splitlines())
         with pytest.raises(FormatError, match=why):

@@ -97,14 +97,14 @@ def test_remarks_name_sources_the_condition_and_where_prices_come_from() -> None
     _, text = blocks(OWN, replace(BARE, wire_basis="stated"), held="if the fabric is idle")
     assert text.text == (
         "Adapter to adapter on InfiniBand NDR: measured. Adapter to adapter on RoCE v2: stated. Messages include the "
-        "launch and the library. Steps are predicted if the fabric is idle. Prices are those of the spec."
+        "launch and the library. Steps are predicted if the fabric is idle. Prices come from the spec."
     )
     plain = replace(OWN, wire_basis="", step=None, nic_price="", leaf_price="")
     _, text = blocks(plain, BARE, held="if the fabric is idle")
     none = "Prices of NICs and switches are not stated for either."
     assert text.text == f"Messages include the launch and the library. {none}"
     for priced in (replace(plain, nic_price="1 USD"), replace(plain, leaf_price="1 USD")):
-        assert blocks(priced, BARE)[1].text.endswith("Prices are those of the spec.")
+        assert blocks(priced, BARE)[1].text.endswith("Prices come from the spec.")
     assert "Steps are predicted. " in blocks(OWN, BARE)[1].text
 
 

@@ -485,9 +485,11 @@ def test_a_quote_that_extends_a_machine_is_not_compared_with_the_whole(check: Ch
         assert (len([it for it in found if it[0] == "quote-off-bill"]) == 1) == (severity == "note")
 
 
-@pytest.mark.parametrize(("node", "severity"), [(200_000, "note"), (150_000, "error")])
-def test_cabling_of_less_than_a_hundredth_of_a_quote_is_a_note(node: int, severity: str, check: Check) -> None:
-    """8 cables at $200 and 12 modules at $500 are $7,600: 0.9 % of $840,000, and 1.2 % of $640,000."""
+@pytest.mark.parametrize(("node", "severity"), [(60_000, "note"), (50_000, "error")])
+def test_cabling_of_one_switch_of_less_than_three_hundredths_of_a_quote_is_a_note(
+    node: int, severity: str, check: Check
+) -> None:
+    """8 cables at $200 and 12 modules at $500 are $7,600: 2.7 % of $280,000, and 3.2 % of $240,000."""
     spec = f"""
 cluster:
   platform: hgx-h200

@@ -105,13 +105,13 @@ def _powers_of_site(text: str) -> Iterator[StatedLimit]:
     for sentence in islice(sentences_of(_REUSED.sub("hall", " ".join(text.split()))), MOST_SENTENCES):
         for each in figures_of(sentence):
             clause = _TERM.sub(" ", clause_at(sentence, each.start, each.end))
-            given = each.powers == WATTS and _is_given(sentence, each.start, each.end)
+            given = each.powers == WATTS and _is_power_of_site(sentence, each.start, each.end)
             of_rack = _OF_RACK.search(sentence[: each.end]) is not None
             if given and not of_rack and _NOT_OF_SITE.search(clause) is None and is_of_this_machine(sentence, clause):
                 yield StatedLimit(each.value, each.words)
 
 
-def _is_given(sentence: str, start: int, end: int) -> bool:
+def _is_power_of_site(sentence: str, start: int, end: int) -> bool:
     """Whether the words around a power say that the site gives it."""
     before, behind = sentence[:start], sentence[end:]
     in_site = _MAY_DRAW.search(before) is not None and _IN_SITE.search(behind) is not None

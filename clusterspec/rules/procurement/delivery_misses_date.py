@@ -119,7 +119,8 @@ def check(
     texts: PurchaseTexts,
 ) -> Iterator[Problem]:
     delivery = procurement.delivery
-    yield from _two_days_problem(procurement, texts)
+    if procurement.needed_by is not None and texts.remarks:
+        yield from _two_days_problem(procurement, texts)
     yield from _late_line_problem(procurement, delivery.weeks if delivery is not None else None)
     if delivery is None:
         return
@@ -148,7 +149,7 @@ LATER = 7
 def _two_days_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
     """The problem of a machine that must work on an earlier day by the text than by `needed_by`."""
     needed = date_of_text(procurement.needed_by)
-    stated = Timeline.of(texts).needed if needed is not None and texts.remarks else None
+    stated = Timeline.of(texts).needed
     if needed is not None and stated is not None and (needed - stated).days > LATER:
         later = plural((needed - stated).days, "day")
         message = (
