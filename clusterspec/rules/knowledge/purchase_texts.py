@@ -61,12 +61,15 @@ _ELSEWHERE = pattern(
     r"n?outro lote|otro lote|autre lot|anderen los|altro lotto|ander perceel|ficam|permanecem|reaproveitad\w*|esistent[ei]|restano|rimangono|già|bestaande?|blijven|aanwezig|befintlig\w*|istniej\w*|pozostaj\w*)\b"
     r"|\b(?:still|go on|continue[sd]?|keep) (?:to (?:be used|run|use)|in (?:use|service)|running|using|working)\b|\b(?:weiter(?:hin)? (?:genutzt|verwendet|betrieben|laufen)"
     r"|continu\w* (?:à|de) (?:servir|tourner)|sig(?:ue|uen) en uso|restano in uso|blijven in gebruik|fortsatt i bruk|nadal (?:pracuj|służ)\w*)\b"
-    r"|\b(?:bought|purchased|acquired|installed|gekauft|angeschafft|beschafft|achet\w+|acquise?s?|comprad[oa]s?|adquirid[oa]s?|acquistat[eio]|gekocht|aangeschaft) (?:in|since|im jahr|en|el|nel) (?:20[01]\d|202[0-5])\b"
-    r"|\b(?:in|since|seit|depuis|desde|dal|sinds|von) (?:20[01]\d|202[0-5]) (?:bought|purchased|gekauft|angeschafft|beschafft|aangeschaft)\b"
-    r"|\b(?:written off|fully depreciated|abgeschrieben\w*|amortie?s|amortizad[oa]s?|ammortizzat[eio]|afgeschreven)\b"
     r"|계속 ?(?:쓰|사용|운영)|(?:만|만을) ?포함|引き続き|継続(?:使用|利用)|继续使用|既存|既設|流用|既有|已有|已裝|已装|現有|现有|기존"
 )
 """Pattern of words that say that a part exists already or is bought separately."""
+_BOUGHT_EARLIER = pattern(
+    r"(?i)\b(?:bought|purchased|acquired|installed|gekauft|angeschafft|beschafft|achet\w+|acquise?s?|comprad[oa]s?|adquirid[oa]s?|acquistat[eio]|gekocht|aangeschaft) (?:in|since|im jahr|en|el|nel) (?:20[01]\d|202[0-5])\b"
+    r"|\b(?:in|since|seit|depuis|desde|dal|sinds|von) (?:20[01]\d|202[0-5]) (?:bought|purchased|gekauft|angeschafft|beschafft|aangeschaft)\b"
+    r"|\b(?:written off|fully depreciated|abgeschrieben\w*|amortie?s|amortizad[oa]s?|ammortizzat[eio]|afgeschreven)\b"
+)
+"""Pattern of words for a part that was bought years ago."""
 _SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
 _NAMES_OF = {
     "cable": pattern(
@@ -104,7 +107,7 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
     >>> are_elsewhere({"cable": 1}, "800 cables of 30 m, with a spare in each rack")
     False
     """
-    sentences = [each for each in sentences_of(remarks) if _ELSEWHERE.search(each) is not None]
+    sentences = [each for each in sentences_of(remarks) if _ELSEWHERE.search(each) or _BOUGHT_EARLIER.search(each)]
     if any(_SWITCH_NAMES.search(each) and _NAMES_OF["cable"].search(each) for each in sentences):
         missing = {kind: count for kind, count in missing.items() if kind != "transceiver"}  # both ends of its cables
     return all(any(_NAMES_OF[kind].search(each) is not None for each in sentences) for kind in missing)
