@@ -61,8 +61,9 @@ def other_settings(text: str, spec: Spec) -> Iterator[FixedSetting]:
     sentences = [*islice(sentences_of(with_numerals(" ".join(text.split()))), MOST_SENTENCES)]
     yield from _other_releases(sentences, spec)
     power = spec.cluster.power if spec.cluster is not None else None
-    if power is not None and power.feeds == "N" and any(map(_demands_two_feeds, sentences)):
-        yield FixedSetting("cluster.power.feeds", "two feeds, each of which carries the load", power.feeds)
+    feeds = next(filter(None, map(_two_feeds_in, sentences)), "") if power is not None and power.feeds == "N" else ""
+    if feeds:
+        yield FixedSetting("cluster.power.feeds", feeds, "N")
     rl = spec.workload.rl if spec.workload is not None else None
     if rl is not None and rl.samples_per_prompt:
         yield from _other_group(sentences, rl.samples_per_prompt)
@@ -125,13 +126,15 @@ def _is_one_release(one: str, other: str) -> bool:
     return first[:length] == second[:length]
 
 
-def _demands_two_feeds(sentence: str) -> bool:
-    """Whether a sentence demands two feeds of which one is enough.
+def _two_feeds_in(sentence: str) -> str:
+    """The words of a sentence that demand two feeds of which one is enough; empty without them.
 
-    >>> _demands_two_feeds("Each rack has two independent feeds, either of which carries it alone.")
-    True
+    >>> _two_feeds_in("Each rack has two independent feeds, either of which carries it alone.")
+    'two independent feeds'
     """
-    return _TWO_FEEDS.search(sentence) is not None and _ONE_CARRIES.search(_TWO_FEEDS.sub(" ", sentence)) is not None
+    match = _TWO_FEEDS.search(sentence)
+    carried = match is not None and _ONE_CARRIES.search(_TWO_FEEDS.sub(" ", sentence)) is not None
+    return match[0] if match is not None and carried else ""
 
 
 def _other_group(sentences: Sequence[str], own: int) -> Iterator[FixedSetting]:
