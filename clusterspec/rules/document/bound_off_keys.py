@@ -11,7 +11,7 @@ a key with another value:
 - the nodes of a rack, the capacity of the storage system, and the memory of a host.
 
 Also a release of a software, two feeds of a rack, a number of samples for each prompt, and a distance between leaf and spine that
-the text fixes and a key contradicts.
+the text fixes and a key contradicts, and data that the storage system cannot write within the daily hours of the text.
 
 Sentences about another machine, order or offer, and those that suppose something, are not read.
 

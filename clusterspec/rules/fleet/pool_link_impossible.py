@@ -147,8 +147,15 @@ def _leased_rate_problem(description: str, bandwidth: Quantity) -> Iterator[Prob
     """The problem of a link that is faster or slower than the only line between the sites in the description."""
     if "b" not in description.casefold():
         return
-    from clusterspec.rules.knowledge.text_limits import rate_of_line  # few fleets have two sites
+    from clusterspec.rules.knowledge.nightly_windows import copies_over_links  # few fleets have two sites
+    from clusterspec.rules.knowledge.text_limits import rate_of_line
 
+    for copy in copies_over_links(description):
+        if copy.rate > SAME_LINE * bandwidth.value:
+            message = f"according to the text, {copy.words} need {display_bits(copy.rate)}, but the link has {bandwidth.written}"
+            at = ("pool_links", 0, "bandwidth")
+            yield RULE.problem(at, message, "rent a faster link, or move less", severity="error", confidence="likely")
+            return
     line = rate_of_line(description)
     if line is not None and not 1 / SAME_LINE <= line.value / bandwidth.value <= SAME_LINE:
         message = (

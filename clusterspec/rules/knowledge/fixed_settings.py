@@ -1,5 +1,5 @@
-"""Settings that a text fixes: the release of a software, the feeds of a rack, the samples of a prompt, and the length of a run of
-fiber.
+"""Settings that a text fixes: the release of a software, the feeds of a rack, the samples of a prompt, the length of a run of fiber,
+and the rate at which data are stored.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.nightly_windows import copies_to_store
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_doubt import is_of_this_machine, words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
@@ -68,6 +69,7 @@ def other_settings(text: str, spec: Spec) -> Iterator[FixedSetting]:
     if rl is not None and rl.samples_per_prompt:
         yield from _other_group(sentences, rl.samples_per_prompt)
     yield from _longer_run(sentences, spec)
+    yield from _faster_copies(text, spec)
 
 
 def _other_releases(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
@@ -159,3 +161,13 @@ def _longer_run(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
             if own is not None and own.value < SHORTER * length and not words_of_another(sentence):  # it was measured
                 yield FixedSetting("cluster.scale_out.distance.leaf_spine", lengths[0][0], own.written)
                 return
+
+
+def _faster_copies(text: str, spec: Spec) -> Iterator[FixedSetting]:
+    """The data of a daily window that the storage system cannot write in it."""
+    networks = spec.cluster.networks if spec.cluster is not None else None
+    own = networks.storage.bandwidth if networks is not None and networks.storage is not None else None
+    for copy in copies_to_store(text) if own is not None else ():
+        if own is not None and own.value < SHORTER * copy.rate:
+            yield FixedSetting("cluster.networks.storage.bandwidth", copy.words, own.written)
+            return
