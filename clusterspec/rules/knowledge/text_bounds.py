@@ -94,7 +94,7 @@ BOUNDED = (
         "time",
         r"(?:checkpoints?|saves?|saved|sicherung\w*|sauvegard\w*|puntos? de control|salvatagg\w*)\b",
         "checkpoint checkpoints save saves saved sicherung* sauvegard* punto puntos salvatagg*",
-        r"takes?|pause\w*|kept|keep|old|restart\w*|writ\w+|dauert|notice|days?",
+        r"takes?|pause\w*|kept|keep|old|restart\w*|recover\w*|resum\w*|without|read\w*|load\w*|spares?|writ\w+|dauert|notice|days?",
         "s",
     ),
     named(
