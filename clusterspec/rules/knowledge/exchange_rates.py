@@ -20,6 +20,9 @@ _NAMES = {
     "yen": "JPY",
 }
 """The currencies whose names texts use after a rate."""
+_KRONER = {currency: frozenset(("kr", "kronor", "kroner")) for currency in ("SEK", "NOK", "DKK")}
+_OTHER_DOLLARS = frozenset(("BRL", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "CLP", "COP", "ARS"))
+"""Currencies that texts of their countries write with the sign of the dollar."""
 _NAME = rf"([A-Z]{{3}}|US\$|[€$£₹₩¥]|zł|{'|'.join(_NAMES)})"
 _PER = r" ?(?:/|per|pro|je|par|por|al|za|for|an?|für|pour|to the|to) ?(?:1 ?|one |each |an? |einen? |un |una )?"
 _RATE = pattern(rf"\b1 ?{_CODE} ?(?:=|is|are|corresponds to|entspricht|équivaut à|equivale a) ?{_UNITS} ?{_CODE}(?!\w)")
@@ -32,6 +35,16 @@ _PAIR = pattern(
 _AMOUNT = pattern(
     r"\b([A-Z]{3}) ?(\d{1,3}(?:[,.' ]\d{3}){1,4}|\d{3,12})(?!\d|[.,]\d)|(\d{1,3}(?:[,.' ]\d{3}){1,4}|\d{3,12}) ?([A-Z]{3})\b"
 )
+
+
+def words_of_currency(currency: str) -> set[str]:
+    """The code of a currency, and the signs and names that texts write for it.
+
+    >>> sorted(words_of_currency("GBP")), sorted(words_of_currency("BRL"))
+    (['GBP', 'Pfund', 'libra', 'livre', 'pound', 'pounds', 'sterlina', '£'], ['$', 'BRL'])
+    """
+    named = {word for word, code in (_SIGNS | _NAMES).items() if code == currency}
+    return {currency, *named, *_KRONER.get(currency, ()), *({"$"} if currency in _OTHER_DOLLARS else ())}
 
 
 class StatedRate(NamedTuple):

@@ -9,6 +9,7 @@ from itertools import islice
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.exchange_rates import words_of_currency
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_dimensions import figures_of
 from clusterspec.rules.knowledge.text_doubt import is_of_this_machine, words_of_another
@@ -57,20 +58,6 @@ _APPROVED = pattern(
     r"genehmigt\w*|bewilligt\w*|freigegeben\w*|obergrenze|deckel|haushaltsansatz|budget (?:beträgt|von)|approuvé\w*|accordé\w*|voté\w*|enveloppe|plafond|crédit de|budget (?:est|de)|"
     r"aprob(?:ó|ado|ada)|concedid[oa]|asignación|dotación|presupuesto (?:es|de)|techo|tope|approvat[oi]|stanziat[oi]|stanziamento|tetto|goedgekeurd)\b"
 )
-_SIGNS = {
-    "USD": "$ dollar dollars",
-    "EUR": "€ euro euros",
-    "GBP": "£ pounds",
-    "CHF": "francs",
-    "JPY": "¥ yen",
-    "CNY": "¥",
-    "INR": "₹",
-    "KRW": "₩ won",
-    "PLN": "zł",
-    **dict.fromkeys(("SEK", "NOK", "DKK"), "kr kronor kroner"),
-    **dict.fromkeys(("BRL", "CAD", "AUD", "NZD", "SGD", "HKD", "TWD", "MXN", "CLP", "COP", "ARS"), "$"),
-}
-"""Signs and words that texts write for a currency."""
 _PART_OR_NET = pattern(
     r"(?i)\b(?:net|excl\w*|(?:without|before|plus|ohne|zuzüglich|hors|sin|senza|zonder) (?:the )?(?:vat|tax\w*|mwst|steuer\w*|umsatzsteuer|taxes?|tva|iva|btw)|netto|ht|phases?|first|second|third|years?|annual\w*(?! (?:law|act|budget law))|options?|each|only|stages?|tranches?|further|another|additional|more|last|pro|je|per|jährlich|jahr|an|año|anno|if|unless)\b"
 )
@@ -102,7 +89,7 @@ def power_of_site(text: str) -> StatedLimit | None:
 
 
 def _powers_of_site(text: str) -> Iterator[StatedLimit]:
-    for sentence in islice(sentences_of(_REUSED.sub("hall", " ".join(text.split()))), MOST_SENTENCES):
+    for sentence in _sentences(_REUSED.sub("hall", " ".join(text.split()))):
         for each in figures_of(sentence):
             clause = _TERM.sub(" ", clause_at(sentence, each.start, each.end))
             given = each.powers == WATTS and _is_power_of_site(sentence, each.start, each.end)
@@ -132,8 +119,8 @@ def approved_amount(text: str, currency: str) -> StatedLimit | None:
 
 
 def _approved_amounts(text: str, currency: str) -> Iterator[StatedLimit]:
-    units = {currency, *_SIGNS.get(currency, "").split()}
-    for sentence in islice(sentences_of(" ".join(text.split())), MOST_SENTENCES):
+    units = words_of_currency(currency)
+    for sentence in _sentences(text):
         if _APPROVED.search(sentence) is None or _PART_OR_NET.search(_OF_RATE.sub(" ", sentence)) is not None:
             continue
         for each in tokens_of(sentence):
@@ -162,7 +149,7 @@ def rate_of_line(text: str) -> StatedLimit | None:
 
 
 def _rates_of_line(text: str) -> Iterator[StatedLimit]:
-    for sentence in islice(sentences_of(" ".join(text.split())), MOST_SENTENCES):
+    for sentence in _sentences(text):
         if _LINE.search(sentence) is None:
             continue
         for each in figures_of(sentence):
@@ -194,10 +181,15 @@ def time_of_slot(text: str) -> StatedLimit | None:
 
 
 def _times_of_slot(text: str) -> Iterator[StatedLimit]:
-    for sentence in islice(sentences_of(" ".join(text.split())), MOST_SENTENCES):
+    for sentence in _sentences(text):
         times = [each for each in figures_of(sentence) if each.powers == _TIMES and each.value >= DAY]
         if len(times) == 1 and _SLOT.search(sentence) is not None and not words_of_another(sentence):
             yield StatedLimit(times[0].value, times[0].words)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The first sentences of a text, each on one line."""
+    return islice(sentences_of(" ".join(text.split())), MOST_SENTENCES)
 
 
 def _sole_limit(limits: Iterator[StatedLimit]) -> StatedLimit | None:
