@@ -135,32 +135,14 @@ CUES = (
 """Parts of the words of bounds; every text with a bound has at least one of them."""
 
 
-CUES_OF_SETTINGS = (
-    "feed",
-    "suppl",
-    "speisung",
-    "leitung",
-    "arrivée",
-    "aliment",
-    "acometida",
-    "voeding",
-    "answers",
-    "samples",
-    "rollouts",
-    "leaf",
-    ".",
-)
-"""Parts of the words of sentences that fix other settings."""
-
-
 def check(
     statements: str | None, spec: Spec, cluster: Cluster, layout: Layout | None, workload: Workload | None
 ) -> Iterator[Problem]:
     if not statements or spec.pools or spec.jobs:
         return
     folded = statements[:MOST_CHARACTERS].casefold()
-    if any(cue in folded for cue in CUES_OF_SETTINGS):
-        from clusterspec.rules.knowledge.fixed_settings import other_settings  # few texts fix settings
+    if _states_settings(spec):
+        from clusterspec.rules.knowledge.fixed_settings import other_settings  # few specs state these keys
 
         for each in other_settings(statements[:MOST_CHARACTERS], spec):
             at = tuple(int(part) if part.isdigit() else part for part in each.key.split("."))
@@ -175,6 +157,18 @@ def check(
         stated = _value_text(own[bound.key][0], bound.unit, is_share=bound.key.startswith("procurement.payment."))
         message = f"according to the text, it is {bound.words}, but `{bound.key}` is {stated}"
         yield RULE.problem(bound.key, message, "correct the key, or the text if the demand has changed")
+
+
+def _states_settings(spec: Spec) -> bool:
+    """Whether the spec states a setting that a text may fix otherwise."""
+    machine, work = spec.cluster, spec.workload
+    if (spec.layout is not None and spec.layout.software) or (work is not None and work.rl is not None):
+        return True
+    if machine is None:
+        return False
+    stored = machine.networks is not None and machine.networks.storage is not None
+    run = machine.scale_out is not None and machine.scale_out.distance is not None
+    return bool(machine.software) or stored or run or (machine.power is not None and machine.power.feeds == "N")
 
 
 def _value_text(value: float, unit: str, *, is_share: bool) -> str:

@@ -269,16 +269,15 @@ def _claims_of_keys(
         from clusterspec.rules.knowledge.backlog_times import wrong_backlog_times  # few texts state rates
 
         yield from wrong_backlog_times(text)
-    if "Wh" in text:
-        from clusterspec.rules.knowledge.running_costs import tariffs_of, wrong_bills  # few texts state energies
-
-        yield from wrong_bills(text, tariffs_of(text, spec.procurement))
-    if cluster is not None and cluster.node_power is not None and spec.procurement is not None and spec.procurement.pue:
-        from clusterspec.rules.knowledge import running_costs
-
-        watts, tariffs = cluster.nodes * cluster.node_power.value, running_costs.tariffs_of(text, spec.procurement)
-        yield from running_costs.wrong_yearly_costs(text, watts, float(spec.procurement.pue), tariffs)
     bought, nodes = spec.procurement, spec.cluster.nodes if spec.cluster is not None else None
+    pue = float(bought.pue) if bought is not None and bought.pue else 0.0
+    if "Wh" in text or pue:
+        from clusterspec.rules.knowledge import running_costs  # few texts state energies
+
+        tariffs = running_costs.tariffs_of(text, bought)
+        yield from running_costs.wrong_bills(text, tariffs) if "Wh" in text else ()
+        if pue and cluster is not None and cluster.node_power is not None:
+            yield from running_costs.wrong_yearly_costs(text, cluster.nodes * cluster.node_power.value, pue, tariffs)
     if bought is not None and nodes and (rent := (bought.prices or {}).get("node_hour")) is not None:
         from clusterspec.rules.knowledge.running_costs import wrong_rents  # most machines are bought
 

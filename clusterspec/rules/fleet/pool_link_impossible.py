@@ -145,15 +145,15 @@ SAME_LINE = 1.05
 
 def _leased_rate_problem(description: str, bandwidth: Quantity) -> Iterator[Problem]:
     """The problem of a link that is faster or slower than the only line between the sites in the description."""
-    if "b" not in description.casefold():
+    if not description:
         return
     from clusterspec.rules.knowledge.nightly_windows import copies_over_links  # few fleets have two sites
     from clusterspec.rules.knowledge.text_limits import rate_of_line
 
+    at = ("pool_links", 0, "bandwidth")
     for copy in copies_over_links(description):
         if copy.rate > SAME_LINE * bandwidth.value:
             message = f"according to the text, {copy.words} need {display_bits(copy.rate)}, but the link has {bandwidth.written}"
-            at = ("pool_links", 0, "bandwidth")
             yield RULE.problem(at, message, "rent a faster link, or move less", severity="error", confidence="likely")
             return
     line = rate_of_line(description)
@@ -161,7 +161,6 @@ def _leased_rate_problem(description: str, bandwidth: Quantity) -> Iterator[Prob
         message = (
             f"according to the text, the line between the sites has {line.words}, but the link has {bandwidth.written}"
         )
-        at = ("pool_links", 0, "bandwidth")
         yield RULE.problem(at, message, "correct one of the two", severity="error", confidence="likely")
 
 

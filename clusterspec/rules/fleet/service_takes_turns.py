@@ -61,7 +61,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.fleet import Fleet, Job
-from clusterspec.cluster.serving_load import minutes_of_hours
+from clusterspec.cluster.serving_load import DAY_MINUTES, minutes_of_hours
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
@@ -90,7 +90,6 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                     )
 
 
-MINUTES_OF_DAY = 1440
 MOSTLY = 0.95
 """Share of the hours with requests below which a service misses some of them, beyond rounding."""
 
@@ -103,7 +102,7 @@ def _share_of_day(job: Job) -> float:
     served = [
         minutes_of_hours(each.starts, each.to) for each in serving.day if each.request_rate and each.starts and each.to
     ]
-    return len(frozenset().union(*served)) / MINUTES_OF_DAY
+    return len(frozenset().union(*served)) / DAY_MINUTES
 
 
 def _promises_a_tail(job: Job) -> bool:

@@ -9,7 +9,7 @@ from itertools import islice
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.exchange_rates import words_of_currency
+from clusterspec.rules.knowledge.exchange_rates import stated_rates, words_of_currency
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_dimensions import figures_of
 from clusterspec.rules.knowledge.text_doubt import is_of_this_machine, words_of_another
@@ -115,7 +115,20 @@ def approved_amount(text: str, currency: str) -> StatedLimit | None:
     14200000.0
     >>> approved_amount("EUR 2 million were approved for the first phase.", "EUR")
     """
-    return _sole_limit(_approved_amounts(text, currency))
+    return _sole_limit(_approved_amounts(text, currency)) or _converted_amount(text, currency)
+
+
+def _converted_amount(text: str, currency: str) -> StatedLimit | None:
+    """The amount that somebody approved in another currency, at the only exchange rate that the text states; None without one."""
+    rates = {each[1:] for each in stated_rates(text) if currency in (each.one, each.other)}
+    if len(rates) != 1:
+        return None
+    ((one, units, other),) = rates
+    approved = _sole_limit(_approved_amounts(text, other if one == currency else one))
+    if approved is None:
+        return None
+    value = approved.value / units if one == currency else approved.value * units
+    return StatedLimit(value, f"{currency} {value:,.0f} ({approved.words})")
 
 
 def _approved_amounts(text: str, currency: str) -> Iterator[StatedLimit]:

@@ -123,7 +123,6 @@ from clusterspec.rules.knowledge.purchases import (
     money_text,
 )
 from clusterspec.rules.knowledge.quoted_fabric import parts_of_quote
-from clusterspec.rules.knowledge.text_limits import StatedLimit
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ProcurementSpec
@@ -177,11 +176,9 @@ def _unapproved_problem(procurement: ProcurementSpec, quoted: float | None, rema
     currency = procurement.currency
     if quoted is None or currency is None or not remarks:
         return
-    from clusterspec.rules.knowledge.text_limits import approved_amount
+    from clusterspec.rules.knowledge.text_limits import approved_amount  # few texts state one
 
-    approved = approved_amount(remarks[:MOST_CHARACTERS], currency) or _converted_amount(
-        remarks[:MOST_CHARACTERS], currency
-    )
+    approved = approved_amount(remarks[:MOST_CHARACTERS], currency)
     if (
         approved is not None
         and approved.value < float(procurement.budget or inf)
@@ -191,22 +188,6 @@ def _unapproved_problem(procurement: ProcurementSpec, quoted: float | None, rema
         message = f"the quoted total of {money_text(amount_text(quoted), currency)} is {more} above the limit of {approved.words} in the text"
         key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
         yield RULE.problem(key, message, HELP, confidence="likely")
-
-
-def _converted_amount(text: str, currency: str) -> StatedLimit | None:
-    """The amount that somebody approved in another currency, at the only exchange rate that the text states; None without one."""
-    from clusterspec.rules.knowledge.exchange_rates import stated_rates
-    from clusterspec.rules.knowledge.text_limits import approved_amount
-
-    rates = {each[1:] for each in stated_rates(text) if currency in (each.one, each.other)}
-    if len(rates) != 1:
-        return None
-    ((one, units, other),) = rates
-    approved = approved_amount(text, other if one == currency else one)
-    if approved is None:
-        return None
-    value = approved.value / units if one == currency else approved.value * units
-    return StatedLimit(value, f"{currency} {value:,.0f} ({approved.words})")
 
 
 def _lacking_part_problem(
