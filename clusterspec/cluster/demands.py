@@ -121,7 +121,7 @@ def _open_conditions(held: Capabilities, settled: frozenset[str]) -> Conditions:
     """The conditions of a framework that the features in ``settled`` leave undecided."""
     from clusterspec.catalog.releases import undecided_combinations  # loaded with any condition
 
-    refused = undecided_combinations((each.combination for each in held.refused), settled)
+    refused = undecided_combinations([each.combination for each in held.refused], settled)
     required = (
         replace(each.multiple, when=left)
         for each in held.required

@@ -11,13 +11,13 @@ from clusterspec.rules.configured import bounded_problems, configured_findings
 from clusterspec.rules.engine import (
     RulesFailedError,
     check_incomplete,
+    collected_problems,
     is_estimable,
-    problems_and_faults,
     run_rules,
     unchecked_rules,
     unsuperseded_problems,
 )
-from clusterspec.rules.facts import Facts
+from clusterspec.rules.facts import Facts, PlannedDesign
 from clusterspec.rules.headlines import name_headlines
 from clusterspec.rules.pages import (
     OWN,
@@ -36,9 +36,11 @@ from clusterspec.rules.pages import (
 __all__ = [
     "OWN",
     "Facts",
+    "PlannedDesign",
     "RulesFailedError",
     "bounded_problems",
     "check_incomplete",
+    "collected_problems",
     "configured_findings",
     "groups",
     "is_estimable",
@@ -48,7 +50,6 @@ __all__ = [
     "nearest_rules",
     "page",
     "page_markdown",
-    "problems_and_faults",
     "rule_exists",
     "rule_rows",
     "rules_of_group",

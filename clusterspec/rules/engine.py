@@ -7,7 +7,8 @@ them report in the same words does not depend on the value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 
 from clusterspec.catalog import BrokenEntry
 from clusterspec.finding import Problem
@@ -120,18 +121,23 @@ def _judgeable_problems(spec: Spec, problems: Iterable[Problem]) -> list[Problem
     ]
 
 
-def problems_and_faults(find: Callable[[], list[Problem]]) -> tuple[list[Problem], list[Exception]]:
-    """The problems that some rules find, and the exception of rules that failed. Raises `BrokenEntry`."""
+@contextmanager
+def collected_problems(faults: list[Exception]) -> Iterator[list[Problem]]:
+    """A list for the problems that some rules find. The exception of rules that failed is added to ``faults``, and the
+    problems of the other rules to the list. Raises `BrokenEntry`.
+    """
+    problems: list[Problem] = []
     try:
-        return find(), []
+        yield problems
     except RulesFailedError as crash:
         if isinstance(crash.__cause__, BrokenEntry):
             raise crash.__cause__ from None
-        return crash.problems, [crash]
+        problems += crash.problems
+        faults.append(crash)
     except BrokenEntry:
         raise
     except Exception as fault:
-        return [], [fault]
+        faults.append(fault)
 
 
 def unchecked_rules(facts: Facts) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from functools import cached_property
 
@@ -25,15 +25,31 @@ if TYPE_CHECKING:
     from clusterspec.cost.measured import Measurement
     from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.term import MemoryUse
+    from clusterspec.document import Document
     from clusterspec.rules.knowledge.failures import FailureRate
     from clusterspec.rules.knowledge.served import Served
+
+
+class PlannedDesign:
+    """A design whose plan is computed on first access."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the design, without a time where the layout cannot run."""
+        from clusterspec.cost.estimate import legal_estimate  # most checks need no times
+
+        return legal_estimate(self.design)
 
 
 class Facts(WrittenParts):
     """The parts of one design; a part is ``None`` where the spec lacks it or cannot be resolved.
 
-    ``written_*`` is the spec as written (units resolved), the other names are the resolved design. The plan is
-    estimated when the first rule uses it.
+    ``written_*`` is the spec as written (units resolved), the other names are the resolved design. ``planned`` computes
+    the plan when the first rule uses it; without it there is no plan. The texts outside the keys are those of
+    ``document``.
     """
 
     def __init__(
@@ -43,11 +59,11 @@ class Facts(WrittenParts):
         catalog: Catalog,
         design: Design,
         today: date,
-        estimated: Callable[[], Plan | None],
+        planned: PlannedDesign | None = None,
         thresholds: Mapping[str, float] | None = None,
         measurements: tuple[Measurement, ...] = (),
         description: str | None = None,
-        remarks: Callable[[], str] = str,
+        document: Document | None = None,
         describes_keys: bool = True,
         advises: bool = True,
     ) -> None:
@@ -55,13 +71,13 @@ class Facts(WrittenParts):
         self.catalog = catalog
         self.design = design
         self.today = today
-        self._estimated = estimated
+        self._planned = planned
         self._thresholds = thresholds or {}
         self._measurements = measurements
         self._written_description = description if describes_keys else None
         self.description = _joined_lines(self._written_description)
         """The description of the spec, its wrapped lines joined; None where it describes other keys."""
-        self._remarks = remarks
+        self._document = document
         self._describes_keys = describes_keys
         self.advises = advises
         """Whether the remedies of the findings are shown; each remedy with a changed layout costs one estimate."""
@@ -69,10 +85,10 @@ class Facts(WrittenParts):
         self.fleet: Fleet | None = None
         """The pools and jobs of a fleet; None for a separate design."""
 
-    @property
+    @cached_property
     def remarks(self) -> str:
         """The text outside the keys: the description and the comments."""
-        return self._remarks()
+        return self._document.remarks if self._document is not None else ""
 
     @cached_property
     def texts(self) -> PurchaseTexts | None:
@@ -93,7 +109,7 @@ class Facts(WrittenParts):
     @property
     def statements(self) -> str | None:
         """The text of `remarks`, including sentences about other machines; None for a variation or a fleet."""
-        return self._remarks() if self._describes_keys else None
+        return self.remarks if self._describes_keys else None
 
     @cached_property
     def own_description(self) -> str | None:
@@ -112,21 +128,20 @@ class Facts(WrittenParts):
             catalog=self.catalog,
             design=design,
             today=self.today,
-            estimated=lambda: None,
             thresholds=self._thresholds,
             description=self._written_description,
-            remarks=self._remarks,
+            document=self._document,
             describes_keys=self._describes_keys,
         )
 
-    def engine_facts(self, design: Design, estimated: Callable[[], Plan | None]) -> Facts:
+    def engine_facts(self, design: Design, planned: PlannedDesign | None = None) -> Facts:
         """The parts of the engines of rollout as a serving design, with the same configuration."""
         return Facts(
             spec=design.spec,
             catalog=self.catalog,
             design=design,
             today=self.today,
-            estimated=estimated,
+            planned=planned,
             thresholds=self._thresholds,
         )
 
@@ -196,7 +211,7 @@ class Facts(WrittenParts):
 
     @cached_property
     def plan(self) -> Plan | None:
-        return self._estimated()
+        return self._planned.plan if self._planned is not None else None
 
     @cached_property
     def rated(self) -> Cluster | None:

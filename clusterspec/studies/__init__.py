@@ -15,7 +15,6 @@ from clusterspec.catalog import BrokenEntry, Catalog
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_of_spec
 from clusterspec.config import Config, discover
-from clusterspec.cost.plan import Plan
 from clusterspec.document import Document, model, place_of_base, with_hidden_keys
 from clusterspec.document.schema import describes_fleet, describes_one_design
 from clusterspec.finding import Finding, Problem, Severity
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from clusterspec.cost.measured import Measurement
+    from clusterspec.cost.plan import Plan
     from clusterspec.document.waivers import Waived
     from clusterspec.rules.policy import CompanyRule
     from clusterspec.studies.fleet import FleetStudy
@@ -142,11 +142,13 @@ class Study:
         return place_of_base(self.document, self.source)
 
     @cached_property
+    def _planned(self) -> rules.PlannedDesign:
+        return rules.PlannedDesign(self.design)
+
+    @property
     def plan(self) -> Plan:
         """The plan of the design, without a time where the layout cannot run; computed on first access."""
-        from clusterspec.cost.estimate import legal_estimate
-
-        return legal_estimate(self.design)
+        return self._planned.plan
 
     @cached_property
     def checked(self) -> Checked:
@@ -155,7 +157,7 @@ class Study:
         Raises `BrokenEntry` if a rule needs an unreadable entry of a company catalog.
         """
         problems = rules.bounded_problems(self.problems_in_file)
-        written = self.fleet_part[0] if self.fleet_part else self.document
+        written = self._whole_document
         findings = [model.to_finding(problem, written, self.source) for problem in problems]
         waived: list[Waived] = []
         document = None if written is None else self.settings.trusted(written)
@@ -226,15 +228,20 @@ class Study:
 
     def _rule_problems(self) -> tuple[list[Problem], Exception | None]:
         """The problems of all rules, and the exception of the first that failed."""
-        facts = self.facts()
-        found, faults = rules.problems_and_faults(lambda: rules.run_rules(facts))
-        further, more = rules.problems_and_faults(lambda: rules.check_incomplete(facts, (*self.problems, *found)))
-        own, others = rules.problems_and_faults(self._company_problems)
-        engines, failed = rules.problems_and_faults(lambda: self._engine_problems(facts))
-        told, unread = rules.problems_and_faults(self._description_problems)
+        facts, faults = self.facts(), list[Exception]()
+        with rules.collected_problems(faults) as found:
+            found.extend(rules.run_rules(facts))
+        with rules.collected_problems(faults) as further:
+            further.extend(rules.check_incomplete(facts, (*self.problems, *found)))
+        with rules.collected_problems(faults) as engines:
+            engines.extend(self._engine_problems(facts))
+        with rules.collected_problems(faults) as told:
+            told.extend(self._description_problems())
+        with rules.collected_problems(faults) as own:
+            own.extend(self._company_problems())
         found = self._problems_at_engines(found)
         found = rules.unsuperseded_problems([*found, *told]) if told else found
-        return [*found, *further, *engines, *own], next(iter([*faults, *more, *failed, *unread, *others]), None)
+        return [*found, *further, *engines, *own], next(iter(faults), None)
 
     def _problems_at_engines(self, problems: list[Problem]) -> list[Problem]:
         """Problems of the layout, moved to the keys of the decode engines if the layout is stated there."""
@@ -273,7 +280,7 @@ class Study:
         if "checked" in vars(self) or self.fleet is not None or not self.advises:
             return frozenset((found.rule, found.path) for found in self.errors)
         judged = replace(self, advises=False)
-        vars(judged)["plan"] = self.plan
+        vars(judged)["_planned"] = self._planned
         return judged.error_places
 
     @cached_property
@@ -315,11 +322,11 @@ class Study:
             catalog=self.settings.catalog,
             design=self.design,
             today=self.settings.today,
-            estimated=lambda: self.plan if rules.is_estimable(self.spec) else None,
+            planned=self._planned if rules.is_estimable(self.spec) else None,
             thresholds=self.settings.config.thresholds,
             measurements=self.measurements,
             description=self.spec.description,
-            remarks=lambda: self.remarks,
+            document=self._whole_document,
             describes_keys=self._describes_keys,
             advises=self.advises,
         )
@@ -327,8 +334,12 @@ class Study:
     @property
     def remarks(self) -> str:
         """The text of the spec, or of its fleet, outside its keys: its description and its comments."""
-        whole = self.fleet_part[0] if self.fleet_part else self.document
-        return whole.remarks if whole is not None else ""
+        return self._whole_document.remarks if self._whole_document is not None else ""
+
+    @property
+    def _whole_document(self) -> Document | None:
+        """The document of the spec, or of its fleet."""
+        return self.fleet_part[0] if self.fleet_part else self.document
 
     @property
     def _describes_keys(self) -> bool:

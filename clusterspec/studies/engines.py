@@ -79,7 +79,7 @@ def _prefill_problems(design: Design, facts: rules.Facts) -> Iterator[Problem]:
     engines = prefill_design(design)
     if engines is None:
         return
-    for problem in rules.run_rules(facts.engine_facts(engines, lambda: None), DEGREE_RULES):
+    for problem in rules.run_rules(facts.engine_facts(engines), DEGREE_RULES):
         found = _problem_at_side(problem, design, "prefill")
         if found is not None:
             yield replace(found, message=f"engines for prefill: {found.message}", fix=None)
@@ -106,14 +106,13 @@ def _problem_at_side(problem: Problem, design: Design, side: str) -> Problem | N
 
 def _rollout_problems(design: Design, facts: rules.Facts) -> list[Problem]:
     """The problems with the engines that generate samples, at the keys of `workload.rl.rollout`."""
-    from clusterspec.cost.estimate import legal_estimate
     from clusterspec.cost.reinforcement.rollout import rollout_design
     from clusterspec.cost.reinforcement.times import engine_nodes
 
     assert design.workload is not None and design.workload.rl is not None
     rl = design.workload.rl
     engines = rollout_design(design, rl, engine_nodes(rl))
-    served = facts.engine_facts(engines, lambda: legal_estimate(engines))
+    served = facts.engine_facts(engines, rules.PlannedDesign(engines))
     written = (design.spec.workload and design.spec.workload.rl and design.spec.workload.rl.rollout) or RolloutSpec()
     found = [_rollout_problem(problem, written) for problem in rules.run_rules(served, RULES)]
     return [
