@@ -21,6 +21,9 @@ ROW_PITCH = 3.0
 """Meters between the centers of rows: racks 1.2 m deep and an aisle of 1.8 m. Assumed where the spec states no
 `row_pitch`."""
 
+OF_ROWS = frozenset({"middle-of-row", "end-of-row"})
+"""Places of network racks that serve the whole row, wherever in it the nodes of a leaf stand."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -54,7 +57,13 @@ def _derived_runs(racks: int, served: int, floor: FloorSpec | None) -> Iterator[
     row = plan.racks_per_row or racks
     across = plan.row_pitch.value if plan.row_pitch else ROW_PITCH
     place = plan.network_racks or "middle-of-row"
-    if served > 1 or plan.racks_per_row:
+    if plan.network_racks in OF_ROWS and plan.racks_per_row and served < (of_row := min(racks, row)):
+        meters = run_length(of_row, row, pitch, across, place)
+        yield (
+            "node_leaf",
+            Run(meters, f"{of_row} racks in a row, {pitch:g} m apart, the leaves in its network racks", False),
+        )
+    elif served > 1 or plan.racks_per_row:
         meters = run_length(served, row, pitch, across, place, hall=racks)
         yield "node_leaf", Run(meters, f"{served} racks share a leaf, {pitch:g} m apart", False)
     if floor is not None and plan.racks_per_row:

@@ -39,6 +39,7 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
         "documented-facts.csv",
         "known-parts.csv",
         "longest-offers.csv",
+        "number-encodings.csv",
         "purchase-terms.csv",
         "release-faults.csv",
         "releases.csv",

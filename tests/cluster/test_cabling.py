@@ -27,6 +27,8 @@ def test_runs_follow_from_racks_rows_and_the_nodes_of_a_leaf() -> None:
     assert runs(4, None) == {}
     four = {"node_leaf": pytest.approx(3.0), "leaf_spine": pytest.approx(3 + 0.6 + 3)}
     assert runs(4, 4, floor=ROWS) == four, "four racks in two rows: one rack and one row to the spines"
+    middle = runs(1, 2, floor=", floor: {racks_per_row: 8, network_racks: middle-of-row}")
+    assert middle["node_leaf"] == pytest.approx(3 + 4 * 0.6), "from the end of the row to the racks in its middle"
     assert runs(4, 8, ", distance: {node_leaf: 7 m}")["node_leaf"] == 7, "what is stated holds"
 
 

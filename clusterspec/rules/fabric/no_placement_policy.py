@@ -5,7 +5,8 @@
 A cloud platform or technology with more than one node and no `placement`, or `none`: a warning. `none` is an error in
 OCI, where only members of a cluster network or compute cluster have RDMA. A policy of another cloud is also an error,
 and a policy for a platform that no cloud rents out is a warning. More nodes than a policy takes, 200 in an availability
-set of Azure, are an error. Where `placement` is absent, the finding is a note:
+set of Azure, are an error. So are single virtual machines of Azure, as the text states them, in a proximity placement group:
+it places them near each other, and only the members of one scale set or availability set share an InfiniBand partition. Where `placement` is absent, the finding is a note:
 descriptions of clusters rarely state it, and Azure and OCI connect instances by RDMA only inside one scale set or
 cluster network anyway. The rule is silent for TPU slices and for nodes of one rack-scale domain, which are always close
 to each other, and where every group of the layout lies in one domain, as with engines of one node.
@@ -41,6 +42,15 @@ cluster:
   scale_out: {placement: availability-set}
 ```
 
+```yaml cluster.scale_out.placement
+clusterspec: 1
+description: Sixteen standalone VMs in one proximity placement group, without a scale set.
+cluster:
+  platform: azure-nd-h100-v5
+  nodes: 16
+  scale_out: {placement: proximity-placement-group}
+```
+
 ## Silent
 
 ```yaml
@@ -56,6 +66,7 @@ cluster:
 - EFA and placement: https://docs.aws.amazon.com/parallelcluster/latest/ug/efa-v3.html
 - 200 machines in an availability set: https://learn.microsoft.com/azure/azure-resource-manager/management/azure-subscription-service-limits
 - RDMA inside one set: https://learn.microsoft.com/azure/virtual-machines/sizes-hpc
+- InfiniBand of Azure inside one scale set or availability set: https://learn.microsoft.com/azure/virtual-machines/setup-infiniband
 - Cluster networks of OCI: https://docs.cloud.oracle.com/iaas/tools/terraform-provider-oci/latest/docs/r/core_cluster_network.html
 - Choosing a provider: https://github.com/stas00/ml-engineering/blob/744d01e18b79512572f64a6bbd8b5f4a725203a7/insights/how-to-choose-cloud-provider.md
 """
@@ -69,6 +80,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.parts import Placements, traffic_uses_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import or_list
+from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "warning")
 BY_VENDOR = {
@@ -99,6 +111,8 @@ RDMA_BY_PLACEMENT = frozenset({"OCI", "Oracle"})
 """Vendors whose placement policy also connects the instances by RDMA."""
 
 
+NEAR_ONLY = "proximity-placement-group"
+"""A policy that places machines near each other and does not join their InfiniBand ports."""
 MOST_NODES = {"availability-set": 200}
 """Largest number of nodes for one placement policy, where the cloud states a fixed limit."""
 UNKNOWN_POLICY = "ask the provider how nodes are placed together, and state it as `placement`"
@@ -110,6 +124,7 @@ def check(
     workload: Workload | None,
     layout: Layout | None,
     scale_out: ScaleOut,
+    own_remarks: str | None,
 ) -> Iterator[Problem]:
     in_cloud = cluster.cloud or scale_out.technology.cloud
     together = cluster.nodes * cluster.accelerators_per_node <= cluster.scale_up.domain
@@ -127,6 +142,8 @@ def check(
     if scale_out.placement not in {None, "none"}:
         yield from _other_cloud_problems(vendor, scale_out.placement or "")
         yield from _size_problem(cluster.nodes, scale_out.placement or "")
+        if own_remarks and scale_out.placement == NEAR_ONLY and scale_out.technology.family == "infiniband":
+            yield from _single_machines_problem(cluster.nodes, own_remarks)
         return
     if placements and layout and workload and not traffic_uses_nics(placements, layout, workload):
         return
@@ -159,6 +176,24 @@ def _size_problem(nodes: int, placement: str) -> Iterator[Problem]:
         yield RULE.problem(
             "cluster.scale_out.placement", message, "use a scale set with one placement group", severity="error"
         )
+
+
+_SINGLE_MACHINES = pattern(
+    r"(?i)\b(?:stand-?alone|single|individual|separate(?:ly created)?) (?:\w+ )?(?:vms?|virtual machines?|instances?|resources)\b|\b(?:no|without a?|not in an?) (?:\w+ )?(?:scale set|vmss)\b|"
+    r"\b(?:kein(?:e|em|en)?|ohne) (?:scale ?set|vmss)\b|\beinzelne (?:vms|virtuelle maschinen)\b|\bsans (?:scale set|vmss)\b|\bsin (?:scale set|vmss)\b"
+)
+"""Pattern of virtual machines that belong to no scale set."""
+
+
+def _single_machines_problem(nodes: int, text: str) -> Iterator[Problem]:
+    """The problem of virtual machines near each other that share no InfiniBand partition, by the text of the spec."""
+    if (stated := _SINGLE_MACHINES.search(text)) is not None:
+        message = (
+            f"the text says `{stated[0]}`: a `{NEAR_ONLY}` gives the {nodes:,} machines no RDMA "
+            "between them: only the members of one scale set or availability set have it"
+        )
+        help_ = "use one scale set, which may be in the group, or an availability set"
+        yield RULE.problem("cluster.scale_out.placement", message, help_, severity="error", confidence="likely")
 
 
 def _other_cloud_problems(vendor: str, placement: str) -> Iterator[Problem]:

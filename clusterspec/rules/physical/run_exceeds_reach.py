@@ -134,7 +134,8 @@ def check(
     for level, kind in (section.cable_type or {}).items():
         if kind != FIBER and level in runs and level not in (section.optics or {}):
             longest = max(_cable_reaches(catalog, kind, scale_out), default=None)
-            part, counted = f"a {kind.upper()} at this rate", section.transceivers is not None
+            article = "an" if kind.startswith("a") else "a"
+            part, counted = f"{article} {kind.upper()} at this rate", section.transceivers is not None
             yield from _long_run_problem(f"cable_type.{level}", level, runs[level], part, longest, counted=counted)
 
 

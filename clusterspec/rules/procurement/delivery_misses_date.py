@@ -4,7 +4,7 @@
 
 - `as_of`, or a later order date in the description, plus `delivery.weeks`, the burn-in and the longest acceptance test after
   it, is after `needed_by`: an error, and a warning if it is after that day only because the test has several runs (`pass:
-  10 of 10`), each of its `duration`;
+  10 of 10`), each of its `duration`, or because tests that load the whole machine run one after another;
 - `needed_by` is after the day on which the machine must work according to the text, which is the limit where `needed_by` is absent;
 - a milestone of a delivery is in a week after `delivery.weeks`, or on a date (or in a week, without `delivery.weeks`)
   after `needed_by`, unless it is about an option, a later phase or the end of the contract;
@@ -80,7 +80,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from math import inf
 
+from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
@@ -116,6 +118,7 @@ def check(
     procurement: ProcurementSpec,
     operations: OperationsSpec | None,
     acceptance: tuple[AcceptanceSpec, ...] | None,
+    cluster: Cluster | None,
     texts: PurchaseTexts,
 ) -> Iterator[Problem]:
     delivery = procurement.delivery
@@ -132,7 +135,8 @@ def check(
     needed = needed or (Timeline.of(texts).needed if texts.remarks else None)
     if ordered is not None and needed is not None:
         ordered = max(ordered, _stated_order(texts.description) or ordered)
-        yield from _late_problem((ordered, delivery.weeks, needed), operations, acceptance, texts.description)
+        tests = _test_times(acceptance or (), cluster, texts.description)
+        yield from _late_problem((ordered, delivery.weeks, needed), operations, tests)
     yield from _test_before_network_problem(delivery)
     for index, (milestone, text) in enumerate(zip(delivery.milestones or (), texts.milestones, strict=True)):
         week = _last_week(milestone)
@@ -159,19 +163,14 @@ def _two_days_problem(procurement: ProcurementSpec, texts: PurchaseTexts) -> Ite
 
 
 def _late_problem(
-    dates: tuple[date, float, date],
-    operations: OperationsSpec | None,
-    acceptance: tuple[AcceptanceSpec, ...] | None,
-    description: str,
+    dates: tuple[date, float, date], operations: OperationsSpec | None, times: tuple[float, float]
 ) -> Iterator[Problem]:
     """The problem of a machine that is accepted after the day on which it is needed. ``dates`` are the day of the order,
-    the weeks from it to the last delivery, and the day of need.
+    the weeks from it to the last delivery, and the day of need; ``times`` the seconds of the longest test and of all.
     """
     ordered, weeks, needed = dates
     burn_in = operations.burn_in.value if operations and operations.burn_in else 0.0
-    stated = max((time_in_text(number, unit) for number, unit in _ACCEPTED.findall(description)), default=0.0)
-    longest = max([stated, *(_seconds_of_runs(test, 1) for test in acceptance or ())])
-    tests = max([stated, *(_seconds_of_runs(test) for test in acceptance or ())])
+    longest, tests = times
     early, late = (
         ordered.toordinal() + 7 * weeks + (burn_in + each) / DAY - needed.toordinal() for each in (longest, tests)
     )
@@ -186,8 +185,23 @@ def _late_problem(
     if early > 0:
         yield RULE.problem("procurement.delivery.weeks", message, help_)
     else:
-        help_ = f"{help_}; if the runs of a test share its duration, state that of one run"
+        help_ = (
+            f"{help_}; if tests run at the same time, or the runs of a test share its duration, state that of one run"
+        )
         yield RULE.problem("procurement.delivery.weeks", message, help_, severity="warning", confidence="likely")
+
+
+def _test_times(tests: tuple[AcceptanceSpec, ...], cluster: Cluster | None, description: str) -> tuple[float, float]:
+    """Seconds of the longest test with one run each, and of all runs of all tests that load the whole machine, which
+    cannot run at the same time; a time of acceptance in the ``description`` is the least of both.
+    """
+    stated = max((time_in_text(number, unit) for number, unit in _ACCEPTED.findall(description)), default=0.0)
+    nodes = cluster.nodes if cluster is not None else inf
+    whole = sum(_seconds_of_runs(test) for test in tests if test.scope is not None or (test.nodes or 0) >= nodes)
+    return (
+        max([stated, *(_seconds_of_runs(test, 1) for test in tests)]),
+        max([stated, whole, *map(_seconds_of_runs, tests)]),
+    )
 
 
 def _seconds_of_runs(test: AcceptanceSpec, runs: int | None = None) -> float:
