@@ -28,13 +28,17 @@ from clusterspec.cost.collectives import Inside
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import CollectiveTiming, MeasuredLinks, paths_timing
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.plan import Plan, Sent, transfer_rows
+from clusterspec.cost.plan import Plan, transfer_rows
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass, replace
 from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve, Survival, WireCase
 from clusterspec.source import Path
 from clusterspec.spec.model import LayoutSpec, ModelSpec
 from clusterspec.standard import sum_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.plan import Sent
 
 MODELS = ("llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b")
 """Models in addition to the spec's, by size."""

@@ -7,24 +7,27 @@ from math import hypot
 
 from clusterspec.cluster.legality import refusals
 from clusterspec.cluster.model import Assumption, Design
-from clusterspec.cost.collectives import CollectiveCost
-from clusterspec.cost.compute.layer import SoftwareBehavior
-from clusterspec.cost.compute.rates import Rates
-from clusterspec.cost.layer_tables import PartTime, TransferTime
-from clusterspec.cost.memory.fullest import Memory, spare_cache
-from clusterspec.cost.step import Exposure, StepChoices, StepInputs, StepTimes
-from clusterspec.cost.tables import Tables
-from clusterspec.cost.traffic import Transfer
 from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.standard import cached_property, sum_of
 from clusterspec.units import display, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.cost.collectives import CollectiveCost
+    from clusterspec.cost.compute.layer import SoftwareBehavior
+    from clusterspec.cost.compute.rates import Rates
+    from clusterspec.cost.layer_tables import PartTime, TransferTime
+    from clusterspec.cost.memory.fullest import Memory
     from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.serving.day import DayPlan
     from clusterspec.cost.serving.latency import ServingTimes
+    from clusterspec.cost.step import Exposure, StepChoices, StepInputs, StepTimes
+    from clusterspec.cost.tables import Tables
     from clusterspec.cost.term import MemoryUse, Term
+    from clusterspec.cost.traffic import Transfer
+
+    Sent = tuple["Communication", CollectiveCost]
+    """A row of the communication table, and the cost of one call of its collective."""
 
 TIE = 0.01
 """Relative difference in time below which layouts count as tied, by judgment: repeated runs differ by as much."""
@@ -125,6 +128,8 @@ class Plan:
         found = self.memory.range if self.memory else None
         if found is None:
             return None
+        from clusterspec.cost.memory.fullest import spare_cache  # loaded with the memory
+
         (low, high), limit = found, self.memory_capacity
         spare = spare_cache(self.stored) if self.stored is not None else 0.0
         return (low, limit) if limit is not None and high - spare <= limit < high else (low, high)
@@ -359,10 +364,6 @@ class Communication:
     bytes: float
     seconds: float
     exposed: float
-
-
-Sent = tuple[Communication, CollectiveCost]
-"""A row of the communication table, and the cost of one call of its collective."""
 
 
 def communication_rows(record: StepRecord) -> tuple[Communication, ...]:

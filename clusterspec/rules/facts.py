@@ -10,7 +10,6 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Interconnect, Platform
 from clusterspec.catalog.models import Model
 from clusterspec.cluster.model import Cluster, Design, Layout, ScaleOut, ScaleUp, Workload
-from clusterspec.cost.plan import Plan
 from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations, find_deviations
@@ -23,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cluster.fleet import Fleet
     from clusterspec.cost.measured import Measurement
+    from clusterspec.cost.plan import Plan
     from clusterspec.cost.reinforcement.times import RlTimes
     from clusterspec.cost.term import MemoryUse
     from clusterspec.document import Document
@@ -39,6 +39,10 @@ class PlannedDesign:
     @cached_property
     def plan(self) -> Plan:
         """The plan of the design, without a time where the layout cannot run."""
+        if self.design.workload is None:  # a machine alone: the modules that estimate have nothing to do
+            from clusterspec.cost.plan import Plan
+
+            return Plan(self.design)
         from clusterspec.cost.estimate import legal_estimate  # most checks need no times
 
         return legal_estimate(self.design)

@@ -62,6 +62,13 @@ MOST_OUTSIDE_RULES = 90
 """Modules of the program among them that hold no rule."""
 
 
+def test_a_check_of_a_machine_alone_loads_no_model_of_costs(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 1}\n")
+    costs = {name for name in loaded("check", str(spec), parts=9) if name.startswith("clusterspec.cost.")}
+    assert costs == {"clusterspec.cost.plan"}
+
+
 def test_a_clean_check_loads_few_modules(tmp_path: Path) -> None:
     spec = tmp_path / "spec.yaml"
     spec.write_text(CLEAN)
