@@ -133,7 +133,7 @@ _HOURS = pattern(
     rf"(?i)\b(?:in|within|over|for|during|per|every|each|window of|night of|run of|takes?|lasts?|binnen|über|dans|pendant|en|durante|innerhalb von) (?:the |a |each |its |last |den |les )*(?:night of |window of |run of )?(?P<hours>{DIGITS})[ -]?(?:h|hours?|stunden|heures|horas)\b"
 )
 _OTHER_LOAD = pattern(
-    r"(?i)\b(?:not|would|could|can|capacity|(?<!add )(?<!adds )(?<!added )up to|limit\w*|quota|sold|per (?:key|tenant|user|customer|node|engine|gpu)|each (?:node|engine|gpu)|other|cached|elsewhere|old|former|previous|predecessor|pilot|last (?:year|month|week)|next|later|batch api)\b"
+    r"(?i)\b(?:not|would|could|can|capacity|(?<!add )(?<!adds )(?<!added )up to|limit\w*|quota|sold|per (?:key|tenant|user|customer|node|engine|gpu)|each (?:node|engine|gpu|of (?:them|these|the|our|us))|each one|every one of|jede[rs]? (?:von|der)|chacune?|cada un[oa]|ognun[oa]|other|cached|elsewhere|old|former|previous|predecessor|pilot|last (?:year|month|week)|next|later|batch api)\b"
 )
 
 

@@ -5,7 +5,8 @@
 `power.switch` below 70 % of the largest power of the fabric's switch with modules in the ports that links use, where they
 are not all passive copper (`cable_type` of `dac`), or below 70 % of its typical power in any case. Where the catalog has only the rating of a
 power supply, the limit is a quarter of that rating. It is a note where the figure is a tenth or more above the typical
-power, and so has some modules in it. A figure above twice the largest power is a warning, too.
+power, and so has some modules in it, where all switches together lack less than 3 % of the power of the nodes, and where nodes and switches at their largest
+power keep `power.budget`. A figure above twice the largest power is a warning, too.
 
 ## Why it matters
 
@@ -79,7 +80,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.model import ScaleOut
+from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
@@ -99,9 +100,12 @@ BARE = 1.1
 MOST = 2.0
 """Ratio to the largest power above which a figure covers several switches or has a wrong unit, by judgment."""
 
+LITTLE = 0.03
+"""Share of the power of all nodes below which the power that the switches lack changes no feed, by judgment."""
+
 
 def check(
-    power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut, counts: FabricCount
+    power: PowerSpec, written_scale_out: ScaleOutSpec, scale_out: ScaleOut, counts: FabricCount, cluster: Cluster
 ) -> Iterator[Problem]:
     switch, stated = scale_out.switch, power.switch
     if stated is None or switch is None or switch.power is None:
@@ -126,13 +130,28 @@ def check(
     message = f"{stated.written} for each switch, but {switch.name} takes up to {display(known.value, 'W')} {cables}"
     help_ = "state the largest power, or what was measured with the modules that are bought"
     between = switch.power_typical is not None and stated.value > BARE * switch.power_typical.value
-    yield RULE.problem(at, message, help_, severity="note" if between else "")
+    harmless = between or _is_little(power, cluster, _switches(counts.fabric), least - stated.value)
+    yield RULE.problem(at, message, help_, severity="note" if harmless else "")
+
+
+def _is_little(power: PowerSpec, cluster: Cluster, switches: int, lacking: float) -> bool:
+    """Whether the watts that each switch lacks are little beside the power of the nodes, or keep the stated budget."""
+    if cluster.node_power is None or power.switch is None:
+        return False
+    nodes = cluster.node_power.value * cluster.all_nodes
+    whole = nodes + switches * (power.switch.value + lacking)
+    return switches * lacking < LITTLE * nodes or (power.budget is not None and whole <= power.budget.value)
+
+
+def _switches(fabric: Fabric | None) -> int:
+    """The switches of the fabric; one if it could not be counted."""
+    return fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric is not None else 1
 
 
 def _share_of_ports(fabric: Fabric | None) -> float:
     """The share of all switch ports that links use; 1 if the fabric could not be counted."""
     if fabric is None or not fabric.switch_ports:
         return 1.0
-    ports = (fabric.leaf_switches + fabric.spine_switches + fabric.core_switches) * fabric.switch_ports
+    ports = _switches(fabric) * fabric.switch_ports
     ends = sum(links * (1 if level == "node_leaf" else 2) for level, links in fabric.links.items())
     return min(1.0, ends / ports) if ports else 1.0
