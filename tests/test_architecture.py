@@ -7,14 +7,23 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+from clusterspec.studies import Settings, study_text
 from tests.source_code import PACKAGE, modules_with, texts
 
 ROOT = Path(__file__).resolve().parents[1]
+PLANNED = """clusterspec: 1
+description: Eight nodes train a model for a week.
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
+layout: {framework: megatron-core, tp: 16, pp: 2}
+"""
 FORBIDDEN = {"bw", "cfg", "ctx", "utils", "helpers", "common", "misc"}
 
 
@@ -27,6 +36,29 @@ def test_layers_import_lower_layers_only() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_layer_calls_a_function_of_an_upper_one() -> None:
+    """A function that an upper layer passes down is such a call, too: its callee runs on both sides of the border."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    height = {name: -level for level, names in enumerate(contracts[0]["layers"]) for name in names.split(" | ")}
+    language = height["records"]  # the layers that replace parts of Python call what classes define
+    calls: set[tuple[str, str]] = set()
+
+    def record(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_back is not None:
+            caller, callee = (str(each.f_globals.get("__name__")) for each in (frame.f_back, frame))
+            low, high = (height.get(name.partition(".")[2].partition(".")[0]) for name in (caller, callee))
+            if low is not None and high is not None and language < low < high and frame.f_code.co_name != "<module>":
+                calls.add((caller, callee))
+
+    studied = study_text(PLANNED, Settings.from_folder(ROOT))
+    sys.setprofile(record)
+    try:
+        assert studied.findings
+    finally:
+        sys.setprofile(None)
+    assert not calls
 
 
 def test_only_the_command_line_prints_and_exits() -> None:
