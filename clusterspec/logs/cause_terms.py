@@ -152,6 +152,14 @@ _COMMAND = re.compile(
     r"|.{0,300} -x [A-Z]{2,12}_"
 )
 """A command that launches a run, or a line of its options."""
+_OWN_RELEASES = re.compile(
+    r"\W{0,4}(?:(?:my|our|the|and|with|i|we|use|using|run|am|on|in) ){0,4}(?:[\w-]{2,16} )?"
+    r"(?:drivers?|cuda|nccl|rccl|torch|pytorch|python|os|kernel|gcc|cudnn|m?ofed|(?:open)?mpi|ubuntu|centos|rocm|docker"
+    r"|transformers|vllm|sglang|deepspeed)(?: driver| toolkit)?(?:'s)?(?: versions?| releases?)?(?: is| are|:| =)?"
+    r"[ a-z]{0,12} v?[0-9]{1,4}(?:\.[0-9]{1,4}){0,3}[\w+.-]{0,16}\W{0,3}",
+    re.IGNORECASE,
+)
+"""A clause that only says which release a machine has, which tells of no change."""
 _DENIED = re.compile(
     r"\b(?:ruled? out|(?:is|are|was|were|looks?|seems?|all|be) (?:\w{1,10} )?(?:fine|ok|okay|good|healthy|normal"
     r"|correct|identical|clean)"
@@ -365,5 +373,6 @@ def _clauses(text: str) -> Iterator[tuple[int, str, bool]]:
         if read.strip() and not _ENVIRONMENT.match(read) and not _LISTED.match(read):
             written = not is_logged(read)
             read = _CARD_OF_A_NIC.sub(r"\1 nic", _RELEASE_OF_ERROR.sub("", read))
-            yield from ((number, with_english_words(clause), written) for clause in _CLAUSE.split(read) if clause)
+            clauses = (clause for clause in _CLAUSE.split(read) if clause and not _OWN_RELEASES.fullmatch(clause))
+            yield from ((number, with_english_words(clause), written) for clause in clauses)
         at += len(line) + 1
