@@ -71,7 +71,9 @@ _SOLVED = re.compile(
 _HANGS = re.compile(
     r"\b(?:hangs|hung|hanging|(?:training|job|run|it|they|script|program|process(?:es)?|test) (?:just |always "
     r"|randomly )?hang"
-    r"|freezes|frozen|deadlocks?|(?:gets?|got|is|are|was|keeps?) (?:\w{4,8} )?(?:stuck|blocked|frozen))\b"
+    r"|freezes|frozen|deadlocks?|(?:gets?|got|is|are|was|be|been|keeps?) (?:\w{4,8} )?(?:stuck|struck|blocked|frozen)"
+    r"|(?:training|job|run|it|they|program|process(?:es)?|test) (?:just |always |then )?(?:stalls|stalled|froze))\b"
+    r"|^\W{0,4}(?:hang|stuck|stall|stalled|freeze)\b (?:\w{2,14} )?(?:in|on|at|when|while|during|after|with)\b"
     r"|\bno (?:further |more )?"
     r"(?:output|progress)\b|\bnothing (?:more |else )?(?:happens|is printed)\b|\bdoes(?: not|n't) (?:proceed"
     r"|progress|continue)\b"
