@@ -80,14 +80,10 @@ PROGRAM_PATTERNS = (
         "fabric-manager",
         re.compile(r"(?:802|CUDA|[Ee]rror|[Ff]ailed|[Cc]ouldn't)\W.{0,80}?(system not yet initialized)"),
     ),
-    # an index beyond a table, such as the number of a token or the class of a label (PyTorch, `cuda/Indexing.cu`)
-    (
-        "index-assert",
-        re.compile(
-            r"(device-side assert triggered|`srcIndex < srcSelectDimSize`|\bt >= 0 && t < n_classes\b"
-            r"|\bcudaErrorAssert\b|IndexError: index out of range in self)"
-        ),
-    ),
+    # an index beyond a table: the number of a token (PyTorch, `cuda/Indexing.cu`), or the class of a label
+    ("embedding-index", re.compile(r"(indexSelect\w{5,20}Index.{0,160}`srcIndex < srcSelectDimSize`)")),
+    ("embedding-index", re.compile(r"(IndexError: index out of range in self)")),
+    ("index-assert", re.compile(r"(device-side assert triggered|\bt >= 0 && t < n_classes\b|\bcudaErrorAssert\b)")),
     ("driver-release", re.compile(r"(The NVIDIA driver on your system is too old)")),
     # the driver's first call by the number of its result (`cuda.h`)
     (
