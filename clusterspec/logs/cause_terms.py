@@ -105,6 +105,8 @@ _RELEASE = re.compile(
 """The number of a release: three parts or more, or two that are no share; a measured value has a unit behind it."""
 _WITH_RELEASE = re.compile(r"[a-z_]{1,40}[-_]?v?[0-9]{1,4}\.[0-9]")
 """A name with the number of a release, such as `torch-2.9`."""
+_OF_DRIVER = re.compile(r"(?:nvidia[-_])?[3-9][0-9]{2}\.[0-9]{2,3}(?:\.[0-9]{2})?")
+"""The number of a release of NVIDIA's driver."""
 _OF_INTERFACE = re.compile(r"_(?:ifname|iface|interface|if_name|(?:tcp_)?if_(?:in|ex)clude)$")
 """The end of the names of settings that choose a network interface."""
 _NAME_OF_NIC = re.compile(r"mlx5|rocep|bnxt_re|ibp[0-9]")
@@ -226,6 +228,8 @@ def words_of(text: str) -> Iterator[str]:
         if _RELEASE.fullmatch(name) or _WITH_RELEASE.match(name):
             yield RELEASE
         yield plain_word(name)
+        if _OF_DRIVER.fullmatch(name):
+            yield "driver"
         if _NAME_OF_NIC.match(name):
             yield "nic"
         if _NAME_OF_GPU.fullmatch(name):
