@@ -425,7 +425,7 @@ POSSIBLE = (
     ("stuck", "ranks-diverge", ", as in a call that waits for other ranks", _STUCK, GIVEN),
     ("stuck", "program-fault", ", as with threads that wait for one another", _STUCK, WEAK),
     ("data-wait", "data-loading", "", service_steps.DATA, STRONG),
-    ("embedding-index", "vocabulary-mismatch", ", as of a token beyond the embedding", _VOCABULARY, STATED),
+    ("embedding-index", "vocabulary-mismatch", ", as of a token or a position beyond its table", _VOCABULARY, STRONG),
     ("index-assert", "vocabulary-mismatch", ", as with a token or a label beyond a table", _VOCABULARY, GIVEN),
     ("binding", "invalid-setting", "", service_steps.BINDING, STRONG),
     ("neuron-root", "invalid-setting", ", typical without NEURON_RT_ROOT_COMM_ID", service_steps.NEURON_ROOT, STRONG),

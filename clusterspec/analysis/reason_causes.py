@@ -75,7 +75,7 @@ _OF_SENTENCES = {
         " and remove the cache of kernels (~/.cache/flashinfer, ~/.triton, ~/.cache/torch_extensions)"
     ),
     "vocabulary-mismatch": (
-        "compare len(tokenizer) with the rows of the embedding, and run one batch on the CPU; call"
+        "compare len(tokenizer) with the rows of the embedding, and the longest sequence with its positions; call"
         " resize_token_embeddings, or use the model's own tokenizer"
     ),
     "host-bound": (
