@@ -236,7 +236,7 @@ UNEVEN = assumed_figure(
 )
 RANGES = {
     "tpot": (0.80, 1.22),
-    "tpot open": (0.90, 1.20),
+    "tpot open": (0.83, 1.33),
     "tpot experts": (0.80, 1.98),
     "tpot experts recent": (0.76, 1.43),
     "tpot unmeasured": (0.82, 2.1),
