@@ -16,6 +16,8 @@ DEGREES = ("tp", "pp", "ep", "attention_dp")
 LIMITS = ("concurrency", "requests")
 SETTINGS = ("max_sequences", "receive_interval", "chunk_tokens", "memory_fraction")
 """The settings of engines that recipes and launch scripts state."""
+SHARES = ("memory_fraction", "prefix_hit")
+"""Settings between 0 and 1: of the memory, and of the prompt tokens that the cache already has."""
 
 
 Row = dict[str, str]
@@ -100,11 +102,15 @@ def spec_of(row: Row) -> dict[str, Any]:
     cluster["nodes"] = -(-count // per_node)
     if row["accelerator"] in RACK:
         cluster["scale_up"] = {"domain": min(72, per_node * cluster["nodes"])}
+    if row.get("power"):
+        cluster["accelerator"] = {"like": row["accelerator"], "power": row["power"]}
+    if row.get("pcie"):
+        cluster["pcie"] = int(row["pcie"])
     work = {
         "kind": "serve",
         "model": row["model"],
         "precision": row["precision"],
-        "parameter_precision": row["precision"],
+        "parameter_precision": row.get("parameter_precision") or row["precision"],
     }
     for key, name in (("expert_parameter_precision", "expert_precision"), ("kv_precision", "kv_precision")):
         if row[name]:
@@ -129,8 +135,7 @@ def spec_of(row: Row) -> dict[str, Any]:
 def _requests(row: Row) -> dict[str, Any]:
     load: dict[str, Any] = {name: int(row[name]) for name in ("input_tokens", "output_tokens")}
     load |= {name: int(row[name]) for name in (*LIMITS, *SETTINGS[:3]) if row.get(name)}
-    if row.get("memory_fraction"):
-        load["memory_fraction"] = float(row["memory_fraction"])
+    load |= {name: float(row[name]) for name in SHARES if row.get(name)}
     if row.get("equal_lengths"):
         load["output_tokens"] = {"mean": load["output_tokens"], "p99": load["output_tokens"]}
     if row.get("hold_steps"):

@@ -69,9 +69,7 @@ def fitted_errors() -> Errors:
     """The errors of the sources that constants may be fitted to."""
     found: defaultdict[str, dict[str, list[float]]] = defaultdict(dict)
     for name in ("serving", "new_serving"):
-        for row, _, times in serving_cases.predicted_plans(name):
-            if is_held_out(row["source"]):
-                continue
+        for row, _, times in serving_cases.predicted_plans(name, lambda row: not is_held_out(row["source"])):
             for case in serving_cases.cases_of_plan(row, times):
                 regime, source = regime_of(times, case), row["source"]
                 if (regime, source) not in EXCLUDED:

@@ -236,12 +236,12 @@ UNEVEN = assumed_figure(
 )
 RANGES = {
     "tpot": (0.80, 1.22),
-    "tpot open": (0.90, 1.20),
+    "tpot open": (0.83, 1.33),
     "tpot experts": (0.80, 1.98),
     "tpot experts recent": (0.76, 1.43),
     "tpot unmeasured": (0.82, 2.1),
     "tpot early": (0.70, 2.4),
-    "ttft": (0.78, 1.69),
+    "ttft": (0.68, 2.67),
     "ttft alone": (0.74, 1.65),
     "ttft experts": (0.75, 2.2),
     "ttft experts recent": (0.69, 2.16),
@@ -263,8 +263,8 @@ two on accelerators without measured kernels, or of engines over more than one s
 not measured. For an ``open`` load they apply to all times of a plan, and the waits follow from these.
 
 They were set by percentiles of the fitted sources as predicted up to 25 November 2026, and by judgment after figures of
-the held-out sources had been seen. The ranges of open loads, and of the times of recent software with experts, follow a
-rule that docs/accuracy.md states. It lists, for each range, the result of the rule and how many fitted and held-out
+the held-out sources had been seen. The ranges of open loads, and of first tokens of dense models, follow a rule that
+docs/accuracy.md states. It lists, for each range, the result of the rule and how many fitted and held-out
 figures are inside. The rule does not set the other ranges: few sources set most of them, and with it they would contain
 fewer figures of the sources that set none.
 """

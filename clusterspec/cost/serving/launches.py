@@ -84,11 +84,10 @@ def small_kernels(layout: Layout, model: Model, chunk: Chunk, chip: Accelerator)
     """Kernels of one step between the GEMMs in the layers of a chunk: norms, unless an all-reduce includes them, and
     the kernels that the software does not fuse.
     """
-    layers = chunk.full_layers + chunk.window_layers + chunk.linear_layers
+    each = ELEMENTWISE + (NORMS if separates_norms(layout, model, chip) else 0)
     if model.latent:
-        return _separate_kernels(layout, chunk, chip)
-    norms = separates_norms(layout, model, chip)
-    return float(layers * (ELEMENTWISE + (NORMS if norms else 0)))
+        return _separate_kernels(layout, chunk, chip) + float(each * chunk.linear_layers)
+    return float(each * (chunk.full_layers + chunk.window_layers + chunk.linear_layers))
 
 
 def _separate_kernels(layout: Layout, chunk: Chunk, chip: Accelerator) -> float:

@@ -22,7 +22,7 @@ from clusterspec.cost.serving.activations import activation_bytes
 from clusterspec.cost.serving.constants import LAUNCH, Part, RankLinks, table_origins
 from clusterspec.cost.serving.dense_parts import dense_part, depth_parts, head_part
 from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
-from clusterspec.cost.serving.rates import DECODE
+from clusterspec.cost.serving.rates import DECODE, SMALL
 from clusterspec.standard import sum_of
 
 TYPE_CHECKING = False
@@ -345,6 +345,8 @@ def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
     small = launches.small_kernels(engine.layout, engine.model, engine.whole, engine.cluster.accelerator)
     measured = table_origins(engine.rates.table, each="gemm.bf16.floor")
     origins = measured if captured else {"each": "serving.eager of the software"}
+    if SMALL in engine.rates.single:
+        origins = origins | table_origins(engine.rates.table, small_kernel=SMALL)
     numbers = {
         "launches": passes * (engine.launches if captured else engine.host_launches) - launches.FUSED * fused,
         "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,
@@ -354,6 +356,6 @@ def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
         "fused": fused,
         "routed_layer": launches.FUSED_EXPERTS.value,
         "small": passes * small if apart else 0.0,
-        "small_kernel": launches.SMALL_KERNEL.value,
+        "small_kernel": engine.rates.single.get(SMALL, launches.SMALL_KERNEL.value),
     }
     return Part(LAUNCH, launch_time, numbers, origins)

@@ -20,6 +20,8 @@ MOST_TABLES = 64
 """Limit of entries whose curves are cached."""
 DECODE = "attention.decode"
 """The table of attention over a cache."""
+SMALL = "kernel.small"
+"""The time of one kernel between GEMMs in a captured graph."""
 ALL_REDUCE = "all_reduce."
 """The tables of all-reduces within a domain, by number of ranks."""
 LONG = 16384.0

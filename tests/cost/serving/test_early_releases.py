@@ -34,7 +34,7 @@ def test_kernels_that_later_releases_fuse_are_counted_in_each_layer(
     found = engine(DEEPSEEK, "tp: 8", platform=platform, framework=software)
     launch = numbers(found.decode(8.0, 1000.0), "launch")
     assert launch["small"] == attention * (DENSE + EXPERTS) + experts * EXPERTS
-    assert launch["small_kernel"] == 2e-6
+    assert launch["small_kernel"] == (6e-6 if platform == "mi300x-ubb8" else 2e-6)
 
 
 @pytest.mark.parametrize(

@@ -59,3 +59,12 @@ def test_an_accelerator_of_another_vendor_has_no_all_reduces_of_a_software() -> 
     found = KernelRates.of(chip, table, part)
     assert found is not None
     assert found.all_reduce_seconds(8, 64 * 1024, 500e9, "vllm") == found.all_reduce_seconds(8, 64 * 1024, 500e9)
+
+
+@pytest.mark.parametrize(("layout", "kernels"), [("tp: 1", 4), ("tp: 2", 2)])
+def test_linear_attention_beside_latent_attention_has_its_own_norms_and_elementwise_kernels(
+    layout: str, kernels: int
+) -> None:
+    """20 of 27 layers of Kimi-Linear; the others have them in the kernels of latent attention."""
+    found = engine("kimi-linear-48b-a3b", layout, platform="dgx-h200", framework="vllm, software: vllm 0.20")
+    assert numbers(found.decode(1.0, 1000.0), "launch")["small"] == 20 * kernels
