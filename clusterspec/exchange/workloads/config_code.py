@@ -17,12 +17,23 @@ from clusterspec.records import dataclass, field
 LARGEST = 512 * 1024
 DEEPEST = 8
 """Maximum number of functions in a chain, each of which takes the configuration that the next one returns."""
+_LARGEST_EXPONENT = 64
+
+
+def _power(base: float, exponent: float) -> float:
+    """A power of a small exponent. Raises `OverflowError` for any other."""
+    if not isinstance(exponent, int) or not 0 <= exponent <= _LARGEST_EXPONENT:
+        raise OverflowError
+    return float(base**exponent) if isinstance(base, float) else int(base**exponent)
+
+
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
     ast.Div: operator.truediv,
+    ast.Pow: _power,
 }
 _LARGEST_NUMBER = 10**15
 
@@ -34,7 +45,7 @@ class CodeConfig:
     ``classes`` are the classes that were called, by the name of their value; ``base`` is the function that began the
     configuration and is not in the file; ``changed_by`` is a function outside the file that takes the configuration and
     returns another;
-    ``undecided`` are assignments within branches, with their lines.
+    ``undecided`` are assignments within branches, and of values that the file does not decide, with their lines.
     """
 
     values: dict[str, tuple[Any, int]] = field(default_factory=dict)
@@ -48,6 +59,10 @@ class CodeConfig:
         for held in (self.values, self.classes):
             for name in [each for each in held if each == prefix or each.startswith(f"{prefix}.")]:
                 del held[name]
+
+    def is_undecided(self, *names: str) -> bool:
+        """Whether the file has a value of one of these names that it does not decide."""
+        return not {name for name, _ in self.undecided}.isdisjoint(names)
 
 
 def syntax_tree(file: InputFile, what: str) -> ast.Module:
@@ -107,30 +122,32 @@ def _assign_value(name: str, node: ast.expr, config: CodeConfig, names: dict[str
     if "." not in name:
         names[name] = node
     keyed: list[tuple[str, ast.expr]] = []
-    if isinstance(node, ast.Call) and _dotted_name(node.func) == "dict":
+    if isinstance(node, ast.Call) and dotted_name(node.func) == "dict":
         keyed = [(each.arg, each.value) for each in node.keywords if each.arg]
     elif isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
         keyed = [(str(key.value), value) for key, value in pairs if isinstance(key, ast.Constant)]
-    elif (value := _constant_value(node)) is not _UNKNOWN:
+    elif (value := constant_value(node)) is not UNKNOWN:
         config.values[name] = (value, node.lineno)
-    elif called := _dotted_name(node.func if isinstance(node, ast.Call) else node):
-        config.classes[name] = (called, node.lineno)
+    else:
+        config.undecided.append((name, node.lineno))
+        if called := dotted_name(node.func if isinstance(node, ast.Call) else node):
+            config.classes[name] = (called, node.lineno)
     for key, value in keyed:
         _assign_value(f"{name}.{key}", value, config, names)
 
 
 class _Known(ast.NodeTransformer):
-    """Replaces names by the constants assigned to them before, at the place of the name."""
+    """Replaces names by the constants assigned to them before, each with the line of its assignment."""
 
     def __init__(self, names: Mapping[str, ast.expr]) -> None:
         self.names = names
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         held = self.names.get(node.id)
-        value = _UNKNOWN if held is None else _constant_value(held)
+        value = UNKNOWN if held is None else constant_value(held)
         plain = isinstance(value, int | float | str | bool)
-        return ast.copy_location(ast.Constant(value), node) if plain else node  # type: ignore[arg-type]
+        return ast.copy_location(ast.Constant(value), held or node) if plain else node  # type: ignore[arg-type]
 
 
 @dataclass
@@ -161,7 +178,7 @@ class _Reader:
             made = self._configuration(value, names, depth)
             names[target.id] = value if made is None else made
             return
-        dotted = _dotted_name(target)
+        dotted = dotted_name(target)
         root, _, path = dotted.partition(".")
         config = names.get(root)
         if isinstance(config, CodeConfig) and path:
@@ -181,7 +198,7 @@ class _Reader:
             return held if isinstance(held, CodeConfig) else None
         if not isinstance(node, ast.Call):
             return None
-        called = _dotted_name(node.func)
+        called = dotted_name(node.func)
         if called in self.functions:
             return self.config_of(called, depth + 1)
         if called in self.called or (returned and called.endswith("Config")):
@@ -208,7 +225,7 @@ class _Reader:
         if isinstance(node, ast.Name) and isinstance(names.get(node.id), ast.expr):
             node = names[node.id]
         if isinstance(node, ast.Call):
-            config.classes[name] = (_dotted_name(node.func), node.lineno)
+            config.classes[name] = (dotted_name(node.func), node.lineno)
             for at, argument in enumerate(node.args):
                 self._put(f"{name}.{at}", argument, config, names)
             for keyword in node.keywords:
@@ -218,38 +235,46 @@ class _Reader:
             for at, element in enumerate(node.elts):
                 self._put(f"{name}.{at}", element, config, names)
         else:
-            value = _constant_value(node)
-            if value is not _UNKNOWN:
+            value = constant_value(node)
+            if value is not UNKNOWN:
                 config.values[name] = (value, node.lineno)
 
 
 def _annotation_name(function: ast.FunctionDef) -> str:
-    return _dotted_name(function.returns) if function.returns is not None else ""
+    return dotted_name(function.returns) if function.returns is not None else ""
 
 
-_UNKNOWN = object()
+UNKNOWN = object()
 
 
-def _constant_value(node: ast.expr) -> Any:
-    """The value of an expression of constants; `_UNKNOWN` for any other."""
+def constant_value(node: ast.expr, known: Callable[[ast.expr], Any] = lambda node: UNKNOWN) -> Any:
+    """The value of an expression of constants, and of what ``known`` knows; `UNKNOWN` for any other."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _constant_value(node.operand)
-        return -inner if isinstance(inner, int | float) else _UNKNOWN
+        inner = constant_value(node.operand, known)
+        return -inner if isinstance(inner, int | float) else UNKNOWN
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-        sides = [_constant_value(node.left), _constant_value(node.right)]
-        if all(isinstance(side, int | float) and abs(side) < _LARGEST_NUMBER for side in sides):
-            try:
-                return _ARITHMETIC[type(node.op)](*sides)
-            except (ZeroDivisionError, OverflowError):
-                return _UNKNOWN
-        return _UNKNOWN
-    listed = [_constant_value(each) for each in node.elts] if isinstance(node, ast.List | ast.Tuple) else [_UNKNOWN]
-    return _UNKNOWN if any(each is _UNKNOWN for each in listed) else listed
+        return _calculated(
+            _ARITHMETIC[type(node.op)], constant_value(node.left, known), constant_value(node.right, known)
+        )
+    if not isinstance(node, ast.List | ast.Tuple):
+        return known(node)
+    listed = [constant_value(each, known) for each in node.elts]
+    return UNKNOWN if any(each is UNKNOWN for each in listed) else listed
 
 
-def _dotted_name(node: ast.expr) -> str:
+def _calculated(operation: Callable[[Any, Any], Any], *sides: Any) -> Any:
+    """The result of an operation on two numbers; `UNKNOWN` if there is none."""
+    if not all(isinstance(side, int | float) and abs(side) < _LARGEST_NUMBER for side in sides):
+        return UNKNOWN
+    try:
+        return operation(*sides)
+    except (ZeroDivisionError, OverflowError):
+        return UNKNOWN
+
+
+def dotted_name(node: ast.expr) -> str:
     """The dotted name of an expression; empty if it is none."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -270,4 +295,4 @@ def _note_branch(branch: ast.stmt, names: Mapping[str, CodeConfig | ast.expr]) -
 def _assigned_names(branch: ast.stmt) -> Iterator[tuple[str, int]]:
     for node in ast.walk(branch):
         if isinstance(node, ast.Assign):
-            yield from ((_dotted_name(target), node.lineno) for target in node.targets)
+            yield from ((dotted_name(target), node.lineno) for target in node.targets)
