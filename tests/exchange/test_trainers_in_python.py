@@ -154,3 +154,26 @@ def test_a_model_of_fairseq2_whose_sizes_change_is_no_model_of_its_name() -> Non
     reading = read(text, name="train.yaml")
     assert "workload.model" not in given(reading)
     assert "with num_layers" in unknown(reading)
+
+
+TORCHTITAN = """\
+    from torchtitan.trainer import Trainer
+    CP = 2 * 2
+    def design() -> Trainer.Config:
+        return Trainer.Config(
+            training=TrainingConfig(local_batch_size=4, seq_len=2048),
+            {more}
+        )
+    """
+
+
+def test_torchtitan_has_no_default_where_a_file_has_a_value_that_it_does_not_decide() -> None:
+    degrees = "parallelism=ParallelismConfig(tensor_parallel_degree=size(), context_parallel_degree=CP),"
+    reading = read(TORCHTITAN.format(more=degrees), name="design.py")
+    assert given(reading)["layout.cp"] == 4
+    assert "layout.tp" not in given(reading)
+    assert "parallelism.tensor_parallel_degree" in unknown(reading)
+    assert given(reading)["layout.recompute"] == "selective"  # torchtitan's, as the file says nothing of it
+    chosen = TORCHTITAN.format(more="activation_checkpoint=FullAC.Config() if LONG else None,")
+    assert "layout.recompute" not in given(read(chosen, name="design.py"))
+    assert "activation_checkpoint" in unknown(read(chosen, name="design.py"))

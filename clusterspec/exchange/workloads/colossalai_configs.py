@@ -49,11 +49,11 @@ def read_configuration(file: InputFile, builder: ImportBuilder) -> ImportResult:
     classes = config.classes
     lines = [line for held in (keys.values, classes) for name, (_, line) in held.items() if name.startswith(_ROOTS)]
     builder.set("workload.kind", "train", min(lines, default=0))
-    stages = keys.integer(*_STAGES) if keys.find(*_STAGES) or config.is_undecided(*_STAGES) else 1
+    stages = keys.integer(*_STAGES) if keys.find(*_STAGES) or config.is_open(*_STAGES) else 1
     builder.set("layout.pp", stages, keys.line(*_STAGES))
     if stages is None:
         builder.unknown("parallel.pipeline", OPEN_COUNT, keys.line(*_STAGES))
-    if config.is_undecided(_TENSOR, f"{_TENSOR}.size"):
+    if config.is_open(_TENSOR, f"{_TENSOR}.size"):
         builder.unknown(_TENSOR, OPEN_COUNT, keys.line(f"{_TENSOR}.mode"))
     else:
         _set_tensor(keys, builder)

@@ -45,7 +45,7 @@ class CodeConfig:
     ``classes`` are the classes that were called, by the name of their value; ``base`` is the function that began the
     configuration and is not in the file; ``changed_by`` is a function outside the file that takes the configuration and
     returns another;
-    ``undecided`` are assignments within branches, and of values that the file does not decide, with their lines.
+    ``undecided`` are assignments within branches, ``open`` values that the file does not decide, with their lines.
     """
 
     values: dict[str, tuple[Any, int]] = field(default_factory=dict)
@@ -53,6 +53,7 @@ class CodeConfig:
     base: str = ""
     changed_by: str = ""
     undecided: list[tuple[str, int]] = field(default_factory=list)
+    open: list[tuple[str, int]] = field(default_factory=list)
 
     def clear(self, prefix: str) -> None:
         """Remove a value and all below it."""
@@ -60,9 +61,9 @@ class CodeConfig:
             for name in [each for each in held if each == prefix or each.startswith(f"{prefix}.")]:
                 del held[name]
 
-    def is_undecided(self, *names: str) -> bool:
+    def is_open(self, *names: str) -> bool:
         """Whether the file has a value of one of these names that it does not decide."""
-        return not {name for name, _ in self.undecided}.isdisjoint(names)
+        return not {name for name, _ in self.open}.isdisjoint(names)
 
 
 def syntax_tree(file: InputFile, what: str) -> ast.Module:
@@ -90,7 +91,12 @@ def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeCon
     imported = {
         alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
-    reader = _Reader(functions, imported, called)
+    constants = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    reader = _Reader(functions, imported, called, constants)
     try:
         configs = {name: reader.config_of(name, 0) for name in functions}
     except RecursionError:
@@ -130,7 +136,7 @@ def _assign_value(name: str, node: ast.expr, config: CodeConfig, names: dict[str
     elif (value := constant_value(node)) is not UNKNOWN:
         config.values[name] = (value, node.lineno)
     else:
-        config.undecided.append((name, node.lineno))
+        config.open.append((name, node.lineno))
         if called := dotted_name(node.func if isinstance(node, ast.Call) else node):
             config.classes[name] = (called, node.lineno)
     for key, value in keyed:
@@ -155,13 +161,14 @@ class _Reader:
     functions: Mapping[str, ast.FunctionDef]
     imported: set[str]
     called: frozenset[str]
+    constants: Mapping[str, ast.expr]
 
     def config_of(self, name: str, depth: int) -> CodeConfig | None:
         """The configuration that a function of the file returns; None if it returns another thing."""
         function = self.functions[name]
         if depth > DEEPEST:
             return None
-        names: dict[str, CodeConfig | ast.expr] = {}
+        names: dict[str, CodeConfig | ast.expr] = {**self.constants}
         for statement in function.body:
             if isinstance(statement, ast.Return) and statement.value is not None:
                 found = self._configuration(statement.value, names, depth, _annotation_name(function) in self.called)
@@ -235,9 +242,17 @@ class _Reader:
             for at, element in enumerate(node.elts):
                 self._put(f"{name}.{at}", element, config, names)
         else:
-            value = constant_value(node)
+            value = constant_value(node, lambda inner: _value_of_name(inner, names))
             if value is not UNKNOWN:
                 config.values[name] = (value, node.lineno)
+            else:
+                config.open.append((name, node.lineno))
+
+
+def _value_of_name(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """The value of a name that stands for an expression of constants."""
+    held = names.get(node.id) if isinstance(node, ast.Name) else None
+    return constant_value(held) if isinstance(held, ast.expr) else UNKNOWN
 
 
 def _annotation_name(function: ast.FunctionDef) -> str:

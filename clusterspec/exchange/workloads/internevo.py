@@ -108,7 +108,7 @@ def _set_sharding(keys: Keys, config: CodeConfig, builder: ImportBuilder, line: 
     """Set the sharding of the optimizer by all ranks, or of the parameters as well."""
     names = ("parallel.zero1.size", "parallel.zero1")
     group, whole = keys.get(*names), keys.is_on("parallel.zero1.fsdp")
-    if whole or (group in (None, -1, 0) and not config.is_undecided(*names)):
+    if whole or (group in (None, -1, 0) and not config.is_open(*names)):
         builder.set("layout.sharding", "fsdp" if whole else "zero1", keys.line("parallel.zero1.fsdp") or line)
     elif group == 1:
         builder.set("layout.sharding", "none", line)
@@ -120,5 +120,5 @@ def _set_sharding(keys: Keys, config: CodeConfig, builder: ImportBuilder, line: 
 def _degree(keys: Keys, config: CodeConfig, *names: str) -> int | None:
     """A degree, which is 1 where it is absent; None if the file does not decide it."""
     if keys.find(*names) is None:
-        return None if config.is_undecided(*names) else 1
+        return None if config.is_open(*names) else 1
     return keys.integer(*names)
