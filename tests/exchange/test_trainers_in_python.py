@@ -156,6 +156,22 @@ def test_a_model_of_fairseq2_whose_sizes_change_is_no_model_of_its_name() -> Non
     assert "with num_layers" in unknown(reading)
 
 
+@pytest.mark.parametrize(
+    ("before", "degree"),
+    [
+        ("TP = 2", 2),
+        ("TP = 2\n    if LONG:\n        TP = 8", None),
+        ("TP = 2\n    TP *= 4", None),
+        ("TP = 2\n    TP = 4", 4),
+    ],
+)
+def test_a_name_that_a_branch_changes_has_no_value(before: str, degree: int | None) -> None:
+    text = INTERNEVO.format(parallel="tensor=dict(size=TP)", model="").replace(
+        "    data =", f"    {before}\n    data ="
+    )
+    assert given(read(text, name="7B.py")).get("layout.tp") == degree
+
+
 TORCHTITAN = """\
     from torchtitan.trainer import Trainer
     CP = 2 * 2
@@ -174,6 +190,8 @@ def test_torchtitan_has_no_default_where_a_file_has_a_value_that_it_does_not_dec
     assert "layout.tp" not in given(reading)
     assert "parallelism.tensor_parallel_degree" in unknown(reading)
     assert given(reading)["layout.recompute"] == "selective"  # torchtitan's, as the file says nothing of it
+    argument = TORCHTITAN.format(more=degrees).replace("design()", "design(CP)")
+    assert "layout.cp" not in given(read(argument, name="design.py"))
     chosen = TORCHTITAN.format(more="activation_checkpoint=FullAC.Config() if LONG else None,")
     assert "layout.recompute" not in given(read(chosen, name="design.py"))
     assert "activation_checkpoint" in unknown(read(chosen, name="design.py"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -91,12 +92,7 @@ def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeCon
     imported = {
         alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
-    constants = {
-        node.targets[0].id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
-    reader = _Reader(functions, imported, called, constants)
+    reader = _Reader(functions, imported, called, _module_constants(tree))
     try:
         configs = {name: reader.config_of(name, 0) for name in functions}
     except RecursionError:
@@ -104,11 +100,22 @@ def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeCon
     return {name: config for name, config in configs.items() if config is not None}
 
 
+def _module_constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """What names stand for that one statement of the file assigns, and that no function has as arguments."""
+    bound = Counter(
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    bound.update(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))
+    assigned = (node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name))
+    named = {node.targets[0].id: node.value for node in assigned if isinstance(node.targets[0], ast.Name)}
+    return {name: value for name, value in named.items() if bound[name] == 1}
+
+
 def read_assignments(file: InputFile) -> CodeConfig:
     """The values that a file of Python assigns to names outside functions: constants, and keys of dictionaries.
 
-    A name stands for its value before; another name or call is in ``classes``. Branches are left out. Raises
-    `FormatError` if the file is no Python, or too large.
+    A name stands for its value before; another name or call is in ``classes``. What a branch or a loop assigns is open.
+    Raises `FormatError` if the file is no Python, or too large.
     """
     config, names = CodeConfig(), dict[str, ast.expr]()
     for node in syntax_tree(file, "Python").body:
@@ -119,6 +126,11 @@ def read_assignments(file: InputFile) -> CodeConfig:
                 _assign_value(target, node.value, config, names)
             except RecursionError:
                 raise FormatError("its expressions are nested too deeply", node.lineno) from None
+        elif isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.AugAssign):
+            for name, line in _assigned_names(node):
+                names.pop(name.partition(".")[0], None)
+                config.clear(name)
+                config.open.append((name, line))
     return config
 
 
@@ -309,5 +321,6 @@ def _note_branch(branch: ast.stmt, names: Mapping[str, CodeConfig | ast.expr]) -
 
 def _assigned_names(branch: ast.stmt) -> Iterator[tuple[str, int]]:
     for node in ast.walk(branch):
-        if isinstance(node, ast.Assign):
-            yield from ((dotted_name(target), node.lineno) for target in node.targets)
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((name, node.lineno) for target in targets if (name := dotted_name(target)))
