@@ -119,6 +119,12 @@ SAMPLES = {
     "optimizer:\n  _component_: torch.optim.AdamW\n",
     "nanotron": "parallelism:\n  dp: 2\n  tp: 2\n  pp: 1\ntokens:\n  micro_batch_size: 2\n"
     "  batch_accumulation_per_replica: 4\n",
+    "internevo": "data = dict(seq_len=2048, micro_num=4, micro_bsz=2)\nmodel = dict(num_layers=2, hidden_size=64)\n"
+    "parallel = dict(zero1=dict(size=8), tensor=dict(size=2, mode='mtp'))\n",
+    "olmo-core": "from olmo_core.config import DType\nTransformerTrainModuleConfig(\n  rank_microbatch_size=2 * 4096,\n"
+    "  max_sequence_length=4096,\n)\nbuild_config(global_batch_size=2**20, num_nodes=2)\n",
+    "fairseq2": "gang:\n  tensor_parallel_size: 2\ntrainer:\n  grad_accumulation:\n    num_batches: 4\n"
+    "dataset:\n  max_seq_len: 4096\n  max_num_tokens: 8192\nregime:\n  num_steps: 1000\n",
     "levanter": "model:\n  type: llama\n  num_layers: 2\n  hidden_dim: 64\ntrainer:\n  mp: p=f32,c=bfloat16\n"
     "  train_batch_size: 8\n  num_train_steps: 10\n  per_device_parallelism: 2\n",
     "paddlenlp": (

@@ -236,12 +236,15 @@ def _format_of_script(kind: ImportFormat, file: InputFile) -> ImportFormat | Non
     """The format of a script that names a framework without launching it, or that writes a configuration of one; None
     if the format that matches reads it, or refuses it for another reason.
     """
-    job = format_named("slurm-job")
-    if kind.group != "workloads" or kind is job or not (job.matches(file) or file.text.startswith("#!")):
+    from clusterspec.exchange.workloads.script_templates import script_of_template
+
+    job, template = format_named("slurm-job"), script_of_template(file) is not None
+    starts = template or job.matches(file) or file.text.startswith("#!")
+    if kind.group != "workloads" or kind is job or not starts:
         return None
     fault = _fault_of(kind, file)
     if isinstance(fault, NothingStarted):
-        others: tuple[ImportFormat, ...] = (job,)
+        others: tuple[ImportFormat, ...] = (OTHER_PROGRAMS,) if template else (job,)
     else:
         others = (job, LAUNCHES, OTHER_PROGRAMS) if fault and _READ_AS_DOCUMENT.match(str(fault)) else ()
     return next((each for each in others if each.matches(file) and _reads(each, file)), None)

@@ -84,6 +84,9 @@ WORKLOAD_FORMATS: tuple[tuple[str, str, str, tuple[str, ...], int, bool], ...] =
     ("torchtune", "torchtune configurations and launches (tune run)", "workloads.torchtune", (), 2, False),
     ("nanotron", "Nanotron configurations", "workloads.nanotron", (), 2, False),
     ("modalities", "Modalities configurations", "workloads.modalities", (), 2, False),
+    ("internevo", "InternEvo configurations (Python)", "workloads.internevo", (), 2, False),
+    ("olmo-core", "scripts of OLMo-core (Python)", "workloads.olmo_core", ("olmo",), 2, False),
+    ("fairseq2", "fairseq2 configurations", "workloads.fairseq2", (), 2, False),
     ("levanter", "Levanter configurations", "workloads.levanter", (), 2, False),
     ("easylm", "launches of EasyLM", "workloads.easylm", (), 2, False),
     (

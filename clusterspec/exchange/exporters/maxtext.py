@@ -92,7 +92,31 @@ def write(source: ExportInput) -> ExportedFile:
     lines.append(f"opt_type: {_OPTIMIZERS[work.optimizer]}")
     if layout.offload_optimizer == 1:
         lines.append("optimizer_memory_host_offload: true")
+    lines += _stated_lines(source, omitted)
     return ExportedFile("\n".join([*lines, ""]), tuple(omitted))
+
+
+_GRADIENTS = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+
+
+def _stated_lines(source: ExportInput, omitted: list[str]) -> Iterator[str]:
+    """Options for keys of a spec that MaxText otherwise decides itself; what it has no option for is ``omitted``.
+
+    MaxText e591f30c: base.yml, lines 111 (``grad_dtype``) and 392 (``attention``), trainers/pre_train/train.py, line
+    535 (gradients are cast after they are computed).
+    """
+    layout, work, asked = source.layout, source.workload, source.design.spec.workload
+    if asked is None or layout is None or work is None:
+        return
+    if asked.gradient_precision in _GRADIENTS:
+        yield f"grad_dtype: {_GRADIENTS[asked.gradient_precision]}"
+    elif asked.gradient_precision:
+        omitted.append(f"gradients in {asked.gradient_precision}")
+    google, taken = source.cluster.accelerator.vendor == "Google", work.model.window or work.model.sparse
+    if asked.attention and (layout.cp > 1 or taken or (work.attention != "plain" and not google)):
+        omitted.append(f"attention {asked.attention}: see the option attention")
+    elif asked.attention:
+        yield f"attention: {'dot_product' if work.attention == 'plain' else 'flash'}"
 
 
 _SPLASH = ("attention: flash", "use_tokamax_splash: true")

@@ -287,11 +287,51 @@ def _stated_arguments(source: ExportInput, omitted: list[str]) -> Iterator[str]:
     if asked is not None and asked.residual_precision == "fp32":
         yield "--fp32-residual-connection"
     if stated is not None:
+        yield from _state_arguments(layout, work, stated, omitted)
+        yield from _overlap_arguments(layout, stated, omitted)
         yield from _kernel_arguments(stated, omitted)
         yield from _stated_expert_arguments(layout, work, stated, omitted)
 
 
 _GRADIENTS = {"bf16": "--grad-reduce-in-bf16", "fp32": "--accumulate-allreduce-grads-in-fp32"}
+
+
+_MASTERS = ("fp32", "fp16")
+_MOMENTS = ("fp32", "bf16", "fp16", "fp8")
+
+
+def _state_arguments(layout: Layout, work: Workload, stated: LayoutSpec, omitted: list[str]) -> Iterator[str]:
+    """Precisions of optimizer states other than fp32: those of the Adam of Transformer Engine that the distributed
+    optimizer divides.
+
+    Megatron-LM d98e8a64: training/arguments.py, lines 3667 to 3684, core/optimizer/optimizer_config.py, line 434, and
+    core/optimizer/__init__.py, lines 504 (states of another Adam in the memory of the host) and 1057.
+    """
+    written = stated.optimizer_states
+    master, moments = (written and written.master) or "fp32", (written and written.moments) or "fp32"
+    if (master, moments) == ("fp32", "fp32"):
+        return
+    divided = layout.sharding == "zero1" and not layout.offload_optimizer
+    if OPTIMIZERS[work.optimizer] != "adam" or not divided or master not in _MASTERS or moments not in _MOMENTS:
+        why = "see the conditions of --use-precision-aware-optimizer"
+        omitted.append(f"optimizer_states: master {master}, moments {moments}: {why}")
+        return
+    yield "--use-precision-aware-optimizer" + (f" --main-params-dtype {master}" if master != "fp32" else "")
+    if moments != "fp32":
+        yield f"--exp-avg-dtype {moments} --exp-avg-sq-dtype {moments}"
+
+
+def _overlap_arguments(layout: Layout, stated: LayoutSpec, omitted: list[str]) -> Iterator[str]:
+    """Whether messages between stages overlap with computation, as by default with virtual stages and never without
+    (training/arguments.py, lines 1000 to 1012).
+    """
+    asked = stated.overlap.pp if stated.overlap is not None and layout.pp > 1 else None
+    if asked and layout.virtual_stages == 1:
+        omitted.append("overlap.pp: Megatron-LM overlaps messages between stages only with virtual stages")
+    elif asked is False and layout.virtual_stages > 1 and layout.pp > 2:
+        yield "--no-overlap-p2p-communication"
+    elif asked is False and layout.virtual_stages > 1:
+        omitted.append("overlap.pp false: Megatron-LM refuses it with virtual stages of two ranks")
 
 
 def _stated_expert_arguments(layout: Layout, work: Workload, stated: LayoutSpec, omitted: list[str]) -> Iterator[str]:

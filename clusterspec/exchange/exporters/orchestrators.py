@@ -47,11 +47,21 @@ LLM_D_CHART = "0.4.12"
 LLM_D_IMAGE = "ghcr.io/llm-d/llm-d-cuda:latest"
 
 
+def _stated_engine(source: ExportInput) -> str:
+    """The engine that a serving design names. Raises `NotExportable` for training, and a design that names none."""
+    if source.workload.kind != "serve" or source.workload.rl is not None:
+        served_workload(source, next(iter(BACKENDS)))
+    stated = source.design.spec.layout
+    if source.layout.framework == "custom" and (stated is None or stated.framework is None):
+        raise NotExportable(f"the spec names no engine: state layout.framework, one of {', '.join(BACKENDS)}")
+    return source.layout.framework
+
+
 def write_dynamo(source: ExportInput) -> ExportedFile:
     """A DynamoGraphDeployment. Raises `NotExportable` for engines and releases that Dynamo `DYNAMO` does not
     support.
     """
-    framework = source.layout.framework
+    framework = _stated_engine(source)
     if framework not in BACKENDS:
         raise NotExportable(f"engines of {framework}: options of {', '.join(BACKENDS)} under Dynamo were checked")
     served_workload(source, framework)
@@ -170,8 +180,8 @@ def write_llm_d(source: ExportInput) -> ExportedFile:
 
     Raises `NotExportable` for engines on several nodes, whose launch by the chart was not checked.
     """
-    if source.layout.framework != "vllm":
-        raise NotExportable(f"engines of {source.layout.framework}: the chart's engines that were checked run vLLM")
+    if (framework := _stated_engine(source)) != "vllm":
+        raise NotExportable(f"engines of {framework}: the chart's engines that were checked run vLLM")
     work, _ = served_workload(source, "vllm")
     release = checked_release(source, "vllm", vllm.RELEASES)
     omitted: list[str] = [

@@ -39,7 +39,8 @@ _HANDLED = {
     "megatron": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
         "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
-        "overlap.tp overlap.ep capacity_factor gradient_precision residual_precision bf16_layers"
+        "overlap.tp overlap.ep overlap.pp optimizer_states capacity_factor gradient_precision residual_precision "
+        "bf16_layers"
     ),
     "torchtitan": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload recipe "
@@ -47,7 +48,8 @@ _HANDLED = {
     ),
     "deepspeed": _keys_of_text("tokens stage_layers virtual_stages offload.optimizer optimizer overlap.dp"),
     "maxtext": _keys_of_text(
-        "tokens cp_method expert_tp stage_layers schedule virtual_stages offload recipe optimizer"
+        "tokens cp_method expert_tp stage_layers schedule virtual_stages offload recipe optimizer attention "
+        "gradient_precision"
     ),
 }
 """Keys that each writer writes or lists as omitted."""

@@ -14,7 +14,7 @@ import re
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.config_code import read_assignments
 from clusterspec.exchange.workloads.deepspeed import list_offloaded_parameters
-from clusterspec.exchange.workloads.keys import Keys, positive_integer_of
+from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys, positive_integer_of
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
 CONFIG = re.compile(
@@ -49,9 +49,14 @@ def read_configuration(file: InputFile, builder: ImportBuilder) -> ImportResult:
     classes = config.classes
     lines = [line for held in (keys.values, classes) for name, (_, line) in held.items() if name.startswith(_ROOTS)]
     builder.set("workload.kind", "train", min(lines, default=0))
-    stages = keys.integer(*_STAGES) if keys.find(*_STAGES) else 1
+    stages = keys.integer(*_STAGES) if keys.find(*_STAGES) or config.is_open(*_STAGES) else 1
     builder.set("layout.pp", stages, keys.line(*_STAGES))
-    _set_tensor(keys, builder)
+    if stages is None:
+        builder.unknown("parallel.pipeline", OPEN_COUNT, keys.line(*_STAGES))
+    if config.is_open(_TENSOR, f"{_TENSOR}.size"):
+        builder.unknown(_TENSOR, OPEN_COUNT, keys.line(f"{_TENSOR}.mode"))
+    else:
+        _set_tensor(keys, builder)
     _set_batch(keys, stages, builder)
     if any(name.startswith("zero.") for name in (*keys.values, *classes)):
         _set_sharding(keys, classes, builder)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -17,12 +18,23 @@ from clusterspec.records import dataclass, field
 LARGEST = 512 * 1024
 DEEPEST = 8
 """Maximum number of functions in a chain, each of which takes the configuration that the next one returns."""
+_LARGEST_EXPONENT = 64
+
+
+def _power(base: float, exponent: float) -> float:
+    """A power of a small exponent. Raises `OverflowError` for any other."""
+    if not isinstance(exponent, int) or not 0 <= exponent <= _LARGEST_EXPONENT:
+        raise OverflowError
+    return float(base**exponent) if isinstance(base, float) else int(base**exponent)
+
+
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
     ast.Div: operator.truediv,
+    ast.Pow: _power,
 }
 _LARGEST_NUMBER = 10**15
 
@@ -34,7 +46,7 @@ class CodeConfig:
     ``classes`` are the classes that were called, by the name of their value; ``base`` is the function that began the
     configuration and is not in the file; ``changed_by`` is a function outside the file that takes the configuration and
     returns another;
-    ``undecided`` are assignments within branches, with their lines.
+    ``undecided`` are assignments within branches, ``open`` values that the file does not decide, with their lines.
     """
 
     values: dict[str, tuple[Any, int]] = field(default_factory=dict)
@@ -42,12 +54,17 @@ class CodeConfig:
     base: str = ""
     changed_by: str = ""
     undecided: list[tuple[str, int]] = field(default_factory=list)
+    open: list[tuple[str, int]] = field(default_factory=list)
 
     def clear(self, prefix: str) -> None:
         """Remove a value and all below it."""
         for held in (self.values, self.classes):
             for name in [each for each in held if each == prefix or each.startswith(f"{prefix}.")]:
                 del held[name]
+
+    def is_open(self, *names: str) -> bool:
+        """Whether the file has a value of one of these names that it does not decide."""
+        return not {name for name, _ in self.open}.isdisjoint(names)
 
 
 def syntax_tree(file: InputFile, what: str) -> ast.Module:
@@ -75,7 +92,7 @@ def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeCon
     imported = {
         alias.asname or alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
-    reader = _Reader(functions, imported, called)
+    reader = _Reader(functions, imported, called, _module_constants(tree))
     try:
         configs = {name: reader.config_of(name, 0) for name in functions}
     except RecursionError:
@@ -83,11 +100,22 @@ def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeCon
     return {name: config for name, config in configs.items() if config is not None}
 
 
+def _module_constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """What names stand for that one statement of the file assigns, and that no function has as arguments."""
+    bound = Counter(
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    bound.update(node.arg for node in ast.walk(tree) if isinstance(node, ast.arg))
+    assigned = (node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name))
+    named = {node.targets[0].id: node.value for node in assigned if isinstance(node.targets[0], ast.Name)}
+    return {name: value for name, value in named.items() if bound[name] == 1}
+
+
 def read_assignments(file: InputFile) -> CodeConfig:
     """The values that a file of Python assigns to names outside functions: constants, and keys of dictionaries.
 
-    A name stands for its value before; another name or call is in ``classes``. Branches are left out. Raises
-    `FormatError` if the file is no Python, or too large.
+    A name stands for its value before; another name or call is in ``classes``. What a branch or a loop assigns is open.
+    Raises `FormatError` if the file is no Python, or too large.
     """
     config, names = CodeConfig(), dict[str, ast.expr]()
     for node in syntax_tree(file, "Python").body:
@@ -98,6 +126,11 @@ def read_assignments(file: InputFile) -> CodeConfig:
                 _assign_value(target, node.value, config, names)
             except RecursionError:
                 raise FormatError("its expressions are nested too deeply", node.lineno) from None
+        elif isinstance(node, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.AugAssign):
+            for name, line in _assigned_names(node):
+                names.pop(name.partition(".")[0], None)
+                config.clear(name)
+                config.open.append((name, line))
     return config
 
 
@@ -107,30 +140,32 @@ def _assign_value(name: str, node: ast.expr, config: CodeConfig, names: dict[str
     if "." not in name:
         names[name] = node
     keyed: list[tuple[str, ast.expr]] = []
-    if isinstance(node, ast.Call) and _dotted_name(node.func) == "dict":
+    if isinstance(node, ast.Call) and dotted_name(node.func) == "dict":
         keyed = [(each.arg, each.value) for each in node.keywords if each.arg]
     elif isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
         keyed = [(str(key.value), value) for key, value in pairs if isinstance(key, ast.Constant)]
-    elif (value := _constant_value(node)) is not _UNKNOWN:
+    elif (value := constant_value(node)) is not UNKNOWN:
         config.values[name] = (value, node.lineno)
-    elif called := _dotted_name(node.func if isinstance(node, ast.Call) else node):
-        config.classes[name] = (called, node.lineno)
+    else:
+        config.open.append((name, node.lineno))
+        if called := dotted_name(node.func if isinstance(node, ast.Call) else node):
+            config.classes[name] = (called, node.lineno)
     for key, value in keyed:
         _assign_value(f"{name}.{key}", value, config, names)
 
 
 class _Known(ast.NodeTransformer):
-    """Replaces names by the constants assigned to them before, at the place of the name."""
+    """Replaces names by the constants assigned to them before, each with the line of its assignment."""
 
     def __init__(self, names: Mapping[str, ast.expr]) -> None:
         self.names = names
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         held = self.names.get(node.id)
-        value = _UNKNOWN if held is None else _constant_value(held)
+        value = UNKNOWN if held is None else constant_value(held)
         plain = isinstance(value, int | float | str | bool)
-        return ast.copy_location(ast.Constant(value), node) if plain else node  # type: ignore[arg-type]
+        return ast.copy_location(ast.Constant(value), held or node) if plain else node  # type: ignore[arg-type]
 
 
 @dataclass
@@ -138,13 +173,14 @@ class _Reader:
     functions: Mapping[str, ast.FunctionDef]
     imported: set[str]
     called: frozenset[str]
+    constants: Mapping[str, ast.expr]
 
     def config_of(self, name: str, depth: int) -> CodeConfig | None:
         """The configuration that a function of the file returns; None if it returns another thing."""
         function = self.functions[name]
         if depth > DEEPEST:
             return None
-        names: dict[str, CodeConfig | ast.expr] = {}
+        names: dict[str, CodeConfig | ast.expr] = {**self.constants}
         for statement in function.body:
             if isinstance(statement, ast.Return) and statement.value is not None:
                 found = self._configuration(statement.value, names, depth, _annotation_name(function) in self.called)
@@ -161,7 +197,7 @@ class _Reader:
             made = self._configuration(value, names, depth)
             names[target.id] = value if made is None else made
             return
-        dotted = _dotted_name(target)
+        dotted = dotted_name(target)
         root, _, path = dotted.partition(".")
         config = names.get(root)
         if isinstance(config, CodeConfig) and path:
@@ -181,7 +217,7 @@ class _Reader:
             return held if isinstance(held, CodeConfig) else None
         if not isinstance(node, ast.Call):
             return None
-        called = _dotted_name(node.func)
+        called = dotted_name(node.func)
         if called in self.functions:
             return self.config_of(called, depth + 1)
         if called in self.called or (returned and called.endswith("Config")):
@@ -208,7 +244,7 @@ class _Reader:
         if isinstance(node, ast.Name) and isinstance(names.get(node.id), ast.expr):
             node = names[node.id]
         if isinstance(node, ast.Call):
-            config.classes[name] = (_dotted_name(node.func), node.lineno)
+            config.classes[name] = (dotted_name(node.func), node.lineno)
             for at, argument in enumerate(node.args):
                 self._put(f"{name}.{at}", argument, config, names)
             for keyword in node.keywords:
@@ -218,38 +254,54 @@ class _Reader:
             for at, element in enumerate(node.elts):
                 self._put(f"{name}.{at}", element, config, names)
         else:
-            value = _constant_value(node)
-            if value is not _UNKNOWN:
+            value = constant_value(node, lambda inner: _value_of_name(inner, names))
+            if value is not UNKNOWN:
                 config.values[name] = (value, node.lineno)
+            else:
+                config.open.append((name, node.lineno))
+
+
+def _value_of_name(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """The value of a name that stands for an expression of constants."""
+    held = names.get(node.id) if isinstance(node, ast.Name) else None
+    return constant_value(held) if isinstance(held, ast.expr) else UNKNOWN
 
 
 def _annotation_name(function: ast.FunctionDef) -> str:
-    return _dotted_name(function.returns) if function.returns is not None else ""
+    return dotted_name(function.returns) if function.returns is not None else ""
 
 
-_UNKNOWN = object()
+UNKNOWN = object()
 
 
-def _constant_value(node: ast.expr) -> Any:
-    """The value of an expression of constants; `_UNKNOWN` for any other."""
+def constant_value(node: ast.expr, known: Callable[[ast.expr], Any] = lambda node: UNKNOWN) -> Any:
+    """The value of an expression of constants, and of what ``known`` knows; `UNKNOWN` for any other."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _constant_value(node.operand)
-        return -inner if isinstance(inner, int | float) else _UNKNOWN
+        inner = constant_value(node.operand, known)
+        return -inner if isinstance(inner, int | float) else UNKNOWN
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-        sides = [_constant_value(node.left), _constant_value(node.right)]
-        if all(isinstance(side, int | float) and abs(side) < _LARGEST_NUMBER for side in sides):
-            try:
-                return _ARITHMETIC[type(node.op)](*sides)
-            except (ZeroDivisionError, OverflowError):
-                return _UNKNOWN
-        return _UNKNOWN
-    listed = [_constant_value(each) for each in node.elts] if isinstance(node, ast.List | ast.Tuple) else [_UNKNOWN]
-    return _UNKNOWN if any(each is _UNKNOWN for each in listed) else listed
+        return _calculated(
+            _ARITHMETIC[type(node.op)], constant_value(node.left, known), constant_value(node.right, known)
+        )
+    if not isinstance(node, ast.List | ast.Tuple):
+        return known(node)
+    listed = [constant_value(each, known) for each in node.elts]
+    return UNKNOWN if any(each is UNKNOWN for each in listed) else listed
 
 
-def _dotted_name(node: ast.expr) -> str:
+def _calculated(operation: Callable[[Any, Any], Any], *sides: Any) -> Any:
+    """The result of an operation on two numbers; `UNKNOWN` if there is none."""
+    if not all(isinstance(side, int | float) and abs(side) < _LARGEST_NUMBER for side in sides):
+        return UNKNOWN
+    try:
+        return operation(*sides)
+    except (ZeroDivisionError, OverflowError):
+        return UNKNOWN
+
+
+def dotted_name(node: ast.expr) -> str:
     """The dotted name of an expression; empty if it is none."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -269,5 +321,6 @@ def _note_branch(branch: ast.stmt, names: Mapping[str, CodeConfig | ast.expr]) -
 
 def _assigned_names(branch: ast.stmt) -> Iterator[tuple[str, int]]:
     for node in ast.walk(branch):
-        if isinstance(node, ast.Assign):
-            yield from ((_dotted_name(target), node.lineno) for target in node.targets)
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((name, node.lineno) for target in targets if (name := dotted_name(target)))

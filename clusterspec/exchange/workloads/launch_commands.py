@@ -93,7 +93,30 @@ def is_launch(command: Command, launch: re.Pattern[str]) -> bool:
     if _opens_shell(command) or _handles_image(command):
         return False
     held = any(launch.search(script) for word in command.words if (script := script_in(word.text)) is not None)
-    return not held and bool(launch.search(command.text))
+    return not held and bool(launch.search(_without_image(command).text))
+
+
+_IMAGE_OPTION = re.compile(r"--container-image(?:=.*)?", re.DOTALL)
+
+
+def _without_image(command: Command) -> Command:
+    """A command without the image in which it starts a program of its own, which the image does not start: that of
+    Pyxis (``srun --container-image``) and of ``apptainer exec``.
+    """
+    words = list(command.words)
+    texts = [word.text.rpartition("/")[2] for word in words[:8]]
+    at = next((n for n, text in enumerate(texts) if text in _EXECUTORS), None)
+    if at is not None and "exec" in texts[at + 1 : at + 3]:
+        image = next((n for n, word in enumerate(words[at + 2 :], at + 2) if _IMAGE.fullmatch(word.text)), None)
+        words = [word for n, word in enumerate(words) if n != image]
+    found = next((n for n, word in enumerate(words) if _IMAGE_OPTION.fullmatch(word.text)), None)
+    if found is not None:
+        del words[found : found + (1 if "=" in words[found].text else 2)]
+    return command._replace(words=tuple(words))
+
+
+_EXECUTORS = frozenset({"apptainer", "singularity"})
+_IMAGE = re.compile(r"docker://\S{1,300}|\S{1,300}\.(?:sif|simg|img|sqsh)")
 
 
 OUTPUT = re.compile(r"\$\((?!\()[^)]{0,200}\)?|`[^`]{0,200}`")

@@ -40,10 +40,13 @@ def refuse_broken_objects(file: InputFile) -> None:
 
 
 _LISTED = re.compile(
-    r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|arguments|\w{0,40}(?:command|cmd)|commands|entrypoint)\"?[ \t]*:"
+    r"(?:^|[{,])[ \t]*(?:-[ \t]+)?\"?(?:args|arguments|\w{0,40}(?:command|cmd)|commands|entrypoint"
+    r"|\w{1,40}[_-](?:args|arguments|options|flags))\"?[ \t]*:"
     r"|\A(?s:.*)^run[ \t]*:[ \t]*[|>]",
     re.MULTILINE,
 )
+_IMAGES = ("image", "docker_image", "container_image")
+"""Keys of the image of a container, of Kubernetes and Compose and of configurations of sites."""
 _OWN_SERVER = re.compile(r"(?:\S{0,200}/)?vllm-openai(?:[:@]\S{0,200})?")
 """Images whose entry point is ``vllm serve``, before 0.11 the server module (vllm-project/vllm, docker/Dockerfile)."""
 OWN_BUILD = re.compile(r"(?:\S{0,200}/)?(?:[\w.-]{1,80}-)?vllm(?:-[\w.-]{1,80})?(?:[:@]\S{0,200})?")
@@ -84,15 +87,16 @@ def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterato
     """The command that a container starts, with variables filled in, and the commands of scripts among its words."""
     sets = container_variables(yaml, value, path)
     words = [with_variables(_with_defaults(word, value), sets) for word in _container_words(yaml, value, path)]
+    image = next((str(value[name]) for name in _IMAGES if value.get(name)), "None")
     if "services" in yaml.mapping:  # Compose writes a dollar sign twice that the shell shall see
         words = [word._replace(text=_TWO_DOLLARS.sub("$", word.text)) for word in words]
-    if words and _starts_server(str(value.get("image")), words):
+    if words and _starts_server(image, words):
         started = "vllm serve"
         if len(words) == 1:  # one text
             words = [words[0]._replace(text=f"{started} {words[0].text}")]
         else:
             words = [*(Word(each, words[0].line) for each in started.split()), *words]
-    elif _passes_to_server(str(value.get("image")), words):
+    elif _passes_to_server(image, words):
         words = [words[0], *(Word(each, words[0].line) for each in ("vllm", "serve")), *words[1:]]
     if words:
         yield Command(tuple(words))
@@ -129,14 +133,35 @@ def _passes_to_server(image: str, words: list[Word]) -> bool:
 
 
 def _container_words(yaml: Yaml, value: dict[str, Any], path: Path) -> list[Word]:
-    """The words that a container starts; text next to an entry point is split into words."""
+    """The words that a container starts; text next to an entry point, or to options by name, is split into words."""
     found: list[Word] = []
+    text = value.get("command") or ""
+    if isinstance(text, str) and (options := list(_mapped_options(yaml, value, path))):
+        words = _listed_words(yaml, text, (*path, "command")) if text else []
+        return [*(Word(each, word.line) for word in words for each in _split_words(word.text)), *options]
     for key in ("entrypoint", "command", "cmd", "args", "arguments"):
         words = _listed_words(yaml, value.get(key), (*path, key))
         if value.get("entrypoint") and isinstance(value.get(key), str):
             words = [Word(each, word.line) for word in words for each in _split_words(word.text)]
         found += words
     return found
+
+
+_ARGUMENTS = re.compile(r"(?:\w{1,40}[_-])?(?:args|arguments|options|flags)")
+"""Keys of options by name."""
+
+
+def _mapped_options(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Word]:
+    """The options of a command that the mapping around it holds by name (``app_args: {tp-size: 8}``)."""
+    for key, options in value.items():
+        if not isinstance(options, dict) or not _ARGUMENTS.fullmatch(str(key)):
+            continue
+        for name, stated in options.items():
+            line = yaml.line(*path, key, name)
+            if stated is not None and stated is not False and isinstance(stated, str | int | float):
+                yield Word(f"--{str(name).lstrip('-')}", line)
+                if stated is not True:
+                    yield Word(str(stated), line)
 
 
 def _split_words(text: str) -> list[str]:

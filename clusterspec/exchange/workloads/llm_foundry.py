@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.documents import read_yaml
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile
+from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.workloads.accelerate import STRATEGIES
+from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
     flat_leaves,
@@ -89,8 +90,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     if kind == "hf_causal_lm":
         if isinstance(named := keys.get("model.pretrained_model_name_or_path"), str):
             set_model(named, builder, keys.line("model.pretrained_model_name_or_path"))
-        if peft := next((name for name in keys.values if name.startswith("model.peft_config.")), None):
-            builder.unknown("peft_config", "adapters: state workload.trainable", keys.line(peft))
+        _set_adapters(keys, builder)
         return
     own = ("model.ffn_config.ffn_type", "model.block_overrides.order", "model.attn_config.sliding_window_size")
     other = next((name for name in own if keys.find(name)), None)
@@ -108,6 +108,19 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("workload.model.gated_ffn", False, line)
     tied = keys.find("model.tie_word_embeddings") is None or keys.is_on("model.tie_word_embeddings")
     builder.set("workload.model.tied_embeddings", tied, keys.line("model.tie_word_embeddings") or line)
+
+
+def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
+    """Set low-rank adapters of PEFT on the modules that are named; list those without a rank or modules."""
+    held = "model.peft_config"
+    if not (first := next((name for name in keys.values if name.startswith(f"{held}.")), None)):
+        return
+    method, rank = str(keys.get(f"{held}.peft_type")).lower(), keys.integer(f"{held}.r")
+    modules, line = keys.words(f"{held}.target_modules"), keys.line(f"{held}.r", first)
+    if method != "lora" or rank is None or not modules or keys.is_on(f"{held}.use_dora"):
+        builder.unknown(f"adapters ({excerpt(method)})", "state workload.trainable", line)
+        return
+    set_adapter(method, rank, [] if modules == ("all-linear",) else list(modules), builder, line)
 
 
 def _set_length(keys: Keys, builder: ImportBuilder) -> None:

@@ -67,6 +67,10 @@ _MODEL = re.compile(r"Namespace\(.{0,4000}?\bmodel='([^']{1,200})'")
 _SHOWN = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "end_to_end", "e2e_latency": "end_to_end"}
 
 
+_INSTANT = 1e-3
+"""Share of a run in which requests are sent at once, as far as its load goes."""
+
+
 @dataclass(frozen=True)
 class LoadTest:
     """One run: its figures by JSON name, and the line where the run begins."""
@@ -89,8 +93,12 @@ class LoadTest:
 
     @property
     def without_rate(self) -> bool:
-        """Whether only the number in flight limits how fast requests are sent."""
-        return str(self.figures.get("request_rate")).lower() in {"inf", "infinity"}
+        """Whether only the number in flight limits how fast requests are sent: there is no rate, or it sends all of
+        them in less than a thousandth of the run.
+        """
+        rate, offered, duration = (self.number(name) for name in ("request_rate", "num_prompts", "duration"))
+        at_once = bool(rate and offered and duration and offered / rate < duration * _INSTANT)
+        return at_once or str(self.figures.get("request_rate")).lower() in {"inf", "infinity"}
 
 
 def matches_load_test(file: InputFile) -> bool:
@@ -237,7 +245,7 @@ _BARE_TIME = re.compile(r"(?:mean|median|std|p\d{2,3})_(?:ttft|tpot|itl|e2el|e2e
 
 def _record_load(run: LoadTest, builder: ImportBuilder) -> None:
     limit, rate, line = positive_integer_of(run.number("max_concurrency")), run.number("request_rate"), run.line
-    if rate:
+    if rate and not run.without_rate:
         builder.set("workload.serving.load", "open", line)
         builder.set("workload.serving.request_rate", float(f"{rate:.6g}"), line)
         burstiness = run.number("burstiness")
@@ -246,6 +254,11 @@ def _record_load(run: LoadTest, builder: ImportBuilder) -> None:
             builder.set("workload.serving.arrivals", {"process": "gamma", "cv": cv}, line)
         if limit:
             builder.unknown(f"at most {limit} requests in flight", "a limit of an open load has no key", line)
+    elif rate and limit:
+        why = f"sends all requests at once: only the {limit} in flight limit them"
+        builder.unknown(f"request_rate: {rate:g}", why, line)
+        builder.set("workload.serving.load", "closed", line)
+        builder.set("workload.serving.concurrency", limit, line)
     elif not run.without_rate and "request_rate" in run.figures:
         builder.unknown("workload.serving.load", "the request rate is not a number", line)
     elif limit:

@@ -59,6 +59,7 @@ _ACCOMPANIED = frozenset(
 )
 """Short names, which programs of other fields have too (the nodes of a graph): read next to a longer one only."""
 _PRECISIONS = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "bf16-mixed": "bf16"}
+_NO_PRECISION = "no type of numbers that has one meaning"
 
 
 def _sharding(value: Any) -> Value:
@@ -84,7 +85,7 @@ _OTHERS: Mapping[str, tuple[tuple[str, ...], Callable[[Any], Value]]] = {
     "layout.sharding": (("zero_stage", "zero_optimization_stage"), _sharding),
     "layout.recompute": (("gradient_checkpointing",), _recompute),
     "layout.sequence_parallel": (("sequence_parallel",), boolean_value),
-    "workload.precision": (("mixed_precision",), _precision),
+    "workload.precision": (("mixed_precision", "precision"), _precision),
     "workload.serving.memory_fraction": (("gpu_memory_utilization", "mem_fraction_static"), _share),
 }
 _MODEL = ("model_name_or_path", "pretrained_model_name_or_path", "hf_model_name_or_path", "base_model", "pretrained")
@@ -138,6 +139,8 @@ _NEUTRAL = frozenset(
     )
 )
 """Words of outer keys that leave the meaning of a name as it is; others may hold another model or part of the work."""
+_SHARED = frozenset({"base", "common", "default", "defaults", "general", "global", "main"})
+"""Words of outer keys of settings that sections of the same file may replace."""
 _OF_ENGINE = frozenset({"vllm", "sglang", "engine", "server", "serving", "serve", "inference", "llm", "generation"})
 """Words of outer keys of an engine, whose settings are those of the file where nothing in it trains."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -201,9 +204,14 @@ def set_named(keys: Keys, builder: ImportBuilder) -> None:
     for path in dict.fromkeys(each.path for each in found):
         stated = [each for each in found if each.path == path]
         keys.used |= {each.key for each in stated}
-        _set_stated([each for each in stated if _has_plain_scope(each, trains)], builder)
+        plain = [each for each in stated if _has_plain_scope(each, trains)]
+        replaced = [each for each in plain if _is_replaced(each, stated)]
+        _set_stated([each for each in plain if each not in replaced], builder)
+        for each in replaced:
+            why = "a value that sections of the file replace: which of them runs, it does not say"
+            builder.unknown(f"{each.key}: {excerpt(each.value)}", why, each.line)
         for each in stated:
-            if not _has_plain_scope(each, trains):
+            if each not in plain:
                 why = "which model or part of the work it sizes, the name does not tell"
                 builder.unknown(f"{each.key}: {excerpt(each.value)}", why, each.line)
     _set_precision(keys, builder)
@@ -223,13 +231,22 @@ def _has_plain_scope(setting: NamedSetting, trains: bool) -> bool:
     return set(setting.outer) <= words and not (trains and engine)
 
 
+def _is_replaced(setting: NamedSetting, stated: list[NamedSetting]) -> bool:
+    """Whether other sections of a file give another value to a setting of the section that they share."""
+    section, _, name = setting.key.partition(".")
+    return plain_setting(section) in _SHARED and any(
+        each.key.partition(".")[2] == name and each.value != setting.value for each in stated if each is not setting
+    )
+
+
 def _set_stated(stated: list[NamedSetting], builder: ImportBuilder) -> None:
     """Set the value in which all settings of one path agree; list them if they differ."""
     values = dict.fromkeys(_spec_value(each) for each in stated)
     for each in stated:
         value = _spec_value(each)
         if value is None and str(each.value).strip().lower() not in {"none", "null", "auto", "-1", "0", "false", ""}:
-            builder.unknown(f"{each.key}: {excerpt(each.value)}", OPEN_COUNT, each.line)
+            why = _NO_PRECISION if each.path == "workload.precision" else OPEN_COUNT
+            builder.unknown(f"{each.key}: {excerpt(each.value)}", why, each.line)
         elif value is not None and len(values) > 1:
             builder.unknown(f"{each.key}: {excerpt(each.value)}", "another setting of this meaning differs", each.line)
     if len(values) == 1 and stated and (value := next(iter(values))) is not None:

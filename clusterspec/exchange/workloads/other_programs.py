@@ -36,6 +36,7 @@ from clusterspec.exchange.workloads.named_settings import (
     stated_settings,
 )
 from clusterspec.exchange.workloads.overrides import take_overrides
+from clusterspec.exchange.workloads.script_templates import script_of_template
 from clusterspec.exchange.workloads.toml_files import toml_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -102,6 +103,7 @@ def launch_with_settings(file: InputFile) -> Keys | None:
 
 def _launches(file: InputFile) -> Iterator[Keys]:
     """The commands of programs with such settings, as options or as overrides."""
+    file = script_of_template(file) or file
     found = launches_of(file, _NAMED)
     lines = {keys.command.line for keys in found}
     others = (each for each in script_of(file.text).commands if each.line not in lines and is_launch(each, _NAMED))

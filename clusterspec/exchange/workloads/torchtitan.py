@@ -16,6 +16,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.config_code import CodeConfig, read_functions
 from clusterspec.exchange.workloads.keys import (
+    OPEN_COUNT,
     Keys,
     boolean_value,
     positive_integer_of,
@@ -148,6 +149,10 @@ def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:
     return keys
 
 
+_DECIDING = frozenset({"training", "parallelism", "activation_checkpoint"})
+"""Parts of a configuration whose values decide the layout and the batch."""
+
+
 def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     """The configuration of one function."""
     configs = read_functions(file, _CLASSES)
@@ -157,6 +162,7 @@ def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     for key, (value, line) in config.values.items():
         keys.put(key, value, line)
     keys.undecided = [(path, line, line) for path, line in config.undecided]
+    _list_open(config, builder)
     line = keys.line("tensor_parallel_degree", "max_context_length", "seq_len") or 1
     builder.set("layout.framework", "torchtitan", line)
     set_counts(keys, _TABLE, builder)
@@ -169,6 +175,15 @@ def _read_code(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     if config.changed_by:
         builder.unknown(f"the values that {config.changed_by}() changes", "the function is in another file")
     list_unused(keys, builder)
+
+
+def _list_open(config: CodeConfig, builder: ImportBuilder) -> None:
+    """List what decides the layout or the batch and has a value that the file does not decide."""
+    called = [(name, line) for name, (function, line) in config.classes.items() if function[:1].islower()]
+    shown = {".".join(name.split(".")[:2]): line for name, line in (*config.open, *called)}
+    for name, line in shown.items():
+        if name.partition(".")[0] in _DECIDING:
+            builder.unknown(name, OPEN_COUNT, line)
 
 
 def _chosen_config(file: InputFile, configs: dict[str, CodeConfig]) -> tuple[str, CodeConfig]:
@@ -223,7 +238,9 @@ def _set_code_choices(config: CodeConfig, keys: Keys, builder: ImportBuilder) ->
         builder.set("layout.recompute", "none", keys.line("activation_checkpoint"))
     elif policy:
         builder.unknown(f"activation_checkpoint: {policy}", "no value of layout.recompute corresponds to it", line)
-    elif not config.base:  # torchtitan/trainer.py, line 108: the default is SelectiveAC
+    elif not config.base and not config.is_open(
+        "activation_checkpoint"
+    ):  # torchtitan/trainer.py, line 108: the default is SelectiveAC
         builder.set("layout.recompute", "selective", keys.line("parallelism", "max_context_length"))
     if (keys.integer("pipeline_parallel_degree") or 1) > 1:
         set_choice(keys, "layout.schedule", ("pipeline_parallel_schedule",), _SCHEDULES, builder)
