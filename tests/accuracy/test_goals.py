@@ -78,6 +78,24 @@ SINCE_THEN |= ON_ONE_CARD
 OF_ISSUES = frozenset({"huytransformer", "overdrive", "danielvegamyhre", "rsalagame", "haok"})
 """Sources of 30 November 2026, issues and pull requests of MaxText, Megatron Bridge, torchtitan and PithTrain."""
 SINCE_THEN |= OF_ISSUES
+OF_SMALL_MODELS = frozenset({"autoresearch", "maxtextcolab", "primusconverge"})
+"""Sources of the same day, models of 50 million to 1.2 billion parameters on H100, TPU v5e and MI325X."""
+SINCE_THEN |= OF_SMALL_MODELS
+ON_TWO_CARDS = frozenset({"twothreeninety"})
+"""A source of the same day, torchtitan on one and two RTX 3090, whose weights pass through host memory."""
+SINCE_THEN |= ON_TWO_CARDS
+OF_CLOUDS = frozenset(
+    {
+        "GoogleCloudPlatform",
+        "esaaren/verl-on-gke",
+        *(
+            f"stored file {each}"
+            for each in (13747198697, 13992240708, 20165389341, 48078477915, 5287489853, 60744093665)
+        ),
+        "stored file 62209285357",
+    }
+)
+"""Sources of collectives of the same day, most on two nodes of a cloud, by which sites and settings differ."""
 UNMEASURED = "modellink"
 """A source on Ascend 910B, of which nothing is measured."""
 
@@ -208,13 +226,13 @@ def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) ->
 def test_four_in_five_first_predictions_lie_inside(name: str) -> None:
     """Neither fewer nor many more, each source with one weight: of the fitted side in ranges drawn without it, and of
     the side held out. Few sources scatter: with four in five inside, one group in ten exceeds 0.8 by 1.28 standard
-    deviations of a share, 0.1 for 26 sources. Chips that no source had run before are known to lie outside too often on
-    the fitted side.
+    deviations of a share, 0.1 for 26 sources, and one in ten misses it by as much. Chips that no source had run before
+    are known to lie outside too often on the fitted side.
     """
     for side, (sources, share) in zip(("fitted", "held out"), first_ranges.shares(name), strict=True):
-        least = 0.55 if (name, side) == (first_ranges.UNSEEN, "fitted") else 0.75
-        most = 0.85 if sources > 50 else 0.8 + 1.28 * sqrt(0.8 * 0.2 / sources)
-        assert least <= share <= most, (name, side)
+        scatter = 0.05 if sources > 50 else 1.28 * sqrt(0.8 * 0.2 / sources)
+        least = 0.55 if (name, side) == (first_ranges.UNSEEN, "fitted") else 0.8 - scatter
+        assert least <= share <= 0.8 + scatter, (name, side)
 
 
 LATER_GOALS = {
@@ -228,6 +246,8 @@ LATER_GOALS = {
     "nanoGPT on one card": (ON_ONE_CARD, 1, 0.13, 0.13),
     "current TPUs": (ON_CURRENT_TPUS, 10, 0.075, 0.11),
     "issues and pull requests": (OF_ISSUES, 13, 0.19, 0.23),
+    "small models": (OF_SMALL_MODELS, 4, 0.25, 0.25),
+    "two cards without a bridge": (ON_TWO_CARDS, 10, 0.31, 0.37),
 }
 """Runs of later sources, and the greatest median and mean of their errors."""
 
@@ -353,6 +373,11 @@ def test_collectives_of_a_source_left_out_agree_with_measurements(collectives: l
     new = [case for case in collectives if collective_folds.repository(case.source) not in COLLECTIVES_BEFORE]
     left_out = {source for source, _ in folds}
     assert len(unseen) == sum(collective_folds.repository(case.source) in left_out for case in collectives)
+    clouds = [case for case in new if collective_folds.repository(case.source) in OF_CLOUDS]
+    assert len(clouds) == 149
+    for group, goal in {"from 256 MiB": 0.09, "1 to 256 MiB": 0.27, "below 1 MiB": 0.28}.items():
+        assert score(group, [case for case in clouds if case.group == group]).median <= goal
+    new = [case for case in new if collective_folds.repository(case.source) not in OF_CLOUDS]
     for group, goal in {"from 256 MiB": 0.03, "1 to 256 MiB": 0.12, "below 1 MiB": 0.2}.items():
         assert score(group, [case for case in new if case.group == group]).median <= goal
 

@@ -344,12 +344,23 @@ def _exchange_candidate(paths: Paths, name: str, latency: float, near: float) ->
     seconds = near / rate + copy_seconds_per_byte(paths, 1 / paths.ranks)
     outside = far / between.exchange_rate if between else 0.0
     held = stack.CHANNELS.value * stack.MESSAGE_CHUNK / rate if between is None else 0.0
-    calls = experts.posted_calls(paths.ranks) * (paths.nodes == 1)
     launch = launch_seconds(paths)
-    posting = launch + stack.LAUNCH_PER_CALL.value * calls
+    posting = launch + stack.LAUNCH_PER_CALL.value * _posted_calls(paths)
     return Candidate(
         name, "Simple", latency, seconds, outside, held, launch, overlapped=latency_overlaps(paths), posting=posting
     )
+
+
+def _posted_calls(paths: Paths) -> float:
+    """Sends and receives that one process of a single node posts in an all-to-all: those of all ranks, or of its own
+    if ``paths.processes`` says so. On several nodes the times of messages include them.
+    """
+    from clusterspec.cost.formulas import experts
+
+    if paths.nodes > 1:
+        return 0.0
+    drivers = paths.ranks if paths.processes == "rank" else 1
+    return experts.posted_calls(paths.ranks) / drivers
 
 
 def send_to_neighbor(paths: Paths) -> Candidates:

@@ -106,6 +106,12 @@ class Alternative:
         return fits_with_reserve(self.stored)
 
     @property
+    def surely_fits(self) -> bool:
+        """Whether the layout can run even if its memory lies at the high end of its range."""
+        found, limit = self.stored.memory_range, self.stored.memory_capacity
+        return self.fits and (found is None or limit is None or found[1] <= limit)
+
+    @property
     def fits_in_memory(self) -> bool:
         """Whether the predicted memory is known and takes at most the share `FULLEST` of the device, even of a layout that cannot run."""
         return _leaves_reserve(self.stored)

@@ -73,7 +73,9 @@ from clusterspec.rules.knowledge.shares import SHARD_AXES, exposed_seconds, shar
 from clusterspec.rules.parts import Placements, Thresholds
 from clusterspec.rules.rule import Rule
 
-RULE = Rule.of(__name__, "warning", "heuristic", yields_to=("fsdp-across-nodes", "fsdp-gather-exposed"))
+RULE = Rule.of(
+    __name__, "warning", "heuristic", yields_to=("fsdp-across-nodes", "fsdp-gather-exposed", "frozen-weights-gathered")
+)
 MOST = 4
 
 

@@ -6,7 +6,8 @@ Low-rank adapters (`trainable` with lora or qlora) with sharding fsdp or hsdp, w
 zero1` uses at most 95 % of the memory and is faster by 2 % or more.
 
 Severity follows the lost share of the step: a note below the half-width of the range of that difference, a warning
-above it, and an error if even the low end of the range loses a quarter of the step.
+above it, and an error if even the low end of the range loses a quarter of the step. It is a note too where whole
+weights may not fit at the high end of the range of their memory.
 
 ## Why it matters
 
@@ -80,5 +81,5 @@ def check(training: Workload, layout: Layout, timed: Plan, what_if: WhatIf) -> I
         f"({display(timed.step_seconds, 's')}); with whole weights on each rank the plan uses "
         f"{display(fitting[0].memory_bytes, 'B')}, which fits",
         f"write `{fitting[0].words}`: {display(fitting[0].step_seconds, 's')} a step",
-        severity=step_severity(saving, timed),
+        severity=step_severity(saving, timed) if fitting[0].surely_fits else "note",
     )
