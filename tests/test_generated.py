@@ -12,7 +12,7 @@ SLOW = {
     *("docs/first-hour.md", "docs/gallery.md", "docs/gallery.html", "docs/notebook.ipynb"),
     "docs/understand-areas.svg",
 }
-"""Pages of reports and searches that take a second each, written anew by `make docs` and compared in `make test-all`."""
+"""Pages of reports and searches, which take a second each: `make docs` writes them, `make test-all` compares them."""
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 
