@@ -54,6 +54,7 @@ def loop_over(
     whole, given = signature(test), set(names)
     left = [value for name, value in whole.parameters.items() if name not in given]
     loop.__signature__ = whole.replace(parameters=left)  # type: ignore[attr-defined]
+    loop.table = (test, given, rows)  # type: ignore[attr-defined]  # for `tests.effort.telling`
     loop.place_as = test  # type: ignore[attr-defined]  # the line that pytest shows
     return loop
 
