@@ -10,7 +10,7 @@ from clusterspec.catalog.reader import RawEntry
 from clusterspec.document import parse
 from clusterspec.source import Cited, Source
 from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
-from tests.effort import each, sampled
+from tests.effort import each, sampled, telling, thorough
 
 PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()
 FOLDERS = {"switch": "switches", "kernels": "kernels", "library": "libraries", "optics": "optics"}
@@ -20,6 +20,7 @@ def name_of(raw_entry: RawEntry) -> str:
     return f"{raw_entry.kind}/{raw_entry.id}"
 
 
+@telling(2)
 @each(("kind", "name"), NAMES)
 def test_an_entry_satisfies_the_schema_and_is_named_as_its_file(kind: str, name: str) -> None:
     file = resources.catalog() / FOLDERS.get(kind, f"{kind}s") / f"{name}.yaml"
@@ -125,6 +126,7 @@ def test_no_figure_of_hardware_or_software_lacks_a_source_that_was_read() -> Non
 ENTRIES = sorted(resources.catalog().glob("*/*.yaml"))
 
 
+@thorough
 @each("path", sampled(ENTRIES, len(ENTRIES) // 2))
 def test_reading_only_values_gives_the_same_values_as_reading_all(path: Path) -> None:
     from clusterspec.document import decode, parse

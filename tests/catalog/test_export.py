@@ -26,7 +26,7 @@ from clusterspec.catalog.open_data import (
 from clusterspec.cli import run
 from clusterspec.document.conforms import conforms
 from tests.catalog.shipped import CARDS, CATALOG, every_fact
-from tests.effort import sampled, thorough
+from tests.effort import sampled, telling, thorough
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +34,7 @@ def table() -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(export_csv(CATALOG))))
 
 
+@thorough
 def test_every_fact_of_every_entry_is_a_row(table: list[dict[str, str]]) -> None:
     facts = [(each.kind, each.id) for each in CARDS for _ in every_fact(each)]
     assert sorted((row["kind"], row["id"]) for row in table) == sorted(facts)
@@ -58,6 +59,7 @@ def test_a_row_has_one_convention_and_the_printed_figure(table: list[dict[str, s
     assert len(nvlink["read"]) == len("2026-11-20")
 
 
+@thorough
 def test_json_says_its_license_and_holds_the_same_rows(table: list[dict[str, str]]) -> None:
     body = export_json(CATALOG)
     assert (body["license"], body["license_url"]) == ("CC-BY-4.0", LICENSE_URL)
@@ -160,6 +162,7 @@ def test_the_schema_describes_every_column_and_names_every_unit(table: list[dict
     assert {row["unit"] for row in table} == {*FACT["properties"]["unit"]["examples"]}
 
 
+@telling(2)
 @pytest.mark.parametrize(
     "change",
     [

@@ -12,6 +12,7 @@ from clusterspec.cli.fixes import FileChange, write_changes
 from clusterspec.finding import Edit
 from clusterspec.source import Position, Span
 from tests.cli.conftest import BASE, Call
+from tests.effort import telling, thorough
 
 PARTS = """\
 clusterspec: 1
@@ -50,6 +51,7 @@ NAMES = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize(("text", "old", "new"), NAMES, ids=lambda text: text[:40].strip())
 def test_a_catalog_id_is_changed_only_by_unsafe_fixes(text: str, old: str, new: str, call: Call) -> None:
     assert old in text
@@ -62,6 +64,7 @@ def test_a_catalog_id_is_changed_only_by_unsafe_fixes(text: str, old: str, new: 
     assert not any(finding.get("fix", {}).get("safe") for finding in json.loads(done.out)["findings"])
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("old", "new", "fixed"),
     [
@@ -143,6 +146,7 @@ def test_a_suggestion_that_leads_to_an_error_is_not_written(call: Call, monkeypa
     assert "spec.yaml:11:7: not fixed unusual-value: the fixed file would have error[" in done.error
 
 
+@thorough
 @pytest.mark.parametrize("words", [("spec.yaml",), ("one.yaml", "spec.yaml")], ids=len)
 def test_a_fix_writes_no_file_that_was_not_named(words: tuple[str, ...], call: Call) -> None:
     flawed = BASE.replace("nodes: 4", "nodse: 4")

@@ -15,10 +15,12 @@ from clusterspec.cluster.variation import design_of_spec
 from clusterspec.results import NOTHING_CHECKED
 from clusterspec.spec.model import Spec
 from tests.cli.conftest import BASE, Call
+from tests.effort import thorough
 
 FLAWED = BASE.replace("tp: 2", "tp: 3")
 
 
+@thorough
 def test_several_processes_give_the_same_output_as_one(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "WORTHWHILE", 4)
     for number in range(20):
@@ -120,6 +122,7 @@ PARTS = [
 """Functions of parts of a report, and the names of the parts."""
 
 
+@thorough
 @pytest.mark.parametrize("failing", [PARTS[:1], PARTS], ids=["the first", "all"])
 def test_a_part_that_fails_is_named_and_the_report_is_written_without_it(
     failing: list[tuple[str, str]], call: Call, monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,7 @@ import pytest
 
 from clusterspec.report import paper
 from tests.cli.conftest import BASE, ROOT, Call, skip_without_pdf
+from tests.effort import telling
 
 HIDDEN = """
 import sys
@@ -45,6 +46,7 @@ def run_without(missing: str, *words: str, run: str = RUN) -> subprocess.Complet
     )
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("missing", "target", "said"),
     [

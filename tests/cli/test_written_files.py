@@ -12,7 +12,7 @@ from clusterspec import resources
 from clusterspec.cli import UsageFault
 from clusterspec.cli.output import write_whole
 from tests.cli.conftest import BASE, ROOT, Call
-from tests.effort import diagonal
+from tests.effort import diagonal, thorough
 
 FLAWED = BASE.replace("nodes: 4\n", "nodes: 4\n  scale_up:\n    bandwidth: 900 GB/s unidirectional  # as sold\n")
 MENDED = FLAWED.replace("900 GB/s unidirectional", "900 GB/s duplex")
@@ -25,6 +25,7 @@ FORMS = {
 }
 
 
+@thorough
 @pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
 def test_a_fix_changes_only_the_described_bytes(data: bytes, call: Call) -> None:
     Path("spec.yaml").write_bytes(data)
@@ -32,6 +33,7 @@ def test_a_fix_changes_only_the_described_bytes(data: bytes, call: Call) -> None
     assert Path("spec.yaml").read_bytes() == data.replace(b"900 GB/s unidirectional", b"900 GB/s duplex")
 
 
+@thorough
 @pytest.mark.parametrize("data", FORMS.values(), ids=FORMS.keys())
 def test_fixing_is_idempotent(data: bytes, call: Call) -> None:
     Path("spec.yaml").write_bytes(data)
@@ -65,6 +67,7 @@ def test_a_fix_of_standard_input_is_printed_and_touches_no_file(call: Call) -> N
     assert Path("spec.yaml").read_text() == FLAWED
 
 
+@thorough
 @pytest.mark.parametrize("words", [(), ("--fix",), ("--diff",), ("--unsafe-fixes",), ("--fix", "--format", "json")])
 @pytest.mark.parametrize("text", [FLAWED, BASE, FLAWED.replace("tp: 2", "tp: 3"), "a: [", ""], ids=range(5))
 def test_standard_input_has_the_exit_status_of_a_file(text: str, words: tuple[str, ...], call: Call) -> None:

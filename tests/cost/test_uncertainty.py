@@ -28,7 +28,7 @@ from clusterspec.cost.estimate import (
 )
 from clusterspec.cost.plan import Plan, transfer_rows
 from tests.cost.plans import plan
-from tests.effort import each, sampled
+from tests.effort import each, sampled, thorough
 from tools.accuracy.cases import published_runs, study_of
 from tools.accuracy.split import BEFORE, training_source
 from tools.fit import evidence, first_widths, result, spread
@@ -101,6 +101,7 @@ def test_a_precision_without_runs_on_the_part_widens_the_range() -> None:
     assert found == {"bf16": None, "fp16": None, "fp8": None, "fp4": UNSEEN_KIND}
 
 
+@thorough
 def test_every_published_run_has_a_run_near_it() -> None:
     """But those with a framework of their own, of which the catalog holds nothing."""
     for run in published_runs():
@@ -195,6 +196,7 @@ def test_a_first_prediction_rests_on_the_sources_that_were_entered_before() -> N
     assert known.evidence_before("scicom").chips == {"H100": {"primus": 4, "bloom": 2}}
 
 
+@thorough
 def test_the_needs_of_first_predictions_are_those_of_the_present_ranges() -> None:
     known = evidence.Evidence.of(runs())
     stored = {one.id: one for one in first_widths.read()}

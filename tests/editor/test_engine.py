@@ -75,6 +75,7 @@ def test_the_engine_without_what_is_left_out_gives_the_same_answers(
     assert len(found[0]) >= 3 and "duplex-counted-as-one-way" in {one["rule"] for one in found[1]}
 
 
+@thorough
 def test_the_engine_holds_the_statements_of_the_package_at_their_lines_and_what_it_imports() -> None:
     files = engine_files()
     for name in ("clusterspec/cli/editor/browser.py", "clusterspec/cost/step.py"):
@@ -163,6 +164,7 @@ layout: {framework: vllm, tp: 1}
 """
 
 
+@thorough
 def test_the_page_reads_whether_the_queue_of_a_plan_grows(tmp_path: Path) -> None:
     """Where the engine says so, the first token of the page is unbounded and its levers move the throughput."""
     session = browser.session_of_folder(tmp_path)

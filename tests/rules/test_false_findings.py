@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.finding import Finding, Severity
-from tests.effort import each
+from tests.effort import each, telling, thorough
 
 from .conftest import Check
 
@@ -208,6 +208,7 @@ ONCE = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize(("kept", "dropped", "design"), ONCE, ids=[kept for kept, _, _ in ONCE])
 def test_one_cause_at_one_key_is_told_once(kept: str, dropped: str, design: str, check: Check) -> None:
     assert of(kept, design, check)
@@ -269,6 +270,7 @@ PAIRS = (
 )
 
 
+@telling(1)
 @each(
     ("targets", "severity"),
     [("", "warning"), (", targets: {tpot: {p50: 500 ms}}", "note"), (", targets: {tpot: {p50: 5 ms}}", "warning")],
@@ -286,6 +288,7 @@ TRAYS = (
 )
 
 
+@telling(1)
 @each(("more", "wrong"), [(",", True), (", nodes_per_domain: 16,", False)])  # 18 trays are 72 ranks, 16 are 64
 def test_groups_that_fit_a_domain_do_not_straddle_two(more: str, wrong: bool, check: Check) -> None:
     found = check(TRAYS.format(more=more))

@@ -10,6 +10,7 @@ from clusterspec.rules.procurement import price_outside_market
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies import study_text
 from tests.analysis.jobs import design_of
+from tests.effort import telling, thorough
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -77,6 +78,7 @@ CASES: list[tuple[str, str, Reported]] = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
 def test_a_procurement_is_judged(old: str, new: str, wanted: Reported, check: Check) -> None:
     assert old in SOUND
@@ -156,6 +158,7 @@ QUOTES: list[tuple[str, str, Reported]] = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("old", "new", "wanted"), QUOTES)
 def test_a_quote_is_compared_with_the_bill(old: str, new: str, wanted: Reported, check: Check) -> None:
     assert old in QUOTE
@@ -210,6 +213,7 @@ procurement: {{currency: USD, as_of: 2026-11-01, quote: [{{part: "{part}", quant
     assert (("quote-names-other-part", "procurement.quote[0].part", "error") in found) == other
 
 
+@thorough
 def test_the_lines_of_the_own_bill_are_a_complete_quote(check: Check) -> None:
     """Whatever the design: its bill, taken as a quote, lacks nothing."""
     for nodes, spares in ((4, 0), (31, 2), (127, 3), (500, 12)):
