@@ -11,7 +11,7 @@ from clusterspec.catalog.export import catalog_rows, show_text
 from clusterspec.catalog.lookup import entry_named
 from clusterspec.catalog.open_data import fact_records
 from clusterspec.source import Assumed, Cited
-from tests.effort import telling, thorough
+from tests.effort import thorough
 
 COMPANY = Path(__file__).parent / "company"
 WHOLE = (COMPANY / "accelerators" / "acme-x1.yaml").read_text()
@@ -95,7 +95,6 @@ FAULTS = {  # what is written instead of what, the rule, and the text at which t
 }
 
 
-@telling(2)
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_fault_is_a_finding_at_its_place(folder: Path, what: str) -> None:
     old, new, rule, at = FAULTS[what]

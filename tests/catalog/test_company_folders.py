@@ -11,7 +11,6 @@ import pytest
 from clusterspec.catalog import FOLDER_OF_KIND, KINDS, Catalog
 from clusterspec.catalog.company import checked_files, entry_template, schema
 from tests.catalog.test_company import COMPANY, WHOLE
-from tests.effort import telling
 
 DAY = date(2026, 11, 20)
 FACT = re.compile(r"^#((?:  )+\S|notes:|  - )", re.MULTILINE)
@@ -32,7 +31,6 @@ def faults(folder: Path) -> dict[str, list[str]]:
     }
 
 
-@telling(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_skeleton_is_a_valid_entry_with_and_without_its_commented_facts(kind: str, tmp_path: Path) -> None:
     text = entry_template(kind, "mine", DAY, FOLDER_OF_KIND[kind])

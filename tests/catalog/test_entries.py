@@ -10,7 +10,7 @@ from clusterspec.catalog.reader import RawEntry
 from clusterspec.document import parse
 from clusterspec.source import Cited, Source
 from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
-from tests.effort import each, sampled, telling, thorough
+from tests.effort import each, sampled, thorough
 
 PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()
 FOLDERS = {"switch": "switches", "kernels": "kernels", "library": "libraries", "optics": "optics"}
@@ -20,7 +20,6 @@ def name_of(raw_entry: RawEntry) -> str:
     return f"{raw_entry.kind}/{raw_entry.id}"
 
 
-@telling(2)
 @each(("kind", "name"), NAMES)
 def test_an_entry_satisfies_the_schema_and_is_named_as_its_file(kind: str, name: str) -> None:
     file = resources.catalog() / FOLDERS.get(kind, f"{kind}s") / f"{name}.yaml"

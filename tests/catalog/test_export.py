@@ -26,7 +26,7 @@ from clusterspec.catalog.open_data import (
 from clusterspec.cli import run
 from clusterspec.document.conforms import conforms
 from tests.catalog.shipped import CARDS, CATALOG, every_fact
-from tests.effort import sampled, telling, thorough
+from tests.effort import sampled, thorough
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,6 @@ def test_the_schema_describes_every_column_and_names_every_unit(table: list[dict
     assert {row["unit"] for row in table} == {*FACT["properties"]["unit"]["examples"]}
 
 
-@telling(2)
 @pytest.mark.parametrize(
     "change",
     [

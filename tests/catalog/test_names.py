@@ -16,7 +16,6 @@ from clusterspec.catalog.lookup import (
     resolved_id,
 )
 from tests.catalog.shipped import CATALOG
-from tests.effort import telling
 
 FAMILIES = {
     "h100": ("h100-nvl-94gb", "h100-pcie-80gb", "h100-sxm-80gb"),
@@ -225,7 +224,6 @@ def test_a_server_of_another_maker_names_the_boards_it_is_sold_with(server: str,
     assert caught.value.entries == tuple(f"platform/{each}" for each in boards.split())
 
 
-@telling(2)
 @pytest.mark.parametrize("name", ["SR680a V9", "PowerEdge", "Dell PowerEdge", "ThinkSystem", "XE968", "XE9680 XE9680"])
 def test_words_with_a_designation_name_no_server(name: str) -> None:
     with pytest.raises(UnknownEntry):

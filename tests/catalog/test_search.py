@@ -14,7 +14,7 @@ from clusterspec.catalog.known_parts import KnownPart, known_parts, part_of_name
 from clusterspec.catalog.lookup import KnownByName, entries_named
 from clusterspec.catalog.search import entries_with_words, search_text
 from tests.catalog.shipped import CATALOG
-from tests.effort import each, sampled, telling, thorough
+from tests.effort import each, sampled, thorough
 
 with (Path(__file__).parent / "wanted_2026_11.csv").open(encoding="utf-8", newline="") as _file:
     WANTED = [(row["words"], row["found"]) for row in csv.DictReader(_file)]
@@ -118,7 +118,6 @@ def test_a_part_without_an_entry_is_found_with_the_size_in_which_it_is_ordered(t
     assert [each.name for each in entries_with_words(CATALOG, typed).parts] == [part]
 
 
-@telling(1)
 @pytest.mark.parametrize("typed", ["H100 900TB", "server 800G", "1250 kW", "OSFP DAC 800G 3m 4kw"])
 def test_a_size_alone_or_with_an_entry_finds_no_part(typed: str) -> None:
     assert entries_with_words(CATALOG, typed).parts == ()

@@ -8,11 +8,9 @@ import pytest
 
 from clusterspec.catalog import KINDS
 from tests.catalog.shipped import CARDS, CATALOG
-from tests.effort import telling
 from tools.generate.catalog_tables import FACTS, table_page, table_pages
 
 
-@telling(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_entry_is_a_row_as_wide_as_the_heading(kind: str) -> None:
     page = table_page(kind)

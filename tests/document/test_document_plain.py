@@ -12,7 +12,7 @@ from clusterspec.document.plain import Event, pyyaml_events
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from tests.cli.conftest import ROOT
-from tests.effort import each, sampled, telling
+from tests.effort import each, sampled
 
 ENTRIES = sorted((ROOT / "catalog").glob("*/*.yaml"))
 FILES = [*sorted((ROOT / "examples").glob("*.yaml")), *sampled(ENTRIES, len(ENTRIES) // 2)]
@@ -77,7 +77,6 @@ def test_a_scalar_that_starts_as_a_number_has_the_value_of_its_event(text: str) 
     agrees_in_value(f"a: {text}\nb: {{c: {text}}}\n")
 
 
-@telling(2)
 @each("path", FILES)
 def test_every_example_and_catalog_entry_is_plain(path: object) -> None:
     assert agrees(path.read_text("utf-8"))  # type: ignore[attr-defined]

@@ -9,7 +9,6 @@ import pytest
 
 from clusterspec.exchange.exporters.registry import ExportedFile, NotExportable, exporter_of
 from clusterspec.exchange.import_result import FormatError
-from tests.effort import telling
 from tests.exchange.imports import given, read, unknown
 from tests.exchange.test_exporters import pod, source
 
@@ -180,7 +179,6 @@ EDGES: list[tuple[str, Given, Given, set[str], set[str]]] = [  # as above
 ]
 
 
-@telling(2)
 @pytest.mark.parametrize(("kind", "before", "after", "gone", "new"), EDGES)
 def test_an_option_is_written_from_its_least_value_and_with_all_of_its_conditions(
     kind: str, before: Given, after: Given, gone: set[str], new: set[str]

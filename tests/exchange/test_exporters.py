@@ -23,7 +23,7 @@ from clusterspec.exchange.import_result import ImportResult
 from clusterspec.exchange.merge import new_spec
 from clusterspec.studies import study_text
 from tests.cli.conftest import Call, call  # noqa: F401
-from tests.effort import ALL_CASES, sampled, telling, thorough
+from tests.effort import ALL_CASES, sampled, thorough
 from tests.exchange.imports import counts, given, read
 from tests.settings import SETTINGS
 from tools.export_targets import READ_IN_PARTS, TARGETS, names_written, recorded
@@ -62,7 +62,6 @@ LAYOUTS = [
 KEYS = ("tp", "pp", "cp", "ep", "micro_batch", "sharding", "recompute", "virtual_stages", "sequence_parallel")
 
 
-@telling(2)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_megatron_arguments_come_back_as_the_same_layout(layout: str) -> None:
     before = pod(rest=f"{WORK}layout: {layout}\n")
@@ -445,7 +444,6 @@ TREES = [
 ]
 
 
-@telling(2)
 @pytest.mark.parametrize(("nodes", "topology", "extra", "more"), TREES)
 def test_the_wiring_has_as_many_links_as_the_bill_and_no_port_twice(
     nodes: int, topology: str, extra: int, more: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.exchange.left_unread import settings_of
-from tests.effort import telling
 from tests.exchange.imports import read, unknown
 
 LAUNCH = """\
@@ -16,7 +15,6 @@ LAUNCH = """\
     """
 
 
-@telling(2)
 @pytest.mark.parametrize(
     ("before", "after", "listed"),
     [

@@ -13,7 +13,7 @@ import pytest
 
 from clusterspec.exchange.exporters.megatron import stage_text
 from clusterspec.exchange.exporters.registry import ExportedFile, NotExportable, exporter_of
-from tests.effort import each, telling
+from tests.effort import each
 from tests.exchange.imports import given, read
 from tests.exchange.test_exporters import pod
 
@@ -191,7 +191,6 @@ def test_prediction_layers_stand_before_the_loss_of_a_pipeline() -> None:
     assert f"|{'t' * 30}L'" in str(written("megatron", LATENT, "precision: bf16", "tp: 2, pp: 2").content)
 
 
-@telling(2)
 @pytest.mark.parametrize("optimizer", ["adam", "sgd", "momentum", "lion", "muon"])
 def test_an_optimizer_of_megatron_comes_back(optimizer: str) -> None:
     text = str(written("megatron", DENSE, f"precision: bf16, optimizer: {optimizer}", "tp: 2").content)

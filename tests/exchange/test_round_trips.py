@@ -12,7 +12,7 @@ import pytest
 from clusterspec.exchange import import_formats
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, exporter_of
 from clusterspec.exchange.import_result import InputFile, SeveralParts
-from tests.effort import ALL_CASES, sampled, telling
+from tests.effort import ALL_CASES, sampled
 from tests.exchange.test_exporters import pod
 from tools.export_targets import TARGETS, design_of
 from tools.export_targets import specs as target_specs
@@ -91,7 +91,6 @@ ROLES = (
 SPECULATIVE, SPLIT = "workload.serving.speculative.", "workload.serving.disaggregated."
 
 
-@telling(1)
 @pytest.mark.parametrize(
     ("kinds", "parts", "values"),
     [

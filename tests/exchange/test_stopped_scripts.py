@@ -6,7 +6,7 @@ that.
 
 from __future__ import annotations
 
-from tests.effort import each, telling
+from tests.effort import each
 from tests.exchange.imports import given, read
 
 LAUNCH = (
@@ -15,7 +15,6 @@ LAUNCH = (
 DIVIDED = "N=${{HL_NUM_LAYERS:-{}}}\nPP=2\nif [[ $(( N % PP )) -ne 0 ]]; then\n  echo 'not divisible'\n  exit 1\nfi\n"
 
 
-@telling(2)
 @each(
     "before, line",
     [

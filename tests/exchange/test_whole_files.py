@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clusterspec.exchange.import_result import ImportResult
-from tests.effort import each, telling
+from tests.effort import each
 from tests.exchange.imports import read
 
 TEXT = Path(__file__).with_name("whole_files.txt").read_text("utf-8").split("\n=== ")[1:]
@@ -27,7 +27,6 @@ def told(reading: ImportResult) -> Iterator[str]:
         yield f"{part.at.line} ? {part.what}"
 
 
-@telling(2)
 @each("name", FILES)
 def test_a_file_states_its_values_with_their_lines(name: str) -> None:
     text, _, wanted = FILES[name].rpartition("\n---\n")
@@ -36,7 +35,6 @@ def test_a_file_states_its_values_with_their_lines(name: str) -> None:
     assert sorted(told(reading)) == sorted(wanted.split("\n"))
 
 
-@telling(2)
 @each("name", dict.fromkeys(name for name, *_ in REASONS))
 def test_what_a_file_passes_over_has_its_reason(name: str) -> None:
     text, _, _ = FILES[name].rpartition("\n---\n")

@@ -8,7 +8,6 @@ from clusterspec.analysis.diagnosis import diagnosis_of
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.logs.readers import read_benchmark
 from tests.analysis.test_diagnosis import cluster, names
-from tests.effort import telling
 
 HEAD = "# nThread 1 nGpus 2 minBytes 1073741824 maxBytes 4294967296\n#\n# Using devices\n"
 COLUMNS = "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
@@ -46,7 +45,6 @@ def test_copies_of_two_ranks_on_one_host_are_counted(devices: list[tuple[int, in
 CHANNEL = "NCCL INFO Channel 00/0 : 0[0] -> 1[0] [send] via {}\n"
 
 
-@telling(2)
 @pytest.mark.parametrize(
     ("before", "nodes"),
     [

@@ -12,7 +12,7 @@ from clusterspec.document.model import apply_edits
 from clusterspec.finding import Finding
 from clusterspec.source import Path as KeyPath
 from clusterspec.studies import study_text
-from tests.effort import each, telling
+from tests.effort import each
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -37,7 +37,6 @@ def with_layout(text: str, advice: str) -> str:
     return text_with_changes(study_text(text, SETTINGS), changes | removed)
 
 
-@telling(1)
 @pytest.mark.parametrize(
     ("rule", "layout", "advice"),
     [
@@ -409,7 +408,6 @@ def test_spares_are_added_only_where_the_tiers_have_ports_for_them(nodes: int, a
     assert of("too-few-spares", text, check).help.startswith(advice)
 
 
-@telling(1)
 @pytest.mark.parametrize(
     ("tp", "pp", "advice"),
     [

@@ -9,7 +9,6 @@ from clusterspec.records import replace
 from clusterspec.rules.knowledge.nics import includes_frontend
 from clusterspec.source import dotted_path
 from clusterspec.studies import study_text
-from tests.effort import telling
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -93,7 +92,6 @@ def assert_only(rule: str | None, fixed: bool, found: list[Finding]) -> None:
     assert bool(figures and figures[0].edits) == fixed
 
 
-@telling(2)
 @pytest.mark.parametrize(("accelerator", "written", "rule", "fixed"), SCALE_UP)
 def test_a_scale_up_figure_gets_the_reading_it_deserves(
     accelerator: str, written: str, rule: str | None, fixed: bool, check: Check
@@ -238,7 +236,6 @@ acceptance:
 """
 
 
-@telling(2)
 @pytest.mark.parametrize(("tp", "sharding"), [(1, "zero1"), (1, "fsdp"), (8, "zero1")])
 @pytest.mark.parametrize(("figure", "rule"), WRONG)
 def test_nothing_is_reported_that_is_computed_from_a_wrong_figure(

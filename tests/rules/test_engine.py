@@ -42,7 +42,7 @@ from clusterspec.rules.parts import Thresholds, WrittenParts
 from clusterspec.source import Position, Span, dotted_path
 from clusterspec.spec.model import Spec
 from clusterspec.studies import Settings, study_text
-from tests.effort import each, telling
+from tests.effort import each
 from tests.settings import SETTINGS
 from tests.spec_keys import unknown_keys
 
@@ -292,7 +292,6 @@ def test_a_key_that_cannot_be_read_does_not_count_as_absent(rule: str, kind: str
     assert {"unknown-key", "wrong-type", "unknown-choice"} & {each.rule for each in found}
 
 
-@telling(1)
 @pytest.mark.parametrize("misspelled", ["tensor_parallel: 4", "tp: four", "tp: 4 GPUs"])
 def test_a_product_with_an_unread_factor_is_not_compared(misspelled: str) -> None:
     spec = POD.replace("tp: 16, pp: 3", f"{misspelled}, pp: 2, dp: 8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.finding import Finding, Severity
-from tests.effort import each, telling, thorough
+from tests.effort import each, thorough
 
 from .conftest import Check
 
@@ -270,7 +270,6 @@ PAIRS = (
 )
 
 
-@telling(1)
 @each(
     ("targets", "severity"),
     [("", "warning"), (", targets: {tpot: {p50: 500 ms}}", "note"), (", targets: {tpot: {p50: 5 ms}}", "warning")],
@@ -288,7 +287,6 @@ TRAYS = (
 )
 
 
-@telling(1)
 @each(("more", "wrong"), [(",", True), (", nodes_per_domain: 16,", False)])  # 18 trays are 72 ranks, 16 are 64
 def test_groups_that_fit_a_domain_do_not_straddle_two(more: str, wrong: bool, check: Check) -> None:
     found = check(TRAYS.format(more=more))

@@ -8,7 +8,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Nic, Switch
 from clusterspec.rules.fabric.small_mtu import PAYLOADS, rdma_payload
 from clusterspec.source import dotted_path
-from tests.effort import diagonal, telling, thorough
+from tests.effort import diagonal, thorough
 
 from .conftest import Check
 
@@ -49,7 +49,6 @@ def test_only_a_switch_without_adaptive_routing_is_reported(id_: str, how: str, 
     assert told(check, "part-lacks-feature", f"{ROCE}, switch: {id_}, load_balancing: ecmp") == []
 
 
-@telling(2)
 @pytest.mark.parametrize("id_", CATALOG.ids("nic"))
 def test_a_nic_fits_the_technologies_of_its_families_alone(id_: str, check: Check) -> None:
     families = CATALOG.nic(id_).families

@@ -7,7 +7,7 @@ import pytest
 from clusterspec.rules.knowledge.shared_links import uses_link_between
 from clusterspec.source import dotted_path
 from clusterspec.studies import study_text
-from tests.effort import telling, thorough
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 RACKS = "clusterspec: 1\npools:\n  p: {platform: gb200-nvl72, nodes: 54}\njobs:\n"
@@ -185,7 +185,6 @@ ROLES = [
 ]
 
 
-@telling(2)
 @pytest.mark.parametrize("keys", ROLES)
 def test_the_machine_of_engines_on_another_pool_is_checked_as_its_own(keys: str) -> None:
     machine = "platform: dgx-h100, nodes: 2, scale_out: {technology: roce-v2, nic_bandwidth"

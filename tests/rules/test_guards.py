@@ -12,7 +12,7 @@ from clusterspec.rules.engine import PartCache
 from clusterspec.rules.index import RULES, SILENT
 from clusterspec.rules.pages import module
 from tests.cli.conftest import ROOT
-from tests.effort import each, telling
+from tests.effort import each
 from tests.settings import SETTINGS
 from tools.generate.rule_guards import guard
 
@@ -21,7 +21,6 @@ TEXTS = [path.read_text("utf-8") for path in sorted((ROOT / "examples").glob("*.
 PARAMETERS = "a, b, c"
 
 
-@telling(2)
 @each("text", TEXTS)
 def test_a_guard_holds_only_where_the_check_reports_nothing(text: str) -> None:
     facts = studies.study_text(text, SETTINGS, "spec.yaml", ROOT / "examples").facts()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.effort import telling
-
 from .conftest import Check
 from .reports import Reported, one, reported
 
@@ -81,7 +79,6 @@ FORMATS: list[tuple[str, Reported]] = [
 ]
 
 
-@telling(2)
 @pytest.mark.parametrize(("text", "wanted"), FORMATS)
 def test_number_formats_of_training_are_judged(text: str, wanted: Reported, check: Check) -> None:
     assert reported(check, "numerics", text) == wanted
@@ -158,7 +155,6 @@ def test_the_size_of_a_run_is_judged(text: str, wanted: Reported, check: Check) 
     assert reported(check, "numerics", text) == wanted
 
 
-@telling(2)
 @pytest.mark.parametrize("tokens", ["100M", "1B", "10B", "25B", "100B", "1T", "15T"])
 def test_a_run_says_one_thing_about_its_tokens(tokens: str, check: Check) -> None:
     for batch in (64, 512, 4096):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.rules.placement.text_keeps_group_inside import claims_of
-from tests.effort import each, telling
+from tests.effort import each
 
 from .conftest import Check
 
@@ -53,7 +53,6 @@ TEXTS = [
 ]  # fmt: skip
 
 
-@telling(2)
 @each("layout, text, words", TEXTS)
 def test_a_group_is_where_the_text_keeps_it(layout: str, text: str, words: str, check: Check) -> None:
     found = [

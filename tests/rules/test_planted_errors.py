@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clusterspec import studies
-from tests.effort import each, sampled, telling
+from tests.effort import each, sampled
 from tests.settings import SETTINGS
 
 PARTS = [name for name in SETTINGS.catalog.ids("accelerator") if SETTINGS.catalog.accelerator(name).scale_up_bandwidth]
@@ -66,7 +66,6 @@ SCALE_OUT: dict[str, tuple[Write, set[str]]] = {
 }
 
 
-@telling(2)
 @each("error", SCALE_OUT)
 @each("name", [name for name, _ in TECHNOLOGIES])
 def test_an_error_of_a_line_rate_is_found_and_named(name: str, error: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.source import dotted_path
-from tests.effort import each, telling
+from tests.effort import each
 
 from .conftest import Check
 
@@ -163,7 +163,6 @@ procurement:
 """
 
 
-@telling(2)
 @each(
     ("units", "quantity", "off"),
     [

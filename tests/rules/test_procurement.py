@@ -10,7 +10,7 @@ from clusterspec.rules.procurement import price_outside_market
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies import study_text
 from tests.analysis.jobs import design_of
-from tests.effort import telling, thorough
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -78,7 +78,6 @@ CASES: list[tuple[str, str, Reported]] = [
 ]
 
 
-@telling(2)
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
 def test_a_procurement_is_judged(old: str, new: str, wanted: Reported, check: Check) -> None:
     assert old in SOUND
@@ -158,7 +157,6 @@ QUOTES: list[tuple[str, str, Reported]] = [
 ]
 
 
-@telling(2)
 @pytest.mark.parametrize(("old", "new", "wanted"), QUOTES)
 def test_a_quote_is_compared_with_the_bill(old: str, new: str, wanted: Reported, check: Check) -> None:
     assert old in QUOTE

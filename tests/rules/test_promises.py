@@ -19,7 +19,7 @@ from clusterspec.spec.model import LayoutSpec
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.variation import rewritten_study
 from clusterspec.units import display
-from tests.effort import sampled, telling
+from tests.effort import sampled
 from tests.settings import SETTINGS
 
 ROOT = Path(__file__).parents[2]
@@ -191,7 +191,6 @@ layout: {framework: vllm, tp: 2}
 """
 
 
-@telling(1)
 @pytest.mark.parametrize(
     ("key", "bound", "beyond"),
     [

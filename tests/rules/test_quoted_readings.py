@@ -11,7 +11,7 @@ from clusterspec.rules.knowledge.quoted_readings import lines_that_fill
 from clusterspec.rules.knowledge.quoted_support import support_lines, years_supported
 from clusterspec.source import dotted_path
 from clusterspec.spec.model import QuoteLine
-from tests.effort import each, telling
+from tests.effort import each
 
 from .conftest import Check
 
@@ -119,7 +119,6 @@ def test_periods_of_support_add_up(parts: list[tuple[str, int]], years: int | No
     assert years_supported(support_lines(lines)) == years
 
 
-@telling(2)
 @each(
     ("part", "quantity", "severity"),
     [

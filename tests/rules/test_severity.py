@@ -11,7 +11,7 @@ from clusterspec.cost.serving.constants import RANGES
 from clusterspec.rules.index import RULES
 from clusterspec.rules.knowledge.shares import cost_severity, step_severity, target_severity
 from clusterspec.rules.pages import module
-from tests.effort import each, telling
+from tests.effort import each
 
 from .conftest import Check
 from .test_verdicts import of
@@ -77,7 +77,6 @@ def test_the_rules_on_predicted_time_are_known() -> None:
     assert NO_LOSS.keys() <= set(TIMED)
 
 
-@telling(2)
 @each("rule", TIMED)
 def test_a_rule_on_predicted_time_takes_its_severity_from_the_loss(rule: str) -> None:
     assert bool(names(rule) & MECHANISM) != (rule in NO_LOSS), "use `step_severity`, or say why it reports no loss"

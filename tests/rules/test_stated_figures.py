@@ -13,7 +13,7 @@ from clusterspec.finding import Finding
 from clusterspec.rules.pages import page
 from clusterspec.studies import study_text
 from clusterspec.units import display, percent
-from tests.effort import each, telling
+from tests.effort import each
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -42,7 +42,6 @@ def with_keys(text: str, **sections: dict[str, object]) -> Plan:
     return plan(yaml.safe_dump(spec, sort_keys=False))
 
 
-@telling(2)
 @each(
     ("rule", "number", "message", "remedy"),
     [
@@ -199,7 +198,6 @@ FREED = {"dp": None}
 """The degree of replicas follows from the others."""
 
 
-@telling(2)
 @each(
     ("rule", "number"),
     [
@@ -228,7 +226,6 @@ def test_a_shorter_step_is_that_of_the_design_with_the_keys_that_the_remedy_name
     assert matched[5] == display(changed.memory.total.value, "B")
 
 
-@telling(1)
 @each("rule", ["tp-on-small-weights", "tp-over-latent-attention", "pipeline-where-model-fits"])
 def test_a_higher_throughput_is_that_of_the_design_with_the_keys_that_the_remedy_names(rule: str, check: Check) -> None:
     found, text = finding(rule, 0, check), example(rule)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.effort import each, telling
+from tests.effort import each
 
 from .conftest import Check
 
@@ -183,7 +183,6 @@ COMPUTE = [
 ]
 
 
-@telling(2)
 @each("text, severity", COMPUTE)
 def test_compute_of_a_text_is_that_of_active_parameters_and_dense_peaks(
     text: str, severity: str | None, check: Check

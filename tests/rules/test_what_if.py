@@ -10,7 +10,6 @@ from clusterspec.rules.advice.proposals import Legality
 from clusterspec.rules.advice.what_if import WhatIf, fastest_fitting
 from clusterspec.studies import study_text
 from tests.analysis.jobs import JOBS
-from tests.effort import telling
 from tests.settings import SETTINGS
 
 SERVING = """
@@ -74,7 +73,6 @@ def test_only_layouts_that_fit_are_timed_and_each_as_an_estimate_of_its_own_has_
         assert (each.plan.step_seconds, each.memory_bytes) == (alone.step_seconds, alone.memory_bytes)
 
 
-@telling(1)
 @pytest.mark.parametrize("job", [*JOBS.values(), SERVING, ROLLOUT])
 def test_alternatives_that_save_enough_are_those_of_all_that_fit(job: str) -> None:
     """Whatever the share: memory and times do not depend on which of them is computed first."""

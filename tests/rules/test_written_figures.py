@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.rules.knowledge.text_equations import equations_in, is_wrong
 from clusterspec.rules.knowledge.text_tokens import tokens_of
-from tests.effort import each, telling
+from tests.effort import each
 
 from .conftest import Check
 
@@ -128,7 +128,6 @@ def test_a_calculation_is_wrong_where_no_reading_of_its_figures_holds(text: str,
     assert any(is_wrong(equation) for equation in equations_in(tokens_of(text), text)) == wrong
 
 
-@telling(2)
 @each(
     ("text", "line", "price", "wrong"),
     [
@@ -231,7 +230,6 @@ def test_the_site_takes_the_energy_of_the_nodes_times_the_pue(text: str, wrong: 
     assert ("energy-off-pue" in found(check, text)) == wrong
 
 
-@telling(2)
 @each(
     ("text", "wrong"),
     [
@@ -306,7 +304,6 @@ def test_a_total_is_the_sum_of_its_items(text: str, wrong: bool, check: Check) -
     assert ("sum-off-items" in found(check, text)) == wrong
 
 
-@telling(2)
 @each(
     ("text", "wrong"),
     [
@@ -358,7 +355,6 @@ def test_percents_less_are_of_the_higher_price_and_percents_more_of_the_lower(
     assert ("percentage-off-count" in found(check, text)) == wrong
 
 
-@telling(2)
 @each(
     ("text", "wrong"),
     [
@@ -420,7 +416,6 @@ def test_a_date_is_on_its_day_and_as_far_away_as_the_text_says(text: str, wrong:
     assert ("date-off-calendar" in found(check, text)) == wrong
 
 
-@telling(2)
 @each(
     ("text", "wrong"),
     [

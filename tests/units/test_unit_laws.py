@@ -13,7 +13,7 @@ from clusterspec.quantity import Direction, Quantity
 from clusterspec.units import KINDS, UnitFault, display, display_bits, percent, read
 from clusterspec.units.readings import readings
 from clusterspec.units.table import TABLE
-from tests.effort import ALL_CASES, each, examples, steps, telling
+from tests.effort import ALL_CASES, each, examples, steps
 
 SIZES = st.floats(min_value=1e-3, max_value=1e26, allow_nan=False)
 SAID = {"B/s": "rate", "B": "bytes", "FLOP": "work", "T/s": "transfer_rate", "W": "power"}
@@ -110,7 +110,6 @@ BASES = [
 ]
 
 
-@telling(2)
 @pytest.mark.parametrize("base", BASES)
 def test_every_prefix_on_every_base_is_a_unit_or_a_fault(base: str) -> None:
     """In `make test` each prefix with one or two endings and kinds in turn."""
