@@ -21,7 +21,6 @@ from clusterspec.exchange.exporters.documents import _workbook_file
 from clusterspec.exchange.exporters.registry import csv_table
 from clusterspec.report import csv_text
 from tests.catalog.test_company import WHOLE
-from tests.effort import thorough
 
 BEGINS = "=+-@\t\r\n＝＋－＠"
 ATTACKS = (
@@ -72,7 +71,6 @@ def of_text(write: Callable[..., str]) -> Writer:
 WRITERS: dict[str, Writer] = {"csv_text": of_text(csv_text), "csv_table": of_text(csv_table), "workbook": sheet}
 
 
-@thorough
 @pytest.mark.parametrize("writer", WRITERS)
 @given(texts=st.lists(TEXTS, min_size=5, max_size=5))
 def test_no_text_becomes_a_formula(writer: str, texts: list[str]) -> None:
@@ -92,7 +90,6 @@ def test_the_text_is_kept_behind_an_apostrophe(attack: str) -> None:
     assert escaped_cell(attack) == "'" + attack.replace("\r", "\n")
 
 
-@thorough
 def test_the_text_of_a_company_in_the_catalog_is_escaped(tmp_path: Path) -> None:
     """Each attack is the name of an accelerator of its own."""
     (tmp_path / "accelerators").mkdir()

@@ -10,7 +10,7 @@ from clusterspec import analysis, studies
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.finding import Severity
 from clusterspec.report import findings_text
-from tests.effort import each, thorough
+from tests.effort import each
 from tests.golden import assert_golden
 from tests.settings import SETTINGS
 
@@ -26,7 +26,6 @@ def test_there_are_enough_of_them() -> None:
     assert len(EXAMPLES) >= 6
 
 
-@thorough
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_what_ran_is_not_called_impossible(path: Path) -> None:
     one = study(path)
@@ -36,7 +35,6 @@ def test_what_ran_is_not_called_impossible(path: Path) -> None:
         assert part.plan.memory.fits is not False
 
 
-@thorough
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_what_is_said_of_it(path: Path) -> None:
     one = study(path)

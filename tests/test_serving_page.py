@@ -13,7 +13,7 @@ from clusterspec.cli import run
 from clusterspec.cli.commands import parser
 from clusterspec.finding import Severity
 from clusterspec.studies import study_text
-from tests.effort import ALL_CASES, each, sampled, thorough
+from tests.effort import ALL_CASES, each, sampled
 from tests.settings import SETTINGS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "serving.md"
@@ -41,7 +41,6 @@ def test_a_command_of_the_page_is_understood(command: str) -> None:
     assert callable(parser(words).parse_args(words).run)
 
 
-@thorough
 @pytest.mark.parametrize(
     "command", sampled([line for line in COMMANDS if ALL_CASES or not line.startswith("solve")], 6)
 )

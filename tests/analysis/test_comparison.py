@@ -84,7 +84,6 @@ def test_numbers_that_json_lacks_are_written_as_in_yaml(call: Call) -> None:
     assert compared(call, BASE + "name_: .nan\n", BASE + "name_: .nan\n")["changes"] == []
 
 
-@thorough
 def test_findings_are_new_or_fixed(call: Call) -> None:
     for old, new, kind in ((BASE, FLAWED, "new"), (FLAWED, BASE, "fixed")):
         findings = compared(call, old, new)["findings"]

@@ -259,7 +259,6 @@ NAMED = (
 )
 
 
-@thorough
 @pytest.mark.parametrize("thread", FIRST, ids=lambda each: each.address)
 def test_the_cause_that_a_fresh_thread_states_is_named_first(thread: Thread) -> None:
     compared = read(PAIR, thread.lines, 16)

@@ -91,7 +91,6 @@ def why(purchase: Purchase, gate: str) -> str:
     return next(each.text for each in purchase.gates if each.gate == gate)
 
 
-@thorough
 def test_a_complete_purchase_leaves_only_what_the_check_found() -> None:
     found = decided(READY)
     assert ready().purchase == found

@@ -16,7 +16,6 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import Quantity
 from clusterspec.results.machine import MoreNodes
 from clusterspec.spec.model import PowerSpec
-from tests.effort import thorough
 from tests.settings import SETTINGS
 
 GB = 1e9
@@ -163,7 +162,6 @@ def test_accelerators_that_share_nics_share_the_predicted_bandwidth_too() -> Non
     assert (whole.bandwidth, whole.shared, whole.predicted) == (50 * GB, 12.5 * GB, level.predicted)
 
 
-@thorough
 def test_no_tier_of_a_platform_is_predicted_above_its_line_rate() -> None:
     for name in sorted(SETTINGS.catalog.ids("platform"))[::4]:
         found = clusterspec.load({"clusterspec": 1, "cluster": {"platform": name, "nodes": 16}}).cluster

@@ -38,7 +38,6 @@ def test_the_best_is_the_least_of_all() -> None:
     assert found.smallest is not None and found.smallest.memory == min(held for _, held, _ in every)
 
 
-@thorough
 @pytest.mark.parametrize("name", sampled(JOBS, 3))
 def test_columns_equal_single_layouts(name: str) -> None:
     searched, design = job(JOBS[name]), design_of(JOBS[name])
@@ -87,7 +86,6 @@ def test_a_search_that_ends_early_begins_with_the_spec_and_comes_near_the_best()
     assert ended.best[0].step_time <= 1.02 * best.step_time
 
 
-@thorough
 def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spec(tmp_path: Path) -> None:
     one = study_of(DENSE)
     report = search(one, SearchOptions(PINNED, top=4))

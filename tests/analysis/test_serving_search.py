@@ -105,7 +105,6 @@ def test_the_best_plan_is_compared_with_the_next_one_and_with_that_of_the_spec()
     assert report.comparisons[1].seconds
 
 
-@thorough
 def test_no_plan_with_fewer_accelerators_meets_the_targets() -> None:
     one = study(DENSE)
     job = serving_job(one.design)

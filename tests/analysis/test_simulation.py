@@ -159,7 +159,6 @@ COARSE = {
 }
 
 
-@thorough
 @pytest.mark.parametrize("name", sampled(ENGINES, 6))
 def test_the_formulas_and_the_simulation_agree_at_every_load(name: str) -> None:
     more, changes = ENGINES[name]

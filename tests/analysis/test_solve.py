@@ -65,7 +65,6 @@ def test_what_is_no_condition_is_one_clear_line(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@thorough
 def test_the_least_nic_rate_meets_the_condition_and_a_little_less_does_not() -> None:
     one = study_of(JOB)
     assert one.plan.mfu is not None

@@ -248,7 +248,6 @@ def _named(thread: Thread) -> list[str]:
     return names(compared) if compared is not None else []
 
 
-@thorough
 @pytest.mark.parametrize("thread", sampled(_threads("first"), len(ROWS) // 2), ids=lambda each: each.address)
 def test_the_cause_that_an_address_states_is_named_first(thread: Thread) -> None:
     assert _named(thread)[:1] == [thread.cause]

@@ -16,7 +16,6 @@ from clusterspec.document.conforms import node_at
 from clusterspec.spec import schema
 from tests.catalog.shipped import CATALOG, held
 from tests.cluster.resolving import resolve_text
-from tests.effort import thorough
 
 SOURCE = Path(clusterspec.__file__).parent
 WORDS = {"fsdp"}
@@ -46,7 +45,6 @@ def named_in(path: Path, names: set[str]) -> set[str]:
     return written & {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
-@thorough
 def test_only_importers_exporters_and_the_template_name_a_framework() -> None:
     names = set(CATALOG.ids("framework")) - WORDS
     template = {"custom", "megatron-core", "maxtext", "neuronx-distributed", "vllm", "sglang"}

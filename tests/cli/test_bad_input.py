@@ -169,7 +169,6 @@ def test_a_folder_is_searched_and_other_yaml_passed_over(call: Call) -> None:
     assert [read["file"] for read in json.loads(done.out)["inputs"]] == ["specs/one.yaml"]
 
 
-@thorough
 def test_a_report_is_written_whole_or_not_at_all(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     Path("out.html").write_text("what stood here before")

@@ -164,7 +164,6 @@ def test_an_accepted_fault_of_a_base_does_not_hide_that_of_a_combination(call: C
     assert call("check", "one.yaml", "--baseline", "known.json").status == 0
 
 
-@thorough
 def test_an_old_baseline_still_hides_what_it_hid(call: Call) -> None:
     """A baseline of version 1 has one entry for a fault that two specs combine, under the name of the base."""
     Path("base.yaml").write_text(TOO_WIDE)

@@ -65,7 +65,6 @@ def is_killed_at_call(number: int, words: tuple[str, ...]) -> bool:
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
-@thorough
 @pytest.mark.parametrize(
     "words", sampled([("check", "spec.yaml", "--fix"), ("check", "spec.yaml", "--write-baseline", "out")], 1)
 )

@@ -9,7 +9,7 @@ import pytest
 from clusterspec.spec import schema
 from clusterspec.spec.keys import key_rows, rows_of_key
 from tests.cli.conftest import Call
-from tests.effort import each, sampled, thorough
+from tests.effort import each, sampled
 
 EXPLAINED = [  # a key, what its page says
     (
@@ -82,7 +82,6 @@ def test_a_rule_comes_before_a_key(call: Call) -> None:
     assert call("explain", "world-size-mismatch").out.startswith("# world-size-mismatch")
 
 
-@thorough
 def test_every_key_has_a_page() -> None:
     """Those that repeat a key of a spec, below a pool or a job, are explained by that key."""
     for row in sampled(key_rows(schema()), 250):

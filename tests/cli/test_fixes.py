@@ -146,7 +146,6 @@ def test_a_suggestion_that_leads_to_an_error_is_not_written(call: Call, monkeypa
     assert "spec.yaml:11:7: not fixed unusual-value: the fixed file would have error[" in done.error
 
 
-@thorough
 @pytest.mark.parametrize("words", [("spec.yaml",), ("one.yaml", "spec.yaml")], ids=len)
 def test_a_fix_writes_no_file_that_was_not_named(words: tuple[str, ...], call: Call) -> None:
     flawed = BASE.replace("nodes: 4", "nodse: 4")

@@ -26,7 +26,6 @@ def sarif(call: Call, *words: str) -> dict[str, Any]:
     return run
 
 
-@thorough
 @pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
 def test_json_is_what_its_schema_says(text: str, call: Call) -> None:
     schema = json.loads((resources.schemas() / "check.schema.json").read_text())

@@ -20,7 +20,6 @@ from tests.effort import thorough
 FLAWED = BASE.replace("tp: 2", "tp: 3")
 
 
-@thorough
 def test_several_processes_give_the_same_output_as_one(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "WORTHWHILE", 4)
     for number in range(20):

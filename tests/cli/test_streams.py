@@ -12,7 +12,6 @@ import pytest
 
 from clusterspec.cli.terminal import encodable_text
 from tests.cli.conftest import BASE, Call
-from tests.effort import thorough
 
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("FORCE_COLOR", "NO_COLOR")}
 
@@ -104,7 +103,6 @@ def test_color_follows_options_and_environment(
     assert ("\x1b[" in call("check", "spec.yaml", *words.split()).out) is painted
 
 
-@thorough
 def test_file_names_cannot_send_escape_sequences(call: Call) -> None:
     name = "e\x1b[31m\n.yaml"
     for path in (name, "spec.yaml"):

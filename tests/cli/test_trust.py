@@ -13,7 +13,7 @@ import pytest
 from clusterspec import resources
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_written_files import FLAWED
-from tests.effort import telling, thorough
+from tests.effort import telling
 
 RULE = "duplex-counted-as-one-way"
 WAIVED = FLAWED.replace("# as sold", f"# clusterspec: ignore[{RULE}]: as sold")
@@ -154,7 +154,6 @@ def company(repository: Path) -> Path:
     return repository
 
 
-@thorough
 def test_rules_of_a_company_are_those_of_the_base_revision(company: Path, call: Call) -> None:
     Path("policy/rules.yaml").write_text(LAX)
     assert "own/few-nodes" not in rules(call, "spec.yaml")

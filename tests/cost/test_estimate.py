@@ -87,7 +87,6 @@ def test_more_work_for_each_token_is_never_faster(layout: dict[str, Any]) -> Non
     assert plain < with_(expert_ffn_hidden=1536)
 
 
-@thorough
 @pytest.mark.parametrize(("workload", "layout"), sampled(PLANS, 40))
 def test_a_faster_link_never_hurts(workload: dict[str, Any], layout: dict[str, Any]) -> None:
     slow, fast = (
@@ -102,7 +101,6 @@ def test_a_faster_link_never_hurts(workload: dict[str, Any], layout: dict[str, A
     assert fast <= slow
 
 
-@thorough
 @pytest.mark.parametrize(("workload", "layout"), sampled(PLANS, 32))
 def test_a_faster_accelerator_never_hurts(workload: dict[str, Any], layout: dict[str, Any]) -> None:
     def with_(**figures: Any) -> float:

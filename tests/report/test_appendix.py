@@ -13,7 +13,6 @@ from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Position, Source, Span
-from tests.effort import thorough
 from tests.report.test_paper import own_parts
 from tests.report.test_paper_rows_by_hand import finding
 from tests.report.test_paper_words import ONE_LEAF, TRAINED, planned, trained
@@ -54,7 +53,6 @@ def test_sixty_findings_are_printed_and_the_rest_is_counted(count: int, said: st
     assert told == (f"{said}: `clusterspec check` lists all." if said else None)
 
 
-@thorough
 def test_a_tender_has_no_findings() -> None:
     assert appendix.findings_section(own_parts(TRAINED, "design", "tender")) is None
     assert appendix.findings_section(trained()) is not None

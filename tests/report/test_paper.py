@@ -219,7 +219,6 @@ def test_waivers_stand_on_the_first_page_with_reason_date_and_expiry() -> None:
         assert part in first
 
 
-@thorough
 def test_the_cover_has_no_file_path() -> None:
     one = studies.study_text(SPEC, SETTINGS, "/home/alice/secret/spec.yaml")
     page = paper.paper_as_html(compose(analysis.report(one, "procurement", live=False)))

@@ -15,7 +15,7 @@ from clusterspec.report.paper.blocks import PaperTable
 from clusterspec.report.paper.delivery import ASKED as ASKED_OF_THE_OFFER
 from clusterspec.report.paper.delivery import delivery_section
 from tests.cli.conftest import Call, skip_without_pdf
-from tests.effort import diagonal, sampled, thorough
+from tests.effort import diagonal, sampled
 from tests.report.secrets import HOSTILE, SECRETS
 from tests.settings import SETTINGS
 
@@ -68,7 +68,6 @@ def test_the_pdf_holds_no_secret_in_streams_text_or_attachments(kind: str, asked
         assert all(found(content) == [] for content in files)
 
 
-@thorough
 def test_the_same_words_are_found_where_the_report_is_internal(call: Call) -> None:
     Path("secret-log.txt").write_text("# nThread 1\n")
     Path("spec.yaml").write_text(HOSTILE)

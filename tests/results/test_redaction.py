@@ -9,7 +9,7 @@ import pytest
 from clusterspec import analysis, document, studies
 from clusterspec.results.redaction import ALLOWED, redact
 from clusterspec.source import Source
-from tests.effort import each, thorough
+from tests.effort import each
 from tests.report.secrets import HOSTILE, SECRETS
 from tests.settings import SETTINGS
 
@@ -37,7 +37,6 @@ def test_what_is_dumped_reads_back_as_the_same_value(path: Path) -> None:
     assert again is not None and again.value == parsed.value
 
 
-@thorough
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_a_tender_predicts_what_the_spec_predicts_without_measurements(path: Path) -> None:
     one = studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)

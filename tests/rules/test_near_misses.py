@@ -20,7 +20,7 @@ from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from clusterspec.source import Path, dotted_path
 from clusterspec.studies import study_text
-from tests.effort import each, sampled, thorough
+from tests.effort import each, sampled
 from tests.settings import SETTINGS
 
 from .conftest import LOGS, Check
@@ -70,7 +70,6 @@ def test_one_change_of_an_example_changes_its_verdict_as_the_page_says() -> None
     assert wrong == [], "a verdict has changed: change the code, or the page and the table"
 
 
-@thorough
 def test_silence_is_not_that_of_a_spec_which_cannot_be_read() -> None:
     wrong = []
     for place, written, replaced, expected, *_ in sampled(CHANGES, len(CHANGES)):

@@ -12,7 +12,7 @@ from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.rules.index import RULES, THRESHOLDS
 from clusterspec.rules.pages import HEADINGS, OPTIONAL, module, page
 from clusterspec.source import dotted_path
-from tests.effort import ALL_CASES, each, thorough
+from tests.effort import ALL_CASES, each
 
 from .conftest import Check
 from .messages import arithmetic, wrong_arithmetic
@@ -74,7 +74,6 @@ def severities(name: str) -> set[str]:
     return (found & words) | {str(seen.severity)} | assumed | (by_cost - {"error"} if limited else by_cost)
 
 
-@thorough
 def test_some_rules_have_several_severities() -> None:
     several = {name for name in RULES if len(severities(name)) > 1}
     assert {"oversubscribed-fabric", "too-few-switches", "dp-reduction-exposed", "tight-memory"} <= several
@@ -109,7 +108,6 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
             assert re.search(rf"\bis {word}\b", page(name).sections.get("Fix safety", "")), f"a fix that is {word}"
 
 
-@thorough
 def test_the_arithmetic_of_messages_is_right(check: Check) -> None:
     """Shares, ratios and products follow from the figures printed with them, in the digits printed."""
     found = [each for name, number in FIRES for each in check(page(name).fires[number].text, name)]

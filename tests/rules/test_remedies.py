@@ -10,7 +10,6 @@ from clusterspec.finding import Problem
 from clusterspec.source import dotted_path
 from clusterspec.studies import study_text
 from clusterspec.studies.fleet_parts import FleetPart, problem_in_fleet
-from tests.effort import thorough
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -79,7 +78,6 @@ def test_an_mfu_in_percent_is_made_a_fraction(written: str, text: str | None, ch
     assert [edit.text for edit in found.edits] == ([text] if text else [])
 
 
-@thorough
 def test_no_remedy_ends_above_95_percent_of_memory(check: Check) -> None:
     """Each layout that a memory finding offers is estimated, and leaves a twentieth of the memory free."""
     for batch, pp in ((4, 1), (2, 1), (8, 2)):

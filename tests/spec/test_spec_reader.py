@@ -275,7 +275,6 @@ JUNK = st.recursive(
 )
 
 
-@thorough
 @settings(max_examples=examples(20))
 @given(st.lists(st.tuples(st.sampled_from(LEAVES), JUNK), min_size=1, max_size=4))
 def test_any_spec_returns_a_result(changes: list[tuple[KeyPath, Any]]) -> None:

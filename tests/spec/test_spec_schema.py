@@ -19,7 +19,7 @@ from clusterspec.source import Source, dotted_path
 from clusterspec.spec import RENAMED, keys_of, read, schema, types_of
 from clusterspec.spec.model import ClusterSpec, Spec
 from clusterspec.units import KINDS
-from tests.effort import each, telling, thorough
+from tests.effort import each, telling
 from tests.spec_keys import unknown_keys
 
 ROOT = schema()
@@ -61,7 +61,6 @@ def fields_of(record: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, tuple[
 FIELDS = dict(fields_of(Spec))
 
 
-@thorough
 def test_the_schema_is_a_draft_2020_12_schema() -> None:
     from jsonschema import Draft202012Validator
 

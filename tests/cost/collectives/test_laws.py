@@ -19,7 +19,7 @@ from clusterspec.cost.collectives.stack import copy_seconds_per_byte
 from clusterspec.cost.formulas.collectives import time_at_busbw
 from clusterspec.quantity import bus_factor
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of
-from tests.effort import each, examples, telling, thorough
+from tests.effort import each, examples, telling
 
 TPU = "accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: 16\nscale_up: {shape: [4, 4, 4]}"
 PCIE = "accelerator: l40s\naccelerators_per_node: 8\nnodes: 1\npcie: 4"
@@ -65,7 +65,6 @@ def test_never_faster_than_the_wire(machine: str, name: str, size: float, share:
     assert cost.busbw <= cost.ceiling_busbw * (1 + 1e-9)
 
 
-@thorough
 @given(machines, names, sizes, shares, st.floats(1.0, 64.0))
 @settings(max_examples=examples(75))
 def test_more_bytes_are_never_cheaper(machine: str, name: str, size: float, share: float, more: float) -> None:
