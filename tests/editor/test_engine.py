@@ -91,6 +91,7 @@ def test_the_engine_holds_the_statements_of_the_package_at_their_lines_and_what_
     assert lock.count("==") == len(LIBRARIES) and lock.count("--hash=sha256:") >= len(LIBRARIES)
 
 
+@thorough
 def test_the_engine_imports_no_module_that_is_left_out() -> None:
     """But for commands that no page asks for, and tables in SQLite."""
     for name, text in engine_files().items():
@@ -164,7 +165,6 @@ layout: {framework: vllm, tp: 1}
 """
 
 
-@thorough
 def test_the_page_reads_whether_the_queue_of_a_plan_grows(tmp_path: Path) -> None:
     """Where the engine says so, the first token of the page is unbounded and its levers move the throughput."""
     session = browser.session_of_folder(tmp_path)
