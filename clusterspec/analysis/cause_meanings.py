@@ -86,6 +86,10 @@ MEANINGS = {
     "that another release or algorithm does not have.",
     "shared-paths": "Flows are hashed to the same paths of the fabric (ECMP), while other paths are idle.",
     "core-binding": "Processes are bound to too few cores, or to cores of another socket than their devices.",
+    "kernel-compilation": "Kernels or graphs are compiled during the run, or wait for the lock of a build that ended.",
+    "vocabulary-mismatch": "The tokenizer has other or more tokens than the embedding of the model.",
+    "host-bound": "The processor of the host prepares work more slowly than the accelerators do it.",
+    "uneven-work": "Ranks have unequal work: experts, stages, or the lengths of sequences.",
     "wrong-results": "The benchmark found wrong values.",
 }
 """What a cause means, by its name."""

@@ -150,6 +150,11 @@ ANYWHERE = {
     "locking": (
         ("storage-fault", f"{_BLOCKED}flock -n of a file in that directory from every node; a local cache instead"),
         ("peer-ended", "a process that ended may have left it: fuser -v of that file on every node; remove it if none"),
+        ("kernel-compilation", "a build that still runs: nvcc, ptxas or ninja in ps of that host"),
+    ),
+    "compiling": (
+        ("kernel-compilation", "nvcc, ptxas or ninja in ps of the host; if none runs, a lock in the cache is stale"),
+        ("ranks-diverge", f"{_HANG}a rank that has the kernels waits for one that still compiles them"),
     ),
     "loading": (
         ("storage-fault", f"{_BLOCKED}a read of that file from every node"),

@@ -16,6 +16,7 @@ _ABSENT = (
 _NAME = (
     "run getent hosts on that name on every node; give an address (MASTER_ADDR), or add the name to the name service"
 )
+_VOCABULARY = NEXT_OF_REASONS["vocabulary-mismatch"]
 _SINGLE_COPY = "docker run --cap-add=SYS_PTRACE; or set OMPI_MCA_btl_vader_single_copy_mechanism=none for every rank"
 _SLOWER = "; a slow rank or the network give the same"
 _IOMMU = "add iommu=pt to the kernel command line, and restart; NCCL_NET_GDR_LEVEL=LOC to test it"
@@ -424,6 +425,8 @@ POSSIBLE = (
     ("stuck", "ranks-diverge", ", as in a call that waits for other ranks", _STUCK, GIVEN),
     ("stuck", "program-fault", ", as with threads that wait for one another", _STUCK, WEAK),
     ("data-wait", "data-loading", "", service_steps.DATA, STRONG),
+    ("embedding-index", "vocabulary-mismatch", ", as of a token or a position beyond its table", _VOCABULARY, STRONG),
+    ("index-assert", "vocabulary-mismatch", ", as with a token or a label beyond a table", _VOCABULARY, GIVEN),
     ("binding", "invalid-setting", "", service_steps.BINDING, STRONG),
     ("neuron-root", "invalid-setting", ", typical without NEURON_RT_ROOT_COMM_ID", service_steps.NEURON_ROOT, STRONG),
     ("neuron-root", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),

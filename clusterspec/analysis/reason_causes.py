@@ -70,6 +70,22 @@ _OF_SENTENCES = {
         " and collect garbage at the same step on all ranks (gc.disable, then gc.collect)"
     ),
     "gpudirect-off": "run lsmod | grep nvidia_peermem on every host",
+    "kernel-compilation": (
+        "look for nvcc, ptxas or ninja in ps of every host, and for TORCH_LOGS=recompiles; if none runs, end all ranks"
+        " and remove the cache of kernels (~/.cache/flashinfer, ~/.triton, ~/.cache/torch_extensions)"
+    ),
+    "vocabulary-mismatch": (
+        "compare len(tokenizer) with the rows of the embedding, and the longest sequence with its positions; call"
+        " resize_token_embeddings, or use the model's own tokenizer"
+    ),
+    "host-bound": (
+        "record a step with nsys or torch.profiler, and look for gaps between kernels; use CUDA graphs, the performance"
+        " governor and more cores for each rank"
+    ),
+    "uneven-work": (
+        "print the tokens and the seconds of each rank for some steps; pack sequences, divide stages by time, or"
+        " balance experts"
+    ),
 }
 NEXT_OF_REASONS = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF | _OF_SENTENCES
 """The next step for each cause that a sentence names, or that words suggest."""

@@ -33,14 +33,18 @@ def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause
     Memory is short because of other processes if the error lists several that hold memory (bghira/SimpleTuner issue
     2583), or if its own process holds little of what is not free (pytorch/pytorch issue 40863). A bus error with ample
     shared memory is of a file in memory that became shorter or cannot be read (mmap(2), SIGBUS; pytorch/pytorch issue
-    26009).
+    26009). A kernel that looks up rows of a table fails because of the index that it is given, such as a token
+    (huggingface/transformers issue 1848, inseq-team/inseq pull request 306).
     """
     ample = run.log_lines("ample-shm")
     switchless = run.cluster.scale_up.topology in _SWITCHLESS
     crowded = bool(run.log_lines("crowded-device", "occupied-device"))
+    beyond = bool(run.log_lines("embedding-index"))
     for cause in found:
         if switchless and cause.name == "fabric-manager" and _NOT_READY in cause.evidence:
             yield replace(cause, name="driver-release", next=_DRIVER)
+            yield replace(cause, weight=min(cause.weight, GIVEN))
+        elif beyond and cause.name == "program-fault":
             yield replace(cause, weight=min(cause.weight, GIVEN))
         elif crowded and cause.name == "memory-full":
             yield replace(cause, weight=min(cause.weight, GIVEN), next=STEP_OF["memory-full"])

@@ -105,6 +105,8 @@ _RELEASE = re.compile(
 """The number of a release: three parts or more, or two that are no share; a measured value has a unit behind it."""
 _WITH_RELEASE = re.compile(r"[a-z_]{1,40}[-_]?v?[0-9]{1,4}\.[0-9]")
 """A name with the number of a release, such as `torch-2.9`."""
+_OF_DRIVER = re.compile(r"(?:nvidia[-_])?[3-9][0-9]{2}\.[0-9]{2,3}(?:\.[0-9]{2})?")
+"""The number of a release of NVIDIA's driver."""
 _OF_INTERFACE = re.compile(r"_(?:ifname|iface|interface|if_name|(?:tcp_)?if_(?:in|ex)clude)$")
 """The end of the names of settings that choose a network interface."""
 _NAME_OF_NIC = re.compile(r"mlx5|rocep|bnxt_re|ibp[0-9]")
@@ -152,6 +154,14 @@ _COMMAND = re.compile(
     r"|.{0,300} -x [A-Z]{2,12}_"
 )
 """A command that launches a run, or a line of its options."""
+_OWN_RELEASES = re.compile(
+    r"\W{0,4}(?:(?:my|our|the|and|with|i|we|use|using|run|am|on|in) ){0,4}(?:[\w-]{2,16} )?"
+    r"(?:drivers?|cuda|nccl|rccl|torch|pytorch|python|os|kernel|gcc|cudnn|m?ofed|(?:open)?mpi|ubuntu|centos|rocm|docker"
+    r"|transformers|vllm|sglang|deepspeed)(?: driver| toolkit)?(?:'s)?(?: versions?| releases?)?(?: is| are|:| =)?"
+    r"[ a-z]{0,12} v?[0-9]{1,4}(?:\.[0-9]{1,4}){0,3}[\w+.-]{0,16}\W{0,3}",
+    re.IGNORECASE,
+)
+"""A clause that only says which release a machine has, which tells of no change."""
 _DENIED = re.compile(
     r"\b(?:ruled? out|(?:is|are|was|were|looks?|seems?|all|be) (?:\w{1,10} )?(?:fine|ok|okay|good|healthy|normal"
     r"|correct|identical|clean)"
@@ -218,6 +228,8 @@ def words_of(text: str) -> Iterator[str]:
         if _RELEASE.fullmatch(name) or _WITH_RELEASE.match(name):
             yield RELEASE
         yield plain_word(name)
+        if _OF_DRIVER.fullmatch(name):
+            yield "driver"
         if _NAME_OF_NIC.match(name):
             yield "nic"
         if _NAME_OF_GPU.fullmatch(name):
@@ -365,5 +377,6 @@ def _clauses(text: str) -> Iterator[tuple[int, str, bool]]:
         if read.strip() and not _ENVIRONMENT.match(read) and not _LISTED.match(read):
             written = not is_logged(read)
             read = _CARD_OF_A_NIC.sub(r"\1 nic", _RELEASE_OF_ERROR.sub("", read))
-            yield from ((number, with_english_words(clause), written) for clause in _CLAUSE.split(read) if clause)
+            clauses = (clause for clause in _CLAUSE.split(read) if clause and not _OWN_RELEASES.fullmatch(clause))
+            yield from ((number, with_english_words(clause), written) for clause in clauses)
         at += len(line) + 1

@@ -46,6 +46,11 @@ PHASES = (
         # a build of kernels, which PyTorch begins by taking a lock in the directory of the build
         r"|\bas PyTorch extensions root\.\.\.|\bcompiling and loading fused kernels\b",
     ),
+    (
+        "compiling",
+        r"\bLoading JIT ops\b|\b[Ss]tart compiling\b|\b(?:[Cc]ompiling|JIT[- ]compil\w{1,3}) .{0,60}\b(?:kernel|graph|"
+        r"shape|modules?|op)s?\b|\bCapturing (?:CUDA|cuda) ?graphs?\b|\busing JIT backend\b",
+    ),
     ("loading", r"\b[Ll]oading\b.{0,40}\b(?:checkpoint|safetensors|weights|shards|dataset)"),
 )
 """Families of causes of a run that hangs in a phase, and the last line that identifies the phase.

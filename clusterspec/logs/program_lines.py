@@ -80,6 +80,22 @@ PROGRAM_PATTERNS = (
         "fabric-manager",
         re.compile(r"(?:802|CUDA|[Ee]rror|[Ff]ailed|[Cc]ouldn't)\W.{0,80}?(system not yet initialized)"),
     ),
+    # locks of files. Threads: bcbio/bcbio-nextgen issue 2707 and h5py/h5py issue 1101 (HDF5), GEOS-DEV/GEOS issue 1482
+    # (ROMIO)
+    (
+        "storage-fault",
+        re.compile(
+            r"(file locking disabled on this file system|unable to lock file, errno = [0-9]{1,3}"
+            r"|mounted with the 'flock' option)"
+        ),
+    ),
+    # EADDRINUSE by its number. Thread: huggingface/accelerate issue 1649
+    ("port", re.compile(r"(\bsocket error: errno:? 98\b)")),
+    # an index beyond a table: the number of a token (PyTorch, `cuda/Indexing.cu`), or the class of a label. Threads:
+    # huggingface/transformers issue 1848, and NVIDIA/garak issue 199 (a position)
+    ("embedding-index", re.compile(r"(indexSelect\w{5,20}Index.{0,160}`srcIndex < srcSelectDimSize`)")),
+    ("embedding-index", re.compile(r"(IndexError: index out of range in self)")),
+    ("index-assert", re.compile(r"(device-side assert triggered|\bt >= 0 && t < n_classes\b|\bcudaErrorAssert\b)")),
     ("driver-release", re.compile(r"(The NVIDIA driver on your system is too old)")),
     # the driver's first call by the number of its result (`cuda.h`)
     (

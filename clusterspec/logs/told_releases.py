@@ -31,25 +31,44 @@ NAMES: Mapping[str, str] = {
     "nvshmem": "(?:lib|nvidia-)?nvshmem(?:4py)?(?:-cu[0-9]{2})?",
     "nvidia-driver": "drivers?|nvrm",
     "gpu-operator": "gpu[- ]operator",
+    "nvidia-container-toolkit": "(?:nvidia[- ])?container[- ]toolkit",
+    "mig-manager": "mig[- ]manager",
     "efa-device-plugin": "efa[- ](?:k8s[- ]|kubernetes[- ])?device[- ]plugin",
     "gdrcopy": "gdrcopy",
     "ucx": "ucx",
+    "libfabric": "libfabric",
+    "open-mpi": r"open[ -]?mpi|mpirun \(open mpi\)",
+    "aws-ofi-nccl": "aws-ofi-nccl|ofi nccl plugin",
+    "slurm": "slurm(?:-wlm|ctld|d)?",
+    "rocm": "rocm",
+    "vllm": "vllm(?: api server)?",
+    "sglang": "sglang",
+    "sgl-kernel": "sgl[-_]kernel",
+    "flashinfer": "flashinfer(?:[-_]python)?",
+    "tensorrt-llm": "tensorrt[-_ ]llm|trt-?llm",
+    "ray": "ray",
+    "grpcio": "grpcio",
+    "deepspeed": "deepspeed",
+    "transformers": "transformers",
+    "megatron-core": "megatron[-_]core|core_v|mcore",
+    "nemo": "nemo",
+    "cusolvermp": "cusolvermp",
 }
 """The names of software, each in the forms that texts have."""
 _BETWEEN = (
     r"(?: library)?(?:[ _-]?(?:versions?|releases?|package))?[ \t:=|(@`'\"*_-]{0,12}"
-    r"(?:(before|prior to|older than|earlier than|below|<) ?)?(?:is |to )?v?"
+    r"(?:(?P<before>before|prior to|older than|earlier than|below|<) ?)?(?:is |to )?v?"
 )
-_NUMBER = r"([0-9]{1,3}(?:\.[0-9]{1,4}){1,3})"
-_NUMBERS = {"nvidia-driver": r"([3-9][0-9]{2}(?:\.[0-9]{2,3}){0,2})(?![0-9])"}
-"""The number of a release, other than that of most software."""
-_NO_VALUE = r"(?!\s?(?:[GMK]i?B|%|x\b))"
-_RELEASES = {
-    software: re.compile(rf"\b(?:{words}){_BETWEEN}{_NUMBERS.get(software, _NUMBER)}{_NO_VALUE}", re.IGNORECASE)
-    for software, words in NAMES.items()
-}
-_ANY = re.compile("nccl|torch|jax|nvshmem|driver|nvrm|gpu[- ]operator|device[- ]plugin|gdrcopy|ucx", re.IGNORECASE)
-"""A part of one of the names."""
+_NUMBER = r"(?P<number>[0-9]{1,3}(?:\.[0-9]{1,4}){1,3}|[3-9][0-9]{2}(?![0-9]))"
+_DRIVER = re.compile(r"[3-9][0-9]{2}(?:\.[0-9]{2,3}){0,2}")
+"""The number of a release of a driver, which may have no second part, unlike that of other software."""
+_NO_VALUE = r"(?!\s?(?:[gmk]i?b|%|x\b))"
+_SOFTWARE = tuple(NAMES)
+_NAMED = "|".join(f"(?P<s{place}>{words})" for place, words in enumerate(NAMES.values()))
+_FIRST = "acdefgjlmnoprstuv"
+"""The first letters of all forms of the names: other places of a line are passed over."""
+_RELEASES = re.compile(rf"(?<![a-z0-9])(?=[{_FIRST}])(?:{_NAMED}){_BETWEEN}{_NUMBER}{_NO_VALUE}")
+"""The release of software in a line in lowercase letters."""
 
 
 class Told(NamedTuple):
@@ -107,10 +126,15 @@ def told_releases(text: str) -> Iterator[Told]:
 
 def _releases_of_line(line: str) -> Iterator[tuple[str, str]]:
     """The releases of a line, each with its software."""
-    if _ANY.search(line):
-        for software, pattern in _RELEASES.items():
-            for before, release in pattern.findall(line):
-                yield software, f"{BEFORE if before else ''}{release}"
+    for found in _RELEASES.finditer(line.lower()):
+        software = next(name for place, name in enumerate(_SOFTWARE) if found[f"s{place}"])
+        if _is_a_release(software, found["number"]):
+            yield software, f"{BEFORE if found['before'] else ''}{found['number']}"
+
+
+def _is_a_release(software: str, number: str) -> bool:
+    """Whether a number has the form of the releases of some software."""
+    return bool(_DRIVER.fullmatch(number)) if software == "nvidia-driver" else "." in number
 
 
 def fault_statements(text: str) -> Iterator[tuple[str, str, int]]:

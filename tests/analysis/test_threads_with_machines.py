@@ -109,7 +109,14 @@ programs print them; for a benchmark with a result also the share of the predict
   changed (one refused). Most of them print a message that names the cause, which AK1 seldom has. Seven more posts
   between the two draws, one of them known: five were first and six at all.
 
-The places of AF1 to AK2 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
+- `AL1` (2026-11-30): 29 posts by 25 queries over libraries, engines, launchers, storage and containers, all of
+  addresses that no table had: 16 were named first and 17 at all before anything was changed, two had another cause with
+  certainty. Not known were builds of kernels, foreign vocabularies, busy hosts and unequal work, which are causes now.
+- `AL2` (2026-11-30): 24 posts by eleven other queries, by kinds of causes, after AL1 was mended and 89 faults of
+  releases were entered: 15 were named first and 20 at all before anything was changed, one had another with certainty,
+  four were refused. No post of either draw has a release with a fault that was entered before it was drawn.
+
+The places of AF1 to AL2 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
 """
 

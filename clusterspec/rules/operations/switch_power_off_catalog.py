@@ -135,7 +135,7 @@ def check(
 
 
 def _is_little(power: PowerSpec, cluster: Cluster, switches: int, lacking: float) -> bool:
-    """Whether the watts that each switch lacks are little beside the power of the nodes, or keep the stated budget."""
+    """Whether the watts that each switch lacks are few relative to the power of the nodes, or keep the stated budget."""
     if cluster.node_power is None or power.switch is None:
         return False
     nodes = cluster.node_power.value * cluster.all_nodes
