@@ -19,7 +19,7 @@ ALL_CASES = os.environ.get("CASES") == "all"
 
 
 thorough = pytest.mark.thorough
-"""A slow test of `make test-all` alone: another test of its file makes the same claim of fewer or smaller cases."""
+"""A slow test of `make test-all` alone: other tests run each block of code that it runs."""
 
 
 def examples(number: int) -> int:
@@ -32,6 +32,23 @@ def sampled(cases: Iterable[Case], number: int) -> list[Case]:
     table = list(cases)
     few = min(-(-number // 4), len(table))
     return table if ALL_CASES else [table[index * len(table) // few] for index in range(few)]
+
+
+def telling(number: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """As many rows of a parametrized test in `make test`, evenly spread over each of its tables; all of them in `make
+    test-all`. It stands above the tables.
+    """
+
+    def thinned(test: Callable[..., None]) -> Callable[..., None]:
+        if table := getattr(test, "table", None):
+            return test if ALL_CASES else loop_over(table[0], table[1], sampled(table[2], 4 * number))
+        marks = test.pytestmark  # type: ignore[attr-defined]
+        assert {mark.name for mark in marks} == {"parametrize"} and not any("ids" in mark.kwargs for mark in marks)
+        thin = (pytest.mark.parametrize(mark.args[0], sampled(mark.args[1], 4 * number)).mark for mark in marks)
+        test.pytestmark = [*thin]  # type: ignore[attr-defined]
+        return test
+
+    return thinned
 
 
 def diagonal(number: int, *axes: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -54,6 +54,7 @@ def loop_over(
     whole, given = signature(test), set(names)
     left = [value for name, value in whole.parameters.items() if name not in given]
     loop.__signature__ = whole.replace(parameters=left)  # type: ignore[attr-defined]
+    loop.table = (test, given, rows)  # type: ignore[attr-defined]  # for `tests.effort.telling`
     loop.place_as = test  # type: ignore[attr-defined]  # the line that pytest shows
     return loop
 
@@ -83,7 +84,7 @@ def _has_selected_rows(config: pytest.Config) -> bool:
     return bool(config.option.keyword) or any("[" in word for word in config.args)
 
 
-def _column(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]] | None:
+def _column(mark: pytest.Mark) -> list[tuple[object, dict[str, Any]]] | None:
     """The values of one parametrization, each with what names it; None where they are more than values."""
     if mark.name != "parametrize" or len(mark.args) != 2 or not mark.kwargs.keys() <= {"ids"}:
         return None
@@ -91,7 +92,7 @@ def _column(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]] | None:
     if not isinstance(values, Collection):  # an iterator can be read once, by pytest
         return None
     keys = [key.strip() for key in names.split(",") if key.strip()] if isinstance(names, str) else list(names)
-    found = []
+    found: list[tuple[object, dict[str, Any]]] = []
     for value in values:
         label, row = None, value if len(keys) > 1 else (value,)
         if isinstance(value, type(pytest.param())):
@@ -101,12 +102,13 @@ def _column(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]] | None:
         if len(row) != len(keys):
             return None
         given = dict(zip(keys, row, strict=True))
-        found.append((str(label or given), given))
+        found.append((label or given, given))  # as a text once it fails: of all rows this takes half a second
     return found
 
 
-def _joined_row(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[str, dict[str, Any]]:
-    return ", ".join(label for label, _ in parts), {key: value for _, row in parts for key, value in row.items()}
+def _joined_row(parts: Sequence[tuple[object, Mapping[str, Any]]]) -> tuple[object, dict[str, Any]]:
+    labels = [label for label, _ in parts]
+    return labels[0] if len(labels) == 1 else labels, {key: value for _, row in parts for key, value in row.items()}
 
 
 def _is_shared(item: pytest.Function, name: str) -> bool:

@@ -112,8 +112,9 @@ print(*sorted(name for name in sys.modules if "." not in name))
 
 DESIGNED = {"cluster", "workload", "layout", "scale_out", "scale_up", "accelerator", "stack", "measured", "spec"}
 """Parts of a design, of a spec and of a cluster."""
-DOORS = r"from clusterspec\.(cluster|spec) import|\b(Design|Study|replace)\("
-"""What stands in a module that changes a design by hand."""
+IMPORTED = r"from clusterspec\.(?:cluster|spec) import[^\n(]*(?:\([^)]*)?\b(?:resolve|read)\b"
+DOORS = rf"{IMPORTED}|\b(?:Design|Study)\(|(?s:\breplace\(.*\b(?:{'|'.join(sorted(DESIGNED))})=)"
+"""What stands in a module that changes a design by hand: its syntax tree is read."""
 VARYING = {"cluster/variation.py", "studies/variation.py"}
 FIRST_READING = {"studies/__init__.py", "cluster/__init__.py", "cluster/layout.py", "exchange/workloads/models.py"}
 """Modules that change designs, and those that make the design of a text, or read a model that is imported."""

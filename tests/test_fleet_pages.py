@@ -17,6 +17,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.results.machine_search import BEST
 from clusterspec.studies import study_text, variation
+from tests.effort import telling
 from tests.settings import SETTINGS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -59,6 +60,7 @@ def test_every_objective_and_every_best_machine_is_on_the_pages() -> None:
     assert all(f"`{name}`" in MACHINES or name in MACHINES for name in BEST)
 
 
+@telling(2)
 @pytest.mark.parametrize(
     "command", [line for line in COMMANDS if line.split()[0] in {"check", "estimate", "bom", "cost"}]
 )

@@ -8,8 +8,11 @@ from tests.effort import ALL_CASES, each
 from tools.generate import ROOT, pages
 
 PAGES = pages()
-SLOW = {"docs/first-hour.md"}
-"""Pages of calls that take seconds, written anew by `make docs` and compared in `make test-all`."""
+SLOW = {
+    *("docs/first-hour.md", "docs/gallery.md", "docs/gallery.html", "docs/notebook.ipynb"),
+    "docs/understand-areas.svg",
+}
+"""Pages of reports and searches, which take a second each: `make docs` writes them, `make test-all` compares them."""
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#]+)")
 
 

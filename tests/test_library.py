@@ -152,6 +152,7 @@ def test_the_notebook_shows_a_line_and_a_page_of_every_result() -> None:
     assert all(len(one["text/plain"]) == 1 and len(one["text/plain"][0]) < 200 for one in shown)
 
 
+@thorough
 def test_a_page_of_a_notebook_has_the_figures_and_the_findings_and_runs_nothing() -> None:
     spec = TEXT.replace("name: small", 'name: "<script>alert(1)</script>"').replace("tp: 2", "tp: 3")
     design = clusterspec.load(spec, today="2026-11-20")

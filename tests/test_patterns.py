@@ -20,7 +20,7 @@ import pytest
 import clusterspec
 from clusterspec.standard import _Pattern
 from tests.backtracking import Program, pumped, steps
-from tests.effort import sampled
+from tests.effort import ALL_CASES, sampled
 
 SHORT, LONG = 12, 24
 FEW, MOST = 6, 300
@@ -33,9 +33,11 @@ LINEAR = 2.6
 
 
 def modules() -> Iterator[ModuleType]:
-    for each in pkgutil.walk_packages(clusterspec.__path__, "clusterspec."):
-        if not each.name.endswith("__main__"):
-            yield importlib.import_module(each.name)
+    """A quarter of the modules of the package, all in `make test-all`: their patterns take seconds to compile."""
+    names = [each.name for each in pkgutil.walk_packages(clusterspec.__path__, "clusterspec.")]
+    for name in sampled(names, len(names)):
+        if not name.endswith("__main__"):
+            yield importlib.import_module(name)
 
 
 def compiled(value: object) -> Iterator[tuple[str, int]]:
@@ -107,10 +109,10 @@ def growth(text: str, flags: int, method: str) -> tuple[float, str]:
 
 def test_no_pattern_takes_more_than_linear_time() -> None:
     known = patterns()
-    assert len(known) > 250
+    assert len(known) > (250 if ALL_CASES else 60)
     slow = {
         (text, method): where
-        for (text, flags), methods in sampled(known.items(), 24)
+        for (text, flags), methods in sampled(known.items(), 12)
         for method in methods
         if (where := growth(text, flags, method))[0] > LINEAR
     }

@@ -10,6 +10,7 @@ import pytest
 
 from clusterspec import analysis
 from clusterspec.cli.commands import parser
+from tests.effort import telling
 from tests.settings import SETTINGS
 from tools.generate.figures import outputs, study_of_corrected_spec
 
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 
 
+@telling(2)
 @pytest.mark.parametrize("command", list(outputs()))
 def test_a_command_prints_what_is_shown(command: str) -> None:
     assert f"$ clusterspec {command}\n{outputs()[command]}```" in README.read_text("utf-8"), "run `make docs`"

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from clusterspec.standard import Recent, cached_property, recent
+from tests.effort import thorough
 
 
 def test_equal_arguments_are_computed_once() -> None:
@@ -114,6 +115,7 @@ def test_threads_share_a_cache_without_a_wrong_result() -> None:
             assert found == [(number % 7) ** 2 for number in range(first, first + 2000)]
 
 
+@thorough
 def test_designs_estimated_in_threads_have_the_figures_of_one() -> None:
     from clusterspec.studies import study_text
     from tests.cli.conftest import BASE

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.effort import each
+from tests.effort import ALL_CASES, each, telling
 from tests.tables import MOST_FAULTS, table_as_test, try_rows
 
 
@@ -78,6 +78,29 @@ def test_a_table_written_as_one_test_takes_the_fixtures_that_its_rows_share() ->
 
     test(shared="kept")
     assert tried == [(1, "one", "kept"), (2, "two", "kept")]
+
+
+def test_two_telling_rows_of_five_are_the_first_and_the_third() -> None:
+    tried = []
+
+    @telling(2)
+    @each("number", range(5))
+    def test(number: int) -> None:
+        tried.append(number)
+
+    test()
+    assert tried == ([0, 1, 2, 3, 4] if ALL_CASES else [0, 2])
+
+
+def test_one_telling_row_of_each_parametrization_is_left() -> None:
+    @telling(1)
+    @pytest.mark.parametrize("letter", "ab")
+    @pytest.mark.parametrize(("number", "name"), [(1, "one"), (2, "two")])
+    def rows(number: int, name: str, letter: str) -> None: ...
+
+    left = {mark.args[0]: list(mark.args[1]) for mark in rows.pytestmark}  # type: ignore[attr-defined]
+    all_rows = {("number", "name"): [(1, "one"), (2, "two")], "letter": ["a", "b"]}
+    assert left == (all_rows if ALL_CASES else {("number", "name"): [(1, "one")], "letter": ["a"]})
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

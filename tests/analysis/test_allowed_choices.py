@@ -12,7 +12,7 @@ from clusterspec.analysis.outputs import influences
 from clusterspec.finding import Severity
 from clusterspec.rules.pages import is_rule_name, module
 from clusterspec.studies import Study, study_text, variation
-from tests.effort import each, sampled, steps
+from tests.effort import each, sampled, steps, thorough
 from tests.settings import SETTINGS
 
 TRAINIUM = """clusterspec: 1
@@ -71,6 +71,7 @@ def test_a_choice_is_allowed_unless_a_rule_rejects_it_at_any_cost(
     assert choice_filter(study(name))(key, choice) is allowed
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(SPECS, 4))
 def test_no_listed_alternative_draws_an_error_at_its_key_but_for_memory(name: str) -> None:
     one = study(name)
@@ -104,6 +105,7 @@ def test_no_other_rule_rejects_a_choice_whatever_it_costs(name: str) -> None:
             assert at_any_cost <= CHOICE_RULES, (key, choice)
 
 
+@thorough
 @each("name", sampled(SPECS, 4))
 def test_influences_take_no_whole_check_for_each_alternative(name: str) -> None:
     influences(study(name))

@@ -63,6 +63,7 @@ def test_the_tokens_of_a_conversation_are_counted_by_hand() -> None:
     assert occupied_tokens(session, 100, 3.0, kept) == pytest.approx(50_000)
 
 
+@thorough
 @pytest.mark.parametrize(
     ("tokens", "think"), sampled(diagonal(4, [20_000.0, 100_000.0, 600_000.0, 4_000_000.0], [5.0, 60.0]), 2)
 )
@@ -76,6 +77,7 @@ def test_the_formula_agrees_with_an_exact_replay(think: float, tokens: float) ->
     assert returning_share(session, 300, rate, kept, running=running) == pytest.approx(found, abs=0.03)
 
 
+@thorough
 def test_the_hits_of_a_trace_by_the_size_of_a_cache_agree_with_an_exact_replay() -> None:
     # a, b, a: the third request reads 10 of 30 tokens after one other, while the cache holds both others' blocks
     by_hand = cache_sizes([Arrival(0.0, 10, 1, blocks=((name, 10),)) for name in "aba"])
@@ -148,6 +150,7 @@ def test_more_memory_never_hurts_and_no_tier_has_what_another_has() -> None:
     assert times(plan(f"{HOST}, {NVME.replace('12 GB', '120 GB')}")).ttft < both.ttft
 
 
+@thorough
 def test_the_simulation_has_the_hits_and_the_median_first_token_of_the_formulas() -> None:
     small = "{medium: host, capacity: 300 GB, read: 50 GB/s}"
     session = SESSION.replace("2 min", "30 s")

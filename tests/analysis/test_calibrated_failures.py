@@ -14,6 +14,7 @@ from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.results.faults import FailureRateRow, FailureRates
 from clusterspec.studies import study_text
 from tests.analysis.jobs import study_of
+from tests.effort import telling
 
 MACHINE = """
 cluster: {platform: dgx-h100, nodes: 16, spare_nodes: 2, scale_out: {topology: fat-tree, switch_ports: 64}}
@@ -37,6 +38,7 @@ def row_of(report: FailureRates, part: str) -> FailureRateRow:
     return next(row for row in report.rows if row.part == part)
 
 
+@telling(1)
 @pytest.mark.parametrize("expected", [0.5, 3.0, 12.0])
 def test_the_interval_covers_the_true_rate_as_often_as_it_says(expected: float) -> None:
     """Of 200 simulated periods; the exact interval errs to the wide side, the more the fewer the failures."""

@@ -20,7 +20,7 @@ from clusterspec.logs.text_lines import searched_part
 from clusterspec.results.diagnosis import ComparedRow
 from tests.analysis.test_diagnosis import cluster, names
 from tests.analysis.test_program_lines import PAIR, read
-from tests.effort import each
+from tests.effort import each, thorough
 
 MIB = 1 << 20
 DGX, H200 = "{platform: dgx-h100, nodes: 16}", "{platform: dgx-h200, nodes: 16}"
@@ -299,6 +299,7 @@ def test_lines_that_repeat_are_not_left_out() -> None:
     assert searched_part(text) == (text, 0)
 
 
+@thorough
 def test_repeated_lines_are_searched_up_to_a_limit() -> None:
     line = "[rank0]: CUDA error: no device " + "x" * 69
     text, left_out = searched_part("\n".join([line] * 80_000))
@@ -313,6 +314,7 @@ def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(text_lines, limit, getattr(text_lines, limit) // 15)
 
 
+@thorough
 @pytest.mark.usefixtures("short_limits")
 def test_a_cause_between_many_different_lines_is_named_with_its_line() -> None:
     lines = _distinct_lines(2_000)

@@ -74,6 +74,7 @@ def test_a_point_is_a_checked_design_or_names_its_rule(key: str, tmp_path: Path)
         assert row.fits is True or check
 
 
+@thorough
 @pytest.mark.parametrize(
     "key", sampled(["workload.precision", "cluster.scale_out.nic_bandwidth", "cluster.platform"], 1)
 )
@@ -84,6 +85,7 @@ def test_no_layout_is_searched_for_a_machine_or_a_workload_that_check_refuses(ke
         assert expected is None or expected in row.errors
 
 
+@thorough
 def test_a_lever_is_moved_to_a_checked_design_or_names_its_rule() -> None:
     one = study_of(JOB)
     report = sensitivity(one)
@@ -99,6 +101,7 @@ def test_a_lever_is_moved_to_a_checked_design_or_names_its_rule() -> None:
     assert ranked == sorted(ranked) and any(ranked)
 
 
+@thorough
 def test_a_machine_whose_fabric_cannot_be_counted_has_no_cost_where_another_has_one() -> None:
     unnamed = JOB.replace("{technology: infiniband-ndr}", "{technology: infiniband-ndr, nic_bandwidth: 400 Gb/s}")
     for row in sensitivity(study_of(unnamed)).levers:
@@ -115,6 +118,7 @@ def test_a_boundary_is_sold_or_names_the_rule_that_refuses_it() -> None:
     assert named[report.value] == ["nic-rate-off-technology"] and named[25e9] == []
 
 
+@thorough
 def test_a_layout_that_check_refuses_meets_no_condition() -> None:
     report = solve(study_of(JOB), "nodes", "mfu>=0.01")
     for value, _, holds in report.probes:
@@ -148,6 +152,7 @@ def test_a_step_that_fails_leaves_the_other_steps() -> None:
     assert report.value == 1.0 and not {value: holds for value, _, holds in report.probes}[2.0]
 
 
+@thorough
 @pytest.mark.usefixtures("breaking")
 def test_a_layout_and_a_point_that_fail_leave_the_others(tmp_path: Path) -> None:
     one = study_of(JOB)

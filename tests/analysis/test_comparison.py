@@ -13,6 +13,7 @@ from tests.cli.conftest import BASE, Call
 from tests.cli.test_trust import git
 from tests.cli.test_written_files import FLAWED
 from tests.cost.test_reinforcement import described
+from tests.effort import telling, thorough
 
 
 def compared(call: Call, old: str, new: str) -> dict[str, Any]:
@@ -44,6 +45,7 @@ def test_doubling_the_nodes_doubles_the_machine_in_a_diff(call: Call) -> None:
     assert found["step time"][0] > found["step time"][1]
 
 
+@thorough
 def test_a_small_change_of_time_is_within_the_uncertainty_of_the_model(call: Call) -> None:
     document = compared(call, BASE, BASE.replace("global_batch: 64", "global_batch: 64\n  data_loading: 1 ms"))
     old, new, within = effects(document)["step time"]
@@ -93,6 +95,7 @@ WIDE = BASE.replace("tp: 2", "tp: 3")
 UNKNOWN = BASE.replace("tp: 2", "tp: 2\n  tpp: 3")
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("old", "new", "fixed", "unchecked"),
     [
@@ -124,6 +127,7 @@ def test_a_key_deleted_or_added_is_absent_on_one_side(call: Call) -> None:
     }
 
 
+@telling(1)
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_a_revision_is_compared_with_its_bases(form: str, call: Call) -> None:
     git("init", "-q", "-b", "main")
@@ -140,6 +144,7 @@ def test_a_revision_is_compared_with_its_bases(form: str, call: Call) -> None:
     assert not list(Path().glob("clusterspec-*"))
 
 
+@telling(1)
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
 def test_no_copy_of_a_revision_is_named(form: str, call: Call) -> None:
     """The fault lies in the base, on both sides; `fixed` and `new` name it as the caller would."""
@@ -195,6 +200,7 @@ def test_a_price_given_as_a_range_counts_with_its_middle(call: Call) -> None:
     assert found["price of the priced items"][:2] == (1_000_000, 2_000_000)
 
 
+@thorough
 def test_a_path_of_a_revision_is_relative_to_the_folder_or_the_repository(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +243,7 @@ def test_a_diff_of_reinforcement_learning_has_the_step_of_all_roles(call: Call) 
     assert not {"step time", "update of a minibatch", "weight sync"} & found.keys()
 
 
+@thorough
 def test_speculative_figures_are_not_compared_with_plain_ones_without_a_caution(call: Call) -> None:
     drafted = SERVED.replace("concurrency: 8", "concurrency: 8, speculative: {tokens: 3, acceptance: 0.7}")
     document = compared(call, SERVED, drafted)

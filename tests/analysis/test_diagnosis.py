@@ -20,6 +20,7 @@ from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import LIKELY, Compared, DiagnosisReport
 from clusterspec.studies import study_text
+from tests.effort import telling, thorough
 from tests.settings import SETTINGS
 
 GIB = 2**30
@@ -100,6 +101,7 @@ FAULT_MODELS: list[tuple[Cluster, Callable[[Cluster], Cluster], int, str]] = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize(("machine", "fault", "ranks", "name"), FAULT_MODELS, ids=[each[-1] for each in FAULT_MODELS])
 def test_a_fault_is_found_by_its_numbers_alone(
     machine: Cluster, fault: Callable[[Cluster], Cluster], ranks: int, name: str
@@ -122,6 +124,7 @@ STATED = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("line", "name"), STATED)
 def test_what_the_log_states_comes_first_with_its_line(line: str, name: str) -> None:
     compared = diagnosed(DGX, log(DGX, 32, before=line, scale=0.3))
@@ -151,6 +154,7 @@ def test_a_duplex_figure_taken_as_one_direction_is_recognized() -> None:
     assert diagnosed(right, measured).verdict == "expected"
 
 
+@thorough
 def test_one_size_far_below_its_neighbors_is_a_straggler() -> None:
     sound = log(DGX, 32, scale=0.6)
     points = list(sound.series[0].points)
@@ -160,6 +164,7 @@ def test_one_size_far_below_its_neighbors_is_a_straggler() -> None:
     assert "straggler" not in names(diagnosed(DGX, sound))
 
 
+@telling(1)
 @pytest.mark.parametrize("ranks", [8, 64])
 def test_nodes_are_told_apart_in_a_log_of_several_nodes_alone(ranks: int) -> None:
     """One slow size and wrong values; every next step of a log of one node is about that node."""
@@ -173,6 +178,7 @@ def test_nodes_are_told_apart_in_a_log_of_several_nodes_alone(ranks: int) -> Non
     assert any("each node" in step for step in steps) is (ranks > 8)
 
 
+@thorough
 def test_a_log_of_small_messages_says_so() -> None:
     slow = log(DGX, 32, scale=0.3)
     few = replace(slow, series=(replace(slow.series[0], points=slow.series[0].points[:4]),))

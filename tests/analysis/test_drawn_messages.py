@@ -10,6 +10,7 @@ from clusterspec.analysis.device_steps import STEPS, WORDS
 from clusterspec.analysis.stated_causes import STOPS, UNFINISHED_STOPS
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling
 
 
 def test_an_error_that_its_document_calls_harmless_has_no_cause() -> None:
@@ -72,6 +73,7 @@ def test_every_step_of_a_vendor_is_of_a_known_vendor_and_cause() -> None:
 WEBHOOK = 'Error from server (InternalError): failed calling webhook "a.b.io": failed to call webhook'
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("line", "cause"),
     [

@@ -12,6 +12,7 @@ import pytest
 
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import thorough
 
 
 class Thread(NamedTuple):
@@ -290,6 +291,7 @@ NONE = (
 )
 
 
+@thorough
 @pytest.mark.parametrize("thread", FIRST, ids=lambda each: each.address)
 def test_the_cause_that_a_thread_states_is_named_first(thread: Thread) -> None:
     compared = read(PAIR, thread.lines, 16)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling
 
 _PEER = "unreachable-peer"
 LINES = (
@@ -55,6 +56,7 @@ LINES = (
 )  # fmt: skip
 
 
+@telling(2)
 @pytest.mark.parametrize(("line", "cause"), LINES)
 def test_a_line_names_its_cause_first(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)

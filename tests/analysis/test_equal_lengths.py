@@ -9,7 +9,7 @@ from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.times import serving_times
 from tests.analysis.jobs import study_of
-from tests.effort import sampled
+from tests.effort import sampled, telling, thorough
 
 SPEC = """
 cluster: {{accelerator: h100-sxm-80gb, nodes: 1}}
@@ -45,6 +45,7 @@ def times_of(text: str) -> ServingTimes:
 CASES = [(engine, prompt, flight) for engine in ENGINES for prompt, flight in ((1024, 16), (2048, 64), (4096, 32))]
 
 
+@thorough
 @pytest.mark.parametrize(("engine", "prompt", "flight"), sampled(CASES, 2 * len(CASES)))
 def test_equal_requests_that_start_together_stay_in_step(engine: str, prompt: int, flight: int) -> None:
     text = spec_text(engine, prompt, flight)
@@ -70,6 +71,7 @@ layout: {{framework: {framework}, tp: 1, ep: 8, attention_dp: 8}}
 """
 
 
+@thorough
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("prompt", "each", "rounds"), sampled([(1000, 1, 1), (8000, 2, 1), (1000, 8, 10), (8000, 8, 10)], 8)
@@ -95,6 +97,7 @@ def test_a_mean_alone_says_nothing_of_other_lengths_and_a_loop_without_a_beginni
     assert endless[0].ttft == endless[1].ttft
 
 
+@telling(2)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_more_requests_in_step_wait_no_less(engine: str) -> None:
     found = [times_of(spec_text(engine, 1024, flight)) for flight in (2, 4, 8, 16, 32, 64, 128)]

@@ -14,6 +14,7 @@ from clusterspec.results.faults import PairRow
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
 from tests.analysis.test_faults import FAT_TREE, job
+from tests.effort import telling
 
 Leaves = frozenset[tuple[int, int]]
 Part = tuple[str, frozenset[int], Leaves, frozenset[int], int, Leaves]
@@ -112,6 +113,7 @@ def counted_pairs(parts: list[Part]) -> Counter[tuple[frozenset[str], str, str]]
     return counted
 
 
+@telling(1)
 @pytest.mark.parametrize("per_rack", [3, 4, 8])
 def test_pairs_with_switch_trays_are_those_of_all_parts_listed(per_rack: int) -> None:
     study = domains(FABRICS["rails"], per_rack)

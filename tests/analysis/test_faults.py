@@ -31,7 +31,7 @@ from clusterspec.results.faults import STOPS, FaultRow, FaultsReport
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
-from tests.effort import diagonal
+from tests.effort import diagonal, telling, thorough
 
 JOB = """
 cluster:
@@ -79,6 +79,7 @@ def lost_hours(study: Study) -> float:
     return sum(row.hours or 0.0 for row in found(study).rows)
 
 
+@thorough
 @pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
 def test_counts_are_those_of_every_link_and_switch_listed(fabric: str) -> None:
     study = job(fabric)
@@ -141,6 +142,7 @@ def tiers_of(links: Sequence[Link]) -> list[tuple[str, object]]:
     return found
 
 
+@thorough
 @pytest.mark.parametrize("fabric", ENUMERATED.values(), ids=ENUMERATED)
 def test_what_every_single_part_takes_is_what_its_class_says(fabric: str) -> None:
     """Brute force: each link, switch and plane of the enumerated fabric is taken away by itself."""
@@ -164,6 +166,7 @@ LARGER = {
 }
 
 
+@thorough
 @pytest.mark.parametrize(("platform", "nodes", "fabric"), LARGER.values(), ids=LARGER)
 def test_parts_of_racks_and_pods_are_those_of_every_link(platform: str, nodes: int, fabric: str) -> None:
     """Counts, bandwidth and the nodes below a leaf, of racks of 18 nodes and of pods below cores."""
@@ -217,6 +220,7 @@ def test_a_fabric_without_a_part_is_the_fabric_that_is_built_without_it() -> Non
         assert rows_of(job(fabric))[part].step_time == pytest.approx(legal_estimate(job(other).design).step_seconds)
 
 
+@thorough
 @pytest.mark.parametrize(("fabric", "degrees"), diagonal(len(FABRICS), [*FABRICS.values()], [(1, 1), (8, 2)]))
 def test_a_failure_never_makes_a_step_faster(fabric: str, degrees: tuple[int, int]) -> None:
     report = found(job(fabric, tp=degrees[0], pp=degrees[1]))
@@ -236,6 +240,7 @@ def test_a_machine_with_nothing_lost_is_the_machine_of_the_spec(fabric: str) -> 
         assert legal_estimate(machine.degraded_design(tier, 0.0)).step_seconds == pytest.approx(step)
 
 
+@thorough
 @pytest.mark.parametrize(
     ("fabric", "operations"),
     diagonal(
@@ -251,6 +256,7 @@ def test_failures_of_all_classes_are_those_that_the_goodput_counts(fabric: str, 
     assert stops_of(report) == pytest.approx(YEAR / between)
 
 
+@thorough
 @pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
 @pytest.mark.parametrize(("nodes", "used"), [(16, 16), (34, 32), (40, 17), (40, 5), (33, 1)])
 def test_switches_and_links_that_only_standby_nodes_use_are_not_counted(fabric: str, nodes: int, used: int) -> None:
@@ -302,6 +308,7 @@ def stops_of(report: FaultsReport) -> float:
     return sum(row.failures or 0.0 for row in report.rows if row.effect == STOPS)
 
 
+@thorough
 @pytest.mark.parametrize(
     ("fabric", "operations"),
     diagonal(len(FABRICS), [*FABRICS.values()], ["", "failures: {accelerator: {afr: 0.5}, switch: {afr: 0.2}}"]),
@@ -318,6 +325,7 @@ def test_the_time_between_failures_of_the_cost_is_that_of_the_rows_that_stop_the
     assert isinstance(assumed, Figure) and assumed.value == pytest.approx(YEAR / stops_of(report))
 
 
+@thorough
 @pytest.mark.parametrize("fabric", FABRICS.values(), ids=FABRICS)
 def test_each_class_fails_as_often_as_its_parts_do_in_the_catalog(fabric: str) -> None:
     report, catalog = found(job(fabric, spares=1)), Catalog.open()
@@ -348,6 +356,7 @@ def test_writing_the_rates_of_the_catalog_into_the_spec_changes_nothing() -> Non
     assert bare.goodput and written.goodput and written.goodput._asdict() == pytest.approx(bare.goodput._asdict())
 
 
+@thorough
 @pytest.mark.parametrize(
     ("fewer", "more"),
     [
@@ -416,6 +425,7 @@ SPARES = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize(("fabric", "stock"), diagonal(len(FABRICS), list(FABRICS.values()), SPARES))
 def test_the_goodput_is_that_of_the_cost_and_the_hours_of_the_rows_are_what_it_lacks(
     fabric: str, stock: tuple[int, str]
@@ -577,6 +587,7 @@ def test_parts_of_the_room_have_assumed_rates_and_repairs_of_their_own() -> None
     assert (alone["rack"].each, alone["storage system"].each) == pytest.approx((6 + 5 / 6, 5 + 5 / 6))
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("machine", "left", "lost"),
     [
@@ -672,6 +683,7 @@ operations: {restart_time: 20 min, repair_time: 12 h, checkpoint_interval: 60 mi
 """
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("platform", "stated", "trays", "left", "fixed"),
     [
@@ -839,6 +851,7 @@ def test_a_hot_spare_restarts_faster_where_there_is_one() -> None:
     assert hot.each == pytest.approx(2 / 60 + 0.5)
 
 
+@thorough
 def test_early_failures_detection_and_stock_follow_their_figures() -> None:
     """A ratio of 3 that halves in 30 days adds 2 × 30 / ln 2 / 365.25 = 0.237 to the failures of the first year; a
     burn-in of one half-life takes half of that away. Ten minutes until a failure is noticed count with each of them.

@@ -11,7 +11,7 @@ from clusterspec.logs.first_failures import first_failures, observed_failures
 from clusterspec.logs.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
-from tests.effort import each, examples, sampled
+from tests.effort import each, examples, sampled, telling, thorough
 
 ROOTS = (
     ("[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "memory-full"),
@@ -67,6 +67,7 @@ def _first(text: str) -> str:
     return names(compared)[0]
 
 
+@telling(2)
 @pytest.mark.parametrize(("root", "cause"), ROOTS)
 def test_no_order_and_no_subset_of_what_other_ranks_print_moves_the_cause(root: str, cause: str) -> None:
     chance = random.Random(root)
@@ -76,6 +77,7 @@ def test_no_order_and_no_subset_of_what_other_ranks_print_moves_the_cause(root: 
         assert _first("\n".join(lines)) == cause, lines
 
 
+@thorough
 @each(("root", "cause", "consequence"), sampled([(*root, each) for root in ROOTS for each in _consequences(1)], 200))
 def test_one_line_of_another_rank_moves_no_cause(root: str, cause: str, consequence: str) -> None:
     assert _first(f"{root}\n{consequence}") == _first(f"{consequence}\n{root}") == cause
@@ -105,6 +107,7 @@ OWN = {
 CAUSE_OF = {"out-of-memory": "memory-full", "storage": "storage-full", "library": "library-release"}
 
 
+@telling(2)
 @pytest.mark.parametrize("order", list(permutations(OWN)))
 @pytest.mark.parametrize("form", ["[rank{0}]: 2026-03-01 10:00:0{1} {2}", "[rank{0}]:[E301 10:00:0{1}.25 a.cpp:1] {2}"])
 def test_the_earliest_of_several_failures_is_the_cause_in_every_order_of_lines(
@@ -192,6 +195,7 @@ def test_what_an_exception_states_is_before_the_lost_peers_of_others(line: str, 
     assert _first(f"{line}\n{_PEER}\n" if first else f"{_PEER}\n{line}\n") == cause
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("line", "cause"),
     (

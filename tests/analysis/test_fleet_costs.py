@@ -15,7 +15,7 @@ from clusterspec.results.fleet import FleetReport
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.variation import varied_study
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 from tests.settings import SETTINGS
 
 TRAIN = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1B}, layout: {tp: 2}"
@@ -82,6 +82,7 @@ def test_the_bill_worked_out_by_hand() -> None:
     assert found.pools["p"].cost == pytest.approx(sum(billed) + idle * price)
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(FLEETS, 8))
 def test_jobs_and_idle_nodes_are_the_bill_of_the_fleet(name: str) -> None:
     """The energy of a job from the power of its estimate, and that of idle nodes from the idle power of a job."""
@@ -110,6 +111,7 @@ def test_jobs_and_idle_nodes_are_the_bill_of_the_fleet(name: str) -> None:
     assert all(use.cost is not None for use in found.pools.values())
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(FLEETS, 8))
 def test_the_table_and_the_job_alone_have_the_same_figures(name: str) -> None:
     parts, found = parts_of(FLEETS[name])

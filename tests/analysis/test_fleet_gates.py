@@ -18,6 +18,7 @@ from clusterspec.results.fleet import FleetReport
 from clusterspec.results.verdict import Gate, GateStatus, Purchase
 from clusterspec.source import Position, Span
 from clusterspec.studies import study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 TRAIN = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 100B}, layout: {tp: 2}"
@@ -82,6 +83,7 @@ IN_PLACE = BOUGHT.replace("name: two", "name: two\ndescription: The eight H200 n
 )
 
 
+@thorough
 def test_a_pool_that_is_in_place_by_the_description_is_not_asked_of_the_supplier() -> None:
     """All 17 nodes of the pool that is bought are quoted; by the spec it costs 17 × 400,000 to 440,000."""
     nodes = [part for part in purchase(IN_PLACE).parts if part.kind.endswith("node")]
@@ -160,6 +162,7 @@ def test_power_is_judged_by_the_budget_of_all_pools() -> None:
     assert gate("power", BOUGHT.replace("operations: {power_budget: 400 kW}\n", "")).status is GateStatus.OPEN
 
 
+@thorough
 def test_nodes_without_a_job_leave_the_gate_of_the_use_open_with_their_price() -> None:
     """Four nodes of H200 at 300,000."""
     assert gate("use").status is GateStatus.OPEN
@@ -177,6 +180,7 @@ def test_a_gate_that_all_pools_answer_alike_says_it_once() -> None:
     assert gate("acceptance", own).text.endswith("serve: 1 test demanded")
 
 
+@thorough
 def test_an_error_of_one_job_fails_the_gate_of_the_design_in_its_name() -> None:
     found = gate("design", BOUGHT.replace("layout: {tp: 2}", "layout: {tp: 3}", 1))
     assert found.status is GateStatus.FAILED

@@ -168,6 +168,7 @@ def test_sizes_searched_together_give_what_each_gives_alone() -> None:
     assert len(known) == 1
 
 
+@thorough
 def test_a_target_that_cannot_be_met_is_said_with_its_figures(call: Call) -> None:
     Path("x.yaml").write_text(FLEET[: FLEET.index("  short")])
     done = call("search", "x.yaml", "--fleet", "--nodes", "1", "--within", "long=1 s", "--jobs", "1")

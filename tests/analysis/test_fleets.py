@@ -10,6 +10,7 @@ from clusterspec.analysis.fleets import fleet_diff, fleet_report
 from clusterspec.finding import Severity
 from clusterspec.results.fleet import FleetReport
 from clusterspec.studies import Study, study_text
+from tests.effort import telling
 from tests.settings import SETTINGS
 
 TRAIN = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 1B}, layout: {tp: 2}"
@@ -67,6 +68,7 @@ def test_a_job_is_billed_its_nodes_for_its_share_of_the_term() -> None:
     assert found.jobs["c"].unit_cost == pytest.approx(4 * 100 / 3600 / serving.output_tokens_per_second * 1e6)
 
 
+@telling(1)
 @pytest.mark.parametrize("utilization", ["", ", utilization: 0.8"])
 def test_the_runs_of_the_term_cost_what_the_job_is_billed(utilization: str) -> None:
     """Of bought nodes, with the energy that each job draws: four years at work, over the time of a run with its

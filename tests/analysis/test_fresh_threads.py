@@ -19,6 +19,7 @@ from clusterspec.results.diagnosis import Compared
 from tests.analysis.test_diagnosis import cluster, diagnosed, log, names
 from tests.analysis.test_drawn_threads import Thread
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import thorough
 
 FIRST = (
     Thread(
@@ -335,6 +336,7 @@ PROVIDER = (
 )
 
 
+@thorough
 def test_a_plugin_whose_provider_prints_lines_is_not_missing() -> None:
     """aws/aws-k8s-tester pull request 473: GPUDirect is refused, and channels are of sockets."""
     assert names(diagnosed(EFA, log(EFA, 16, before=SOCKET, scale=0.05)))[0] == "plugin-missing"
@@ -342,6 +344,7 @@ def test_a_plugin_whose_provider_prints_lines_is_not_missing() -> None:
     assert found[0] == "gpudirect-refused" and "plugin-missing" not in found
 
 
+@thorough
 def test_a_message_of_a_cause_that_stops_a_run_does_not_slow_one() -> None:
     """`Prefill out of memory` of SGLang states a full cache, which no finished benchmark had."""
     stops = "Prefill out of memory. Try to lower your batch size\n"
@@ -363,6 +366,7 @@ def table(before: str, busbw: float) -> str:
     return f"./all_reduce_perf -b 1M -e 8G -f 2\n{before}{title}" + "\n".join(rows) + "\n"
 
 
+@thorough
 @pytest.mark.parametrize(
     "before",
     [

@@ -23,7 +23,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Choice, GateStatus, Purchase
 from clusterspec.rules.index import RULES
 from clusterspec.studies import study_text
-from tests.effort import ALL_CASES, sampled
+from tests.effort import ALL_CASES, sampled, telling, thorough
 from tests.settings import SETTINGS
 
 ASKED = "acceptance:\n  - {collective: all-reduce, nodes: 4, size: 8 GiB, busbw: 300 GB/s}\n"
@@ -148,6 +148,7 @@ TERMS = "  discount: 0.05\n  tax: 0.19\n"
 SPINES = "    - {part: QM9700 spine switch, quantity: 4, unit_price: 36000, price: 144000}\n"
 
 
+@thorough
 def test_prices_in_addition_to_a_quote_have_its_discount_and_tax() -> None:
     """11,743,000 EUR are 13,275,461.50 with 5 % off and 19 % tax, without the spines 13,112,669.50 and 162,792."""
     found = decided(READY.replace("  budget:", f"{TERMS}  budget:"))
@@ -177,6 +178,7 @@ def test_a_price_of_a_part_that_the_machine_does_not_need_opens_no_gate() -> Non
     assert more.gates == found.gates
 
 
+@thorough
 def test_a_budget_is_held_against_prices_less_the_discount_and_with_the_tax() -> None:
     """At half off and a quarter of tax, 0.625 of the prices are paid: of 11.2 to 13.1 M EUR at most 8.2."""
     bare = READY[: READY.index("  quote:")] + "  budget: 7950000\n"
@@ -292,6 +294,7 @@ def test_parts_without_a_quote_say_what_it_lacks_and_what_another_may_sell() -> 
     assert risk.text == "leaf switch (144 k EUR); rack (24 k EUR), unless another supplier has them"
 
 
+@thorough
 def test_delays_below_half_a_percent_of_the_run_are_no_risk() -> None:
     often, seldom = (
         decided(f"{READY}operations: {{mean_time_between_failures: {hours} h, restart_time: 10 min}}\n")
@@ -301,6 +304,7 @@ def test_delays_below_half_a_percent_of_the_run_are_no_risk() -> None:
     assert "interruptions" not in {risk.risk for risk in seldom.risks}
 
 
+@telling(1)
 @pytest.mark.parametrize(("pause", "days"), [("60 s", 1000 / 30), ("5 s", None)])
 def test_pauses_of_planned_checkpoints_are_no_interruptions(pause: str, days: float | None) -> None:
     """A pause of 60 s every 30 min takes a thirtieth of the run, 33 days of 1,000, one of 5 s a 360th, which is no
@@ -346,6 +350,7 @@ def test_the_run_ends_after_delivery_burn_in_and_its_own_time() -> None:
     assert decided(READY.replace("delivery: {weeks: 16}", "discount: 0")).days == ()
 
 
+@thorough
 def test_a_machine_without_idle_nodes_is_cheaper_and_as_fast() -> None:
     """16 of 31 nodes work: a machine of 16 is as fast, one of 8 takes twice as long."""
     text = READY.replace("{tp: 1,", "{nodes: 16, tp: 2,").replace("global_batch: 496", "global_batch: 512")
@@ -378,6 +383,7 @@ procurement: {currency: EUR, prices: {node: 100000}}
 """
 
 
+@thorough
 @pytest.mark.parametrize(
     ("rate", "held"), sampled([(4, {"2 nodes", "3 nodes", "6 nodes", "8 nodes"}), (10_000, set())], 4)
 )
@@ -412,6 +418,7 @@ def test_a_design_that_is_only_dearer_or_faster_than_other_sizes_is_not_called_t
     assert "lowest cost" in recommendation_text(replace(found, rows=(own, as_good))), "as fast, and at the same price"
 
 
+@thorough
 def test_a_machine_that_is_no_longer_sold_leaves_its_delivery_open() -> None:
     """A DGX A100 is discontinued by its maker: a date in the spec does not settle that."""
     assert status(decided(READY), "delivery") is GateStatus.MET
@@ -458,6 +465,7 @@ def test_nothing_over_its_budget_or_memory_is_recommended(why: str, left_out: se
     assert recommended_row(rows, "s") == best
 
 
+@telling(1)
 @pytest.mark.parametrize(("concurrency", "state"), [(2, GateStatus.OPEN), (None, GateStatus.MET)])
 def test_engines_far_beyond_their_load_are_not_in_use(concurrency: int | None, state: GateStatus) -> None:
     """Without a concurrency, the load is the most that the targets allow."""
@@ -480,6 +488,7 @@ procurement: {currency: EUR, prices: {node: 310000}}
 """
 
 
+@thorough
 def test_a_machine_that_does_not_hold_its_job_is_compared_with_the_smallest_multiple_that_does() -> None:
     """Weights, gradients and optimizer states of 405B take 16 B each, 6.5 TB: 64 H100 have 5.5 TB, 128 have 10.9 TB."""
     found = report(study_text(LARGE, SETTINGS), "procurement", live=False).choices

@@ -7,6 +7,7 @@ import pytest
 from clusterspec.logs.general_words import GENERAL
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling
 
 LINES = (
     ("E1128 10:00:00.123456 1 a.cpp:9] protocol=nvlink requires USE_NVLINK=ON, rebuild it", "library-release"),
@@ -148,6 +149,7 @@ OTHER_WORDS = (
 """Lines whose words are of a class of other tables."""
 
 
+@telling(1)
 @pytest.mark.parametrize(("line", "cause"), (*LINES, *OTHER_WORDS))
 def test_the_object_and_what_happened_to_it_suggest_a_cause(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)

@@ -12,6 +12,7 @@ from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import cluster, diagnosed, names
 from tests.cli.conftest import Call, call  # noqa: F401
+from tests.effort import telling
 
 PCIE = "{accelerator: t4, accelerators_per_node: 4, nodes: 1, scale_up: {topology: pcie, domain: 4}}"
 EFA = "{platform: aws-p4d-24xlarge, nodes: 2}"
@@ -32,6 +33,7 @@ LOOP = "NCCL INFO NET : Using interface lo:127.0.0.1<0>"
 ACS = "\t\tACSCtl:\tSrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl- DirectTrans-"
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("address", "machine", "ranks", "lines", "cause"),
     [

@@ -13,6 +13,7 @@ import pytest
 from clusterspec.logs.unfinished import read_unfinished
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling
 
 HEALTHY = (
     # kernels
@@ -167,6 +168,7 @@ def test_a_traceback_in_the_report_of_torchrun_is_the_failure() -> None:
     assert found.causes[0].weight > 0.5
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("line", "cause"),
     [

@@ -32,7 +32,7 @@ from clusterspec.quantity import Figure
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Path
 from clusterspec.studies import study_text
-from tests.effort import sampled
+from tests.effort import sampled, telling, thorough
 from tests.settings import SETTINGS
 
 POD = """clusterspec: 1
@@ -49,6 +49,7 @@ def plan_of(text: str) -> Plan:
     return study_text(text, SETTINGS).plan
 
 
+@thorough
 @pytest.mark.parametrize(("text", "kept"), [(POD, 0), (EFA, 1)], ids=["InfiniBand", "EFA"])
 def test_a_plugin_that_is_left_out_changes_nothing_that_one_that_is_kept_does_not(text: str, kept: int) -> None:
     plan = plan_of(text)
@@ -83,6 +84,7 @@ CHANGES: list[tuple[Path, object]] = [
 """Changes of a resolved design after which its ranks hold the same memory."""
 
 
+@thorough
 @pytest.mark.parametrize(("path", "value"), CHANGES, ids=str)
 def test_a_plan_that_reuses_the_memory_and_groups_of_another_equals_an_estimate(path: Path, value: object) -> None:
     plan = plan_of(POD.replace("tp: 4", "tp: 8"))
@@ -108,6 +110,7 @@ CHOSEN = (*SIZES, "workload.attention", "layout.schedule", "layout.sharding")
 ORDERED = ("layout.overlap.dp", "layout.overlap.pp", "layout.order")
 
 
+@telling(2)
 @pytest.mark.parametrize("key", CHOSEN)
 def test_the_influence_of_a_choice_is_the_largest_of_estimates_that_share_nothing(key: str) -> None:
     plan = plan_of(POD)
@@ -126,6 +129,7 @@ def test_the_influence_of_order_and_overlap_is_that_of_an_estimate_that_shares_n
     assert found[1:] == pytest.approx(changes_alone(plan, key, found[0]), rel=1e-12)
 
 
+@telling(2)
 @pytest.mark.parametrize("master", ["fp32", "fp16", "none"])
 @pytest.mark.parametrize("key", SIZES)
 def test_of_choices_of_one_kind_the_larger_never_takes_less_of_time_or_memory(key: str, master: str) -> None:
@@ -206,6 +210,7 @@ def test_the_figures_of_experts_are_unused_by_a_dense_model_alone() -> None:
     )
 
 
+@telling(2)
 @pytest.mark.parametrize("name", sorted({*EXPERTS, *OF_RANGES}))
 def test_a_figure_that_is_left_out_changes_no_time_of_a_dense_model(name: str) -> None:
     plan = plan_of(POD.replace("pp: 2", "pp: 2, software_year: 2024") if name == "routing.copies" else POD)
@@ -274,6 +279,7 @@ def test_the_end_of_a_figure_that_costs_more_counts(text: str) -> None:
 ROUTED = POD.replace("llama-3.1-8b", "mixtral-8x7b").replace("tp: 4", "tp: 2, ep: 4")
 
 
+@thorough
 @pytest.mark.parametrize("text", sampled([POD, EFA, ROUTED], 8))
 def test_every_alternative_costs_what_an_estimate_finds_that_reuses_nothing(
     text: str, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,7 @@ from clusterspec.cluster.variation import layout_changes
 from clusterspec.studies import variation
 from clusterspec.units import display
 from tests.analysis.jobs import study_of
-from tests.effort import ALL_CASES, diagonal
+from tests.effort import ALL_CASES, diagonal, telling, thorough
 
 JOB = """
 cluster: {{platform: dgx-h100, nodes: 16, scale_out: {{technology: infiniband-ndr}}}}
@@ -23,6 +23,7 @@ measured:
 """
 
 
+@thorough
 @pytest.mark.parametrize(
     ("framework", "model"), diagonal(3, ["torchtitan", "megatron-core", "deepspeed"], ["llama-3.1-70b", "llama-3.2-3b"])
 )
@@ -53,6 +54,7 @@ workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 256}
 """
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("layout", "drawn", "refused"),
     [
@@ -96,6 +98,7 @@ def test_torchtitan_gives_eight_key_value_heads_to_no_more_than_eight_ranks() ->
     assert wide and all("kv-heads-indivisible-by-tp" in cell.errors and cell.step_time is None for cell in wide)
 
 
+@thorough
 def test_wire_times_keep_the_measured_shares() -> None:
     text = JOB.format(framework="megatron-core", model="llama-3.1-8b")
     plain, measured = study_of(text).design, study_of(text + MEASURED).design
@@ -115,6 +118,7 @@ layout: {{framework: megatron-core, tp: {tp}, pp: {pp}, micro_batch: {micro_batc
 """
 
 
+@telling(1)
 @pytest.mark.parametrize(
     "keys",
     [

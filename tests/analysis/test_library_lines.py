@@ -6,6 +6,7 @@ import pytest
 
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling
 
 LINES = (
     ("h:1 [0] NCCL WARN MNNVL (cliqueSize 8) is available but not working on this system. Check", "fabric-manager"),
@@ -65,6 +66,7 @@ LINES = (
 )  # fmt: skip
 
 
+@telling(2)
 @pytest.mark.parametrize(("line", "cause"), LINES)
 def test_a_warning_names_its_cause_first(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)

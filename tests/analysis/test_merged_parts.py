@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Call
+from tests.effort import thorough
 
 JOB = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 512}, layout: {sharding: fsdp}"
 FLEET = f"""clusterspec: 1
@@ -63,6 +64,7 @@ def test_rates_of_the_only_pool_hold_for_the_file(call: Call) -> None:
     assert rates(found, "jobs", "a") is None
 
 
+@thorough
 def test_a_stated_rate_is_kept(call: Call) -> None:
     for stated in ("operations: {failures: {accelerator: {afr: 0.5}}}\n", ""):
         own = FLEET.replace("a: {pool: train,", "a: {pool: train, operations: {failures: {accelerator: {afr: 0.5}}},")

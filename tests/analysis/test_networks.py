@@ -17,6 +17,7 @@ from clusterspec.report.paper.network_rows import network_blocks
 from clusterspec.results.estimate_json import Provenance
 from clusterspec.results.full import NetworkChoice
 from clusterspec.units import display
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 GB = 1e9
@@ -81,6 +82,7 @@ def test_only_what_can_be_bought_is_compared(section: dict[str, Any], technologi
     assert [one.technology for one in choices(**section)] == technologies
 
 
+@thorough
 def test_prices_are_those_of_the_spec_and_of_its_technology_alone() -> None:
     text = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 8}}\n{WORK}\n{PRICES}\n"
     report = analysis.report(studies.study_text(text, SETTINGS), "design", live=False)

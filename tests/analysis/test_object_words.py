@@ -12,6 +12,7 @@ import pytest
 from clusterspec.logs.object_words import OBJECTS
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling, thorough
 
 LINES = (
     ("ERROR: could not mount /fsx on node-3: exit status 32", "storage-fault"),
@@ -204,6 +205,7 @@ OF_PROGRAMS = (
 )
 
 
+@telling(2)
 @pytest.mark.parametrize(("line", "cause"), LINES)
 def test_an_object_and_what_happened_to_it_tell_the_cause(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)
@@ -227,6 +229,7 @@ def test_an_object_may_start_a_sentence(line: str, cause: str) -> None:
     assert compared is not None and names(compared)[:1] == [cause]
 
 
+@telling(2)
 @pytest.mark.parametrize("line", OF_PROGRAMS)
 def test_errors_of_a_program_and_warnings_tell_no_cause_of_a_cluster(line: str) -> None:
     traced = f'Traceback (most recent call last):\n  File "/app/train.py", line 3, in <module>\n    step()\n{line}'
@@ -247,6 +250,7 @@ def test_the_file_of_a_source_is_no_object() -> None:
     assert compared is None or not compared.causes
 
 
+@thorough
 def test_only_the_first_unlisted_errors_are_compared() -> None:
     ends = (f"{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(520))
     lines = [*(f"error: nothing about {end}" for end in ends), "error: volume /scratch is offline"]

@@ -8,6 +8,7 @@ from clusterspec import analysis
 from clusterspec.report.sensitivity_text import sensitivity_as_text, sensitivity_csv
 from clusterspec.results.levers import LeverRow, SensitivityReport
 from tests.analysis.jobs import study_of
+from tests.effort import thorough
 
 SPEC = """
 cluster: {{platform: dgx-h200, nodes: 2}}
@@ -75,6 +76,7 @@ def test_levers_of_a_plan_that_serves_its_load_are_ranked_by_the_time_per_token(
     assert " ms q " in line
 
 
+@thorough
 def test_a_training_plan_has_no_queue() -> None:
     text = "cluster: {platform: dgx-h100, nodes: 1}\nworkload: {kind: train, model: llama-3.1-8b, {}}\n"
     text = text.replace("{}", "sequence_length: 4096, global_batch: 16")

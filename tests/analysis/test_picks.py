@@ -21,7 +21,7 @@ from clusterspec.cost.plan import TIE
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow
 from tests.analysis.jobs import DENSE, EXPERT, JOBS, SHARDED, design_of, job, study_of
-from tests.effort import sampled
+from tests.effort import sampled, telling, thorough
 
 BY_HAND = {
     "mi300x": """
@@ -73,6 +73,7 @@ def pasted(text: str, row: LayoutRow) -> studies.Study:
     return studies.study_text(text_with_layout(one, row.layout), one.settings)
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(SPECS, 4))
 def test_a_pick_fits_at_the_upper_end_of_its_range_and_draws_what_is_printed(name: str) -> None:
     report = search(study_of(SPECS[name]), SearchOptions({"cp": 1} if name != "long" else {}, top=2))
@@ -89,6 +90,7 @@ def test_a_pick_fits_at_the_upper_end_of_its_range_and_draws_what_is_printed(nam
     assert not [found for found in study.findings if found.severity is Severity.ERROR]
 
 
+@thorough
 @pytest.mark.parametrize("text", sampled([DENSE, EXPERT, SHARDED], 1))
 def test_the_pick_is_the_fastest_of_the_layouts_with_the_fewest_warnings_whatever_their_notes(text: str) -> None:
     pins = {"cp": 1, "micro_batch": 1, "virtual_stages": 1}
@@ -138,6 +140,7 @@ def test_where_nothing_surely_fits_the_best_that_may_fit_is_marked() -> None:
     assert report.unsure == (found.memory is not None and found.memory <= capacity.value)
 
 
+@thorough
 def test_less_headroom_allows_what_may_fit() -> None:
     text = BY_HAND["tight"]
     sure, likely = (
@@ -149,6 +152,7 @@ def test_less_headroom_allows_what_may_fit() -> None:
     assert all(row.fits for row in likely.layouts)
 
 
+@telling(1)
 @pytest.mark.parametrize("framework", ["megatron-core", "custom"])
 def test_the_upper_end_on_columns_is_that_of_the_explained_memory(framework: str) -> None:
     text = EXPERT.replace("megatron-core", framework)
@@ -248,6 +252,7 @@ def test_an_explanation_adds_up() -> None:
         assert sum(seconds for _, seconds in found.parts) == pytest.approx(found.seconds, abs=1e-9)
 
 
+@thorough
 def test_tables_are_no_wider_than_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,6 +24,7 @@ from clusterspec.logs.benchmark import Benchmark, Evidence, Series, SizePoint
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 from tests.cluster.resolving import cluster_of
+from tests.effort import thorough
 
 GB = 1e9
 MACHINE = cluster_of("cluster: {platform: dgx-h100, nodes: 4, spare_nodes: 1}")
@@ -160,6 +161,7 @@ def test_a_fault_is_tried_on_machines_that_can_have_it() -> None:
     assert list(fault_models._no_reduction(replace(run, cluster=unable))) == []
 
 
+@thorough
 def test_a_fault_fits_within_a_quarter_and_is_not_contradicted_by_the_log() -> None:
     """At the bandwidth that one NIC of eight gives, that is the fault with the least miss, unless eight are listed."""
     run = placed(FULL)
@@ -183,6 +185,7 @@ ONE_NIC = 47.08
 """GB/s of a ring over two nodes through one NIC of 50 GB/s."""
 
 
+@thorough
 def test_a_fault_is_compared_under_each_algorithm_that_the_library_may_choose() -> None:
     """A ring through one NIC carries at most its 50 GB/s. A tree over two nodes sends the size once each way where a
     ring sends 2 × 15 / 16 of it, and so carries at most 94 GB/s of bus bandwidth.
@@ -212,6 +215,7 @@ def test_a_fault_that_lowers_no_algorithm_explains_nothing() -> None:
     assert {name for _, name in fault_models._lowered_bandwidths(run, one)} >= {"", "ring"}
 
 
+@thorough
 def test_a_fault_fits_up_to_the_limit_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     run = placed(FULL)
     one = next(cluster for cluster, text in fault_models._fewer_nics(run) if text.startswith("1 of"))

@@ -14,7 +14,7 @@ from clusterspec.results import Input
 from clusterspec.results.diagnosis import DiagnosisReport
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
-from tests.effort import each, sampled
+from tests.effort import each, sampled, telling, thorough
 from tests.settings import SETTINGS
 
 LINES = (
@@ -131,6 +131,7 @@ LINES = (
 )  # fmt: skip
 
 
+@telling(2)
 @each(("line", "cause"), LINES)
 def test_a_line_names_its_cause_first(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)
@@ -244,6 +245,7 @@ def test_every_message_of_the_catalog_has_a_known_cause_a_weight_an_address_and_
         assert hangs.NEXT_STEPS[one.cause]
 
 
+@telling(2)
 @each("xid", xids())
 def test_an_xid_of_the_catalog_is_found_with_its_cause(xid: Xid) -> None:
     assert xid.cause in MEANINGS and xid.weight in WEIGHTS and xid.source.startswith("https://docs.nvidia.com/")
@@ -252,6 +254,7 @@ def test_an_xid_of_the_catalog_is_found_with_its_cause(xid: Xid) -> None:
     assert names(compared)[0] == xid.cause
 
 
+@telling(2)
 @each("sxid", sxids())
 def test_an_sxid_of_the_catalog_is_found_with_its_cause(sxid: Xid) -> None:
     assert sxid.cause in MEANINGS and sxid.weight in WEIGHTS and sxid.source.startswith("https://github.com/NVIDIA/")
@@ -275,6 +278,7 @@ def test_xids_that_differ_by_their_number_alone_are_all_read() -> None:
     assert names(compared)[0] == "accelerator-fault"
 
 
+@thorough
 @each("message", sampled(messages(), len(messages()) // 4))
 def test_a_message_of_the_catalog_is_found_with_its_cause(message: Message) -> None:
     compared = read(PAIR, f"h:1:2 [0] NCCL WARN {message.words.replace('*', ' 7 ')} 7", 16)

@@ -16,7 +16,7 @@ from clusterspec.report.measurement_text import diagnosis_text
 from clusterspec.results import Input
 from clusterspec.results.diagnosis import LIKELY, DiagnosisReport
 from tests.analysis.test_diagnosis import DGX, cluster, diagnosed, log, names
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 from tests.settings import SETTINGS
 
 
@@ -674,6 +674,7 @@ CASES = (
 )
 
 
+@thorough
 @pytest.mark.parametrize("case", sampled(CASES, len(CASES) // 2), ids=lambda case: case.address)
 def test_the_cause_that_a_thread_states_comes_first(case: Case) -> None:
     machine = cluster(case.machine)
@@ -682,6 +683,7 @@ def test_the_cause_that_a_thread_states_comes_first(case: Case) -> None:
     assert names(compared)[0] == case.cause, [(cause.name, cause.weight) for cause in compared.causes]
 
 
+@thorough
 @pytest.mark.parametrize("case", sampled(CASES, len(CASES) // 4), ids=lambda case: case.address)
 def test_lines_that_every_rank_prints_are_one_cause(case: Case) -> None:
     """A log of several ranks repeats its lines: the first is the evidence, and the causes are the same."""
@@ -727,6 +729,7 @@ NONE_OF_THE_KNOWN = {
 }
 
 
+@thorough
 def test_no_cause_is_likely_where_a_thread_states_one_that_no_log_shows() -> None:
     for address, (machine, nics, share) in NONE_OF_THE_KNOWN.items():
         used = "NCCL INFO NET/IB : Using " + " ".join(f"[{n}]mlx5_{n}:1/RoCE" for n in range(nics))
@@ -762,6 +765,7 @@ def test_accelerators_whose_driver_has_no_peer_access_are_not_a_fault_of_bridges
     assert found[0] == "peer-access-off" and "acs" not in found
 
 
+@thorough
 def test_a_nic_behind_the_other_socket_is_named() -> None:
     machine = cluster(HGX)
     pattern = f"{INFO}Pattern 4, crossNic 0, nChannels 1, bw 24.000000/10.000000, type NVL/SYS, sameChannels 1"
@@ -774,6 +778,7 @@ IB = "NCCL INFO NET/IB : Using " + " ".join(f"[{n}]mlx5_{n}:1/IB" for n in range
 USED = "NCCL INFO Channel 00/0 : 31[7] -> 0[0] [receive] via NET/IB/0/GDRDMA"
 
 
+@thorough
 def test_a_cause_that_the_log_contradicts_is_not_named() -> None:
     for share in (0.02, 0.12, 0.25, 0.5):
         found = names(diagnosed(DGX, log(DGX, 32, before=f"{IB}\n{USED}\nNCCL INFO 16 nvls channels", scale=share)))

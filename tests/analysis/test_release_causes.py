@@ -10,6 +10,7 @@ from clusterspec.analysis.release_causes import published_faults
 from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.results.diagnosis import Cause
 from tests.analysis.test_diagnosis import cluster, log, names
+from tests.effort import telling
 from tests.settings import SETTINGS
 
 ROCE = (
@@ -30,6 +31,7 @@ def causes_of(machine: str, lines: str, name: str = "all-reduce", share: float =
     return names(found.compared[0])
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("machine", "lines", "name"),
     [
@@ -46,6 +48,7 @@ def test_a_release_with_a_published_fault_is_named(machine: str, lines: str, nam
     assert "release-fault" in causes_of(machine, lines, name)
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("machine", "lines", "name"),
     [

@@ -11,7 +11,7 @@ import pytest
 from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.carried import share_beyond_graphs
 from tests.analysis.test_simulation import parts, plan
-from tests.effort import sampled
+from tests.effort import sampled, telling, thorough
 
 REPLICAS: dict[str, object] = {"machine": "h200-sxm-141gb", "per": 8, "model": "qwen3-30b-a3b", "output": 300}
 ALONE: dict[str, object] = {"machine": "a100-sxm-80gb", "per": 8, "input": 171, "output": 96}
@@ -56,6 +56,7 @@ def test_prompts_wait_for_no_step_formed_ahead_where_their_steps_outgrow_the_gra
     assert expected.ttft == pytest.approx(found["ttft"].p50, rel=0.05)
 
 
+@telling(1)
 @pytest.mark.parametrize("framework", ["vllm", "sglang"])
 def test_a_request_of_a_light_load_finds_one_of_eight_engines_idle(framework: str) -> None:
     """Each of four requests in flight on eight engines went to the engine with the fewest: hardly any waits for a step,
@@ -71,6 +72,7 @@ def test_a_request_of_a_light_load_finds_one_of_eight_engines_idle(framework: st
 SEPARATE: dict[str, object] = REPLICAS | {"tp": 1, "framework": "sglang, attention_dp: 8, ep: 8"}
 
 
+@thorough
 @pytest.mark.parametrize("prompt", sampled([300, 700, 2500], 2))
 @pytest.mark.parametrize("rate", sampled([25, 12, 4], 1))
 def test_replicas_that_run_prompts_or_decode_take_what_their_simulation_says(prompt: int, rate: int) -> None:
@@ -84,6 +86,7 @@ def test_replicas_that_run_prompts_or_decode_take_what_their_simulation_says(pro
     assert expected.tpot == pytest.approx(found.latencies["tpot"].p50, rel=0.09)
 
 
+@thorough
 def test_prompts_of_more_load_never_wait_less_on_replicas() -> None:
     """Prompts of one part of a step, of a whole one and of several, up to the rate at which the places are taken."""
     for prompt in (95, 1000, 5217):
@@ -95,6 +98,7 @@ def test_prompts_of_more_load_never_wait_less_on_replicas() -> None:
         assert len(waits) > 3 and waits == sorted(waits)
 
 
+@thorough
 @pytest.mark.parametrize("interval", sampled([10, 30], 1))
 @pytest.mark.parametrize("rate", sampled([40, 15, 5], 1))
 def test_replicas_that_receive_at_intervals_take_what_their_simulation_says(interval: int, rate: int) -> None:

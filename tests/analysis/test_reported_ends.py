@@ -6,6 +6,7 @@ import pytest
 
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling
 
 ENDS = (
     ("free(): invalid pointer", "program-fault"),
@@ -76,6 +77,7 @@ QUIET = (
 )
 
 
+@telling(2)
 @pytest.mark.parametrize(("line", "cause"), ENDS)
 def test_a_reported_end_names_its_cause_first(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling
 
 TORCH = (
     ("torch.distributed.DistNetworkError: Failed to recv, got 0 bytes. Connection was likely closed.", "peer-ended"),
@@ -96,6 +97,7 @@ DEVICES = (
 )
 
 
+@telling(2)
 @pytest.mark.parametrize(("line", "cause"), (*TORCH, *TRAINING, *ENGINES, *LAUNCHERS, *DEVICES))
 def test_a_message_names_its_cause_first(line: str, cause: str) -> None:
     compared = read(PAIR, line, 16)

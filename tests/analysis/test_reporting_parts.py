@@ -26,6 +26,7 @@ from clusterspec.logs.status_texts import COMPLETIONS, RUNTIME_TEXTS
 from clusterspec.logs.suggestions import suggested_causes
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import H100, PAIR, read
+from tests.effort import telling
 
 
 def first(lines: str) -> str:
@@ -34,6 +35,7 @@ def first(lines: str) -> str:
     return (*names(compared), "")[0]
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("statement", "text"), [(statement, text) for statement, texts in RUNTIME_TEXTS.items() for text in texts]
 )

@@ -13,7 +13,7 @@ from clusterspec.results.fleet_search import Assignment, JobOption
 from clusterspec.results.search import LayoutRow
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet import FleetStudy
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 from tests.settings import SETTINGS
 
 FLEET = """\
@@ -80,6 +80,7 @@ def lines_changed(before: str, after: str) -> tuple[list[str], list[str]]:
     return [row[2:].strip() for row in rows if row[0] == "-"], [row[2:].strip() for row in rows if row[0] == "+"]
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(["tune", "bare", "chat"], 4))
 def test_a_job_of_the_written_file_has_the_figures_of_the_layout_found(name: str) -> None:
     whole, parts = fleet(FLEET[: FLEET.index("  apart:")])
@@ -109,6 +110,7 @@ def test_a_key_of_a_layout_stays_on_its_line_with_its_comment() -> None:
     assert "nodes" not in {line.split(":")[0] for line in new}, "the job states its nodes"
 
 
+@thorough
 def test_fewer_nodes_of_engines_are_those_of_the_job() -> None:
     """One engine of tp 1 holds the load: a node in place of two."""
     whole, parts = fleet(FLEET)

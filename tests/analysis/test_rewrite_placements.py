@@ -12,6 +12,7 @@ from clusterspec.analysis.rewrite import text_with_best
 from clusterspec.records import replace
 from clusterspec.results.search import RlSplit, SearchReport
 from clusterspec.studies import Study, study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 WORK = """workload:
@@ -48,6 +49,7 @@ def searched(text: str) -> SearchReport:
     return analysis.search(job_of(read(text)), SearchOptions(top=1))
 
 
+@thorough
 @pytest.mark.parametrize("text", [ALONE, FLEET], ids=["alone", "fleet"])
 def test_the_written_placement_is_the_fastest_that_the_search_shows(text: str) -> None:
     whole = read(text)

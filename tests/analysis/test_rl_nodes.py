@@ -71,6 +71,7 @@ def step_of(design: Design, nodes: int, rollout: int) -> float | None:
     return plan.rl.step if plan.rl is not None and plan.fits and plan.step is not None else None
 
 
+@thorough
 def test_each_number_of_nodes_is_divided_as_is_fastest_and_the_fewest_that_hold_are_found() -> None:
     """By brute force: every division of 2 to 9 nodes, each estimated as a spec of its own."""
     one = study_of(SPLIT % "")
@@ -88,6 +89,7 @@ def test_each_number_of_nodes_is_divided_as_is_fastest_and_the_fewest_that_hold_
         assert value < 2 or sum(found.roles[value].values()) == value
 
 
+@thorough
 def test_nodes_are_those_of_all_roles_whether_or_not_the_trainer_states_its_own() -> None:
     """The same 8 nodes, with those of the trainer written and with those that rollout leaves it."""
     stated, left = study_of(SPLIT % ", nodes: 4"), study_of(SPLIT % "")
@@ -100,6 +102,7 @@ def test_nodes_are_those_of_all_roles_whether_or_not_the_trainer_states_its_own(
     assert "Of these, " in text and "in the spec 4 for the trainer, 4 for rollout" in text
 
 
+@thorough
 def test_rollout_on_another_pool_counts_and_the_pools_are_named() -> None:
     one = job_of_fleet()
     found = solve(one, "nodes", "elapsed<=9d")

@@ -18,7 +18,7 @@ from clusterspec.cli import run
 from clusterspec.cost.plan import TIE
 from clusterspec.finding import Severity
 from tests.analysis.jobs import DENSE, JOBS, design_of, job, study_of
-from tests.effort import sampled
+from tests.effort import sampled, telling, thorough
 
 PINNED = {"cp": 1, "recompute": "none", "sharding": "zero1"}
 
@@ -52,6 +52,7 @@ def test_columns_equal_single_layouts(name: str) -> None:
     assert [held for *_, held in together] == pytest.approx([held for *_, held in alone], rel=1e-12)
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(JOBS, 3))
 def test_the_layouts_before_the_end_of_a_bounded_search_are_those_of_a_whole_one(name: str) -> None:
     searched, design, limits = job(JOBS[name]), design_of(JOBS[name]), Limits(80e9, None)
@@ -97,6 +98,7 @@ def test_every_layout_shown_passes_the_check_and_its_estimate_is_that_of_the_spe
         assert row.memory == pytest.approx(pasted.plan.memory.total.value, rel=1e-12)
 
 
+@telling(1)
 @pytest.mark.parametrize("nodes", [8, 9])
 def test_a_power_of_two_of_nodes_is_tried_where_the_nodes_are_none(nodes: int) -> None:
     """With 72 ranks, dp or pp has a factor of 9, which divides neither the batch of 32 nor the 32 layers."""
@@ -112,6 +114,7 @@ def test_a_power_of_two_of_nodes_is_tried_where_the_nodes_are_none(nodes: int) -
     assert on_eight.fewer_nodes is None
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("layout", "pins", "degrees", "unsearched"),
     [
@@ -160,6 +163,7 @@ layout: {framework: fsdp}
 """
 
 
+@thorough
 def test_where_rules_refuse_every_layout_the_first_is_told_with_its_rules() -> None:
     found = search(study_of(SLOW_LINKS), SearchOptions({"tp": 1, "cp": 1}, top=1, best_only=True))
     first = found.first_refused
@@ -188,6 +192,7 @@ def test_a_target_that_no_layout_meets_drops_none_and_is_told_with_each() -> Non
     assert all("low-goodput" in row.errors for row in report.layouts)
 
 
+@thorough
 def test_ties_are_ordered_by_memory_then_by_the_keys_they_need() -> None:
     report = search(study_of(DENSE), SearchOptions({"recompute": "none", "pp": 1}, top=8))
     tied = [row for row in report.layouts if row.tied]
@@ -198,6 +203,7 @@ def test_ties_are_ordered_by_memory_then_by_the_keys_they_need() -> None:
     assert max(times) <= min(times) * (1 + TIE)
 
 
+@thorough
 def test_more_headroom_never_finds_a_faster_layout() -> None:
     times = []
     for headroom in (0.0, 0.4, 0.7):
@@ -206,6 +212,7 @@ def test_more_headroom_never_finds_a_faster_layout() -> None:
     assert times == sorted(times)  # type: ignore[type-var]
 
 
+@thorough
 def test_where_nothing_fits_the_smallest_is_named() -> None:
     large = DENSE.replace("llama-3.1-8b", "llama-3.1-405b").replace("nodes: 2", "nodes: 1")
     report = search(study_of(large), SearchOptions({"cp": 1, "recompute": "full", "micro_batch": 1}, top=2))
@@ -233,6 +240,7 @@ def test_a_precision_without_a_peak_has_no_layouts() -> None:
     assert not report.layouts and "tpu-v5e has no peak at fp8" in report.why
 
 
+@thorough
 def test_the_command_writes_a_copy_and_keeps_what_is_around_the_layout(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -258,6 +266,7 @@ def test_a_pin_that_is_none_is_refused_in_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(JOBS, 3))
 def test_the_same_search_gives_the_same_rows(name: str) -> None:
     pinned = {"recompute": "none", "micro_batch": 1, "cp": 1, "pp": 1}

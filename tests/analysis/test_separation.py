@@ -13,6 +13,7 @@ from clusterspec.report.separation_text import separation_text
 from clusterspec.results.search import Separation
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
+from tests.effort import thorough
 
 SPEC = """\
 clusterspec: 1
@@ -67,6 +68,7 @@ def test_long_prompts_with_a_tight_token_target_are_computed_on_separate_engines
     assert json.dumps(found.to_json())
 
 
+@thorough
 def test_short_prompts_without_targets_are_not_separated() -> None:
     found = separation("concurrency: 64", tokens=64)
     assert found.separate is False and found.together and found.apart

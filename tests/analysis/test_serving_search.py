@@ -26,7 +26,7 @@ from clusterspec.analysis.studied import Pins
 from clusterspec.finding import Severity
 from clusterspec.results.search import LayoutRow, SearchReport
 from clusterspec.studies import Study, study_text
-from tests.effort import ALL_CASES, sampled, thorough
+from tests.effort import ALL_CASES, sampled, telling, thorough
 from tests.settings import SETTINGS
 
 DENSE: dict[str, Any] = {
@@ -136,6 +136,7 @@ def test_the_front_trades_the_tokens_of_a_user_for_those_of_an_accelerator() -> 
     assert len(set(accelerators)) == len(accelerators)
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("objective", "field", "sign"),
     [
@@ -152,6 +153,7 @@ def test_an_objective_orders_the_plans(objective: str, field: str, sign: int) ->
     assert values == sorted(values)
 
 
+@telling(1)
 @pytest.mark.parametrize("objective", ["accelerators", "cost", "tokens_per_accelerator"])
 def test_plans_that_serve_one_load_are_ordered_by_the_time_of_a_token(objective: str) -> None:
     """Two nodes serve 2 requests a second of 500 tokens: the 1,000 tokens/s of plans differ by rounding alone."""
@@ -180,6 +182,7 @@ def test_without_a_plan_the_nearest_is_shown_with_the_reason() -> None:
     assert report.smallest is not None and of(report.smallest)["tpot"] > 0.001
 
 
+@thorough
 def test_fixed_degrees_are_kept_and_pools_may_be_chosen() -> None:
     assert {row.layout["tp"] for row in found(study(DENSE), tp=4).layouts} == {4}
     few: dict[str, Any] = {} if ALL_CASES else {"tp": 8}
@@ -195,6 +198,7 @@ def test_an_arrival_rate_that_no_plan_sustains_is_met_by_none() -> None:
     assert not found(study(DENSE, concurrency=None, request_rate=10_000, targets=None)).layouts
 
 
+@thorough
 def test_a_plan_may_use_a_part_of_a_node() -> None:
     """141 GB of weights and two requests fit two H100, which read them in 26 ms at 80 % of their bandwidth."""
     one = study(DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 1}}, concurrency=2, max_sequences=16)
@@ -207,6 +211,7 @@ def test_a_plan_may_use_a_part_of_a_node() -> None:
     }
 
 
+@thorough
 def test_the_plan_of_the_spec_is_among_those_compared() -> None:
     """Three engines of one node and a half, which no step of the search has."""
     spec = DENSE | {"cluster": {"platform": "dgx-h100", "nodes": 9}, "layout": {"framework": "vllm", "tp": 24, "dp": 3}}

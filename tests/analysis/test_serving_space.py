@@ -20,6 +20,7 @@ from clusterspec.analysis.serving_plans.space import (
 from clusterspec.analysis.studied import NO_PINS, Pins
 from clusterspec.cluster.requests import Engines
 from tests.analysis.test_serving_search import DENSE, EXPERT, study
+from tests.effort import thorough
 
 
 def job_of(described: dict[str, object], **changes: object) -> ServingJob:
@@ -161,6 +162,7 @@ def splits(targets: dict[str, str] | None) -> tuple[ServingJob, dict[Split, Rate
     return job, plans, rated
 
 
+@thorough
 def test_without_targets_separate_engines_take_every_split_of_the_ranks() -> None:
     """Of the prefill engines every number that leaves a decode engine, with decode engines on all other ranks."""
     _, plans, _ = splits(None)
@@ -173,6 +175,7 @@ def test_without_targets_separate_engines_take_every_split_of_the_ranks() -> Non
     assert {*plans} == whole
 
 
+@thorough
 def test_with_targets_separate_engines_are_the_fewest_that_meet_them() -> None:
     _, plans, rated = splits({"ttft": "300 ms", "tpot": "10 ms"})
     assert {one.meets for one in plans.values()} == {True, False}

@@ -14,7 +14,7 @@ from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.results.diagnosis import LIKELY, Compared
 from tests.analysis.test_diagnosis import cluster
 from tests.analysis.test_program_lines import PAIR
-from tests.effort import sampled
+from tests.effort import sampled, telling
 
 WATCHDOG = (
     "[rank1]:[E1019 08:31:39.5 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog caught collective operation timeout: "
@@ -47,6 +47,7 @@ def _diagnosed(texts: dict[str, str]) -> tuple[Compared, ...]:
     return _compared(_logs(texts))
 
 
+@telling(2)
 @pytest.mark.parametrize(("line", "cause"), CAUSES)
 def test_no_order_of_the_files_moves_the_verdict(line: str, cause: str) -> None:
     logs = _logs({f"{rank}.log": text for rank, text in enumerate(SYMPTOMS)} | {"z.log": line})

@@ -23,7 +23,7 @@ from clusterspec.logs.traces import Arrival
 from clusterspec.records import replace
 from tests.analysis.jobs import design_of
 from tests.analysis.test_timetables import A, B, limits, timing
-from tests.effort import each
+from tests.effort import each, telling, thorough
 
 SERVED = """
 cluster: {platform: dgx-h200, nodes: 1}
@@ -96,6 +96,7 @@ def test_six_times_the_places_of_a_plan_are_offered_to_find_what_it_sustains(pla
     assert _probed_requests(places) == probed
 
 
+@thorough
 def test_a_plan_sustains_what_its_middle_three_fifths_complete() -> None:
     """With one place and ten seconds a request, the rate is a tenth, however long the first and the last take."""
     one = timing(most=limits(sequences=1))
@@ -191,6 +192,7 @@ def test_a_note_is_told_where_its_distortion_is(
     assert len(found) == len(told) and all(words in note for words, note in zip(told, found, strict=True)), found
 
 
+@telling(2)
 @each(
     ("load", "output", "widest"),
     [

@@ -31,7 +31,7 @@ from clusterspec.records import replace
 from clusterspec.results.simulation import SimulatedTarget
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
-from tests.effort import ALL_CASES, sampled, thorough
+from tests.effort import ALL_CASES, sampled, telling, thorough
 
 PLAN = """
 cluster: {{accelerator: {machine}, accelerators_per_node: {per}, nodes: {nodes}}}
@@ -124,6 +124,7 @@ PLANS: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
+@telling(2)
 @pytest.mark.parametrize("name", PLANS)
 def test_a_request_alone_takes_as_long_as_the_formulas_say(name: str) -> None:
     more, changes = PLANS[name]
@@ -187,6 +188,7 @@ def test_the_formulas_and_the_simulation_agree_at_every_load(name: str) -> None:
             assert found[quantity] == pytest.approx(said[quantity], rel=within), (share, flight, quantity)
 
 
+@thorough
 @pytest.mark.parametrize("flight", sampled([32, 96, 200], 4))
 def test_the_cache_that_a_step_reads_is_that_of_the_answers_in_flight(flight: int) -> None:
     """A longer answer is in flight for longer: half of the mean length would be steps 20 to 45 % too short."""
@@ -252,6 +254,7 @@ SHARED: dict[str, tuple[str, dict[str, object], float]] = {
 }
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(SHARED, 12))
 def test_prompts_that_share_steps_take_what_their_simulation_says(name: str) -> None:
     load, changes, within = SHARED[name]
@@ -304,6 +307,7 @@ FORMED: list[tuple[str, dict[str, object], float]] = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize("place", sampled(range(len(FORMED)), 4))
 def test_a_prompt_waits_for_the_step_that_was_formed_before_it_came(place: int) -> None:
     """In a loop it comes once the step after that of its predecessor's end runs, and the one after that is formed."""
@@ -321,6 +325,7 @@ def test_a_prompt_waits_for_the_step_that_was_formed_before_it_came(place: int) 
     )
 
 
+@thorough
 @pytest.mark.parametrize("rate", sampled([30, 44], 2))
 def test_replicas_of_a_prefill_engine_wait_for_the_one_with_several_prompts(rate: int) -> None:
     """A router counts the prompts of the running step, too: at half load some of 32 replicas have two in a step."""
@@ -366,6 +371,7 @@ def test_fetched_prompts_go_to_the_ranks_that_have_the_fewest_then() -> None:
     assert [rank.requests for rank in ranks] == [2, 2, 1]
 
 
+@thorough
 def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:
     # 16 attention replicas wait for every prompt of each other: a third of the time where the prompts come in waves
     study = plan(
@@ -380,6 +386,7 @@ def test_equal_requests_of_a_closed_loop_do_not_stay_in_step() -> None:
         assert (found == pytest.approx(expected.tpot, rel=0.2)) == agrees
 
 
+@thorough
 def test_caches_queue_on_the_link_of_the_engine_that_receives_them() -> None:
     # four engines send to one: 1,000 tokens of 131,072 bytes at 0.8 × 1 GB/s are 0.164 s a prompt, 6.1 a second
     apart = "disaggregated: {{prefill: {{replicas: 4}}, decode: {{replicas: 1}}, transfer: {{bandwidth: {} GB/s}}}}"
@@ -425,6 +432,7 @@ AT_ONCE: list[dict[str, object]] = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize("load", ["load: offline", "concurrency: 9999"])
 @pytest.mark.parametrize("changes", AT_ONCE)
 def test_prompts_of_requests_that_are_sent_at_once_count_once(load: str, changes: dict[str, object]) -> None:
@@ -460,6 +468,7 @@ layout: {{framework: {given["framework"]}, tp: 1, {given["layout"]}, dp: 1}}
     assert expected.output_tokens_per_second == rate
 
 
+@telling(1)
 @pytest.mark.parametrize("software", ["vllm", "sglang"])
 @pytest.mark.parametrize(("prompt", "count"), [(22, 4), (22, 64), (200, 4)])
 def test_equal_requests_of_a_run_stay_in_the_steps_in_which_they_came(software: str, prompt: int, count: int) -> None:
@@ -486,6 +495,7 @@ FIRST = (
 )
 
 
+@telling(2)
 @pytest.mark.parametrize(("software", "prompt", "count"), FIRST)
 def test_the_requests_that_start_a_run_wait_for_all_prompts_of_their_step(
     software: str, prompt: int, count: int
@@ -517,6 +527,7 @@ def test_kernels_compile_before_the_first_prompts_of_a_run_alone() -> None:
     assert not [name for name, *_ in plan(loads["run"]).plan.assumptions if "cold" in name]
 
 
+@thorough
 def test_prompts_wait_where_decoding_takes_most_of_each_chunk() -> None:
     # 256 tokens a step: s sequences leave 256 - s, and s / 199 prompts of 1,000 tokens begin
     study = plan("concurrency: 128, chunk_tokens: 256")
@@ -528,6 +539,7 @@ def test_prompts_wait_where_decoding_takes_most_of_each_chunk() -> None:
     assert first == pytest.approx(expected.ttft, rel=0.1) and expected.ttft > 10 * expected.prompt_time
 
 
+@thorough
 @pytest.mark.parametrize("load", sampled([0.85, 0.3, 0.6], 1))
 def test_prompts_alone_wait_as_in_a_queue_with_one_server(load: float) -> None:
     # M/G/1: two lengths of whole chunks, so that no two prompts share a step; Pollaczek-Khinchine
@@ -544,6 +556,7 @@ def test_prompts_alone_wait_as_in_a_queue_with_one_server(load: float) -> None:
     assert sum(waits) / len(waits) == pytest.approx(expected, rel=0.1)
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(["one", "chunks", "attention replicas", "drafts", "apart"], 6))
 def test_more_load_never_shortens_a_wait(name: str) -> None:
     more, changes = PLANS[name]
@@ -557,6 +570,7 @@ def test_more_load_never_shortens_a_wait(name: str) -> None:
     assert all(after >= before * 0.99 for before, after in pairwise(waits))
 
 
+@thorough
 def test_a_request_that_an_engine_receives_late_waits_as_the_formula_says() -> None:
     """After every 20 steps, and at once where nothing runs: in a closed loop and at a rate."""
     late = "receive_interval: 20"
@@ -640,6 +654,7 @@ def test_a_prompt_of_separate_engines_starts_once_the_decode_engine_has_received
         assert late - plain == pytest.approx(late_formula - plain_formula, rel=0.2)
 
 
+@thorough
 def test_bursts_wait_longer_than_a_poisson_process_of_the_same_rate() -> None:
     study = plan("load: open, request_rate: 20")
     calm, bursts = (mean_wait(simulated(study, drawn_arrivals(2, 3000, 20.0, cv, (1000, 200)))) for cv in (1.0, 4.0))
@@ -666,6 +681,7 @@ def test_requests_that_count_end_while_others_still_come() -> None:
     assert not any(each.ended > last for each in traffic.counted_requests(run.requests)[:-10])
 
 
+@telling(1)
 @pytest.mark.parametrize("cv", [0.5, 1.0, 3.0])
 def test_drawn_times_have_their_rate_and_their_variation(cv: float) -> None:
     times = drawn_times(7, 40_000, 5.0, cv)
@@ -675,6 +691,7 @@ def test_drawn_times_have_their_rate_and_their_variation(cv: float) -> None:
     assert sum((gap - mean) ** 2 for gap in gaps) / len(gaps) == pytest.approx((cv * mean) ** 2, rel=0.1)
 
 
+@telling(1)
 @pytest.mark.parametrize(("mean", "p99"), [(2000, 2000), (2000, 3000), (500, 4000), (100, 1400)])
 def test_drawn_lengths_have_their_mean_their_percentile_and_their_maximum(mean: int, p99: int) -> None:
     found = sorted(drawn_lengths("a", 60_000, mean, Lengths(mean, p99, None)))
@@ -739,6 +756,7 @@ def test_keys_of_the_load_that_disagree_are_errors(load: str) -> None:
     assert study.plan.serving is not None
 
 
+@thorough
 def test_more_engines_never_wait_longer() -> None:
     arrivals = drawn_arrivals(4, 1500, 40.0, 1.0, (1000, 200))
     waits = [mean_wait(simulated(plan("load: open, request_rate: 40", per=per), arrivals)) for per in (1, 2, 4)]
@@ -775,6 +793,7 @@ def test_an_engine_that_reserves_its_own_output_starts_a_request_once_that_fits(
     assert admitted["sglang"][1] < admitted["sglang"][2]
 
 
+@thorough
 @pytest.mark.parametrize(("prompt", "output"), sampled([(1000, 1000), (300, 1500), (200, 600)], 4))
 def test_a_full_cache_computes_again_what_the_formulas_say(prompt: int, output: int) -> None:
     """Three times as many requests as fit: without the tokens that are computed again they would end 7 to 14 % faster
@@ -810,6 +829,7 @@ def test_a_cache_holds_all_tokens_of_its_requests_in_steps_with_and_without_prom
     assert run.preemption_count > 50 and {*mixed} == {True, False}
 
 
+@thorough
 def test_a_loop_and_a_rate_that_fill_the_cache_have_one_throughput() -> None:
     """Simulated and by formula: both run the same requests, and the rest wait."""
     keys: dict[str, object] = {"input": 1000, "output": 500}
@@ -836,6 +856,7 @@ def test_a_larger_cache_is_never_slower() -> None:
     assert ends == sorted(ends, reverse=True)
 
 
+@thorough
 @pytest.mark.parametrize("sequences", sampled([1, 3, 40, 700], 8))
 @pytest.mark.parametrize("name", PLANS)
 def test_tabulated_steps_are_those_of_the_engine(name: str, sequences: int) -> None:
@@ -864,6 +885,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not() -> None:
     assert texts[0] == texts[1] != texts[2]
 
 
+@thorough
 def test_the_report_has_the_fields_of_its_interface() -> None:
     report = analysis.simulate(
         plan("load: open, request_rate: 20, prefix_hit: 0.3, targets: {tpot: 9 ms}"), requests=500
@@ -881,6 +903,7 @@ def test_the_report_has_the_fields_of_its_interface() -> None:
     assert report.saturation is not None and report.saturation > 20
 
 
+@thorough
 def test_a_plan_sustains_what_its_closed_loop_completes() -> None:
     text = """cluster: {platform: dgx-b200, nodes: 1}
 workload:
@@ -1038,6 +1061,7 @@ def test_requests_wait_for_places_though_their_mean_number_leaves_some_free(name
     assert latency_at(expected, pools.load, "ttft", 99) == pytest.approx(percentiles(firsts).p99, rel=tail)
 
 
+@thorough
 @pytest.mark.parametrize(("apart", "changes"), sampled([(f", {APART}", {"per": 2}), ("", {})], 4))
 def test_a_load_above_the_capacity_has_one_throughput_and_a_queue_that_grows(
     apart: str, changes: dict[str, object]
@@ -1055,6 +1079,7 @@ def test_a_load_above_the_capacity_has_one_throughput_and_a_queue_that_grows(
     assert all(after > before - 30 for before, after in pairwise(waiting))
 
 
+@thorough
 def test_a_short_loop_of_more_requests_than_fit_has_the_rate_of_a_long_one() -> None:
     """Two rounds and ten: requests that wait at the start have whole answers, and the last ones do not count."""
     flight = 3 * int(parts(plan("concurrency: 400, memory_fraction: 0.25"))[0].limit)
@@ -1067,12 +1092,14 @@ def test_a_short_loop_of_more_requests_than_fit_has_the_rate_of_a_long_one() -> 
         assert one.output_tokens_per_second == pytest.approx(200 * one.request_rate, rel=0.02)
 
 
+@thorough
 def test_progress_is_told_as_requests_end() -> None:
     told: list[tuple[int, int]] = []
     simulated_load(plan("request_rate: 20"), requests=1000, progress=lambda done, total: told.append((done, total)))
     assert told == [(250, 1000), (500, 1000), (750, 1000), (1000, 1000)]
 
 
+@thorough
 @pytest.mark.parametrize(("rate", "cv"), sampled([(20, 2), (20, 4), (5, 4)], 4))
 def test_the_longest_gaps_of_bursts_are_those_of_steps_with_many_prompts(rate: int, cv: int) -> None:
     """Prompts that come together share few long steps. Taken as coming at random, the 98th percentile of the gaps had a

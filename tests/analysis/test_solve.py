@@ -20,7 +20,7 @@ from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, study_of
 from tests.analysis.test_fleets import HOURS
 from tests.analysis.test_fleets import study as fleet_study
-from tests.effort import ALL_CASES, sampled, thorough
+from tests.effort import ALL_CASES, sampled, telling, thorough
 from tests.spec_keys import unknown_keys
 
 JOB = """
@@ -86,6 +86,7 @@ def test_the_most_oversubscription_is_never_below_one_to_one() -> None:
     assert loose.catalog_step is not None and loose.catalog_step <= loose.value
 
 
+@thorough
 def test_a_condition_that_nothing_meets_says_how_near_it_came() -> None:
     found = solve(study_of(JOB), "nic_bandwidth", "mfu>=0.99")
     assert found.value is None and found.why.startswith("not reachable: the best value is ")
@@ -95,6 +96,7 @@ def test_a_condition_that_nothing_meets_says_how_near_it_came() -> None:
     assert found.why.endswith("with the error over-budget")
 
 
+@thorough
 def test_a_quote_for_the_present_machine_rejects_no_other_one() -> None:
     """Twice the nodes need a second quote; an error elsewhere still rejects them."""
     quoted = JOB + (
@@ -106,6 +108,7 @@ def test_a_quote_for_the_present_machine_rejects_no_other_one() -> None:
     assert all("quote-off-bill" not in rules for rules in with_quote.errors.values())
 
 
+@thorough
 def test_fewest_nodes_are_those_below_which_the_run_is_late() -> None:
     one = study_of(JOB)
     assert one.plan.time_to_train is not None
@@ -113,6 +116,7 @@ def test_fewest_nodes_are_those_below_which_the_run_is_late() -> None:
     assert found.value == 16
 
 
+@thorough
 @pytest.mark.parametrize("metric", sampled(["mfu>=", "exposed<="], 4))
 def test_the_most_nodes_are_sought_that_keep_the_efficiency(metric: str) -> None:
     """More nodes divide the same batch, so that a limit on the efficiency holds up to a number."""
@@ -125,6 +129,7 @@ def test_the_most_nodes_are_sought_that_keep_the_efficiency(metric: str) -> None
     assert all(holds == (nodes <= found.value) for nodes, known, holds in found.probes if known is not None)
 
 
+@thorough
 def test_a_longer_sequence_fits_no_better() -> None:
     found = solve(study_of(JOB), "sequence_length", "fits")
     assert found.value is not None
@@ -133,6 +138,7 @@ def test_a_longer_sequence_fits_no_better() -> None:
     assert kept == sorted(kept, reverse=True)
 
 
+@telling(1)
 @pytest.mark.parametrize("name", ["nic_bandwidth", "oversubscription", "scale_up.bandwidth"])
 def test_a_monotone_lever_never_hurts_in_its_better_direction(name: str) -> None:
     from clusterspec.cost.estimate import estimate
@@ -146,6 +152,7 @@ def test_a_monotone_lever_never_hurts_in_its_better_direction(name: str) -> None
     assert seconds[0] != seconds[-1]
 
 
+@thorough
 def test_sensitivity_ranks_the_levers_by_the_time_for_a_token() -> None:
     report = sensitivity(study_of(JOB))
     effects = [abs(row.effect or 0.0) for row in report.levers]
@@ -160,6 +167,7 @@ def test_sensitivity_ranks_the_levers_by_the_time_for_a_token() -> None:
     assert doubled.effect == pytest.approx(doubled.step_time / 2 / report.step_time - 1)
 
 
+@thorough
 def test_every_other_recomputation_and_sharding_is_tried() -> None:
     """The best of them need not be next to that of the design: `none` is two steps from `full`."""
     one = study_of(JOB.replace("sharding: fsdp", "recompute: full, sharding: zero1"))
@@ -187,12 +195,14 @@ def served(concurrency: int) -> ServingTimes:
     return times
 
 
+@thorough
 def test_the_most_requests_in_flight_are_found_that_keep_a_latency() -> None:
     report = solve(study_of(SERVED), "concurrency", "tpot<=30ms")
     assert report.value is not None and report.value == int(report.value)
     assert served(int(report.value)).tpot <= 0.030 < served(int(report.value * 1.01) + 1).tpot
 
 
+@thorough
 def test_the_fewest_requests_in_flight_are_found_that_reach_a_throughput() -> None:
     report = solve(study_of(SERVED), "concurrency", "output_tokens_per_second>=2000")
     assert report.value is not None
@@ -200,6 +210,7 @@ def test_the_fewest_requests_in_flight_are_found_that_reach_a_throughput() -> No
     assert served(int(report.value) + 1).output_tokens_per_second >= 2000
 
 
+@thorough
 def test_levers_of_training_do_not_move_a_serving_plan() -> None:
     report = sensitivity(study_of(SERVED))
     assert {"concurrency", "input_tokens"} <= {row.key for row in report.levers}
@@ -209,6 +220,7 @@ def test_levers_of_training_do_not_move_a_serving_plan() -> None:
     assert more.effect is not None and more.effect > 0
 
 
+@thorough
 def test_the_answer_is_no_worse_than_a_present_value_that_meets_the_condition() -> None:
     """66 nodes fill more than a leaf once its ports are as fast as 800 Gb/s, so a faster NIC is slower here."""
     one = study_of(RAILS)
@@ -221,6 +233,7 @@ def test_the_answer_is_no_worse_than_a_present_value_that_meets_the_condition() 
 TARGETS = SERVED.replace("concurrency: 64", "concurrency: 64, targets: {tpot: 30 ms, ttft: 400 ms, percentile: 90}")
 
 
+@thorough
 def test_targets_are_met_up_to_a_load() -> None:
     report = solve(study_of(TARGETS), "concurrency", "targets")
     assert report.value is not None and not report.free
@@ -281,6 +294,7 @@ def test_a_spec_without_a_layout_is_told_so_or_gets_the_best_one() -> None:
     assert found.value is not None and found.layout
 
 
+@thorough
 def test_a_rate_at_which_the_queue_grows_meets_no_targets() -> None:
     text = SERVED.replace("concurrency: 64", "request_rate: 4000, targets: {ttft: 1000 s}")
     report = solve(study_of(text), "request_rate", "targets")
@@ -349,6 +363,7 @@ def test_values_around_a_design_are_the_next_that_are_sold() -> None:
     assert neighboring_lever_values(study_of(racks), 1)["nodes"] == (18, 36, 72), "nodes of whole domains"
 
 
+@thorough
 def test_each_lever_moves_one_step_each_way() -> None:
     one = study_of(JOB.replace("micro_batch: 1", "micro_batch: 2, recompute: selective"))
     moves: dict[str, set[object]] = {}
@@ -379,6 +394,7 @@ def test_a_condition_on_a_fleet_counts_the_other_pools_and_the_pauses_of_a_job()
             solve(one, "nodes", "fleet_cost<=1", whole=fleet)
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("text", "key", "condition"),
     [
@@ -398,6 +414,7 @@ STORED = JOB.replace("topology: fat-tree}}", "topology: fat-tree}, networks: {st
 BEHIND = ": `cluster.networks.storage.per_client` limits the "
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("store", "lever", "condition", "told"),
     [
@@ -454,6 +471,7 @@ UNMOVED = [  # the storage system, checkpoints, the key, the condition, and why 
 ]  # fmt: skip
 
 
+@telling(2)
 @pytest.mark.parametrize(("store", "saving", "key", "condition", "why"), UNMOVED)
 def test_a_key_that_cannot_move_a_measure_names_the_one_that_sets_it(
     store: str, saving: str, key: str, condition: str, why: str
@@ -490,6 +508,7 @@ def test_a_key_that_meets_a_condition_at_every_value_says_whether_it_moves_the_m
     assert ("No value of `nic_bandwidth` changes" in " ".join(solve_as_text(found).split())) is unmoved
 
 
+@thorough
 def test_a_checkpoint_that_no_key_states_moves_with_the_bandwidth() -> None:
     """112 GB within 1 % of 30 min, 18 s, are 6.25 GB/s; no other key sets that time."""
     one = study_of(store_and_checkpoints("", "checkpoint_interval: 30 min"))
@@ -518,6 +537,7 @@ def power_of(nodes: int, used: int) -> float:
     return found
 
 
+@thorough
 def test_nodes_of_a_job_on_a_part_of_its_cluster_are_those_of_the_job() -> None:
     """Up to twelve of the twelve of the machine; beyond, the machine has as many as the job."""
     found = solve(study_of(PART), "nodes", "power<=1 MW")

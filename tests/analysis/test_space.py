@@ -12,8 +12,10 @@ from clusterspec.finding import Severity
 from clusterspec.studies import variation
 from tests.analysis.jobs import DENSE, EXPERT, JOBS, choices, job, study_of
 from tests.catalog.shipped import held
+from tests.effort import telling
 
 
+@telling(2)
 @pytest.mark.parametrize("name", JOBS)
 def test_the_size_of_a_family_is_its_number_of_layouts(name: str) -> None:
     for family in families(job(JOBS[name])):
@@ -42,6 +44,7 @@ def test_pasted_into_the_spec_a_layout_resolves_to_itself(name: str) -> None:
         assert varied.design.layout == layout_of(searched, choice), section
 
 
+@telling(1)
 @pytest.mark.parametrize("name", ["dense", "expert", "sharded", "uneven"])
 def test_rules_of_divisibility_find_no_error_in_a_layout_of_the_search(name: str) -> None:
     one = study_of(JOBS[name])

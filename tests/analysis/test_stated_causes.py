@@ -233,7 +233,7 @@ import pytest
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_drawn_threads import Thread
 from tests.analysis.test_program_lines import PAIR, read
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 with (Path(__file__).parent / "stated_causes.csv").open(encoding="utf-8", newline="") as file:
     ROWS = tuple(csv.DictReader(file))
@@ -253,6 +253,7 @@ def test_the_cause_that_an_address_states_is_named_first(thread: Thread) -> None
     assert _named(thread)[:1] == [thread.cause]
 
 
+@thorough
 @pytest.mark.parametrize("thread", _threads("named"), ids=lambda each: each.address)
 def test_the_cause_that_an_address_states_is_named(thread: Thread) -> None:
     assert thread.cause in _named(thread)[1:]

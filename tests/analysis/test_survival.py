@@ -23,7 +23,7 @@ from clusterspec.cost.plan import transfer_rows
 from clusterspec.records import replace
 from clusterspec.results.survival import SPAN, STAGES, STRATEGIES, TAPERS, Curve
 from tests.analysis.jobs import design_of
-from tests.effort import sampled, thorough
+from tests.effort import sampled, telling, thorough
 
 UP, NIC = 400e9, 50e9
 """B/s per direction of an accelerator in its domain, and of a NIC."""
@@ -138,6 +138,7 @@ def training(nodes: int = 4, model: str = "llama-3.1-8b", platform: str = "dgx-h
     return design_of(f"cluster: {cluster}\nworkload: {work}\nlayout: {{tp: 2}}\n")
 
 
+@telling(1)
 @pytest.mark.parametrize(("ratio", "shown"), [("3:1", 3.0), (f"{2 * TAPERS[1]:g}:1", TAPERS[1])])
 def test_the_oversubscription_that_is_shown_lies_on_its_axis(ratio: str, shown: float) -> None:
     fabric = f", scale_out: {{technology: infiniband-ndr, topology: fat-tree, oversubscription: {ratio}}}"
@@ -187,12 +188,14 @@ def test_a_survival_table_has_a_quarter_the_nodes_of_the_spec_and_four_times_as_
     assert 0 < found.error < 0.03 and found.checked > CHECKS * len(found.cases)
 
 
+@thorough
 def test_a_printed_report_has_the_case_of_the_spec_alone() -> None:
     found = survival(training(8), live=False)
     assert found is not None
     assert found.nodes == (8,) and [name for name, _ in found.models] == ["llama-3.1-8b"]
 
 
+@thorough
 def test_a_case_says_what_the_estimate_of_its_layout_says_on_the_nodes_of_the_job() -> None:
     """The job has half of the machine; a model that does not fit is marked in every case."""
     work = "{model: llama-3.1-70b, sequence_length: 4096, global_batch: 128}"

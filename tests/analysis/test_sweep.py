@@ -14,7 +14,7 @@ from clusterspec import studies
 from clusterspec.analysis.sweeps import SweepFault, read_axes
 from clusterspec.cli import run
 from tests.analysis.jobs import DENSE
-from tests.effort import sampled, thorough
+from tests.effort import sampled, telling, thorough
 
 AXES = """
 base: spec.yaml
@@ -56,6 +56,7 @@ def test_a_point_of_a_sweep_is_the_estimate_of_the_changed_spec(
     assert found[1]["mfu"] == pytest.approx(plan.mfu)
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("axes", "layout", "priced"),
     [
@@ -74,10 +75,12 @@ def test_the_price_of_a_machine_is_not_that_of_another(
     assert [row["cost"] is not None for row in rows(folder, capsys, "--jobs", "1")] == priced
 
 
+@thorough
 def test_several_processes_give_the_same_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rows(folder, capsys, "--jobs", "2") == rows(folder, capsys, "--jobs", "1")
 
 
+@thorough
 def test_the_best_layout_of_a_point_is_no_slower_than_that_of_the_spec(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,6 +93,7 @@ def test_the_best_layout_of_a_point_is_no_slower_than_that_of_the_spec(
     assert float(str(best[0]["step_time"])) <= float(str(fixed[0]["step_time"]))
 
 
+@thorough
 def test_a_point_has_its_best_layout_where_that_of_the_spec_cannot_run(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,6 +129,7 @@ ROWS = [  # the axis, and for each value the rule in its row, whether the plan f
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("axis", "expected"), ROWS)
 def test_a_row_with_an_error_does_not_say_that_its_plan_fits(
     axis: str, expected: list[tuple[str | None, bool | None, bool]], folder: Path, capsys: pytest.CaptureFixture[str]

@@ -137,7 +137,7 @@ from clusterspec.records import replace
 from clusterspec.results.diagnosis import Compared
 from tests.analysis.test_diagnosis import cluster, log, names
 from tests.analysis.test_program_lines import read
-from tests.effort import sampled
+from tests.effort import sampled, telling, thorough
 from tests.settings import SETTINGS
 
 with (Path(__file__).parent / "threads_with_machines.csv").open(encoding="utf-8", newline="") as file:
@@ -164,11 +164,13 @@ def _rows(place: str) -> list[dict[str, str]]:
     return [row for row in ROWS if row["place"] == place]
 
 
+@thorough
 @pytest.mark.parametrize("row", sampled(_rows("first"), len(ROWS) // 2), ids=lambda row: row["address"])
 def test_the_cause_that_a_thread_states_is_named_first_on_its_machine(row: dict[str, str]) -> None:
     assert names(_compared(row))[0] == row["cause"]
 
 
+@thorough
 @pytest.mark.parametrize("row", _rows("named"), ids=lambda row: row["address"])
 def test_the_cause_that_a_thread_states_is_named_on_its_machine(row: dict[str, str]) -> None:
     assert row["cause"] in names(_compared(row))[1:]
@@ -179,6 +181,7 @@ def test_a_run_that_its_machine_explains_has_no_cause(row: dict[str, str]) -> No
     assert not names(_compared(row))
 
 
+@thorough
 @pytest.mark.parametrize("row", _rows("missed"), ids=lambda row: row["address"])
 def test_a_cause_that_neither_lines_nor_machine_tell_is_not_named(row: dict[str, str]) -> None:
     assert row["cause"] not in names(_compared(row))
@@ -396,6 +399,7 @@ def test_a_rank_that_was_ended_answers_none_of_its_peers(text: str, cause: str) 
     assert found is not None and names(found)[0] == cause
 
 
+@telling(1)
 @pytest.mark.parametrize(("flat", "named"), [(True, False), (False, True)])
 def test_small_messages_explain_nothing_where_larger_ones_are_no_faster(flat: bool, named: bool) -> None:
     machine = cluster("{platform: dgx-h100, nodes: 2}")

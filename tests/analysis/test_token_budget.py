@@ -10,7 +10,7 @@ from clusterspec.analysis.simulation.run import SimulatedLoad, simulated_load
 from clusterspec.cost.serving.percentiles import latency_at
 from tests.analysis.test_simulation import drawn_arrivals, mean_wait, parts, plan
 from tests.analysis.test_simulation import simulated as simulation_of
-from tests.effort import sampled, thorough
+from tests.effort import sampled, telling, thorough
 
 
 def output_rate(load: SimulatedLoad) -> float:
@@ -22,6 +22,7 @@ def output_rate(load: SimulatedLoad) -> float:
 ONE = {"machine": "h100-sxm-80gb", "framework": "vllm"}
 
 
+@thorough
 @pytest.mark.parametrize(
     ("prompt", "chunk", "output"), sampled([(4000, 2048, 100), (4000, 8192, 100), (500, 8192, 50)], 4)
 )
@@ -85,6 +86,7 @@ def test_prompts_wait_on_several_prefill_engines_as_long_as_simulated(prompt: in
             assert latency_at(times, pools.load, "ttft", percentile) == pytest.approx(simulated, rel=0.3), part
 
 
+@telling(1)
 @pytest.mark.parametrize("flight", [16, 64])
 def test_all_requests_of_a_loop_that_prefill_engines_limit_wait_alike(flight: int) -> None:
     split = f"chunk_tokens: 8192, {APART.format(prefill=1)}, load: closed, concurrency: {flight}"
@@ -102,6 +104,7 @@ def test_a_plan_sustains_no_more_prompts_than_its_prefill_engines_compute() -> N
     assert found.saturation == pytest.approx(pools.prompts.attention_ranks / times.state.service, rel=0.1)
 
 
+@thorough
 @pytest.mark.parametrize(
     ("requests", "places", "part"), sampled([(200, 16, 0.9), (600, 72, 0.9), (600, 72, 1.0), (200, 16, 1.25)], 8)
 )
@@ -116,6 +119,7 @@ def test_irregular_requests_of_a_run_find_no_place_at_times(requests: int, place
     assert latency_at(expected, pools.load, "ttft", 99) == pytest.approx(high, rel=0.25)
 
 
+@telling(1)
 @pytest.mark.parametrize("run", ["", ", requests: 200"])
 @pytest.mark.parametrize("rate", [5, 40])
 def test_requests_that_come_more_evenly_wait_no_longer(rate: int, run: str) -> None:

@@ -6,8 +6,10 @@ import pytest
 
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import PAIR, read
+from tests.effort import telling
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("line", "causes"),
     [

@@ -16,7 +16,7 @@ from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.records import NamedTuple
 from clusterspec.studies import study_text
 from tests.analysis.jobs import study_of
-from tests.effort import diagonal, sampled, thorough
+from tests.effort import diagonal, sampled, telling, thorough
 from tests.settings import SETTINGS
 
 NODE: dict[str, Any] = {"platform": "dgx-h100", "nodes": 1}
@@ -104,6 +104,7 @@ def test_recurrent_states_in_a_pool_of_their_own_limit_simulated_engines_too(
 SESSION = {"turns": 8, "think_time": "20 s", "growth": 1500}
 
 
+@thorough
 @pytest.mark.parametrize(
     ("tp", "load", "value", "framework"),
     sampled([(8, "concurrency", 16, "vllm"), (1, "request_rate", 18, "vllm"), (8, "concurrency", 24, "sglang")], 4),
@@ -128,6 +129,7 @@ def test_stated_lengths_of_answers_hold_in_conversations() -> None:
     assert sorted(outputs)[-20] == pytest.approx(1500, rel=0.25)  # 1 in 100 of 2,000
 
 
+@thorough
 @pytest.mark.parametrize(("p99", "rate"), sampled([(30000, 10), (15000, 16)], 2))
 def test_a_tenth_and_a_hundredth_of_the_requests_wait_behind_long_prompts(p99: int, rate: int) -> None:
     """Prompts of drawn lengths: the longest run for most of the time, so that others wait behind them."""
@@ -142,6 +144,7 @@ def test_a_tenth_and_a_hundredth_of_the_requests_wait_behind_long_prompts(p99: i
     assert found[99] == pytest.approx(followed.p99, rel=0.25)
 
 
+@telling(1)
 @pytest.mark.parametrize("concurrency", [1, 4, 8])
 def test_requests_with_an_engine_of_their_own_wait_for_no_other(concurrency: int) -> None:
     """8 engines of one accelerator: a request goes where none is, in the formulas as in the simulation."""

@@ -14,6 +14,7 @@ from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.results.verdict import OF_PURCHASE, VerdictStatus
 from clusterspec.source import Position, Span
 from clusterspec.studies import Study, study_text
+from tests.effort import telling
 from tests.settings import SETTINGS
 
 RUNS = """\
@@ -234,6 +235,7 @@ IMPOSSIBLE = {
 TIMES = ("step_time", "tokens_per_second_per_accelerator", "mfu", "hfu", "time_to_train", "serving")
 
 
+@telling(2)
 @pytest.mark.parametrize("rule", IMPOSSIBLE)
 def test_a_layout_that_cannot_run_has_no_time_and_no_advice_about_times(rule: str) -> None:
     one = study(IMPOSSIBLE[rule])
@@ -256,6 +258,7 @@ def test_a_layout_that_cannot_run_fails_without_its_finding(rule: str) -> None:
     )
 
 
+@telling(2)
 @pytest.mark.parametrize("rule", IMPOSSIBLE)
 def test_a_verdict_in_words_names_no_rule(rule: str) -> None:
     """A report prints messages, and what a rule reports where a team leaves its finding out."""

@@ -12,6 +12,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.audit import Audit, audit, audit_text, due_date
 from clusterspec.cli import run
 from tests.catalog.shipped import CATALOG
+from tests.effort import thorough
 
 TODAY = date(2026, 11, 30)
 WHOLE = (Path(__file__).parent / "company" / "accelerators" / "acme-x1.yaml").read_text()
@@ -92,6 +93,7 @@ def test_what_was_read_more_than_a_year_ago_is_listed_with_the_number_of_its_fig
     assert audited(tmp_path, WHOLE, date(2027, 11, 2)).aged == (("Acme X1 data sheet, read 2026-11-01", 9),)
 
 
+@thorough
 def test_an_announcement_whose_day_has_passed_is_listed(tmp_path: Path) -> None:
     soon = WHOLE.replace("samples only", "expected in the third quarter of 2026")
     assert audited(tmp_path, soon, date(2026, 9, 30)).overdue == ()
@@ -136,6 +138,7 @@ def test_the_command_ends_with_1_where_there_are_faults(tmp_path: Path, capsys: 
     assert "acme-x1" in json.loads(capsys.readouterr().out)["faults"][0]
 
 
+@thorough
 def test_the_command_ends_with_0_where_there_are_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["catalog", "audit"]) == 0
     assert capsys.readouterr().out.startswith("faults (0)\n")

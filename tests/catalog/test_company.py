@@ -11,6 +11,7 @@ from clusterspec.catalog.export import catalog_rows, show_text
 from clusterspec.catalog.lookup import entry_named
 from clusterspec.catalog.open_data import fact_records
 from clusterspec.source import Assumed, Cited
+from tests.effort import thorough
 
 COMPANY = Path(__file__).parent / "company"
 WHOLE = (COMPANY / "accelerators" / "acme-x1.yaml").read_text()
@@ -134,6 +135,7 @@ def test_a_name_from_a_spec_never_leaves_the_catalog(name: str) -> None:
 WITNESS = 'sources:\n  second: {title: Acme brief, url: "https://acme.example/brief", read: 2026-11-02}'
 
 
+@thorough
 def test_a_second_source_is_kept_in_addition_to_the_first(folder: Path) -> None:
     text = WHOLE.replace("sources:", WITNESS).replace("links: 18", "links: {is: 18, also: [second]}")
     (folder / "accelerators" / "acme-x1.yaml").write_text(text)

@@ -10,7 +10,7 @@ from clusterspec.catalog.reader import RawEntry
 from clusterspec.document import parse
 from clusterspec.source import Cited, Source
 from tests.catalog.shipped import CARDS, CATALOG, NAMES, every_fact
-from tests.effort import each, sampled
+from tests.effort import each, sampled, thorough
 
 PROMISED = (Path(__file__).parent / "promised_ids.txt").read_text().split()
 FOLDERS = {"switch": "switches", "kernels": "kernels", "library": "libraries", "optics": "optics"}
@@ -125,6 +125,7 @@ def test_no_figure_of_hardware_or_software_lacks_a_source_that_was_read() -> Non
 ENTRIES = sorted(resources.catalog().glob("*/*.yaml"))
 
 
+@thorough
 @each("path", sampled(ENTRIES, len(ENTRIES) // 2))
 def test_reading_only_values_gives_the_same_values_as_reading_all(path: Path) -> None:
     from clusterspec.document import decode, parse

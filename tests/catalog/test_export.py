@@ -58,6 +58,7 @@ def test_a_row_has_one_convention_and_the_printed_figure(table: list[dict[str, s
     assert len(nvlink["read"]) == len("2026-11-20")
 
 
+@thorough
 def test_json_says_its_license_and_holds_the_same_rows(table: list[dict[str, str]]) -> None:
     body = export_json(CATALOG)
     assert (body["license"], body["license_url"]) == ("CC-BY-4.0", LICENSE_URL)

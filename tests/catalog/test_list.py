@@ -9,6 +9,7 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.export import CatalogRow, catalog_rows, filtered_rows
 from clusterspec.cli import run
+from tests.effort import thorough
 
 ALL = catalog_rows(Catalog.open())
 
@@ -83,6 +84,7 @@ def test_columns_that_are_stated_are_obeyed_in_a_pipe(
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
 
 
+@thorough
 def test_piped_output_is_not_truncated(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert run(["catalog", "list"]) == 0

@@ -9,6 +9,7 @@ import pytest
 
 from clusterspec.catalog.open_data import fact_records
 from tests.catalog.shipped import CATALOG
+from tests.effort import thorough
 from tools.release import data
 
 SAMPLE = Path(__file__).with_name("sample_2026_11.csv")
@@ -42,6 +43,7 @@ def test_citation_and_changes_name_the_last_release() -> None:
     assert f"## {last['release']}\n" in (data.CATALOG / "CHANGES.md").read_text("utf-8")
 
 
+@thorough
 def test_the_sample_is_of_figures_that_the_catalog_has() -> None:
     rows = list(csv.DictReader(SAMPLE.read_text("utf-8").splitlines()))
     assert len(rows) == 1579

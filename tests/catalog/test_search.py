@@ -14,7 +14,7 @@ from clusterspec.catalog.known_parts import KnownPart, known_parts, part_of_name
 from clusterspec.catalog.lookup import KnownByName, entries_named
 from clusterspec.catalog.search import entries_with_words, search_text
 from tests.catalog.shipped import CATALOG
-from tests.effort import each, sampled
+from tests.effort import each, sampled, thorough
 
 with (Path(__file__).parent / "wanted_2026_11.csv").open(encoding="utf-8", newline="") as _file:
     WANTED = [(row["words"], row["found"]) for row in csv.DictReader(_file)]
@@ -22,6 +22,7 @@ with (Path(__file__).parent / "wanted_2026_11.csv").open(encoding="utf-8", newli
 STATUSES = {"announced", "sampling", "in production", "shipping", "not for sale", "cancelled"}
 
 
+@thorough
 @each(("words", "wanted"), sampled(WANTED, len(WANTED)))
 def test_what_is_wanted_is_found(words: str, wanted: str) -> None:
     found = entries_with_words(CATALOG, words)
@@ -135,6 +136,7 @@ def test_a_designation_does_not_end_within_a_word() -> None:
     assert [each.id for each in entries_with_words(CATALOG, "Q3400RA").rows] == ["quantum-x800-q3400"]
 
 
+@thorough
 def test_a_release_after_the_name_of_software_is_left_out() -> None:
     assert [each.id for each in entries_with_words(CATALOG, "Neuron SDK 2.28").rows] == ["neuron"]
     assert [each.name for each in entries_with_words(CATALOG, "verl v0.7.0rc1").parts] == ["verl"]
@@ -143,6 +145,7 @@ def test_a_release_after_the_name_of_software_is_left_out() -> None:
     assert entries_with_words(CATALOG, "9.9").rows == ()
 
 
+@thorough
 def test_words_for_what_a_part_is_count_where_an_entry_has_them() -> None:
     assert entries_with_words(CATALOG, "rack").rows
     assert [each.id for each in entries_with_words(CATALOG, "CoreWeave GB300 instance").rows] == ["coreweave-gb300"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import BASE, Call
+from tests.effort import telling, thorough
 
 FABRIC = """\
 clusterspec: 1
@@ -46,6 +47,7 @@ IN_A_SPEC = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("text", "path"), IN_A_SPEC)
 def test_a_faulty_value_is_a_finding_at_its_key(text: str, path: str, call: Call) -> None:
     Path("spec.yaml").write_text(text)
@@ -59,6 +61,7 @@ def test_a_faulty_value_is_a_finding_at_its_key(text: str, path: str, call: Call
         assert 1 <= finding["column"] <= len(lines[finding["line"] - 1]) + 1
 
 
+@thorough
 @pytest.mark.parametrize(("text", "_"), IN_A_SPEC)
 @pytest.mark.parametrize(
     "words",
@@ -85,6 +88,7 @@ NOT_QUITE = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize("text", NOT_QUITE)
 @pytest.mark.parametrize("command", ["check", "estimate", "bom"])
 def test_an_incomplete_spec_is_no_internal_error(command: str, text: str, call: Call) -> None:

@@ -63,6 +63,7 @@ def test_a_stale_baseline_entry_is_reported(call: Call) -> None:
     assert "nothing any more" not in call("check", "other.yaml", "--baseline", "known.json").out
 
 
+@thorough
 def test_a_fingerprint_does_not_depend_on_lines_and_folders(call: Call) -> None:
     Path("a/b").mkdir(parents=True)
     Path("a/clusterspec.toml").touch()
@@ -101,6 +102,7 @@ def places(call: Call, *words: str) -> list[tuple[str, str, int]]:
     return [(one["file"], one["rule"], one["line"]) for one in findings]
 
 
+@thorough
 def test_a_fault_of_a_base_is_reported_at_the_base_where_it_is_checked_else_in_each_spec(call: Call) -> None:
     Path("base.yaml").write_text(FLAWED)
     for name in ("one", "two"):
@@ -133,6 +135,7 @@ def test_a_fault_of_a_combination_is_reported_in_each_derived_spec(call: Call) -
     assert places(call, ".", "--baseline", "known.json") == [("31.yaml", "world-size-mismatch", 2)]
 
 
+@thorough
 @pytest.mark.parametrize("derived", [DERIVED, COMBINED], ids=["inherited", "combined"])
 def test_the_verdict_of_a_derived_spec_does_not_depend_on_what_else_is_checked(derived: str, call: Call) -> None:
     """Alone, with its base, with a sibling and in its folder, its JUnit case fails, with a baseline or without."""

@@ -14,7 +14,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.cli.commands import COMMANDS, documented_commands, parser
 from clusterspec.cli.options import Parser
 from tests.cli.conftest import BASE, Call
-from tests.effort import diagonal, each, sampled
+from tests.effort import diagonal, each, sampled, telling, thorough
 
 VALUES = {
     "DATE": "2026-11-20",
@@ -56,6 +56,7 @@ def read(*words: str) -> dict[str, object]:
     return {key: value for key, value in vars(parser(words).parse_args(words)).items() if key != "run"}
 
 
+@thorough
 @pytest.mark.parametrize("name", sampled(LEAVES, 13))
 def test_an_option_means_the_same_before_between_and_after_the_arguments(name: str) -> None:
     leaf, command = LEAVES[name], name.split()
@@ -72,6 +73,7 @@ def test_an_option_means_the_same_before_between_and_after_the_arguments(name: s
             assert read(*command, *takes, *option, *must) == expected
 
 
+@telling(2)
 @each("name", LEAVES)
 @each("option", [["--catalog", "check"], ["--catalog=list"], ["--debug"], ["--color", "never"]])
 def test_an_option_of_all_commands_may_precede_the_command(name: str, option: list[str]) -> None:
@@ -141,6 +143,7 @@ def test_without_a_command_the_help_is_printed(words: list[str], call: Call) -> 
     assert call(*words) == call("--help")
 
 
+@telling(1)
 @pytest.mark.parametrize("name", [*COMMANDS, *LEAVES])
 def test_help_of_a_command_is_its_help_option(name: str, call: Call) -> None:
     done = call("help", *name.split())

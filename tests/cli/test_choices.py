@@ -11,6 +11,7 @@ import pytest
 
 from clusterspec.cli.options import positive_integer
 from tests.cli.conftest import BASE, Call
+from tests.effort import telling
 
 CONFIGURATIONS = [
     ('select = ["no-such-rule"]', "no rule or group is called 'no-such-rule'"),
@@ -25,6 +26,7 @@ CONFIGURATIONS = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("text", "said"), CONFIGURATIONS)
 def test_a_configuration_that_cannot_hold_is_one_line(text: str, said: str, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)

@@ -14,7 +14,7 @@ import pytest
 from clusterspec import resources
 from clusterspec.cli.commands import COMMANDS, TITLES, documented_commands, parser
 from tests.cli.conftest import BASE, Call
-from tests.effort import sampled
+from tests.effort import sampled, telling, thorough
 
 CONTRACT = {
     "check",
@@ -48,6 +48,7 @@ def test_each_command_stands_once_in_the_help_below_what_it_is_for() -> None:
     assert sorted(name for names in TITLES.values() for name in names.split()) == sorted(COMMANDS)
 
 
+@telling(2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_begins_with_a_call_that_works(name: str) -> None:
     one = dict(documented_commands(parser()))[name]
@@ -121,6 +122,7 @@ def test_a_spec_without_workload_has_null_for_unknown_fields(call: Call) -> None
     assert document["cluster"]["accelerators"] == 32
 
 
+@thorough
 def test_every_term_can_be_explained(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     document = json.loads(call("estimate", "spec.yaml", "--format", "json").out)
@@ -172,6 +174,7 @@ def test_the_library_gives_the_same_results_as_the_commands(call: Call) -> None:
     )
 
 
+@thorough
 @pytest.mark.parametrize("kind", sampled(["design", "procurement"], 4))
 def test_reports_are_written(kind: str, call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
@@ -180,6 +183,7 @@ def test_reports_are_written(kind: str, call: Call) -> None:
     assert Path("out.html").read_bytes().startswith(b"<!doctype html>")
 
 
+@thorough
 def test_a_report_is_written_as_json_with_the_designs_that_it_is_compared_with(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     Path("other.yaml").write_text(BASE.replace("tp: 2", "tp: 4"))
@@ -191,6 +195,7 @@ def test_a_report_is_written_as_json_with_the_designs_that_it_is_compared_with(c
     assert [one["estimate"]["layout"]["tp"] for one in document["against"]] == [4]
 
 
+@thorough
 def test_the_same_report_has_the_same_content(call: Call) -> None:
     Path("spec.yaml").write_text(BASE)
     for name in ("one.html", "two.html"):

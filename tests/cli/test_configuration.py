@@ -15,7 +15,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.config import schema
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_written_files import FLAWED
-from tests.effort import sampled
+from tests.effort import sampled, telling
 
 RULE = "duplex-counted-as-one-way"
 
@@ -29,6 +29,7 @@ def files(call: Call, *words: str) -> list[str]:
     return [row["file"] for row in json.loads(call("check", *words, "--format", "json").out)["inputs"]]
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -65,6 +66,7 @@ def test_a_rule_decides_over_its_group_and_an_override_over_the_rest(text: str, 
     assert finding["severity"] == severity
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("configuration", "ignored", "found"),
     [
@@ -90,6 +92,7 @@ def test_excluded_files_are_not_checked(configuration: str, ignored: str, found:
     assert files(call, "specs/a.yaml", "specs/b.yaml") == ["specs/a.yaml", "specs/b.yaml"]
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("configuration", "found"),
     [

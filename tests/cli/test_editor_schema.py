@@ -19,7 +19,7 @@ from clusterspec.source import Source
 from clusterspec.studies import Settings, study_text
 from tests.catalog.test_company_folders import DAY, written
 from tests.cli.conftest import ROOT, Call
-from tests.effort import each
+from tests.effort import each, telling, thorough
 
 SHIPPED = ROOT / "schemas" / "editor.schema.json"
 EDITOR: dict[str, Any] = json.loads(SHIPPED.read_text("utf-8"))
@@ -46,6 +46,7 @@ def keywords(node: Any) -> set[str]:
     return found
 
 
+@thorough
 def test_it_is_sound_draft_7_without_keywords_of_its_own() -> None:
     jsonschema.Draft7Validator.check_schema(EDITOR)
     assert EDITOR["$schema"] == "http://json-schema.org/draft-07/schema#"
@@ -232,6 +233,7 @@ operations: {checkpoint_interval: 1 h}
 """
 
 
+@telling(1)
 @each(("old", "new"), [("", ""), *MUTATED])
 def test_it_agrees_with_check_on_quantities_and_names(old: str, new: str) -> None:
     assert old in WHOLE

@@ -12,6 +12,7 @@ from clusterspec.cli.fixes import FileChange, write_changes
 from clusterspec.finding import Edit
 from clusterspec.source import Position, Span
 from tests.cli.conftest import BASE, Call
+from tests.effort import telling, thorough
 
 PARTS = """\
 clusterspec: 1
@@ -50,6 +51,7 @@ NAMES = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize(("text", "old", "new"), NAMES, ids=lambda text: text[:40].strip())
 def test_a_catalog_id_is_changed_only_by_unsafe_fixes(text: str, old: str, new: str, call: Call) -> None:
     assert old in text
@@ -62,6 +64,7 @@ def test_a_catalog_id_is_changed_only_by_unsafe_fixes(text: str, old: str, new: 
     assert not any(finding.get("fix", {}).get("safe") for finding in json.loads(done.out)["findings"])
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("old", "new", "fixed"),
     [

@@ -10,6 +10,7 @@ import yaml
 
 from clusterspec import load
 from tests.cli.conftest import Call
+from tests.effort import thorough
 from tests.studies.test_fleets import POOLS, SINGLE, WORK, as_fleet
 
 FLEET = POOLS + f"  a: {{pool: train, nodes: 8, {WORK}}}\n  b: {{pool: train, {WORK}}}\n  c: {{pool: serve, {WORK}}}\n"
@@ -47,6 +48,7 @@ def test_a_chosen_job_is_estimated_as_a_design(call: Call) -> None:
     assert made["step_time"] > 0
 
 
+@thorough
 def test_a_job_names_the_nodes_of_its_pool_that_no_job_has(call: Call) -> None:
     """16 nodes: 8 and 5 of two jobs leave 3; a job of its own with 8 of them leaves 8, in either form."""
     two = POOLS + f"  a: {{pool: train, nodes: 8, {WORK}}}\n  b: {{pool: train, nodes: 5, {WORK}}}\n"
@@ -115,6 +117,7 @@ def test_the_cost_of_a_pool_is_billed_by_nodes_and_share(call: Call) -> None:
     assert "none of the stated prices is for a part of these pools" in call("cost", "x.yaml").out
 
 
+@thorough
 def test_the_fields_of_a_job_are_those_of_its_design(call: Call) -> None:
     Path("x.yaml").write_text(FLEET)
     for verb in ("estimate", "bom", "cost"):
@@ -191,6 +194,7 @@ def test_an_unreadable_file_is_no_fleet_and_no_cluster(call: Call) -> None:
     assert call("estimate", "x.yaml", "--job", "a").status == 1
 
 
+@thorough
 def test_the_search_of_a_job_without_a_layout_keeps_to_its_nodes() -> None:
     work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
     single = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 16}}\n{work}\nlayout: {{nodes: 4}}\n"
@@ -223,6 +227,7 @@ jobs:
 """
 
 
+@thorough
 def test_conditions_on_a_fleet_add_up_all_pools(call: Call) -> None:
     """By hand: pool b draws 3 × 8 kW and a switch of 1 kW; of 56 kW pool a may take 3 nodes of 10 kW and a switch."""
     Path("x.yaml").write_text(SOLVED)

@@ -42,6 +42,7 @@ def parsed(text: str) -> Any:
     return json.loads(text, parse_constant=refused)
 
 
+@thorough
 @quickly
 @given(data=HOSTILE)
 def test_every_finding_lies_inside_the_file(data: bytes, call: Call) -> None:

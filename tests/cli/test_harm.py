@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_written_files import FLAWED
+from tests.effort import telling, thorough
 
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from clusterspec.__main__ import main; main()"
 
@@ -74,6 +75,7 @@ def test_the_content_of_a_base_that_is_not_a_spec_is_not_printed(text: str, proj
     assert "hunter2" not in done.out
 
 
+@telling(1)
 @pytest.mark.parametrize("option", ["--output", "--write-baseline"])
 @pytest.mark.parametrize("target", ["base.yaml", "clusterspec.toml", "known.json", "own/accelerators/mine.yaml"])
 def test_inputs_are_not_overwritten(option: str, target: str, project: Path, call: Call) -> None:
@@ -221,6 +223,7 @@ def test_deep_folders_are_reported_and_not_searched_further(call: Call) -> None:
     )
 
 
+@thorough
 def test_findings_beyond_the_limit_are_counted(call: Call) -> None:
     lengths = []
     for number in (1_000, 2_000):

@@ -11,6 +11,7 @@ import yaml
 
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_written_files import FLAWED, MENDED
+from tests.effort import telling
 
 HOOKS: dict[str, dict[str, Any]] = {
     hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
@@ -52,6 +53,7 @@ def test_a_flaw_fails_the_hook_with_a_line_for_each_finding(repository: Path, ca
     assert Path("bad.yaml").read_text() == FLAWED
 
 
+@telling(2)
 @pytest.mark.parametrize("hook", HOOKS)
 def test_a_file_name_that_looks_like_an_option_is_a_file(hook: str, repository: Path, call: Call) -> None:
     Path("bad.yaml").write_text(FLAWED)

@@ -18,6 +18,7 @@ MORE = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize(
     ("platform", "model", "kind"),
     sampled(
@@ -84,6 +85,7 @@ OF_LAYOUT = (
 """Rules about choices that a starting spec makes."""
 
 
+@thorough
 def test_a_starting_spec_chooses_nothing_to_which_the_check_objects(call: Call) -> None:
     for platform, model, kind in CHOSEN if ALL_CASES else CHOSEN[:2]:
         Path("spec.yaml").write_text(call("init", "--platform", platform, "--model", model, "--for", kind).out)

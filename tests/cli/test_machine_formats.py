@@ -14,6 +14,7 @@ import pytest
 from clusterspec import resources
 from tests.cli.conftest import BASE, Call
 from tests.cli.test_written_files import FLAWED
+from tests.effort import telling, thorough
 
 RULE = "duplex-counted-as-one-way"
 WAIVED = FLAWED.replace("# as sold", f"# clusterspec: ignore[{RULE}]: as sold")
@@ -35,6 +36,7 @@ def test_json_is_what_its_schema_says(text: str, call: Call) -> None:
         jsonschema.validate(document, schema, cls=jsonschema.Draft202012Validator)
 
 
+@thorough
 def test_paths_begin_at_the_repository_from_any_folder(call: Call) -> None:
     Path(".git").mkdir()
     Path("a/b").mkdir(parents=True)
@@ -101,6 +103,7 @@ def test_junit_holds_what_its_schema_requires(call: Call) -> None:
     assert [line.split("[")[1].split("]")[0] for line in said] == passing
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("comment", "left"),
     [
@@ -140,6 +143,7 @@ def test_only_a_name_like_that_of_a_rule_is_offered_another(call: Call) -> None:
     ]
 
 
+@thorough
 def test_waivers_beyond_the_limit_are_not_read(call: Call) -> None:
     Path("spec.yaml").write_text(BASE + "".join(f"# clusterspec: ignore[few-spines]: {n}\n" for n in range(2000)))
     findings = json.loads(call("check", "spec.yaml", "--format", "json").out)["findings"]

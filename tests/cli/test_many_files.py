@@ -15,6 +15,7 @@ from clusterspec.cluster.variation import design_of_spec
 from clusterspec.results import NOTHING_CHECKED
 from clusterspec.spec.model import Spec
 from tests.cli.conftest import BASE, Call
+from tests.effort import thorough
 
 FLAWED = BASE.replace("tp: 2", "tp: 3")
 
@@ -120,6 +121,7 @@ PARTS = [
 """Functions of parts of a report, and the names of the parts."""
 
 
+@thorough
 @pytest.mark.parametrize("failing", [PARTS[:1], PARTS], ids=["the first", "all"])
 def test_a_part_that_fails_is_named_and_the_report_is_written_without_it(
     failing: list[tuple[str, str]], call: Call, monkeypatch: pytest.MonkeyPatch

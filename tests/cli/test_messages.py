@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import BASE, Call
+from tests.effort import telling
 
 PARTS = """\
 clusterspec: 1
@@ -94,6 +95,7 @@ def test_an_error_message_names_the_remedy(old: str, new: str, rule: str, said: 
     assert said in found[0]["message"] + found[0]["help"]
 
 
+@telling(1)
 @pytest.mark.parametrize("key", ["Clusterspec", "CLUSTERSPEC", "clusterSpec", "cluster-spec"])
 def test_a_spec_whose_first_key_is_misspelled_is_checked(key: str, call: Call) -> None:
     Path("specs").mkdir()
@@ -119,6 +121,7 @@ BESIDE = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("old", "new"), UNREADABLE)
 @pytest.mark.parametrize(("line", "rule"), BESIDE)
 def test_one_unreadable_key_does_not_hide_the_finding_next_to_it(

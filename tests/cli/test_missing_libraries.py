@@ -10,6 +10,7 @@ import pytest
 
 from clusterspec.report import paper
 from tests.cli.conftest import BASE, ROOT, Call, skip_without_pdf
+from tests.effort import telling, thorough
 
 HIDDEN = """
 import sys
@@ -45,6 +46,7 @@ def run_without(missing: str, *words: str, run: str = RUN) -> subprocess.Complet
     )
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("missing", "target", "said"),
     [
@@ -100,6 +102,7 @@ def test_a_launch_script_needs_the_parser_of_shell_scripts(missing: str, tmp_pat
     assert "pip install tree-sitter tree-sitter-bash" in done.stderr
 
 
+@thorough
 def test_a_search_without_numpy_finds_the_same_digits(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(BASE.replace("nodes: 4", "nodes: 1"))
     call = ("search", str(tmp_path / "spec.yaml"), "--format", "json", "--set", "pp=1", "--set", "cp=1")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import BASE, Call
+from tests.effort import telling
 
 RULE = """\
 rules:
@@ -27,6 +28,7 @@ def write(demand: str, when: str = "cluster.nodes > 0") -> None:
     Path("spec.yaml").write_text(BASE)
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("demand", "holds"),
     [
@@ -125,6 +127,7 @@ def test_a_company_rule_that_does_not_exist_is_refused_and_its_waiver_reported(k
         assert "did you mean own/small?" in done.error
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("demand", "why"),
     [

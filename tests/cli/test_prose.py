@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.cli.conftest import ROOT, Call
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 NOTES = """\
 # Notes
@@ -46,6 +46,7 @@ def test_a_text_beyond_the_size_limit_is_refused(call: Call) -> None:
     assert (done.status, done.out) == (2, "")
 
 
+@thorough
 def test_the_documentation_has_no_findings(call: Call) -> None:
     """The command reads what `tests/prose/test_documentation.py` reads page by page, without the gallery and the page
     of all models, which is larger than the command reads.

@@ -12,6 +12,7 @@ from clusterspec.finding import ALIASES
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from tests.cli.conftest import Call
+from tests.effort import thorough
 
 FORMER = [(rule, former) for rule, names in ALIASES.items() for former in names]
 NAMES = pytest.mark.parametrize(("rule", "former"), FORMER)
@@ -42,6 +43,7 @@ def test_explain_of_a_former_name_is_the_page_of_the_rule(call: Call, rule: str,
     assert f"formerly {', '.join(ALIASES[rule])}" in call("explain", rule).out
 
 
+@thorough
 @NAMES
 def test_a_waiver_of_a_former_name_waives(call: Call, rule: str, former: str) -> None:
     write_example(rule)
@@ -50,6 +52,7 @@ def test_a_waiver_of_a_former_name_waives(call: Call, rule: str, former: str) ->
     assert {rule, "unused-waiver", "unreadable-waiver"}.isdisjoint(reported(call))
 
 
+@thorough
 @NAMES
 def test_options_take_a_former_name(call: Call, rule: str, former: str) -> None:
     write_example(rule)
@@ -67,6 +70,7 @@ def test_a_configuration_takes_a_former_name(call: Call, rule: str, former: str)
     assert rule not in reported(call)
 
 
+@thorough
 @NAMES
 def test_the_first_name_remains_in_fingerprints(call: Call, rule: str, former: str) -> None:
     write_example(rule)

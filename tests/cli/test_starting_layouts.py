@@ -15,6 +15,7 @@ from clusterspec.cost.parameters import model_weights
 from clusterspec.records import replace
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES
 from clusterspec.studies import study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 CATALOG = SETTINGS.catalog
@@ -299,6 +300,7 @@ def test_the_fastest_layout_of_the_fewest_nodes_is_the_start(monkeypatch: pytest
     assert next(ranked)[0] == "4", "two nodes are not tried"
 
 
+@thorough
 def test_errors_of_the_machine_alone_take_no_more_nodes() -> None:
     """One L4 with 2.5 Gb/s of network starves on any number of nodes: 32 of 24 GB are the fewest on which 8B fit."""
     found = starting.starting_spec(SETTINGS, "aws-g6-xlarge", "llama-3.1-8b", "train")

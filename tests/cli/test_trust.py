@@ -13,6 +13,7 @@ import pytest
 from clusterspec import resources
 from tests.cli.conftest import BASE, ROOT, Call
 from tests.cli.test_written_files import FLAWED
+from tests.effort import telling
 
 RULE = "duplex-counted-as-one-way"
 WAIVED = FLAWED.replace("# as sold", f"# clusterspec: ignore[{RULE}]: as sold")
@@ -60,6 +61,7 @@ def test_a_waiver_of_the_base_revision_applies_only_to_its_key(repository: Path,
     assert RULE in rules(call, "waived.yaml", *BASE_OPTIONS)
 
 
+@telling(1)
 @pytest.mark.parametrize("options", [("--trust", "none"), BASE_OPTIONS])
 @pytest.mark.parametrize("name", ["clusterspec.toml", "pyproject.toml"])
 def test_a_configuration_changed_by_the_branch_has_no_effect(
@@ -160,6 +162,7 @@ def test_rules_of_a_company_are_those_of_the_base_revision(company: Path, call: 
     assert "own/few-nodes" in rules(call, "spec.yaml", *BASE_OPTIONS)
 
 
+@telling(1)
 @pytest.mark.parametrize("options", [(), ("--catalog", "hardware")])
 def test_catalogs_are_those_of_the_base_revision(options: tuple[str, ...], company: Path, call: Call) -> None:
     """A change of an entry that would excuse a spec counts for nothing, nor does a link in place of the folder."""

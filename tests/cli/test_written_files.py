@@ -12,7 +12,7 @@ from clusterspec import resources
 from clusterspec.cli import UsageFault
 from clusterspec.cli.output import write_whole
 from tests.cli.conftest import BASE, ROOT, Call
-from tests.effort import diagonal
+from tests.effort import diagonal, thorough
 
 FLAWED = BASE.replace("nodes: 4\n", "nodes: 4\n  scale_up:\n    bandwidth: 900 GB/s unidirectional  # as sold\n")
 MENDED = FLAWED.replace("900 GB/s unidirectional", "900 GB/s duplex")
@@ -65,6 +65,7 @@ def test_a_fix_of_standard_input_is_printed_and_touches_no_file(call: Call) -> N
     assert Path("spec.yaml").read_text() == FLAWED
 
 
+@thorough
 @pytest.mark.parametrize("words", [(), ("--fix",), ("--diff",), ("--unsafe-fixes",), ("--fix", "--format", "json")])
 @pytest.mark.parametrize("text", [FLAWED, BASE, FLAWED.replace("tp: 2", "tp: 3"), "a: [", ""], ids=range(5))
 def test_standard_input_has_the_exit_status_of_a_file(text: str, words: tuple[str, ...], call: Call) -> None:

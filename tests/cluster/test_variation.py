@@ -14,7 +14,7 @@ from clusterspec.source import Path
 from clusterspec.studies import variation
 from clusterspec.units import read
 from tests.analysis.jobs import study_of
-from tests.effort import sampled
+from tests.effort import sampled, telling
 
 MEASURED = """
 cluster: {platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr}}
@@ -135,6 +135,7 @@ def test_removing_an_absent_key_changes_nothing() -> None:
     assert design_with_keys(design, {("cluster", "scale_up", "shape"): None}).spec == design.spec
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("layout", "rules"),
     [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from clusterspec.cost.estimate import estimate
 from clusterspec.cost.plan import Plan
 from tests.cost.plans import MIXTRAL, design, plan, seconds, spec
-from tests.effort import examples, sampled, steps
+from tests.effort import examples, sampled, steps, telling, thorough
 
 LAYOUTS: tuple[dict[str, Any], ...] = (
     {"tp": 1},
@@ -50,6 +50,7 @@ PLANS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("workload", "layout"), PLANS)
 def test_parts_sum_to_the_whole(workload: dict[str, Any], layout: dict[str, Any]) -> None:
     whole = plan(workload=workload, layout=layout).step_time
@@ -59,6 +60,7 @@ def test_parts_sum_to_the_whole(workload: dict[str, Any], layout: dict[str, Any]
             assert term.value == pytest.approx(sum(part.value for part in term.parts))
 
 
+@telling(2)
 @pytest.mark.parametrize(("workload", "layout"), PLANS)
 def test_no_time_is_negative(workload: dict[str, Any], layout: dict[str, Any]) -> None:
     found = plan(workload=workload, layout=layout)
@@ -67,6 +69,7 @@ def test_no_time_is_negative(workload: dict[str, Any], layout: dict[str, Any]) -
     assert all(-1e-12 <= row.exposed <= row.seconds * (1 + 1e-9) for row in found.communication)
 
 
+@telling(2)
 @pytest.mark.parametrize(("workload", "layout"), PLANS)
 def test_no_step_is_faster_than_its_arithmetic_at_the_peak(workload: dict[str, Any], layout: dict[str, Any]) -> None:
     found = plan(workload=workload, layout=layout)
@@ -136,6 +139,7 @@ def test_more_recomputation_takes_longer_and_lowers_mfu() -> None:
     assert full.mfu < full.hfu <= full.mfu * 4 / 3
 
 
+@thorough
 def test_less_overlap_is_never_faster() -> None:
     for layout in LAYOUTS:
         bare = dict.fromkeys(("tp", "cp", "ep", "dp", "pp"), False)

@@ -15,7 +15,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.results.estimate_json import body
 from tests.cost.expressions import evaluate
 from tests.cost.plans import MIXTRAL, plan
-from tests.effort import ALL_CASES, examples
+from tests.effort import ALL_CASES, examples, thorough
 from tests.settings import SETTINGS
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -49,6 +49,7 @@ def test_every_formula_of_an_example_gives_its_value(path: Path) -> None:
         explained(found)
 
 
+@thorough
 def test_every_formula_of_published_runs_gives_its_value() -> None:
     """Every seventh run has all frameworks, accelerators and years."""
     for line in RUNS.read_text("utf-8").splitlines()[:: 7 if ALL_CASES else 28]:

@@ -16,7 +16,7 @@ import clusterspec.cost.formulas as package
 from clusterspec.cost.formulas import EXPRESSIONS
 from clusterspec.cost.formulas.compute import larger, positive_part, smaller
 from tests.cost.expressions import evaluate
-from tests.effort import each, examples
+from tests.effort import each, examples, telling
 
 for found in pkgutil.iter_modules(package.__path__):
     importlib.import_module(f"{package.__name__}.{found.name}")
@@ -29,6 +29,7 @@ def rows_of(columns: int) -> numpy.typing.NDArray[numpy.float64]:
     return numpy.array([RANDOM.choice(62, columns, replace=False) + 2.0 for _ in range(examples(50))])
 
 
+@telling(2)
 @each("function", FORMULAS)
 def test_an_expression_gives_what_its_formula_gives(function: Callable[..., float]) -> None:
     names = list(inspect.signature(function).parameters)

@@ -17,6 +17,7 @@ from clusterspec.quantity import Figure
 from clusterspec.source import Assumed
 from tests.cost.batch.test_batch import alone, assert_alike, rows, together, variants
 from tests.cost.plans import design, spec
+from tests.effort import thorough
 
 SHORT: dict[str, Any] = {"sequence_length": 512, "global_batch": 32}
 
@@ -111,6 +112,7 @@ def test_a_slower_host_takes_longer_for_collectives_that_nobody_measured() -> No
     assert added == pytest.approx(45e-6 * (kernels + collectives))
 
 
+@thorough
 def test_a_batch_whose_host_bounds_its_passes_equals_its_single_layouts() -> None:
     work = {"model": "llama-3.1-8b", "sequence_length": 512, "global_batch": 512}
     cut = {"tp": 1, "framework": "torchtitan", "sharding": "zero1", "overlap": {"tp": "none"}}

@@ -10,6 +10,7 @@ import pytest
 from clusterspec.cost.activity import Activity, activity_of
 from clusterspec.cost.power import Drawn, accelerator_draws, drawn_power
 from clusterspec.studies import study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 from tools.accuracy.cases import table
 from tools.accuracy.power_cases import accelerator_draw_of
@@ -129,6 +130,7 @@ def test_separate_prefill_engines_compute_prompts_or_are_idle() -> None:
         assert shares.host == pytest.approx(0.25 * (1 - empty) * step["launch"])
 
 
+@thorough
 def test_accelerators_of_published_engines_draw_what_is_predicted() -> None:
     """Every tenth of 237 runs of ML.ENERGY (fitted), and three readings to which nothing was fitted.
 

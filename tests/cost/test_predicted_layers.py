@@ -10,6 +10,7 @@ from clusterspec.cost import parameters
 from clusterspec.cost.layers import further_layers, stage_chunks
 from clusterspec.cost.plan import Plan
 from tests.cost.plans import design, plan, spec
+from tests.effort import telling
 
 H, FFN, V, L = 1024, 4096, 32000, 8
 DENSE = {"layers": L, "hidden": H, "heads": 8, "kv_heads": 8, "ffn_hidden": FFN, "vocab": V, "gated_ffn": True}
@@ -46,6 +47,7 @@ def test_the_last_stage_holds_the_further_layers() -> None:
     assert last.replicated == inner.replicated * 1.5 + (1 + 3) * H
 
 
+@telling(1)
 @pytest.mark.parametrize("model", [DENSE, "deepseek-v3", "nemotron-3-super", "qwen3-next-80b-a3b"])
 @pytest.mark.parametrize("layout", [{"pp": 1}, {"pp": 2, "ep": 1}, {"sharding": "fsdp", "framework": "torchtitan"}])
 def test_each_layer_of_prediction_takes_time_and_memory(model: Any, layout: dict[str, Any]) -> None:

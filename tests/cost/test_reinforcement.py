@@ -21,6 +21,7 @@ from clusterspec.records import replace
 from clusterspec.studies import Study, study_text
 from tests.cost.expressions import evaluate
 from tests.cost.plans import design, plan, spec
+from tests.effort import telling
 from tests.settings import SETTINGS
 from tests.studies.test_fleets import fleet_of
 
@@ -375,6 +376,7 @@ def test_the_flops_of_a_step_are_those_of_its_passes() -> None:
     assert 1.0 < once / (2 * 7.07e9 * 512 * 2512) < 1.15
 
 
+@telling(1)
 @pytest.mark.parametrize("platform", ["dgx-h100", "mi250x-4"])
 def test_states_stay_with_an_engine_while_the_accelerator_has_memory_for_both(platform: str) -> None:
     """All ranks of an accelerator count: two on MI250X. The engine takes its fraction; 3 GB stay for both programs."""

@@ -20,6 +20,7 @@ from clusterspec.quantity import Figure
 from clusterspec.source import Assumed
 from tests.cost.batch.test_batch import alone, assert_alike, rows, together, variants
 from tests.cost.plans import design, spec
+from tests.effort import telling
 from tests.settings import SETTINGS
 
 SHORT: dict[str, Any] = {"sequence_length": 512, "global_batch": 32}
@@ -146,6 +147,7 @@ def test_a_slower_host_runs_its_hooks_slower() -> None:
     )
 
 
+@telling(1)
 @pytest.mark.parametrize("framework", ["torchtitan", "fsdp", "deepspeed"])
 def test_a_batch_whose_hooks_bound_its_passes_equals_its_single_layouts(framework: str) -> None:
     """With one pipeline stage and with several, whose frameworks differ in what they keep."""

@@ -7,6 +7,7 @@ import pytest
 from clusterspec import analysis
 from clusterspec.cost.storage import StorageUse, engine_load, storage_use
 from clusterspec.studies import Study, study_text
+from tests.effort import telling
 from tests.settings import SETTINGS
 
 JOB = """clusterspec: 1
@@ -99,6 +100,7 @@ def test_training_reads_its_tokens_as_fast_as_it_takes_them(store: str, data: st
     assert [each.path for each in fired] == ([("cluster", "networks", "storage", "slots")] if needed > rate else [])
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("key", "until", "figure"),
     [

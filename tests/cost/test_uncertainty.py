@@ -28,7 +28,7 @@ from clusterspec.cost.estimate import (
 )
 from clusterspec.cost.plan import Plan, transfer_rows
 from tests.cost.plans import plan
-from tests.effort import each, sampled
+from tests.effort import each, sampled, thorough
 from tools.accuracy.cases import published_runs, study_of
 from tools.accuracy.split import BEFORE, training_source
 from tools.fit import evidence, first_widths, result, spread
@@ -101,6 +101,7 @@ def test_a_precision_without_runs_on_the_part_widens_the_range() -> None:
     assert found == {"bf16": None, "fp16": None, "fp8": None, "fp4": UNSEEN_KIND}
 
 
+@thorough
 def test_every_published_run_has_a_run_near_it() -> None:
     """But those with a framework of their own, of which the catalog holds nothing."""
     for run in published_runs():
@@ -195,6 +196,7 @@ def test_a_first_prediction_rests_on_the_sources_that_were_entered_before() -> N
     assert known.evidence_before("scicom").chips == {"H100": {"primus": 4, "bloom": 2}}
 
 
+@thorough
 def test_the_needs_of_first_predictions_are_those_of_the_present_ranges() -> None:
     known = evidence.Evidence.of(runs())
     stored = {one.id: one for one in first_widths.read()}
@@ -228,6 +230,7 @@ def test_one_source_on_a_chip_is_less_evidence_than_twenty() -> None:
     assert width(of_part("gh200-96gb")) > math.hypot(*gained) > 0.29
 
 
+@thorough
 def test_every_chip_has_the_width_of_its_sources() -> None:
     known = evidence.Evidence.of(runs())
     for entry in accelerators():
@@ -240,6 +243,7 @@ def test_every_chip_has_the_width_of_its_sources() -> None:
             ), "the entry has two digits"
 
 
+@thorough
 def test_the_width_of_a_run_does_not_count_its_own_source() -> None:
     """Apertus is the only source on GH200: without it nobody ran the chip, nor this precision and framework on it."""
     found = [run for run in runs() if run.family == "GH200"]
@@ -285,6 +289,7 @@ def test_experts_around_fsdp_are_as_uncertain_as_those_of_an_unknown_framework(s
     assert found.achievable["spread.experts"].value == unknown.achievable["spread.experts"].value
 
 
+@thorough
 def test_a_width_adds_to_the_usual_one_in_quadrature_and_groups_count_alike() -> None:
     """Ten runs of one group are off by 10 %, one of another by 40 %: half of the groups, so that its error counts."""
     few = runs()[:11]
@@ -296,6 +301,7 @@ def test_a_width_adds_to_the_usual_one_in_quadrature_and_groups_count_alike() ->
     assert spread.unmeasured_group_width(usual, apart, lambda run: groups[run.id]) == 0
 
 
+@thorough
 def test_the_catalog_holds_the_highest_published_utilization() -> None:
     """The stated highest of a kind of accelerator is that of its entries, and each of those is of its runs."""
     for (systolic, precision), figure in HIGHEST_MFU.items():
@@ -313,6 +319,7 @@ def test_the_catalog_holds_the_highest_published_utilization() -> None:
         assert known is None or run.mfu <= known.value + 0.0005, run.id
 
 
+@thorough
 def test_figures_of_runs_are_written_at_the_end_of_what_is_achievable() -> None:
     kept = [run for run in runs() if run.source == "kor"]
     text = "kind: accelerator\nachievable:\n  memory: {is: 0.8}\n  mfu.bf16.old: {is: 0.1}\nnotes:\n  - one\n"

@@ -17,7 +17,7 @@ from clusterspec.document.parse import MAX_ALIASES, MAX_DEPTH, MAX_NODES
 from clusterspec.document.values import scalar_value
 from clusterspec.finding import Problem
 from clusterspec.source import Position, Source
-from tests.effort import each
+from tests.effort import each, thorough
 
 YAMLISH = st.text(st.sampled_from("ab:-?[]{},&*!|>'\"%@`#\n\t 01.~<=\\é\r"), max_size=60)
 LETTERS = st.characters(
@@ -101,6 +101,7 @@ def every_finding_points_into_the_text(document: Document | None, problems: list
         assert span.start <= span.end
 
 
+@thorough
 @given(TREES, st.booleans(), st.booleans())
 def test_a_tree_that_is_dumped_reads_back_the_same(tree: Any, flow: bool, unicode: bool) -> None:
     assume(old_yaml_reads_alike(tree))

@@ -75,6 +75,7 @@ def test_the_engine_without_what_is_left_out_gives_the_same_answers(
     assert len(found[0]) >= 3 and "duplex-counted-as-one-way" in {one["rule"] for one in found[1]}
 
 
+@thorough
 def test_the_engine_holds_the_statements_of_the_package_at_their_lines_and_what_it_imports() -> None:
     files = engine_files()
     for name in ("clusterspec/cli/editor/browser.py", "clusterspec/cost/step.py"):
@@ -90,6 +91,7 @@ def test_the_engine_holds_the_statements_of_the_package_at_their_lines_and_what_
     assert lock.count("==") == len(LIBRARIES) and lock.count("--hash=sha256:") >= len(LIBRARIES)
 
 
+@thorough
 def test_the_engine_imports_no_module_that_is_left_out() -> None:
     """But for commands that no page asks for, and tables in SQLite."""
     for name, text in engine_files().items():

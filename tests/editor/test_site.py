@@ -14,6 +14,7 @@ import pytest
 
 from clusterspec.studies import study_file, study_text
 from tests.cli.conftest import BASE, ROOT
+from tests.effort import thorough
 from tests.settings import SETTINGS
 from tools.site import raw_links, second, weight
 from tools.site.decorate import DECORATED, permalink, with_bars, with_difference, with_examples
@@ -34,6 +35,7 @@ def test_every_page_is_in_the_navigation_or_listed_by_one_that_is() -> None:
     assert there == {name for name in pages() if not name.startswith(("rules/", "catalog/"))}
 
 
+@thorough
 def test_every_link_of_every_page_leads_somewhere() -> None:
     """To a page or file of the site, or to a file of the repository."""
     texts = {target: (source, (ROOT / source).read_text("utf-8")) for target, source in pages().items()}
@@ -50,6 +52,7 @@ def test_every_link_of_every_page_leads_somewhere() -> None:
             assert (ROOT / path).exists(), (target, path)
 
 
+@thorough
 def test_long_documents_are_split_and_nothing_is_lost() -> None:
     """Every heading is on one page, and a link to it leads there."""
     for target in SPLIT:
@@ -131,6 +134,7 @@ def test_the_examples_of_a_rule_show_what_it_finds(tmp_path: Path, monkeypatch: 
     assert "```yaml layout" not in text
 
 
+@thorough
 def test_a_visitor_finds_the_playground_on_the_first_page_and_next_to_every_machine() -> None:
     groups = examples()
     assert tuple(groups["Examples"]) == EXAMPLES and len(groups["Gallery"]) >= 25

@@ -24,6 +24,7 @@ from clusterspec.records import replace
 from clusterspec.studies import study_text
 from tests.analysis.test_diagnosis import DGX, log
 from tests.cli.conftest import Call, call  # noqa: F401
+from tests.effort import thorough
 from tests.exchange.imports import counts, given, read, unknown
 from tests.exchange.test_exporters import pod
 from tests.settings import SETTINGS
@@ -204,6 +205,7 @@ def test_an_algorithm_bandwidth_becomes_a_bus_bandwidth() -> None:
     assert tests[0].threshold == pytest.approx(200e9 * 2 * 7 / 8)
 
 
+@thorough
 def test_a_spec_without_tests_gets_those_of_its_tiers() -> None:
     tests, stated, _ = acceptance_cases(study_text(BASE, SETTINGS).design)
     assert not stated
@@ -272,6 +274,7 @@ def test_an_impossible_measurement_is_not_stored_and_has_a_cause(call: Call) -> 
     assert [each["verdict"] for each in document["verdicts"]] == ["impossible"]
 
 
+@thorough
 def test_a_diagnosis_is_written_and_moves_the_estimate(call: Call) -> None:  # noqa: F811
     work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 128}\nlayout: {tp: 8}\n"
     Path("spec.yaml").write_text(f"# ours\n{BASE}{work}")

@@ -9,6 +9,7 @@ import pytest
 from clusterspec.exchange.documents import result_with_known_keys
 from clusterspec.exchange.exporters.registry import exporter_of
 from clusterspec.exchange.import_result import FileLine, FormatError, ImportedValue, ImportResult, SeveralParts
+from tests.effort import thorough
 from tests.exchange.imports import counts, given, read, unknown
 from tests.exchange.test_exporters import pod
 
@@ -179,6 +180,7 @@ def test_a_value_that_the_spec_does_not_allow_is_listed_and_not_stated() -> None
     ]
 
 
+@thorough
 def test_attention_replicas_of_sglang_have_either_spelling() -> None:
     line = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp-size 16 "
     for spelling in ("--dp-size 8 --enable-dp-attention", "--attn-dp-size 8", "--attention-data-parallel-size=8"):

@@ -19,6 +19,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.merge import _insertion_groups, merge, new_spec, spec_tree
 from clusterspec.records import replace
 from clusterspec.source import Source
+from tests.effort import thorough
 from tests.spec_keys import unknown_keys
 
 
@@ -159,6 +160,7 @@ def test_two_files_that_differ_keep_the_first_and_list_the_second() -> None:
     ]
 
 
+@thorough
 @drawn(strategies.text(strategies.characters(codec="utf-8", exclude_characters="\x85\u2028\u2029"), max_size=30))
 def test_any_text_comes_back_from_yaml(text: str) -> None:
     printable = "".join(c for c in text if c.isprintable())

@@ -11,6 +11,7 @@ from clusterspec.exchange.import_result import FormatError
 from clusterspec.exchange.shell import Script, script_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.keys import _has_alternatives
+from tests.effort import telling
 
 SCRIPTS = {
     "words where a variable is set": 'A=1\nB=\nlaunch ${A:+--a "x y" $A} ${B:+--b} ${B+--c} ${NO_ONE:+--d} "${A:+q}"',
@@ -152,6 +153,7 @@ def test_a_text_whose_lines_are_joined_keeps_the_lines_of_its_words() -> None:
         assert found[3:] == expected
 
 
+@telling(1)
 @pytest.mark.parametrize(
     "text",
     [

@@ -17,6 +17,7 @@ from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, 
 from clusterspec.report import measurement_text
 from clusterspec.studies import study_text
 from tests.analysis.jobs import study_of
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 STATED = (
@@ -151,6 +152,7 @@ def scanner_passes(text: str, busbw: float) -> bool:
     return int(busbw) >= int(values["BANDWIDTH_THRESHOLD"])
 
 
+@thorough
 def test_a_machine_fails_just_below_a_stated_limit_and_passes_just_above() -> None:
     design = source(H100, STATED)
     of_amd = {nic: source(MI300X.replace("NIC", nic), STATED) for nic in ("pollara-400", "connectx-7")}

@@ -16,7 +16,7 @@ from clusterspec.logs.prose_lines import MOST_FORMS, MOST_PROSE
 from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.trial_words import BLAMABLE, FAULTS, PARTS, REMEDIES
 from clusterspec.logs.trials import MOST_LINES, trial_statements, trials_of_line
-from tests.effort import examples
+from tests.effort import examples, thorough
 
 
 def trials(line: str) -> list[str]:
@@ -213,6 +213,7 @@ def _lines_with_trials(lines: list[str]) -> list[int]:
     return [line for _, _, line in trial_statements("\n".join(lines))]
 
 
+@thorough
 def test_an_outcome_is_found_behind_more_lines_without_one_than_are_read_with_one() -> None:
     works = "With NCCL_P2P_DISABLE=1 it works"
     lines = _prose(2 * MOST_LINES)
@@ -221,6 +222,7 @@ def test_an_outcome_is_found_behind_more_lines_without_one_than_are_read_with_on
     assert _lines_with_trials(lines) == [MOST_LINES + 2]
 
 
+@thorough
 def test_of_more_prose_than_is_searched_the_first_and_the_last_lines_are_read() -> None:
     lines = _prose(3 * MOST_PROSE // 2 // 60)
     for number, name in ((0, "p"), (len(lines) // 2, "q"), (-1, "r")):
@@ -269,6 +271,7 @@ def test_guesses_and_smaller_runs_are_no_remedies_and_an_outcome_told_before_is_
 _ASCII = st.characters(max_codepoint=127)
 
 
+@thorough
 @settings(max_examples=examples(12))
 @given(
     st.sampled_from((GOOD, BAD, WORSE)).flatmap(

@@ -14,6 +14,7 @@ from clusterspec.logs.cause_terms import words_of
 from clusterspec.logs.report_sentences import reported_fault
 from clusterspec.logs.word_model import FILE, LEAST_RARITY, evidence_for_causes, evidence_of_word
 from clusterspec.logs.worded_causes import BACKGROUND, LEAST, PER_EVIDENCE, likeliest_causes, suspected_statements
+from tests.effort import thorough
 
 ROWS = resources.catalog_table(FILE)
 
@@ -49,6 +50,7 @@ def test_reports_are_of_known_causes_and_each_is_written_once() -> None:
     assert [(row["cause"], row["report"]) for row in ROWS] == sorted((row["cause"], row["report"]) for row in ROWS)
 
 
+@thorough
 def test_the_other_reports_and_the_terms_name_the_cause_of_most_reports() -> None:
     first = sum(_cause_without(row) == row["cause"] for row in ROWS)
     assert first / len(ROWS) > 0.7

@@ -19,6 +19,7 @@ from clusterspec.logs.worded_causes import (
     suspected_statements,
     worded_causes,
 )
+from tests.effort import thorough
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -146,6 +147,7 @@ def test_a_subject_names_no_cause_alone() -> None:
     assert "non-finite-values" in _causes("Our run fails with bf16 after the loss scale overflows.")
 
 
+@thorough
 def test_few_paragraphs_of_the_documents_are_suspected() -> None:
     pages = sorted(DOCUMENTS.glob("rules/*.md"))[::9]
     paragraphs = [each for page in pages for each in page.read_text(encoding="utf-8").split("\n\n") if len(each) > 200]

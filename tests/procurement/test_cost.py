@@ -14,6 +14,7 @@ from clusterspec.procurement.neighbor import cheaper_neighbor
 from clusterspec.quantity import YEAR
 from tests.cluster.resolving import clean, resolve_text
 from tests.cost.expressions import evaluate
+from tests.effort import telling
 from tests.spec_keys import unknown_keys
 
 OWNED = """
@@ -264,6 +265,7 @@ def test_every_printed_formula_gives_its_value() -> None:
             assert evaluate(term.formula, names) == pytest.approx(term.value, rel=1e-9), term.name
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("key", "low", "high", "sign"),
     [

@@ -11,6 +11,7 @@ from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import Cost, cost
 from clusterspec.source import Assumed
 from tests.cluster.resolving import catalog, clean, cluster_of, resolve_text
+from tests.effort import thorough
 
 MONEY = """
 procurement:
@@ -101,6 +102,7 @@ CAPPED = {"gh200-quad"}
 """Systems sold with accelerators at less than their highest rating: 680 W of a superchip's 1,000."""
 
 
+@thorough
 def test_no_cluster_draws_less_than_its_accelerators() -> None:
     clusters = every_cluster()
     assert len(clusters) > 100

@@ -12,7 +12,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.prose import check_text
 from clusterspec.rules.index import RULES
 from clusterspec.source import Source
-from tests.effort import each
+from tests.effort import each, thorough
 from tools.generate.prose import WrongClaim, claims, measure
 
 RECALL, PRECISION = 0.80, 0.85
@@ -32,6 +32,7 @@ def test_recall_and_precision_on_labeled_claims(catalog: Catalog) -> None:
     assert score.precision >= PRECISION
 
 
+@thorough
 def test_a_wrong_claim_is_reported_by_the_rule_of_its_error(catalog: Catalog) -> None:
     found = [(claim, rules) for claim, rules in measure(claims(), catalog).claims_of_verdict("wrong") if rules]
     assert [claim for claim, rules in found if claim.kind not in rules] == []

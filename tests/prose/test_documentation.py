@@ -12,7 +12,7 @@ from clusterspec.prose.tokenize import SEVERITIES
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import Example, page
 from clusterspec.source import Source
-from tests.effort import ALL_CASES, each, sampled, steps
+from tests.effort import ALL_CASES, each, sampled, steps, thorough
 
 CATALOG = Catalog.open()
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +34,7 @@ def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
     assert [(str(problem.span), problem.message) for problem in problems] == []
 
 
+@thorough
 def test_work_grows_linearly_with_the_text() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     check_text(Source("README.md", text), CATALOG)  # reads the entries that it names

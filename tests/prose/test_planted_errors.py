@@ -13,7 +13,7 @@ from clusterspec.finding import Problem
 from clusterspec.prose import check_text
 from clusterspec.prose.tokenize import SEVERITIES
 from clusterspec.source import Position, Source
-from tests.effort import each, sampled
+from tests.effort import each, sampled, thorough
 
 CATALOG = Catalog.open()
 PAIRS = tomllib.loads(Path(__file__).with_name("planted_errors.toml").read_text("utf-8"))["pair"]
@@ -73,6 +73,7 @@ def test_a_text_with_the_figure_that_is_advised_is_right(text: str) -> None:
             assert problem.span and (problem.rule, problem.span.start) not in after, problem.help
 
 
+@thorough
 def test_the_ratio_of_a_message_is_that_of_its_figures() -> None:
     said = [RATIO.search(problem.message) for pair in PAIRS for problem in problems(pair["wrong"])]
     for match in filter(None, said):

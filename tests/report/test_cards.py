@@ -11,6 +11,7 @@ from clusterspec.report.paper.blocks import Card
 from clusterspec.report.paper.cards import headline_cards
 from clusterspec.results.full import FullReport
 from clusterspec.units import display, percent
+from tests.effort import thorough
 from tests.report.test_estimate_text import SPEC
 from tests.report.test_paper import SPECS, own_parts
 from tests.report.test_paper_rows import ROLLOUT
@@ -21,6 +22,7 @@ def cards(found: FullReport) -> dict[str, Card]:
     return {card.label: card for card in headline_cards(found)}
 
 
+@thorough
 def test_a_training_design_begins_with_its_step_and_ends_with_its_price() -> None:
     found = own_parts(SPECS["priced"], "design")
     assert list(cards(found)) == [
@@ -154,6 +156,7 @@ def test_times_of_serving_stand_for_a_plan_that_has_them() -> None:
     assert not any(card.field.startswith("estimate.serving") for card in without.values())
 
 
+@thorough
 def test_prices_have_their_date_and_a_cost_its_term() -> None:
     found = own_parts(SPECS["priced"], "procurement")
     cost = found.cost.cost

@@ -15,6 +15,7 @@ from clusterspec.report.charts.bars import FallBar, StackPart
 from clusterspec.report.charts.curves import ChoicePoint
 from clusterspec.report.charts.labels import Box
 from clusterspec.report.charts.svg import LinearAxis
+from tests.effort import thorough
 from tests.report.pages import _UNITS
 from tests.report.test_charts import CHARTS, extent, number, shapes, spans
 
@@ -407,6 +408,7 @@ def choices(seed: int) -> list[ChoicePoint]:
     ]
 
 
+@thorough
 def test_names_of_choices_cover_neither_each_other_nor_a_mark() -> None:
     """Two sizes at one price, of which the name of one lay under the dot of a third, and 40 draws."""
     near = [

@@ -24,6 +24,7 @@ from clusterspec.report.charts.steps import DrawnPass, Span
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
 from clusterspec.report.charts.torus import torus_chart
 from clusterspec.units import display
+from tests.effort import telling
 
 GB = 1e9
 LONG = "half a step until it decodes on the data-center network between TPU slices of another building"
@@ -446,6 +447,7 @@ def extent(shape: dict[str, str]) -> tuple[float, float, float, float]:
     return x, x + number(shape, "width"), y, y + number(shape, "height")
 
 
+@telling(2)
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_text_is_in_a_box_or_next_to_it_and_never_across_its_edge(name: str) -> None:
     """Letters are 0.72 of their size high, and half of it wide. The contrast with the box below is 4.5 or more, on

@@ -19,6 +19,7 @@ from clusterspec.report.paper import decision, fleet
 from clusterspec.report.paper.materials import cost_section
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus
+from tests.effort import telling
 from tests.report.test_paper import SPECS, own_parts, report
 from tests.report.test_paper_rows_by_hand import finding
 from tests.report.test_paper_words import planned, trained
@@ -31,6 +32,7 @@ def bought(**changes: Any) -> FullReport:
     return replace(found, purchase=replace(found.purchase, **changes), choices=None)
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("basis", "open_", "start"),
     [

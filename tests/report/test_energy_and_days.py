@@ -11,7 +11,7 @@ from clusterspec.cost.term import Term
 from clusterspec.report import fleet_text
 from clusterspec.report.estimate_rows import _day_rows
 from clusterspec.report.paper.choices import _case_note
-from clusterspec.report.power_rows import energy_row
+from clusterspec.report.power_rows import energy_row, swing_row
 
 RUN, TOKENS = Term("of_run", 5000.0, "USD", "x"), Term("per_million_tokens", 0.5, "USD", "x")
 CARBON = Term("of_run", 2000.0, "g", "x")
@@ -39,6 +39,20 @@ def test_energy_is_that_of_the_run_else_of_a_million_tokens(drawn: Any, row: tup
     assert found[2].endswith(f"{of}, by the meter") and len(found[2].split(", ")) == row[1] + 1
     assert found[1].startswith({"of_run": "5", "per_million_tokens": "0.5", "carbon": "2"}[row[0]])
     assert ("CO2e" in found[1]) is (row[0] == "carbon") and ("CO2e" in found[2]) is (row == ("of_run", 2))
+
+
+SWINGS = Term("step", 3e3, "W", "x"), Term("fall", 4e3, "W", "x"), Term("ramp", 6e3, "W/s", "x")
+
+
+@pytest.mark.parametrize(
+    ("swings", "rack", "step"), [(None, 1, 1), (SWINGS, None, 1), (SWINGS, 1, None), (SWINGS, 1, 1)]
+)
+def test_power_swings_in_a_job_of_known_steps_in_stated_racks(swings: Any, rack: Any, step: Any) -> None:
+    drawn = SimpleNamespace(swings=swings, supply=SimpleNamespace(rack=rack))
+    report: Any = SimpleNamespace(drawn=drawn, plan=SimpleNamespace(step_time=step))
+    row = ("swing", "3 kW", "in each step, 6 kW/s at its edges, 4 kW where the job stops")
+    assert swing_row(report) == (row if swings and rack and step else None)
+    assert swing_row(SimpleNamespace(drawn=None)) is None  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from clusterspec.report import explanations as estimate_explain
 from clusterspec.results.verdict import LEAST
 from clusterspec.studies import Study, study_text
 from clusterspec.units import display
-from tests.effort import sampled
+from tests.effort import sampled, telling, thorough
 from tests.settings import SETTINGS
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
@@ -47,6 +47,7 @@ def shown(one: Study) -> str:
     return estimate_text.estimate_as_text(analysis.estimate(one), influences=analysis.influences(one))
 
 
+@thorough
 @pytest.mark.parametrize("path", sampled(EXAMPLES, 5), ids=lambda path: path.stem)
 def test_an_estimate_is_one_screen(path: Path) -> None:
     one = studies.study_text(path.read_text("utf-8"), SETTINGS, path.name, path.parent)
@@ -64,12 +65,14 @@ def test_a_term_has_a_range_where_both_its_ends_are_known() -> None:
         assert lines == ["step_time = 1 s", "  formula  1", *([told] if told else [])]
 
 
+@thorough
 def test_an_estimate_begins_with_errors() -> None:
     first, second, *_ = shown(study(TOO_LARGE)).splitlines()
     assert first == "The design has errors"
     assert "error" in second or "does not fit" in second
 
 
+@thorough
 def test_the_figures_of_a_plan_that_does_not_fit_say_so() -> None:
     lines = shown(study(TOO_LARGE)).splitlines()
     for name in ("step time", "tokens per second", "MFU", "time to train"):
@@ -78,6 +81,7 @@ def test_the_figures_of_a_plan_that_does_not_fit_say_so() -> None:
     assert "if it fitted" not in shown(study(SPEC))
 
 
+@thorough
 def test_what_is_used_is_printed_with_every_throughput_and_time() -> None:
     lines = shown(study(SPEC)).splitlines()
     assert any("uses 512 of 1,016 accelerators" in line for line in lines)
@@ -114,6 +118,7 @@ layout: {framework: vllm, tp: 4, dp: 2}
 """
 
 
+@thorough
 @pytest.mark.parametrize("spec", sampled([SPEC, PRICED, COOLED, PRICED_CACHE, TIERS], 12))
 def test_every_printed_name_can_be_explained(spec: str) -> None:
     one = study(spec)
@@ -138,6 +143,7 @@ def test_every_printed_name_can_be_explained(spec: str) -> None:
 GRPO = (EXAMPLES[0].parent / "qwen3-30b-grpo.yaml").read_text("utf-8")
 
 
+@thorough
 @pytest.mark.parametrize("spec", [SPEC, FULL_CACHE, GRPO], ids=["training", "serving", "reinforcement"])
 def test_an_explained_figure_has_the_range_of_the_estimate(spec: str) -> None:
     report = analysis.estimate(study(spec))
@@ -190,6 +196,7 @@ def test_parts_of_one_name_are_all_explained_with_what_they_are_part_of() -> Non
         assert estimate_explain.explanation_text(report, f"{path[-1]} {name}") is not None, (path, name)
 
 
+@telling(1)
 @pytest.mark.parametrize("spec", [SPEC, PRICED, PRICED_CACHE])
 def test_the_parts_of_a_term_have_shares_where_they_add_up_to_it(spec: str) -> None:
     """A price of 0.14 EUR is no 295 % of a cost of 0.05 EUR, and the power of one node no share of that of 64."""
@@ -234,6 +241,7 @@ def test_what_was_written_is_shown_with_its_line_and_what_is_cited_with_its_sour
     assert "config.json of meta-llama" in text
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("key", "line"),
     [
@@ -250,6 +258,7 @@ def test_the_printed_effect_of_a_word_is_that_of_writing_it(key: str, line: str)
     assert found.step_time == pytest.approx(other.plan.step_time.value / one.plan.step_time.value - 1)
 
 
+@thorough
 def test_only_assumptions_that_move_something_are_shown_and_the_largest_first() -> None:
     one = study(SPEC)
     sizes = [each.size for each in analysis.influences(one)]
@@ -265,12 +274,14 @@ def test_assumptions_and_constants_together_list_every_assumption() -> None:
     assert all(key in both for key, _, _ in report.plan.assumptions)
 
 
+@thorough
 def test_an_engine_that_fills_its_memory_with_cache_fits() -> None:
     text = shown(study(FULL_CACHE))
     assert "fits: 100 % of" in text
     assert "may not fit" not in text
 
 
+@thorough
 def test_an_engine_that_fills_its_memory_with_cache_fits_although_its_layout_cannot_run() -> None:
     """The blocks of the fp8 checkpoint are cut by tp 8; the cache gives way to what weights and buffers need more."""
     spec = FULL_CACHE.replace("llama-3.1-70b", "qwen3-235b-a22b, precision: fp8, parameter_precision: fp8")
@@ -281,6 +292,7 @@ def test_an_engine_that_fills_its_memory_with_cache_fits_although_its_layout_can
     assert "may not fit" not in text
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("load", "said"),
     [
@@ -294,6 +306,7 @@ def test_the_estimate_says_what_the_cache_counts(load: str, said: str) -> None:
     assert said in shown(study(FULL_CACHE.replace("concurrency: 100000", load)))
 
 
+@thorough
 def test_the_estimate_of_a_training_plan_names_no_cache() -> None:
     assert "(cache:" not in shown(study(SPEC))
 
@@ -313,6 +326,7 @@ layout: {{framework: trt-llm, tp: 2}}
 """
 
 
+@telling(1)
 @pytest.mark.parametrize(("rate", "told"), [(8, True), (0.01, False)])
 def test_a_request_latency_of_means_is_told_apart_from_the_medians_above_it(rate: float, told: bool) -> None:
     """Few requests meet a prompt of 32,000 tokens within 64 tokens, so that their mean is far above their median."""

@@ -17,6 +17,7 @@ from clusterspec.report.paper.materials import _uses_table, cost_section
 from clusterspec.results.full import FullReport
 from clusterspec.studies import study_text
 from clusterspec.units import display
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 HALL = """
@@ -83,6 +84,7 @@ def test_stated_cooling_units_are_shown_without_their_reserve() -> None:
     assert "Cooling distribution units" not in str(facility_section(report_of(HALL)))
 
 
+@thorough
 def test_switches_take_as_many_racks_as_their_height_and_the_limit_of_a_rack_ask() -> None:
     """64 nodes have 512 NICs: 16 leaves and 8 spines, 24 units of 2 kW; in racks of 12 kW six switches each."""
     larger = HALL.replace("nodes: 4", "nodes: 64")
@@ -97,6 +99,7 @@ def test_switches_take_as_many_racks_as_their_height_and_the_limit_of_a_rack_ask
     assert unknown.facility.switch_units is unknown.facility.switch_racks is unknown.facility.all_meters is None
 
 
+@thorough
 def test_the_carbon_of_a_year_is_its_energy_times_the_stated_intensity() -> None:
     found = report_of(WORK)
     hall, cost = found.facility, found.cost.cost

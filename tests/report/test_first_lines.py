@@ -14,6 +14,7 @@ from clusterspec.report.paper import decision
 from clusterspec.report.paper.blocks import Cards, PaperTable, Picture
 from clusterspec.results.full import FullReport
 from clusterspec.source import Position, Span
+from tests.effort import thorough
 from tests.report.test_paper import SPECS, own_parts, report
 from tests.report.test_paper_rows import ROLLOUT
 from tests.report.test_paper_rows_by_hand import finding
@@ -64,6 +65,7 @@ def captions(found: FullReport) -> list[str]:
     return [block.caption if isinstance(block, PaperTable | Picture) else type(block).__name__ for block in blocks]
 
 
+@thorough
 def test_the_first_page_of_a_design_has_figures_losses_and_areas() -> None:
     found = trained()
     section = decision.decision_section(found)

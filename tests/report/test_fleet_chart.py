@@ -19,7 +19,7 @@ from clusterspec.report.charts.fleet import (
 )
 from clusterspec.report.paper.fleet import composed_fleet
 from clusterspec.studies import study_text
-from tests.effort import each
+from tests.effort import each, thorough
 from tests.report.test_charts import extent, number, shapes
 from tests.report.test_fleet_text import FLEET
 from tests.settings import SETTINGS
@@ -92,6 +92,7 @@ def test_boxes_stand_inside_the_frame_of_their_pool_and_pools_below_each_other()
     assert "1  pool – pool: 100" in chart.replace("\N{NO-BREAK SPACE}", " ")
 
 
+@thorough
 def test_the_paper_of_a_fleet_names_its_author_its_day_and_its_bytes() -> None:
     """A literal block keeps its breaks of lines, which a paragraph of the page does not have."""
     written = FLEET.replace("name: two", "name: two\ndescription: both halls\ndocument: {author: A. Planner}")

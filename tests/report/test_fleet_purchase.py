@@ -9,7 +9,7 @@ from clusterspec.report.paper.blocks import Block, Bullets, Paper, PaperTable, S
 from clusterspec.report.paper.fleet_purchase import composed_purchase, decision_sentence
 from clusterspec.results.verdict import Gate, GateStatus, Purchase
 from tests.analysis.test_fleet_gates import BOUGHT, RENTED, report
-from tests.effort import each
+from tests.effort import each, telling, thorough
 
 PRICED = BOUGHT.split("  quote:")[0]
 """The same pools without a quote: of their eleven lines three have a price."""
@@ -30,6 +30,7 @@ def purchase(text: str) -> Purchase:
     return found
 
 
+@thorough
 def test_the_sections_stand_in_the_order_of_the_decision() -> None:
     paper = composed_purchase(report(BOUGHT))
     assert [(one.key, one.title) for one in paper.sections] == [
@@ -48,6 +49,7 @@ def test_the_sections_stand_in_the_order_of_the_decision() -> None:
     assert rented.signatories == ()
 
 
+@telling(1)
 @each(
     ("text", "amount"),
     [
@@ -103,6 +105,7 @@ def test_the_quote_is_printed_with_the_need_of_all_pools() -> None:
     assert len(tables(section(composed_purchase(report(PRICED)), "materials").blocks)) == 1
 
 
+@thorough
 def test_parts_that_no_bill_counts_are_listed_once_for_pools_that_lack_the_same() -> None:
     (bullets,) = (
         one for one in section(composed_purchase(report(BOUGHT)), "materials").blocks if isinstance(one, Bullets)

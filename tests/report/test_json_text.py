@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterspec.report.json_text import indented_json, json_text
-from tests.effort import each
+from tests.effort import each, thorough
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 KEYS = st.text() | st.integers() | st.booleans() | st.none() | st.floats(allow_nan=False, allow_infinity=False)
@@ -35,6 +35,7 @@ class Name(str):
     __slots__ = ()
 
 
+@thorough
 @given(VALUES, st.sampled_from(["", " ", "  "]))
 def test_an_indented_document_is_that_of_the_standard_library(value: Any, indent: str) -> None:
     assert indented_json(value, indent) == json.dumps(value, indent=indent, ensure_ascii=False)

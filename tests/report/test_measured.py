@@ -8,6 +8,7 @@ from clusterspec import analysis
 from clusterspec.report import Ink, estimate_text
 from clusterspec.report.paper import appendix
 from clusterspec.studies import Study, study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 SPEC = """\
@@ -23,6 +24,7 @@ def study(text: str) -> Study:
     return study_text(text, SETTINGS)
 
 
+@thorough
 def test_an_estimate_names_each_measurement_and_what_it_replaces() -> None:
     report = analysis.estimate(study(SPEC + MEASURED))
     text = estimate_text.estimate_as_text(report, Ink(width=160))
@@ -45,6 +47,7 @@ def test_an_estimate_says_by_how_much_the_measurements_moved_it() -> None:
     )
 
 
+@thorough
 def test_nothing_is_printed_without_measurements() -> None:
     report = analysis.estimate(study(SPEC))
     assert "Measured" not in estimate_text.estimate_as_text(report)

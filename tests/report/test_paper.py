@@ -33,7 +33,7 @@ from clusterspec.results.full import FullReport
 from clusterspec.source import Path as KeyPath
 from clusterspec.source import Position, Span
 from clusterspec.units import display, percent
-from tests.effort import ALL_CASES, diagonal, sampled, thorough
+from tests.effort import ALL_CASES, diagonal, sampled, telling, thorough
 from tests.report.pages import contradicts, lookup, numbers_without_a_field, pieces
 from tests.report.secrets import HOSTILE
 from tests.report.test_estimate_text import SPEC, TOO_LARGE
@@ -116,6 +116,7 @@ def test_every_number_carries_a_field_of_the_json_and_agrees_with_it(name: str, 
                 assert text.casefold() == value.casefold(), (text, named, value)
 
 
+@thorough
 def test_a_number_of_the_page_is_that_of_its_field() -> None:
     full = report(SPEC)
     document = json.loads(json.dumps(full.to_json()))
@@ -151,6 +152,7 @@ def test_the_json_has_the_head_of_every_document() -> None:
     assert document["input"]["file"] == "spec.yaml"
 
 
+@thorough
 def test_the_json_gives_reasons_in_sentences() -> None:
     for kind, audience in (("procurement", "internal"), ("design", "tender"), ("design", "internal")):
         document = own_parts(SPECS["too-large"], kind, audience).to_json()
@@ -159,6 +161,7 @@ def test_the_json_gives_reasons_in_sentences() -> None:
         assert reasons and not [reason for reason in reasons for rule in rules if rule in reason], reasons
 
 
+@telling(1)
 @pytest.mark.parametrize("name", ["too-large", "no-yaml"])
 def test_a_failing_design_is_a_draft(name: str) -> None:
     page = paper.paper_as_html(compose(report(SPECS[name])))
@@ -166,6 +169,7 @@ def test_a_failing_design_is_a_draft(name: str) -> None:
     assert "DRAFT" in page
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("name", "word"),
     [
@@ -189,6 +193,7 @@ def test_a_valid_design_is_not_a_draft() -> None:
     assert "DRAFT" not in paper.paper_as_html(compose(report(SPEC)))
 
 
+@telling(1)
 @pytest.mark.parametrize("kind", ["design", "procurement"])
 def test_the_figures_of_a_plan_that_does_not_fit_say_so(kind: str) -> None:
     page = paper.paper_as_html(compose(report(TOO_LARGE, kind)))
@@ -198,6 +203,7 @@ def test_the_figures_of_a_plan_that_does_not_fit_say_so(kind: str) -> None:
     assert all("if it fitted" in card for card in times)
 
 
+@thorough
 def test_used_and_bought_are_printed_with_time_and_price() -> None:
     cards = re.findall(r'<div class="card [^>]*>(.*?)</div>', paper.paper_as_html(compose(report(SPEC))), re.S)
     for name in ("Step time", "Run with interruptions"):
@@ -227,6 +233,7 @@ def test_the_same_report_is_the_same_bytes(kind: str) -> None:
         assert first == second
 
 
+@thorough
 def test_designs_stand_side_by_side() -> None:
     one, other = (studies.study_text(text, SETTINGS) for text in (SPEC, SPEC.replace("pp: 2", "pp: 4")))
     full = analysis.report(one, "design", against=[other], live=False)
@@ -270,6 +277,7 @@ TRAINING_WORDS = re.compile(
 )
 
 
+@thorough
 @pytest.mark.parametrize(
     ("name", "kind"), diagonal(3, ["serving", "serving-pools", "trn2-serving"], ["design", "procurement"])
 )
@@ -279,6 +287,7 @@ def test_a_report_on_serving_has_no_training_sections(name: str, kind: str) -> N
     assert TRAINING_WORDS.findall(body) == []
 
 
+@thorough
 def test_a_report_on_serving_draws_the_front_and_lists_plans_within_the_targets() -> None:
     full = report(SPECS["serving-pools"])
     page = paper.paper_as_html(compose(full))
@@ -298,6 +307,7 @@ def test_the_verdict_by_area_sets_the_times_of_serving_against_their_targets() -
     assert areas["cache"].value == 32
 
 
+@telling(1)
 @pytest.mark.parametrize("name", ["dgx-h100-pod", "serving-pools", "priced"])
 def test_each_sentence_on_how_it_works_leads_to_its_figure(name: str) -> None:
     whole = compose(report(SPECS[name]))
@@ -418,6 +428,7 @@ def test_columns_without_a_value_are_left_out() -> None:
     assert without_empty_columns(form) is form
 
 
+@thorough
 def test_a_figure_from_a_long_line_names_its_key_alone() -> None:
     """A mapping on one line of 100 characters is no source that a reader finds a number in."""
     fabric = "scale_out: {technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb/s}"

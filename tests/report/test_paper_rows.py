@@ -32,6 +32,7 @@ from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.studies import study_text
 from clusterspec.units import display, percent, portion
 from tests.analysis.test_fleets import report as two_pools
+from tests.effort import thorough
 from tests.report.test_charts import shapes
 from tests.report.test_estimate_text import SPEC
 from tests.report.test_paper import SPECS, own_parts, report
@@ -329,6 +330,7 @@ layout: {framework: megatron-core, tp: 1, pp: 2, ep: EXPERTS, recompute: full}
 """
 
 
+@thorough
 def test_the_story_keeps_experts_inside_a_domain_only_where_no_group_spans_two() -> None:
     """A domain of 72 ranks holds 9 groups of 8; of groups of 32 the third has ranks 64 to 95, of two domains."""
     for experts, words in (
@@ -344,6 +346,7 @@ def test_the_story_keeps_experts_inside_a_domain_only_where_no_group_spans_two()
         assert ("stays inside" in step.text) == (experts == 8)
 
 
+@thorough
 def test_findings_name_rules_and_lines_of_the_spec_to_engineers_and_to_nobody_else() -> None:
     """Commands stay code; what the spec says does not."""
     text = SPREAD.replace("EXPERTS", "32") + "procurement: {currency: USD, term: 4 years, prices: {node: 245000}}\n"
@@ -360,6 +363,7 @@ def test_findings_name_rules_and_lines_of_the_spec_to_engineers_and_to_nobody_el
     assert re.search("<code>[a-z_]+: ", pages["design"]) and "have no date: they cannot" in pages["procurement"]
 
 
+@thorough
 def test_the_step_says_what_its_range_rests_on_where_no_step_is_measured() -> None:
     text = SPREAD.replace("EXPERTS", "8")
     known, measured, tender = (

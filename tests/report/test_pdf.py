@@ -115,6 +115,7 @@ def test_only_the_shipped_fonts_are_used() -> None:
     assert families == {"Inter", "JetBrains-Mono", "Noto-Sans-Hebrew"}
 
 
+@thorough
 def test_a_character_that_no_font_has_is_named() -> None:
     text = " ".join(" ".join(texts("procurement")).split())
     assert "(unnamed character)(unnamed character)" in text and "[U+" not in text
@@ -131,6 +132,7 @@ def test_names_in_other_scripts_are_drawn_with_the_fonts_of_the_package_or_of_th
     assert page == "<p>ka</p>" and "has U+1780" in told and "fonts-noto-core" in told
 
 
+@thorough
 def test_every_figure_has_its_text_alternative() -> None:
     skip_without_pdf()
     whole = compose(report(PRICED))
@@ -173,6 +175,7 @@ def test_signatures_stand_on_one_page_with_what_is_signed() -> None:
     assert re.search(r"[0-9a-f]{64}", signed.replace(" ", ""))
 
 
+@thorough
 def test_a_draft_is_stamped_on_every_page() -> None:
     skip_without_pdf()
     data = paper.paper_as_pdf(short(compose(own_parts(NAMED.replace("tp: 8", "tp: 7"), "procurement")), 4))

@@ -226,6 +226,15 @@ def test_plans_of_the_front_are_numbered_and_the_design_has_a_mark() -> None:
     assert len(serving._front_table(POINTS, None).rows) == 2
 
 
+SEARCHED = """
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 1000, output_tokens: 100, concurrency: 8}}
+layout: {framework: vllm, tp: 1}
+"""
+"""A load with few plans, which a report searches in a second."""
+
+
 def planned_rows(count: int, cost: float | None = None) -> tuple[LayoutRow, ...]:
     figures = {
         **{"accelerators": 16, "ttft": 0.5, "tpot": 0.02, "at_percentile": None, "disaggregated": None, "replicas": 2},
@@ -250,7 +259,7 @@ def planned_rows(count: int, cost: float | None = None) -> tuple[LayoutRow, ...]
     ],
 )
 def test_a_front_has_two_plans_and_a_table_one(layouts: int, pareto: int, why: str, blocks: list[type] | None) -> None:
-    found = report(SPECS["serving-pools"])
+    found = report(SEARCHED)
     assert found.plans is not None
     plans = replace(found.plans, layouts=planned_rows(layouts), pareto=planned_rows(pareto), why=why)
     section = serving.plans_section(replace(found, plans=plans))

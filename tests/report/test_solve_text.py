@@ -13,7 +13,7 @@ from clusterspec.results import Input, Tool
 from clusterspec.results.levers import SolveReport
 from clusterspec.studies import study_text
 from tests.analysis.jobs import study_of
-from tests.effort import each, sampled
+from tests.effort import each, sampled, telling, thorough
 from tests.settings import SETTINGS
 
 JOB = """
@@ -54,6 +54,7 @@ def test_the_values_shown_are_the_ends_and_those_at_the_boundary() -> None:
     assert len(solve_text._telling_values(tried, None)) == 12
 
 
+@thorough
 def test_values_of_a_bisection_are_printed_apart() -> None:
     """Three digits of 152.4 and of 152.5 Gb/s would be two equal rows with unequal slowdowns."""
     text = solve_text.solve_as_text(solve(study_of(JOB), "nic_bandwidth", "slowdown<=3%"))
@@ -70,6 +71,7 @@ BOUNDARIES = [
 ]  # fmt: skip
 
 
+@telling(2)
 @pytest.mark.parametrize(("key", "condition", "value", "keys"), BOUNDARIES)
 def test_a_printed_boundary_meets_its_condition_and_each_row_is_the_value_that_it_names(
     key: str, condition: str, value: str, keys: str
@@ -99,6 +101,7 @@ def _report_of(condition: str) -> SolveReport:
     )
 
 
+@telling(2)
 @pytest.mark.parametrize(("spec", "key", "condition", "sentence"), SENTENCES)
 def test_a_boundary_is_a_sentence_with_units(spec: str, key: str, condition: str, sentence: str) -> None:
     text = solve_text.solve_as_text(solve(study_of(spec), key, condition))
@@ -138,6 +141,7 @@ layout: {framework: megatron-core, tp: 4, pp: 1, micro_batch: 1, sharding: fsdp}
 """
 
 
+@thorough
 def test_sensitivity_moves_by_values_that_are_sold() -> None:
     """GB200 is sold in domains of 72 (18 nodes of 4) and 4; H100 in domains of 1, 2 and 4 (instances), 8 and 256."""
     steps = {(row.key, row.after) for row in sensitivity(study_of(RACKS)).levers}
@@ -146,6 +150,7 @@ def test_sensitivity_moves_by_values_that_are_sold() -> None:
     assert {row.after for row in sensitivity(study_of(JOB)).levers if row.key == "scale_up.domain"} <= {1, 2, 4, 8, 256}
 
 
+@thorough
 def test_sensitivity_shows_no_row_without_effect() -> None:
     for spec in sampled((JOB, RACKS, SERVED), 8):
         text = sensitivity_text.sensitivity_as_text(sensitivity(study_of(spec)))
@@ -215,6 +220,7 @@ WORK = "{model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
 LAYOUT = "{framework: megatron-core, tp: 2, sharding: fsdp}"
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("nodes", "factor", "said"),
     [(2, 0.6, ""), (2, 0.3, " Its pool has 6 nodes for this job: 2 are missing."), (6, 2.2, "")],
@@ -233,6 +239,7 @@ def test_nodes_of_a_job_are_those_that_the_others_leave(nodes: int, factor: floa
     assert said == "" or report.value == 8
 
 
+@thorough
 def test_a_design_of_its_own_has_no_pool_to_share() -> None:
     report = solve(study_of(JOB), "nodes", "time_to_train<=15d")
     assert report.available is None and "Its pool" not in solve_text.solve_as_text(report)

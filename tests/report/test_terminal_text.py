@@ -39,7 +39,7 @@ from clusterspec.results import EstimateReport
 from clusterspec.results.verdict import Influence
 from clusterspec.rules.index import RULES
 from clusterspec.source import Assumed
-from tests.effort import diagonal, each, sampled
+from tests.effort import diagonal, each, sampled, thorough
 from tests.report.columns import crooked
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
@@ -111,6 +111,7 @@ def test_no_number_is_said_in_powers_of_ten(path: Path) -> None:
     assert not re.search(r"\d[eE][+-]?\d", estimate_text.estimate_as_text(analysis.estimate(study(path))))
 
 
+@thorough
 @given(rows=st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=5), width=st.integers(40, 160))
 def test_a_table_that_is_folded_loses_no_word(rows: list[tuple[str, str, str]], width: int) -> None:
     folded = text_table(("a", "b", "c"), rows, wrap=(0, 1, 2), ink=Ink(width=width))

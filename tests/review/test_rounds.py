@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.rules.index import RULES
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 from tools.review import CLEAN, FALSE, FOUND, MISSED, PLACED, Case, rounds, rules_by_subject, subjects
 from tools.review.__main__ import is_met
 
@@ -29,6 +29,7 @@ def test_a_subject_has_rules_and_sources() -> None:
         assert subject.sources, subject.name
 
 
+@thorough
 def test_each_first_result_fits_its_kind() -> None:
     for case in CASES:
         assert case.first in ((FOUND, PLACED, MISSED) if case.flawed else (CLEAN, FALSE)), case.file

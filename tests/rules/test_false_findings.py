@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.finding import Finding, Severity
-from tests.effort import each
+from tests.effort import each, thorough
 
 from .conftest import Check
 
@@ -208,6 +208,7 @@ ONCE = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize(("kept", "dropped", "design"), ONCE, ids=[kept for kept, _, _ in ONCE])
 def test_one_cause_at_one_key_is_told_once(kept: str, dropped: str, design: str, check: Check) -> None:
     assert of(kept, design, check)

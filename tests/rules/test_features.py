@@ -8,7 +8,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Nic, Switch
 from clusterspec.rules.fabric.small_mtu import PAYLOADS, rdma_payload
 from clusterspec.source import dotted_path
-from tests.effort import diagonal
+from tests.effort import diagonal, thorough
 
 from .conftest import Check
 
@@ -40,6 +40,7 @@ ROCE = "technology: roce-v2, nics_per_node: 8, nic_bandwidth: 200 Gb/s, flow_con
 NDR = "technology: infiniband-ndr, nics_per_node: 8, nic_bandwidth: 400 Gb/s"
 
 
+@thorough
 @pytest.mark.parametrize(("id_", "how"), diagonal(len(SWITCHES), SWITCHES, ["adaptive", "spray"]))
 def test_only_a_switch_without_adaptive_routing_is_reported(id_: str, how: str, check: Check) -> None:
     found = told(check, "part-lacks-feature", f"{ROCE}, switch: {id_}, load_balancing: {how}")

@@ -7,6 +7,7 @@ import pytest
 from clusterspec.rules.knowledge.shared_links import uses_link_between
 from clusterspec.source import dotted_path
 from clusterspec.studies import study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 RACKS = "clusterspec: 1\npools:\n  p: {platform: gb200-nvl72, nodes: 54}\njobs:\n"
@@ -42,6 +43,7 @@ def jobs(*rows: str) -> str:
     return "".join(f"  j{number}: {{pool: p{row}}}\n" for number, row in enumerate(rows))
 
 
+@thorough
 def test_jobs_of_racks_have_whole_domains_and_one_part() -> None:
     for nodes, split in SPLIT.items():
         text = RACKS + jobs(*(f", nodes: {count}" for count in nodes))

@@ -43,7 +43,7 @@ def reported(name: str, check: Check) -> list[str]:
 
 @cache
 def page_findings(name: str, check: Check) -> list[Finding]:
-    found = [finding for example in page(name).fires if not example.prose for finding in check(example.text)]
+    found = [finding for example in page(name).fires if not example.prose for finding in check(example.text, name)]
     return [finding for finding in found if finding.rule == name]
 
 

@@ -96,7 +96,7 @@ def test_each_example_that_fires_has_a_severity() -> None:
 def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, check: Check) -> None:
     example = page(name).fires[number]
     wanted = "" if example.path == "." else example.path
-    findings = check(example.text)
+    findings = check(example.text, name)
     found = of_rule(findings, name)
     assert [dotted_path(finding.path) for finding in found] == [wanted], [str(one.rule) for one in findings]
     for finding in found:
@@ -110,7 +110,7 @@ def test_a_rule_fires_on_its_page_where_the_page_says(name: str, number: int, ch
 
 def test_the_arithmetic_of_messages_is_right(check: Check) -> None:
     """Shares, ratios and products follow from the figures printed with them, in the digits printed."""
-    found = [each for name, number in FIRES for each in check(page(name).fires[number].text)]
+    found = [each for name, number in FIRES for each in check(page(name).fires[number].text, name)]
     messages = sorted({f"{each.message}; {each.help}" for each in found})
     assert [wrong for message in messages for wrong in wrong_arithmetic(message)] == []
     assert sum(1 for message in messages for _ in arithmetic(message)) > 60

@@ -10,6 +10,7 @@ from clusterspec.rules.procurement import price_outside_market
 from clusterspec.spec.model import ProcurementSpec
 from clusterspec.studies import study_text
 from tests.analysis.jobs import design_of
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -210,6 +211,7 @@ procurement: {{currency: USD, as_of: 2026-11-01, quote: [{{part: "{part}", quant
     assert (("quote-names-other-part", "procurement.quote[0].part", "error") in found) == other
 
 
+@thorough
 def test_the_lines_of_the_own_bill_are_a_complete_quote(check: Check) -> None:
     """Whatever the design: its bill, taken as a quote, lacks nothing."""
     for nodes, spares in ((4, 0), (31, 2), (127, 3), (500, 12)):

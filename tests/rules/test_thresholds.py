@@ -15,6 +15,7 @@ from clusterspec.rules.knowledge.nics import is_starved, usual_network
 from clusterspec.rules.knowledge.ranges import RANGES, UnusualValue, UsualRange
 from clusterspec.studies import study_text
 from clusterspec.units.symbols import UnitFault, text_of
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 from .conftest import Check
@@ -90,6 +91,7 @@ JOB = (
 )
 
 
+@thorough
 def test_memory_has_one_rule_for_each_capacity(check: Check) -> None:
     """Below the states, below the total, below 90 % of free memory, and above: always the same job."""
     states, total = _states_and_total(JOB)

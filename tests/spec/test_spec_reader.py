@@ -22,7 +22,7 @@ from clusterspec.source import Path as KeyPath
 from clusterspec.source import Source, dotted_path
 from clusterspec.spec import read
 from clusterspec.spec.model import PcieSpec, Spec
-from tests.effort import each, examples, sampled
+from tests.effort import each, examples, sampled, thorough
 
 TEXT = (Path(__file__).parent / "every_key.yaml").read_text()
 
@@ -135,6 +135,7 @@ CREDITS = ("unit_price", "price")
 OUTSIDE = [(path, value) for path in COUNTS for value in (10**18, -(10**18) if path[-1] in CREDITS else -1)]
 
 
+@thorough
 @each("path", sampled(VALUES, 65))
 def test_one_wrong_value_is_one_finding_and_hides_nothing_else(path: KeyPath) -> None:
     spec, problems = judged(with_value(path, {"?": 1}))
@@ -146,6 +147,7 @@ def test_one_wrong_value_is_one_finding_and_hides_nothing_else(path: KeyPath) ->
             assert getattr(spec, part) == getattr(WHOLE, part)
 
 
+@thorough
 @each(("path", "value"), sampled(OUTSIDE, 61))
 def test_every_number_is_bounded(path: KeyPath, value: int) -> None:
     _, problems = judged(with_value(path, value))
@@ -153,6 +155,7 @@ def test_every_number_is_bounded(path: KeyPath, value: int) -> None:
     assert problems[0].path[: len(path)] == path
 
 
+@thorough
 def test_a_negative_quantity_or_choice_is_one_finding() -> None:
     for path, rule in OTHERS.items():
         _, problems = judged(document_of(json.dumps(with_value(path, -1).value)))  # the text of a quantity is read

@@ -19,7 +19,7 @@ from clusterspec.source import Source, dotted_path
 from clusterspec.spec import RENAMED, keys_of, read, schema, types_of
 from clusterspec.spec.model import ClusterSpec, Spec
 from clusterspec.units import KINDS
-from tests.effort import each
+from tests.effort import each, telling
 from tests.spec_keys import unknown_keys
 
 ROOT = schema()
@@ -131,6 +131,7 @@ def test_every_key_has_what_an_editor_shows(path: KeyPath) -> None:
     assert shown, "neither examples nor choices"
 
 
+@telling(2)
 @each("path", KEYS)
 def test_every_example_default_and_choice_can_be_written(path: KeyPath) -> None:
     node = KEYS[path]

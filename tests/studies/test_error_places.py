@@ -11,7 +11,7 @@ from clusterspec.source import Path
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.variation import rewritten_study
 from tests.analysis.jobs import JOBS
-from tests.effort import each, sampled
+from tests.effort import each, sampled, telling
 from tests.settings import SETTINGS
 
 REMEDIED = (
@@ -40,6 +40,7 @@ def test_an_example_has_the_errors_of_its_whole_check() -> None:
                 assert_same_errors(one, same)
 
 
+@telling(2)
 @each("job", JOBS)
 def test_a_variation_has_the_errors_of_its_whole_check(job: str) -> None:
     study = study_text(JOBS[job], SETTINGS)

@@ -17,7 +17,7 @@ from clusterspec.procurement.cost import cost as cost_of
 from clusterspec.source import dotted_path
 from clusterspec.studies import Study, study_text, variation
 from clusterspec.studies.fleet import FleetStudy
-from tests.effort import ALL_CASES
+from tests.effort import ALL_CASES, thorough
 from tests.settings import SETTINGS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,6 +55,7 @@ def reports(findings: tuple[Finding, ...]) -> set[tuple[str, str, str]]:
     return {(one.rule, str(one.severity), one.message) for one in findings}
 
 
+@thorough
 def test_a_fleet_of_one_job_is_the_design_of_the_job() -> None:
     assert len(SINGLE) >= 6
     for path in SINGLE:
@@ -105,6 +106,7 @@ def test_a_bill_names_the_pools_that_share_its_fabric() -> None:
             assert sum("shared fabric" in one for one in bill.bill.not_counted) == count
 
 
+@thorough
 def test_jobs_that_overfill_a_store_have_longer_runs() -> None:
     """Two jobs of 8,030,261,248 parameters save 14 bytes of each every minute: 1.874 GB/s each."""
     saving = "operations: {checkpoint: {interval: 60 s, mode: asynchronous}}\n"
@@ -172,6 +174,7 @@ def test_jobs_that_read_more_than_their_store_gives_are_reported_where_each_alon
         assert not [one for one in found if "storage system gives the job's nodes" in one.message], width
 
 
+@thorough
 def test_jobs_on_one_link_have_what_the_others_leave_of_it() -> None:
     """Caches of 4,000 tokens are 80 layers x 8 heads x 128 x 2 x 2 x 4,000 = 1.311 GB; four a second are 5.243 GB/s.
 

@@ -10,6 +10,7 @@ import pytest
 from clusterspec.cost.serving.latency import ServingTimes, serving_range
 from clusterspec.cost.serving.rates import KernelRates
 from clusterspec.studies import Study, study_text, variation
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 PLAN = """clusterspec: 1
@@ -51,6 +52,7 @@ def rate(study: Study) -> float:
     return only.share.value
 
 
+@thorough
 def test_the_time_per_output_token_is_the_measured_one() -> None:
     plain = study_text(PLAN, SETTINGS)
     before = times(plain).tpot_mean
@@ -84,6 +86,7 @@ def test_all_rates_of_an_engine_follow_the_measured_one() -> None:
     assert half.peaks == {name: peak / 2 for name, peak in plain.peaks.items()}
 
 
+@thorough
 def test_the_measured_load_is_as_certain_as_its_measurement_and_others_are_not() -> None:
     slow = measured("{tpot: 30 ms}")
     low, high = serving_range(times(slow), "tpot")

@@ -8,7 +8,7 @@ from clusterspec.finding import Problem
 from clusterspec.spec.model import RolloutSpec
 from clusterspec.studies import study_text
 from clusterspec.studies.engines import _rollout_problem
-from tests.effort import each
+from tests.effort import each, thorough
 from tests.settings import SETTINGS
 
 SPEC = """clusterspec: 1
@@ -39,6 +39,7 @@ CASES = (
 )
 
 
+@thorough
 def test_engines_that_cannot_start_are_found_at_their_keys() -> None:
     for platform, model, rollout, rule, path in CASES:
         findings = study_text(SPEC.format(platform=platform, model=model, rollout=rollout), SETTINGS).findings

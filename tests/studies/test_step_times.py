@@ -9,6 +9,7 @@ import pytest
 
 from clusterspec.cost.timing import design_tables
 from clusterspec.studies import Study, study_text, variation
+from tests.effort import telling
 from tests.settings import SETTINGS
 
 JOB = """clusterspec: 1
@@ -102,6 +103,7 @@ def test_a_step_log_is_that_of_the_spec_or_is_refused(tmp_path: Path) -> None:
         assert seconds(study) == seconds(study_text(JOB, SETTINGS))
 
 
+@telling(1)
 @pytest.mark.parametrize(("factor", "severity"), [(0.2, "error"), (0.8, "warning"), (1.2, None)])
 def test_a_step_that_no_rate_of_the_machine_explains_is_a_finding(factor: float, severity: str | None) -> None:
     """At twice the catalog's rate of products a step has a shortest time, which measures nothing else can beat."""

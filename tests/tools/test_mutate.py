@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.effort import each
+from tests.effort import each, thorough
 from tools.mutate.__main__ import killed_share, score_line
 from tools.mutate.blocks import Notes, block_line
 from tools.mutate.candidates import RecordedTest, Recording, candidates
@@ -75,6 +75,7 @@ def test_a_mutation_changes_the_line_that_it_names(tmp_path: Path) -> None:
     ]
 
 
+@thorough
 def test_a_seed_gives_one_sample() -> None:
     drawn = sample_across(["units", "spec"], 5, 3)
     assert drawn == sample_across(["units", "spec"], 5, 3) != sample_across(["units", "spec"], 5, 4)

@@ -13,7 +13,7 @@ import pytest
 
 from clusterspec.units.readings import conversion_factor, convert, registry
 from clusterspec.units.table import TABLE
-from tests.effort import each
+from tests.effort import each, thorough
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,6 +43,7 @@ def test_units_that_pint_misreads_have_the_meaning_of_the_field(symbol: str, int
     assert conversion_factor(symbol, into) == expected
 
 
+@thorough
 def test_pint_alone_misreads_gigabits_and_gigatransfers() -> None:
     """Why there is an own registry; should pint change its mind, this says so."""
     default: pint.UnitRegistry[Any] = pint.UnitRegistry()

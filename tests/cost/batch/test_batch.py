@@ -172,6 +172,7 @@ def test_a_batch_with_tokens_sent_one_by_one_equals_its_single_layouts() -> None
     assert_alike(found, expected)
 
 
+@thorough
 def test_a_batch_of_gradients_reduced_once_equals_its_single_layouts() -> None:
     found = {}
     for sync in ("micro-batch", "step"):

@@ -14,7 +14,7 @@ from clusterspec.records import replace
 from tests.cost.collectives.machines import H100, nodes_of
 from tests.cost.collectives.test_laws import MACHINES
 from tests.cost.expressions import evaluate
-from tests.effort import each
+from tests.effort import each, telling
 
 SIZES = (4096.0, 2.0**20, 2.0**33)
 
@@ -24,6 +24,7 @@ def cost_of(machine: str, name: str, ranks: int, size: float) -> CollectiveCost:
     return collective_cost(cluster, name, contiguous_placement(cluster, ranks), size)
 
 
+@telling(2)
 @each("machine", sorted(MACHINES))
 def test_the_expression_of_a_time_gives_it_from_its_inputs(machine: str) -> None:
     cluster = MACHINES[machine]

@@ -19,7 +19,7 @@ from clusterspec.cost.collectives.stack import copy_seconds_per_byte
 from clusterspec.cost.formulas.collectives import time_at_busbw
 from clusterspec.quantity import bus_factor
 from tests.cost.collectives.machines import A100, H100, cluster, nodes_of
-from tests.effort import each, examples
+from tests.effort import each, examples, telling
 
 TPU = "accelerator: tpu-v5p\naccelerators_per_node: 4\nnodes: 16\nscale_up: {shape: [4, 4, 4]}"
 PCIE = "accelerator: l40s\naccelerators_per_node: 8\nnodes: 1\npcie: 4"
@@ -132,6 +132,7 @@ def test_a_lower_latency_of_the_network_never_hurts(machine: str, name: str, siz
     assert late >= early * (1 - 1e-9)
 
 
+@telling(2)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "send-recv"])
 @pytest.mark.parametrize("size", [2.0**10, 2.0**20, 2.0**24, 2.0**28, 2.0**33])
 def test_fewer_ranks_never_hurt(name: str, size: float) -> None:

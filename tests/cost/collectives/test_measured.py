@@ -15,6 +15,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.collectives.predict import collective_cost
 from tests.cost.collectives.machines import cluster
+from tests.effort import telling
 
 TABLES = Path(__file__).parents[2] / "accuracy"
 MEBI, LARGE = 2**20, 2**28
@@ -57,6 +58,7 @@ def predictions() -> dict[str, list[tuple[CollectiveCost, float]]]:
     return found
 
 
+@telling(1)
 @pytest.mark.parametrize(
     ("sizes", "half", "nine_tenths"),
     [

@@ -17,7 +17,7 @@ from clusterspec.cost.collectives import Between
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import collective_cost
 from tests.cost.collectives.machines import H100, nodes_of, resolved
-from tests.effort import ALL_CASES, examples
+from tests.effort import ALL_CASES, examples, telling
 
 LEAVES = "topology: fat-tree, levels: [{name: leaf, nodes: 8, oversubscription: 2:1}, {name: spine, nodes: 64}]"
 TWO_LEVELS = (
@@ -92,6 +92,7 @@ def test_groups_side_by_side_leave_a_block_together(keys: str, axis: str, pod: i
     assert lines[0] / lines[1] == pytest.approx(slower)
 
 
+@telling(2)
 @pytest.mark.parametrize("more", [LEAVES, TWO_LEVELS, "topology: fat-tree, pod_nodes: 5, oversubscription: 4:1"])
 @pytest.mark.parametrize("name", ["all-gather", "reduce-scatter", "all-to-all", "broadcast", "send-recv"])
 def test_more_ranks_never_make_a_large_collective_faster(more: str, name: str) -> None:

@@ -15,6 +15,7 @@ from clusterspec.cost.collectives.predict import collective_table
 from clusterspec.cost.measured import MeasuredSize, Measurement, calibrated_design, expected_cost
 from clusterspec.source import Measured
 from clusterspec.spec.model import ClusterSpec, Spec
+from tests.effort import thorough
 
 GIB = float(1 << 30)
 CATALOG = Catalog.open()
@@ -58,6 +59,7 @@ CASES = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize(("platform", "collective", "ranks"), CASES)
 @settings(max_examples=8, deadline=None)
 @given(share=st.floats(0.15, 1.0))

@@ -19,7 +19,7 @@ from clusterspec.spec import schema
 from clusterspec.studies import study_text
 from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import design, experts, model
-from tests.effort import diagonal
+from tests.effort import diagonal, telling, thorough
 from tests.settings import SETTINGS
 
 STACKS = [name for name in CATALOG.ids("stack") if framework_of(name.rpartition("-")[0], CATALOG).trains]
@@ -49,6 +49,7 @@ def seconds(found: Plan) -> float:
     return found.step_time.value
 
 
+@thorough
 @pytest.mark.parametrize(("stack", "attention"), diagonal(len(STACKS), STACKS, ["flash", "plain"]))
 def test_selective_recomputation_costs_time_and_saves_memory(stack: str, attention: str) -> None:
     framework, _, year = stack.rpartition("-")
@@ -66,6 +67,7 @@ def test_the_format_and_memory_know_the_same_modules() -> None:
     assert tuple(node_at(schema(), ("layout", "recompute", 0))["enum"]) == MODULES
 
 
+@telling(2)
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_costs_time_and_saves_memory(module: str) -> None:
     layout = {"framework": "megatron-core", "ep": 8}

@@ -12,6 +12,7 @@ from clusterspec.cost.serving.day import DayPlan, _running_hours
 from clusterspec.cost.serving.targets import keeps_up
 from clusterspec.records import replace
 from clusterspec.studies import Study, study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 HOURS = '{from: "08:00", to: "20:00", request_rate: 24}, {from: "20:00", to: "08:00", request_rate: 3}'
@@ -37,6 +38,7 @@ def day(load: str, layout: str = "{framework: vllm, tp: 4}") -> DayPlan:
     return found
 
 
+@thorough
 def test_each_hour_has_the_fewest_engines_that_serve_it() -> None:
     for targets in ("", ", targets: {ttft: {p99: 1 s}, tpot: 25 ms}"):
         for each in day(f"day: [{HOURS}]{targets}").hours:
@@ -76,6 +78,7 @@ def test_a_day_without_hours_of_its_own_changes_nothing() -> None:
     assert flat.requests == 24 * 86400
 
 
+@thorough
 def test_more_load_never_needs_fewer_engines() -> None:
     rates = (0.5, 2, 5, 9, 14, 20, 27, 35)
     hours = ", ".join(
@@ -105,6 +108,7 @@ def test_requests_wait_for_engines_that_start_late() -> None:
     assert not day(f"day: [{HOURS}], scaling: {{cold_start: 5 min, ahead: 0 s, min_replicas: 16}}").late
 
 
+@thorough
 def test_contradictions_of_a_day_are_reported_at_their_keys() -> None:
     cases = {
         f"concurrency: 8, day: [{HOURS}]": "day",

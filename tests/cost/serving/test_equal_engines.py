@@ -10,6 +10,7 @@ from clusterspec.cost.estimate import estimate
 from clusterspec.cost.serving.equal_engines import have_equal_engines
 from clusterspec.source import Path
 from tests.cluster.resolving import clean
+from tests.effort import telling
 
 PLAN = """
 cluster: {{platform: dgx-h100, nodes: {nodes}}}
@@ -56,6 +57,7 @@ def design(plan: str) -> Design:
     return clean(PLAN.format(**PLANS[plan]))
 
 
+@telling(2)
 @pytest.mark.parametrize("plan", PLANS)
 def test_designs_with_equal_engines_have_equal_times_and_memory(plan: str) -> None:
     base = design(plan)

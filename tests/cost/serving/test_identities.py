@@ -15,7 +15,7 @@ from clusterspec.cost.serving.runs import FiniteRun, OpenRun
 from clusterspec.cost.serving.steady import decoding_seconds
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cluster.resolving import clean
-from tests.effort import each
+from tests.effort import each, thorough
 
 DRAFTS = "speculative: {tokens: 3, acceptance: 0.5, method: ngram}"
 
@@ -148,6 +148,7 @@ def test_a_plan_whose_times_are_all_longer_is_the_same_plan_at_a_higher_rate_in_
         assert fast.stretched.seconds(name, 1.5) == pytest.approx(1.5 * getattr(slow, name), rel=1e-9)
 
 
+@thorough
 def test_the_range_of_an_open_load_widens_as_it_nears_the_limit_of_the_plan() -> None:
     ends = []
     for rate in (8, 12, 16):

@@ -12,7 +12,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.loads import serves_rate
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cluster.resolving import clean
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 PLAN = """
 cluster: {{platform: {platform}, nodes: 1}}
@@ -55,6 +55,7 @@ def times(precision: str, kept: str, **plan: object) -> ServingTimes:
     return found
 
 
+@thorough
 @pytest.mark.parametrize(("platform", "engine", "model", "lengths", "load"), sampled(product(*GRID), 24))
 def test_wider_weights_never_serve_more(
     platform: str, engine: str, model: tuple[str, int], lengths: tuple[int, int], load: str

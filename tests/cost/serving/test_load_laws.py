@@ -18,7 +18,7 @@ from clusterspec.cost.serving.runs import OpenRun
 from clusterspec.cost.serving.steady import Steady
 from clusterspec.cost.serving.times import serving_pools
 from tests.cluster.resolving import clean
-from tests.effort import sampled
+from tests.effort import sampled, telling
 
 PLAN = """
 cluster: {{platform: {platform}, nodes: {nodes}}}
@@ -110,6 +110,7 @@ def test_drafts_that_are_never_accepted_are_never_faster_on_replicas(output: int
     assert drafted.output_tokens_per_second <= plain.output_tokens_per_second
 
 
+@telling(2)
 @pytest.mark.parametrize("more", RUNS)
 @pytest.mark.parametrize("layout", ["trt-llm, tp: 2, pp: 4", "sglang, tp: 2"])
 def test_more_arrivals_never_shorten_the_wait_for_reception(more: str, layout: str) -> None:

@@ -14,6 +14,7 @@ from clusterspec.library import load
 from clusterspec.report.estimate_text import cache_extent
 from clusterspec.results.estimate_json import body
 from tests.analysis.jobs import study_of
+from tests.effort import telling
 
 KEY = "workload.serving.memory_fraction"
 SPEC = """
@@ -42,6 +43,7 @@ def launched_share(plan: Plan, framework: str) -> float:
     return float(found[1])
 
 
+@telling(2)
 @pytest.mark.parametrize(
     ("load", "share"),
     [
@@ -82,6 +84,7 @@ def test_a_raised_share_of_the_memory_is_one_value(load: str, share: float, fram
         assert held == pytest.approx(counted, rel=0.02)  # buffers are counted twice, within 2 GB
 
 
+@telling(1)
 @pytest.mark.parametrize("load", ["request_rate: 54", "request_rate: 60", "concurrency: 3000", "concurrency: 6000"])
 def test_a_raised_share_that_is_written_changes_no_figure(load: str) -> None:
     """Neither of memory nor of times."""

@@ -19,7 +19,7 @@ from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.runs import OpenRun
 from clusterspec.cost.serving.times import serving_times
 from tests.cluster.resolving import clean
-from tests.effort import sampled, thorough
+from tests.effort import sampled, telling, thorough
 
 PROMPTS, STEP = 8_000, 1e-3
 
@@ -68,6 +68,7 @@ def test_steps_that_the_host_launches_take_as_long_with_many_prompts_as_with_one
     assert each.tail(0.0, 0.0).of_all > 1.1 * one._replace(rate=10.0).tail(0.0, 0.0).of_all
 
 
+@thorough
 @pytest.mark.parametrize("per_step", sampled([0.1, 0.43, 1.02, 2.04, 4.1, 16.0], 4))
 def test_mean_times_to_the_end_of_a_prompt_are_those_of_drawn_queues(per_step: float) -> None:
     """Of 8,000 drawn prompts, from a tenth of a prompt in each step to sixteen."""
@@ -116,6 +117,7 @@ def test_long_waits_fall_as_the_lundberg_equation_says() -> None:
     assert one._replace(engines=4.0).decay == pytest.approx(one.decay / 4)
 
 
+@telling(1)
 @pytest.mark.parametrize(
     "tail",
     [

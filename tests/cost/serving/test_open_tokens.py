@@ -16,6 +16,7 @@ from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
 from tests.cost.serving.test_serving_laws import times as times_of
 from tests.cost.serving.test_steady import with_load
+from tests.effort import telling
 
 DEEPSEEK = {"model": "deepseek-v3", "framework": "trt-llm", "input": 4000, "output": 100, "memory": 141}
 
@@ -45,6 +46,7 @@ def test_a_request_of_an_open_load_decodes_with_itself(changes: dict[str, object
     assert own_sequence(pools_of(**changes)) == pytest.approx(own)
 
 
+@telling(1)
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.2])
 def test_sequences_that_decode_together_slow_each_other_as_if_they_shared_a_processor(rate: float) -> None:
     """Answers of 4,000 tokens after 32,000 that the cache holds: n in flight with the probability of a product of the

@@ -32,7 +32,7 @@ from clusterspec.cost.serving.runs import FiniteRun, OpenRun, wait_in_growing_qu
 from clusterspec.cost.serving.shares import PromptShares
 from clusterspec.records import replace
 from tests.cost.serving.test_targets import plan
-from tests.effort import each
+from tests.effort import each, telling, thorough
 
 ONE_SIGMA = 0.8413447460685429
 """The probability that a normal variable is at most one standard deviation above its mean."""
@@ -87,6 +87,7 @@ def test_prompts_are_left_on_fewer_of_more_engines() -> None:
     assert found[-1] == pytest.approx(0.2)
 
 
+@thorough
 def test_the_mean_wait_of_arrivals_is_that_of_each_of_them() -> None:
     """Over arrivals in all orders of places taken and of prompts behind: `mean` sums them in closed form."""
     draw = Random(1)
@@ -344,6 +345,7 @@ def test_the_steps_without_prompts_are_those_of_a_poisson_count() -> None:
     assert single_gap(found, varied, exp(-0.1) + 1e-3) > 0.021
 
 
+@thorough
 def test_long_outputs_are_met_more_often_than_short_ones() -> None:
     """Mean 2,000 and p99 10,000: ln 5 = 2.326 s - s²/2 gives s = 0.8454, so their mean square over their mean is
     2,000 e^0.7147 = 4,087.
@@ -374,6 +376,7 @@ def simulated_work(lengths: Lengths, prompts: float, steps: int) -> list[float]:
     return sorted(found)
 
 
+@telling(1)
 @pytest.mark.parametrize("prompts", [0.05, 0.5, 2.0, 6.0])
 def test_the_work_of_prompts_in_a_step_is_that_of_simulated_steps(prompts: float) -> None:
     """Also around two prompts per step, where steps with several have more of them than all steps on average."""

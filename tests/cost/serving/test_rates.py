@@ -10,6 +10,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Kernels
 from clusterspec.cost.formulas.serving import rate_beyond_floor
 from clusterspec.cost.serving.rates import KernelRates, interpolated_value, size_curves
+from tests.effort import telling
 
 CATALOG = Catalog.open()
 
@@ -115,6 +116,7 @@ def _share_of_peak(entry: Kernels, key: str, value: float) -> float:
     return value * min(1.0, interpolated_value(curve, float(rows)))
 
 
+@telling(2)
 @pytest.mark.parametrize("name", CATALOG.ids("kernels"))
 def test_no_measured_efficiency_exceeds_one(name: str) -> None:
     entry = CATALOG.get("kernels", name)

@@ -17,7 +17,7 @@ from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row, ro
 from clusterspec.cost.serving.replicas import PromptCycle, prefill_time_of_replicas, prompt_cycle
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
-from tests.effort import sampled
+from tests.effort import sampled, thorough
 
 STEPS = ReplicaSteps(16.0, 1.0, 0.01, 0.1, 4.0)
 
@@ -201,6 +201,7 @@ def drawn_cycle(ended: float, longer: float, steps: int) -> tuple[float, float, 
     return counts[0] / cycles, counts[1] / cycles, prompts / counts[1], sum(waits) / len(waits)
 
 
+@thorough
 @pytest.mark.parametrize(
     ("ended", "longer", "close"), sampled([(0.05, 0.1, 0.02), (0.5, 0.1, 0.02), (1.5, 0.15, 0.1), (1.5, 0.1, 0.02)], 4)
 )

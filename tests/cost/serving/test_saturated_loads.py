@@ -11,6 +11,7 @@ from clusterspec.cost.serving.latency import ServingTimes, exceeds_capacity, ser
 from clusterspec.cost.serving.loads import served_pools
 from clusterspec.cost.serving.times import serving_pools, serving_times
 from tests.cost.serving.test_waits import design
+from tests.effort import telling, thorough
 
 HIGH = RANGES["output_tokens_per_second"][1]
 SPLIT = ", chunk_tokens: 8192, disaggregated: {prefill: {tp: 2}, decode: {tp: 2}}"
@@ -34,6 +35,7 @@ def plan(request: pytest.FixtureRequest) -> tuple[str, float]:
 FIGURES = ("ttft", "ttft_mean", "tpot", "tpot_mean", "request_latency", "output_tokens_per_second", "offered")
 
 
+@thorough
 def test_a_rate_above_the_capacity_has_the_latencies_of_full_engines(plan: tuple[str, float]) -> None:
     """One figure for each overload: of engines whose places are all taken, which no more load fills further."""
     rest, capacity = plan
@@ -66,6 +68,7 @@ def test_the_range_of_a_rate_above_the_capacity_is_that_of_full_engines() -> Non
     assert ends[0][0] < ends[1][0] < far.ttft < ends[0][1] == ends[1][1] == RANGES["ttft"][1] * far.ttft
 
 
+@telling(1)
 @pytest.mark.parametrize("factor", [0.5, 0.97, 1.04, 1.5])
 def test_the_requests_in_flight_are_those_that_arrive_or_end_within_a_latency(factor: float) -> None:
     """Little's law on both sides of the capacity, with and without a queue."""
@@ -75,6 +78,7 @@ def test_the_requests_in_flight_are_those_that_arrive_or_end_within_a_latency(fa
     assert found.output_tokens_per_second == pytest.approx(min(1.0, factor) * capacity * OUTPUT, rel=0.01)
 
 
+@thorough
 def test_the_first_token_never_comes_sooner_at_more_load(plan: tuple[str, float]) -> None:
     rest, capacity = plan
     found = [times_at(factor * capacity, rest) for factor in (0.3, 0.7, 0.95, 1.01, 1.05, 1.15, 1.19, 1.21, 1.3, 2.0)]
@@ -83,6 +87,7 @@ def test_the_first_token_never_comes_sooner_at_more_load(plan: tuple[str, float]
         assert waits == sorted(waits), name
 
 
+@thorough
 def test_a_load_is_above_the_capacity_from_there_on(plan: tuple[str, float]) -> None:
     rest, capacity = plan
     for factor, over in ((0.9, False), (0.99, False), (0.9999, False), (1.0001, True), (1.01, True), (1.25, True)):

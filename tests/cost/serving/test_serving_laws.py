@@ -14,6 +14,7 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.percentiles import QUANTITIES, latency_at, latency_factors, latency_range
 from clusterspec.cost.serving.runs import FiniteRun
 from tests.cluster.resolving import clean
+from tests.effort import telling
 
 MACHINE = "{{like: h100-sxm-80gb, memory_bandwidth: {bandwidth} GB/s, memory: {memory} GB}}"
 PLAN = """
@@ -40,6 +41,7 @@ def times(**changes: object) -> ServingTimes:
     return found
 
 
+@telling(1)
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "llama-3.1-70b", "gpt-oss-120b", "qwen3-235b-a22b"])
 def test_more_memory_bandwidth_is_never_slower(model: str) -> None:
     found = [times(model=model, bandwidth=rate) for rate in (2000, 3350, 4800, 8000)]
@@ -58,6 +60,7 @@ def test_more_replicas_serve_more_tokens() -> None:
     assert many.tpot < few.tpot
 
 
+@telling(1)
 @pytest.mark.parametrize("model", ["llama-3.1-70b", "gpt-oss-120b"])
 def test_more_load_never_shortens_the_time_per_output_token(model: str) -> None:
     """Prompts wait before and during short answers: the first steps of a request hold more of them than others do.
@@ -244,6 +247,7 @@ def test_a_busy_pool_for_prompts_has_a_queue_that_grows_as_the_root_of_the_reque
     assert few.wait < many.wait
 
 
+@telling(1)
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "qwen3-235b-a22b", "deepseek-v3"])
 @pytest.mark.parametrize("load", ["concurrency: 1", "concurrency: 256", "load: offline", "request_rate: 2"])
 @pytest.mark.parametrize("layout", ["tp: 8", "tp: 1, attention_dp: 8, ep: 8"])
@@ -295,6 +299,7 @@ def test_more_arithmetic_or_memory_of_the_same_machine_is_never_slower(model: st
     assert fast.ttft < slow.ttft and fast.tpot <= slow.tpot
 
 
+@telling(1)
 @pytest.mark.parametrize(("name", "limit"), [("ttft", 0.2), ("ttft", 0.25), ("tpot", 0.02)])
 def test_at_most_as_many_requests_meet_a_target_as_wait_for_their_prompt_in_time(name: str, limit: float) -> None:
     most = times(load=f"concurrency: 8, targets: {{{name}: {limit} s}}").max_concurrency
@@ -332,6 +337,7 @@ def test_accepted_drafts_end_requests_sooner_and_bring_their_prompts_as_much_soo
 DRAFTS = ", speculative: {{tokens: {tokens}, acceptance: {acceptance}}}"
 
 
+@telling(1)
 @pytest.mark.parametrize("model", ["llama-3.1-8b", "llama-3.1-70b", "mixtral-8x7b", "qwen3-235b-a22b"])
 @pytest.mark.parametrize("prompt", [128, 2048, 16384])
 def test_drafts_that_are_never_accepted_are_never_faster(model: str, prompt: int) -> None:

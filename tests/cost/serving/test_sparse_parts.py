@@ -11,6 +11,7 @@ from clusterspec.cost.serving.launches import INDEX_GEMMS, INDEXED
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_steps import numbers
+from tests.effort import telling
 
 SELECTED, LAYERS = 2048, 61
 CONTEXTS = (1.0, 100.0, 1000.0, 2000.0, 2048.0, 2100.0, 4096.0, 8192.0, 32768.0, 131072.0)
@@ -48,6 +49,7 @@ ENGINES = [
 ]
 
 
+@telling(2)
 @pytest.mark.parametrize(("model", "kept", "tp", "platform"), ENGINES)
 def test_contexts_below_the_selection_cost_no_less_than_dense_ones(
     model: str, kept: str, tp: int, platform: str
@@ -74,6 +76,7 @@ def test_long_contexts_cost_no_more_than_dense_ones_and_their_index(
             assert step.total <= other.decode(sequences, context).total + scores + max(index, weights)
 
 
+@telling(2)
 @pytest.mark.parametrize(("model", "kept", "tp", "platform"), ENGINES)
 def test_a_longer_context_or_prompt_never_costs_less(model: str, kept: str, tp: int, platform: str) -> None:
     for by in ("vllm", "sglang"):

@@ -13,6 +13,7 @@ from clusterspec.cost.serving.quantiles import lengths_in_parts, poisson_quantil
 from clusterspec.cost.serving.runs import FiniteRun
 from clusterspec.cost.serving.targets import latency_tail, missed_targets, target_results
 from clusterspec.studies import study_text
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 
@@ -81,6 +82,7 @@ def test_the_slowest_requests_of_a_run_are_the_last_of_its_burst() -> None:
     assert found.ttft < latency_at(found, load, "ttft", 85) < first + found.wait * 4
 
 
+@thorough
 def test_a_higher_percentile_is_never_faster() -> None:
     spread = "input_tokens: {mean: 2000, p99: 9000}, output_tokens: {mean: 500, p99: 2000}"
     for written in (

@@ -20,6 +20,7 @@ from clusterspec.cost.serving.waits import (
 )
 from tests.cluster.resolving import clean
 from tests.cost.serving.test_serving_laws import BASE, MACHINE, PLAN
+from tests.effort import telling
 
 
 def design(prompt: int, load: str) -> Design:
@@ -139,6 +140,7 @@ def test_an_engine_that_receives_requests_after_30_steps_makes_a_prompt_wait_for
     assert waited(pools(100, f"concurrency: 1{INTERVAL}"), 0.5) == 0.0
 
 
+@telling(1)
 @pytest.mark.parametrize("load", ["concurrency: 64", "concurrency: 64, requests: 640", "request_rate: 4"])
 def test_a_longer_interval_never_shortens_the_time_to_first_token(load: str) -> None:
     found = [serving_times(design(1000, f"{load}, receive_interval: {each}")) for each in (1, 2, 10, 30, 100)]

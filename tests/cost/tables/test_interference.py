@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.cost.layer_tables import interference_share
 from clusterspec.studies import study_text
+from tests.effort import telling
 from tests.settings import SETTINGS
 
 NODES = """clusterspec: 1
@@ -89,6 +90,7 @@ def exposed(nics: int, rate: int, sharding: str) -> float:
     return step.plan.step.times.replicas
 
 
+@telling(1)
 @pytest.mark.parametrize("sharding", ["zero1", "zero2", "fsdp"])
 def test_exposed_traffic_does_not_depend_on_how_a_bandwidth_is_split_over_nics(sharding: str) -> None:
     """400 GB/s of a node as eight NICs to one, and 100 GB/s of one as eight to two."""

@@ -19,6 +19,7 @@ from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import design_tables, timed_step
 from clusterspec.cost.traffic import Transfer, tensor_backward_transfers, tensor_forward_transfers
 from tests.cost.plans import MIXTRAL, design, plan, spec
+from tests.effort import thorough
 
 SPEED = Speed({"matmul_bf16": 1e12}, 1e9, 1, (), 0.0, 0.0)
 HIDING = Hiding(tp=False, cp=False, ep=False, dp=True, pp=True, pipelined=0.0, by_default=True)
@@ -174,6 +175,7 @@ CHANGES: list[dict[str, Any]] = [
 ]
 
 
+@thorough
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_tables_of_another_layout_give_what_fresh_ones_give(change: dict[str, Any]) -> None:
     """Whatever a sub-result depends on is part of what it is kept by."""

@@ -21,6 +21,7 @@ from clusterspec.report.paper.path_drawing import path_picture
 from clusterspec.results.full import FullReport
 from clusterspec.results.survival import SPAN, STRATEGIES
 from clusterspec.units import display
+from tests.effort import thorough
 from tests.settings import SETTINGS
 
 SPEC = """\
@@ -75,6 +76,7 @@ def panel(opened: Opened, name: str) -> str:
     return str(opened.page.locator(f"figure[data-live={name}] .panel").inner_text())
 
 
+@thorough
 def test_rendering_logs_nothing_and_requests_nothing(opened: Opened) -> None:
     opened.page.locator("figure[data-live=pyramid] .tier").nth(1).click()
     assert opened.logged == []
@@ -191,6 +193,7 @@ def test_a_click_on_the_map_chooses_a_node(opened: Opened) -> None:
     assert 1 < chosen <= 64
 
 
+@thorough
 def test_random_positions_agree_with_the_program(opened: Opened) -> None:
     report, dice = opened.report, random.Random(11)
     design, grid = report.estimate.design, report.survival
