@@ -119,10 +119,11 @@ def check(statements: str | None, spec: Spec) -> Iterator[Problem]:
 def _states_settings(spec: Spec) -> bool:
     """Whether the spec states a setting that a text may fix otherwise."""
     machine, work = spec.cluster, spec.workload
-    if (spec.layout is not None and spec.layout.software) or (work is not None and work.rl is not None):
+    if (spec.layout is not None and spec.layout.software) or (
+        work is not None and work.parameter_precision is not None
+    ):
         return True
     if machine is None:
         return False
     stored = machine.networks is not None and machine.networks.storage is not None
-    run = machine.scale_out is not None and machine.scale_out.distance is not None
-    return bool(machine.software) or stored or run or (machine.power is not None and machine.power.feeds == "N")
+    return bool(machine.software) or stored or (machine.power is not None and machine.power.feeds == "N")

@@ -8,6 +8,7 @@ from itertools import islice, permutations
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
+from clusterspec.rules.knowledge.text_units import TIME_WORDS
 from clusterspec.rules.knowledge.written_numbers import number_in_text
 from clusterspec.standard import pattern
 
@@ -41,6 +42,7 @@ MEASURES = {
         *(frozenset({(each, 1), ("s", -1)}) for each in ("request", "person", "file")),
     },
     "count": {_NOTHING, *(frozenset({(each, 1)}) for each in _COUNTED)},
+    "spares": {frozenset({("node", 1)}), frozenset({("spare", 1)})},
     "nodes": {frozenset({("node", 1)}), frozenset({("node", 1), ("rack", -1)})},
     "requests": {_NOTHING, *(frozenset({(each, 1)}) for each in ("request", "person", "sequence"))},
     "samples": {
@@ -53,8 +55,10 @@ MEASURES = {
 }
 """The powers of the figures of each measure."""
 _NAMES = _COUNTED | {"token", "failure", "away", "s", "B", "W", "money", "share", "flop", "m"}
-_CALCULATED, _FACTOR = pattern(r"[=≈+x×*]\s?$"), pattern(r"\s?[x×*/=]")
+_CALCULATED, _FACTOR = pattern(r"(?:[=≈+×*]|(?<![^\W\d])x)\s?$"), pattern(r"\s?(?:[×*/=]|x(?![^\W\d]))")
 """The signs before a result or an addend, and behind a factor."""
+_CLOCK = pattern(r"(?i)\b(?:um|à|de|dès|vers|a las|às|alle|om|from|until|till|jusqu'à) $")
+"""Words before a time of the day: `à 14 h`."""
 _PART = pattern(r"\s[A-Z][A-Z]*\d")
 """The name of a part behind its number: `8 H100`."""
 _METERS = pattern(
@@ -67,6 +71,17 @@ _PARTS = pattern(
     r"(?i)\b(?:(?P<half>half|hälfte|moitié|mitad|metà|helft|metade)|(?P<third>a third|ein Drittel|un tiers|un tercio|un terzo|een derde|um terço)|(?P<quarter>a quarter|ein Viertel|un quart|una cuarta parte|un quarto|een kwart|um quarto))\b"
 )
 _OF = pattern(r"(?i)^(?: \w+)?,? (?:of|von|der|des|de|du|di|dei|delle|van|do|dos|das)\b")
+_OUT_OF = pattern(
+    r"(?i)\b(?:of|out of|sur|von|unter|de|entre|su|van|dos|das)(?: (?:the|our|its|den|unseren|les|nos|los|las|sus|nuestros|i|gli|de|onze|os|as))? $"
+)
+"""Words before a count of which a share follows."""
+_EACH_OF_COUNT = pattern(
+    r"(?i)\b(?:each|every one|jede\w{0,2}|chacune?|cada un[oa]?|ognun[oa]|ciascun[oa]?|elk|ieder|cada uma?)(?: (?:of|de|der|des|dei|delle|van|dos|das))?(?: (?:the|los|las|les|de|our|unserer))? $"
+)
+_PERIOD = pattern(
+    r"(?i)^(?: [^\W\d]+){1,2} (?:an?|per|each|every|pro|je|in der|par|à la|por|cada|al|alla|ogni|à) (?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
+)
+"""Things that nobody knows, and the time in which a number of them comes: `28,800 callers an hour`."""
 _OF_THEM = pattern(
     r"(?i)^ (?:of (?:them|these|those)|von ihnen|davon|d'entre (?:eux|elles)|de ell[oa]s|di loro|ervan|van hen|del[ea]s)\b"
 )
@@ -103,9 +118,12 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     [(1080000000000000.0, '12 TB a day for 90 days')]
     """
     written = [
-        DemandFigure(each.value, _without_stray_words(each.powers), each.start, each.end, each.words)
+        _per_period(
+            sentence, DemandFigure(each.value, _without_stray_words(each.powers), each.start, each.end, each.words)
+        )
         for each in figures_of(sentence, bare=True)
-        if _CALCULATED.search(sentence, max(0, each.start - 4), each.start) is None
+        if not (each.words.endswith(" h") and _CLOCK.search(sentence[: each.start]) is not None)
+        and _CALCULATED.search(sentence, max(0, each.start - 4), each.start) is None
         and _FACTOR.match(sentence, each.end) is None
         and (each.powers or _PART.match(sentence, each.end) is None)
     ]
@@ -118,6 +136,16 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     taken = {each.start for each in written if each.powers == _LENGTH}
     written = [each for each in written if each.powers == _LENGTH or each.start not in taken]
     return [*written, *_computed_figures(sentence, [*written, *_parts_in(sentence)])]
+
+
+def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
+    """A figure, but a rate where it counts unknown things in a time."""
+    match = _PERIOD.match(sentence[figure.end : figure.end + FARTHEST]) if not figure.powers else None
+    if match is None:
+        return figure
+    end = figure.end + match.end()
+    seconds = TIME_WORDS.get((match["unit"] or match["elided"]).lower(), 1.0)
+    return DemandFigure(figure.value / seconds, frozenset({("s", -1)}), figure.start, end, sentence[figure.start : end])
 
 
 def _without_stray_words(powers: Powers) -> Powers:
@@ -149,14 +177,15 @@ def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: s
     """The value, powers and words of the amount that two figures state together; no words without one."""
     if one.powers == _SHARE and other.powers in MEASURES["count"] and other.value > 1:
         of_them = one.start > other.start and _OF_THEM.match(sentence[one.end :]) is not None
-        if of_them or (one.start < other.start and _OF.match(between) is not None):
+        out_of = one.start > other.start and _OUT_OF.search(sentence[: other.start]) is not None
+        if of_them or out_of or (one.start < other.start and _OF.match(between) is not None):
             return one.value * other.value, other.powers, f"{one.words} of {other.words}"
     if one.powers in MEASURES["count"] and one.value > 1 and one.start < other.start:
         product = product_of(one.powers, other.powers)
         plain = other.powers in (_SIZE, *MEASURES["tokens"], *MEASURES["watts"])
         if product in (_SIZE,) and product != other.powers:
             return one.value * other.value, product, f"{one.words} x {other.words}"
-        if plain and _is_of_each(sentence, other, between):
+        if plain and _is_of_each(sentence, one, other, between):
             return (
                 one.value * other.value,
                 frozenset(each for each in other.powers if each[1] > 0),
@@ -170,9 +199,11 @@ def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: s
     return 0.0, _NOTHING, ""
 
 
-def _is_of_each(sentence: str, figure: DemandFigure, between: str) -> bool:
+def _is_of_each(sentence: str, count: DemandFigure, figure: DemandFigure, between: str) -> bool:
     """Whether a figure is that of each of the things counted before it."""
     ahead, behind = sentence[: figure.start], sentence[figure.end :]
+    if _EACH_OF_COUNT.search(ahead[: count.start]) is not None:
+        return True
     return (
         _EACH_AHEAD.search(ahead) is not None
         or _EACH_BEHIND.match(behind) is not None

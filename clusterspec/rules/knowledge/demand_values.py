@@ -9,6 +9,7 @@ from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_figures import MEASURES, DemandFigure, demand_figures
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER
 from clusterspec.rules.knowledge.demands import Demand, demands_in
+from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
 from clusterspec.rules.knowledge.written_numbers import numbers_within
 from clusterspec.spec.model import Spec
 from clusterspec.units import percent, plain
@@ -73,6 +74,12 @@ PLACES: Mapping[str, tuple[Place, ...]] = {
     "percentile": (
         Place("workload.serving.targets.percentile", "the share of requests that meet the targets", "%", 0.01),
     ),
+    "spare nodes": (Place("cluster.spare_nodes", "the number of spare nodes", "nodes"),),
+    "restart time": (Place("operations.restart_time", "the time of a restart", "s"),),
+    "prompts of a step": (Place("workload.rl.prompts_per_step", "the number of prompts of a step", "prompts"),),
+    "support term": (Place("procurement.support.term", "the term of support", "s"),),
+    "tax": (Place("procurement.tax", "the tax", "%"),),
+    "electricity": (Place("procurement.electricity", "the price of a kWh", "1", 1 / KILOWATT_HOUR),),
     "burn-in": (Place("operations.burn_in", "the burn-in", "s"),),
 }
 

@@ -70,7 +70,12 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     if not rows or "former" in meanings or words_of_another(sentence):
         return ()
     found = [each for figure in demand_figures(sentence) if (each := _demand_of(sentence, figure, mentions, rows))]
-    return [each for each in found if not any(_is_nearer(other, each) for other in found)]
+    return [each for each in found if not any(_is_nearer(other, each) or _is_part(each, other) for other in found)]
+
+
+def _is_part(one: Demand, other: Demand) -> bool:
+    """Whether a figure is a part of a computed one, of the same subject."""
+    return one.subject is other.subject and len(one.words) < len(other.words) and one.words in other.words
 
 
 def _is_nearer(one: Demand, other: Demand) -> bool:

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.nightly_windows import copies_to_store
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_doubt import is_of_this_machine, words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.text_units import stored_precisions
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
@@ -26,18 +28,23 @@ _NOT_OF_PLAN = pattern(
 )
 """Words around a release that the plan does not run, or of which it is a bound."""
 _OR_LATER = pattern(
-    r"(?i)^,? ?(?:or (?:later|newer|higher|above|better)|and (?:later|newer)|o (?:posterior|superior|más reciente)\w*|oder (?:neuer|höher|später)|ou (?:ultérieure?|supérieure?|plus récente?)|o (?:successiva|superiore)|of (?:nieuwer|hoger)|\+)"
+    r"(?i)^,? ?(?:(?:and )?(?:upwards?|onwards?|up)\b|(?:und |oder )?aufwärts|en adelante|in poi|em diante|en hoger|of later|et suivante?s?|minimum|or (?:later|newer|higher|above|better)|and (?:later|newer)|o (?:posterior|superior|más reciente)\w*|oder (?:neuer|höher|später)|ou (?:ultérieure?|supérieure?|plus récente?)|o (?:successiva|superiore)|of (?:nieuwer|hoger)|\+)"
 )
 _AT_LEAST = pattern(
     r"(?i)\b(?:at least|not older than|no older than|mindestens|wenigstens|au moins|al menos|como mínimo|almeno|minstens) $"
 )
 _TWO = r"(?:two|2|zwei|deux|dos|due|twee)"
 _APART = r"(?:independent|separate|redundant|unabhängige\w*|getrennte\w*|redundante\w*|indépendante?s?|séparée?s?|redondante?s?|independientes?|separadas?|indipendenti|onafhankelijke)"
-_FEEDS = r"(?:feeds?|supplies|power supplies|einspeisung(?:en)?|zuleitung(?:en)?|arrivées?|alimentations?|acometidas?|alimentazioni|voedingen)"
-_TWO_FEEDS = pattern(rf"(?i)\b{_TWO} {_APART} (?:\w+ )?{_FEEDS}\b|\b{_TWO} {_FEEDS} {_APART}\b")
-_ONE_CARRIES = pattern(
-    r"(?i)\b(?:2N|either|each|one|alone|whole|full|all|fails?|lost|jede|allein|ganze|fällt|ausfällt|chacune?|seule?|toute|défaillance|cada|una sola|toda|falla|ciascuna|sola|tutta|elk|alleen)\b"
+_FEEDS = r"(?:feeds?|supplies|power supplies|(?:power |supply |electrical )?(?:paths|lines|sides)|stromwege?n?|seiten|voies|vías|ramales|líneas|linee|vie|vias|linhas|einspeisung(?:en)?|zuleitung(?:en)?|arrivées?|alimentations?|acometidas?|alimentazioni|voedingen)"
+_TWO_FEEDS = pattern(
+    rf"(?i)\b{_TWO} {_APART} (?:\w+ )?{_FEEDS}\b|\b{_TWO} {_FEEDS}(?: \w+)? (?:{_APART}|A (?:and|und|et|y|e|en|&) B)\b"
 )
+_ONE_CARRIES = pattern(
+    r"(?i)\b(?:2N|either|each|one|alone|whole|full|all|fails?|lost|jede|allein|ganze|fällt|ausfällt|chacune?|seule?|toute|défaillance|cada|una sola|toda|falla|ciascuna|sola|tutta|elk|alleen|cut|off|unterbrochen|abgeschaltet|coupée?|cortad[oa]s?|cae|interrott[ao]|uitvalt|desligad[oa])\b"
+)
+
+
+_WEIGHTS = pattern(r"(?i)\b(?:weights|gewichten?|poids|pesos|pesi|gewichte)\b")
 
 
 class FixedSetting(NamedTuple):
@@ -57,6 +64,7 @@ def other_settings(text: str, spec: Spec) -> Iterator[FixedSetting]:
     if feeds:
         yield FixedSetting("cluster.power.feeds", feeds, "N")
     yield from _faster_copies(text, spec)
+    yield from _other_precision(sentences, spec)
 
 
 def _other_releases(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
@@ -124,6 +132,19 @@ def _two_feeds_in(sentence: str) -> str:
     match = _TWO_FEEDS.search(sentence)
     carried = match is not None and _ONE_CARRIES.search(_TWO_FEEDS.sub(" ", sentence)) is not None
     return match[0] if match is not None and carried else ""
+
+
+def _other_precision(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
+    """The only precision of weights that the text demands, if the key states another one."""
+    own = spec.workload.parameter_precision if spec.workload is not None else None
+    for sentence in sentences if own is not None else ():
+        named = stored_precisions(sentence)
+        if len(named) != 1 or own in named or _WEIGHTS.search(sentence) is None or words_of_another(sentence):
+            continue
+        meanings = {each.meaning for each in lexicon().mentions(sentence)}
+        if meanings.isdisjoint(("other", "former", "mean")) and not meanings.isdisjoint(("must", "duty")):
+            yield FixedSetting("workload.parameter_precision", f"weights in {named.pop()}", f"{own}")
+            return
 
 
 def _faster_copies(text: str, spec: Spec) -> Iterator[FixedSetting]:

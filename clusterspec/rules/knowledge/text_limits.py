@@ -9,7 +9,7 @@ from itertools import islice
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demands import demands_in
+from clusterspec.rules.knowledge.demands import demands_in, lexicon
 from clusterspec.rules.knowledge.exchange_rates import stated_rates, words_of_currency
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_dimensions import figures_of
@@ -25,11 +25,6 @@ _REUSED = pattern(
     r"(?=,? (?:where|in which|that (?:houses|holds)|wo\b|in de[rm]\b|où|dove|donde|waar))"
 )
 """An old building in which the new machine stands."""
-_APPROVED = pattern(
-    r"(?i)\b(?:approved|approves|authori[sz]ed|granted|allotted|appropriat\w+|ceiling|nothing (?:above|beyond)|(?:may|must|can)(?:not| not) exceed|budget (?:is|of)|"
-    r"genehmigt\w*|bewilligt\w*|freigegeben\w*|obergrenze|deckel|haushaltsansatz|budget (?:beträgt|von)|approuvé\w*|accordé\w*|voté\w*|enveloppe|plafond|crédit de|budget (?:est|de)|"
-    r"aprob(?:ó|ado|ada)|concedid[oa]|asignación|dotación|presupuesto (?:es|de)|techo|tope|approvat[oi]|stanziat[oi]|stanziamento|tetto|goedgekeurd)\b"
-)
 _PART_OR_NET = pattern(
     r"(?i)\b(?:net|excl\w*|(?:without|before|plus|ohne|zuzüglich|hors|sin|senza|zonder) (?:the )?(?:vat|tax\w*|mwst|steuer\w*|umsatzsteuer|taxes?|tva|iva|btw)|netto|ht|phases?|first|second|third|years?|annual\w*(?! (?:law|act|budget law))|options?|each|only|stages?|tranches?|further|another|additional|more|last|pro|je|per|jährlich|jahr|an|año|anno|if|unless)\b"
 )
@@ -95,13 +90,22 @@ def _converted_amount(text: str, currency: str) -> StatedLimit | None:
 def _approved_amounts(text: str, currency: str) -> Iterator[StatedLimit]:
     units = words_of_currency(currency)
     for sentence in _sentences(text):
-        if _APPROVED.search(sentence) is None or _PART_OR_NET.search(_OF_RATE.sub(" ", sentence)) is not None:
+        if not _says_approved(sentence) or _PART_OR_NET.search(_OF_RATE.sub(" ", sentence)) is not None:
             continue
         for each in tokens_of(sentence):
             clause = clause_at(sentence, each.start, each.end)
             alike = each.kind == "number" and each.unit in units and not each.per and len(each.values) == 1
-            if alike and _APPROVED.search(clause) is not None and is_of_this_machine(sentence, clause):
+            if alike and _says_approved(clause) and is_of_this_machine(sentence, clause):
                 yield StatedLimit(each.values[0], f"{currency} {each.values[0]:,.0f}")
+
+
+def _says_approved(text: str) -> bool:
+    """Whether a text says that somebody approved an amount.
+
+    >>> _says_approved("De raad heeft 2 miljoen uitgetrokken"), _says_approved("The nodes cost 2 million")
+    (True, False)
+    """
+    return any(each.meaning == "budgeted" for each in lexicon().mentions(text))
 
 
 _LINE = pattern(

@@ -33,8 +33,11 @@ def stored_precisions(text: str) -> set[str]:
 
 TIME_WORDS = _table(
     (1.0, "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos secondi seconden sekund"),
-    (MINUTE, "min mins minute minutes minuten minuto minutos minuti minut"),
-    (HOUR, "h hour hours hr hrs std stunde stunden heure heures hora horas ore uur timmar timer uren godzin godziny"),
+    (MINUTE, "min mins minute minutes minuten minuto minutos minuti minuut minut"),
+    (
+        HOUR,
+        "h hour hours hr hrs std stunde stunden heure heures hora horas ora ore uur timmar timer uren godzin godziny",
+    ),
     (DAY, "day days tag tage tagen jour jours día días dia dias giorni giorno dagen dag dni"),
     (7 * DAY, "week weeks woche wochen semaine semaines semana semanas settimane settimana weken tygodni tygodnie"),
     (MONTH, "month months monat monate monaten mois mes meses mesi mese maanden maand månader måneder miesięcy"),
