@@ -111,9 +111,15 @@ def check(statements: str | None, spec: Spec) -> Iterator[Problem]:
             yield RULE.problem(at, message, HELP)
     from clusterspec.rules.knowledge.demand_values import broken_demands  # for texts with figures alone
 
-    for broken in broken_demands(text, spec, OWNED):
+    for broken in broken_demands(text, spec, _owned_subjects(spec)):
         message = f"according to the text, {broken.what} {broken.bound} `{broken.demand.words}`, but `{broken.place.key}` is {broken.written}"
         yield RULE.problem(broken.place.key, message, HELP)
+
+
+def _owned_subjects(spec: Spec) -> frozenset[str]:
+    """The subjects whose demands other rules compare with the design: the longest document of a training run is no prompt."""
+    is_trained = spec.workload is not None and spec.workload.serving is None and spec.workload.rl is None
+    return OWNED - {"prompt"} if is_trained else OWNED
 
 
 def _states_settings(spec: Spec) -> bool:

@@ -51,7 +51,7 @@ MEASURES = {
         frozenset({("sample", 1), ("request", -1)}),
         frozenset({("request", -1)}),
     },
-    "checkpoints": {frozenset({("checkpoint", 1)})},
+    "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},
 }
 """The powers of the figures of each measure."""
 _NAMES = _COUNTED | {"token", "failure", "away", "s", "B", "W", "money", "share", "flop", "m"}
@@ -119,7 +119,14 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     """
     written = [
         _per_period(
-            sentence, DemandFigure(each.value, _without_stray_words(each.powers), each.start, each.end, each.words)
+            sentence,
+            DemandFigure(
+                each.value,
+                _without_stray_words(each.bare if each.bare == _TIME else each.powers),
+                each.start,
+                each.end,
+                each.words,
+            ),
         )
         for each in figures_of(sentence, bare=True)
         if not (each.words.endswith(" h") and _CLOCK.search(sentence[: each.start]) is not None)

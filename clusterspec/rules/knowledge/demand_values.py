@@ -44,6 +44,7 @@ PLACES: Mapping[str, tuple[Place, ...]] = {
     "prompt": (
         Place("workload.serving.input_tokens.max", "the longest prompt", "tokens"),
         Place("workload.rl.input_tokens.max", "the longest prompt", "tokens"),
+        Place("workload.sequence_length", "the longest document", "tokens"),
     ),
     "answer": (
         Place("workload.serving.output_tokens.max", "the longest answer", "tokens"),

@@ -15,12 +15,16 @@ from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.text_units import with_percent_signs
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 MOST_SENTENCES, LONGEST_SENTENCE = 200, 600
 _DIGIT = pattern(r"\d")
-_PERCENT = pattern(r"(?i)(?<=\d) (?:percent|per cent|prozent|pour cent|por ciento|por cento|per cento|procent)\b")
+_ONLY_IF = pattern(
+    r"(?i)\b(?:only|nur|seulement|ne \w+ que|solo|sólo|só|alleen|slechts),? (?:if|wenn|falls|si|se|als)\b"
+)
+"""A condition that is a demand: `pays only if`."""
 _JOINED = pattern(r"(?i)\b(?:and|und|et|y|e|en)\b")
 _BEHIND = 20
 """Characters from a number to the words that it counts."""
@@ -56,7 +60,7 @@ def demands_in(text: str) -> Iterator[Demand]:
     >>> [(each.subject.name, each.value) for each in demands_in("The hall gives us no more than 160 kW. The bidder has 90 kW.")]
     [('power', 160000.0)]
     """
-    for sentence in islice(sentences_of(with_numerals(_PERCENT.sub(" %", " ".join(text.split())))), MOST_SENTENCES):
+    for sentence in islice(sentences_of(with_numerals(with_percent_signs(" ".join(text.split())))), MOST_SENTENCES):
         if len(sentence) <= LONGEST_SENTENCE and _DIGIT.search(sentence) is not None:
             yield from demands_of_sentence(sentence)
 
@@ -93,7 +97,7 @@ def _demand_of(
     inside = {each.meaning for each in mentions if start <= each.start < end} | {
         f"!{each.meaning}" for each in mentions if each.start < figure.end
     }
-    if "other" in inside or (is_hypothetical(clause) and "fails" not in inside):
+    if "other" in inside or (is_hypothetical(clause) and "fails" not in inside and _ONLY_IF.search(sentence) is None):
         return None
     found = [
         (_distance(sentence, figure, mentions, each), each)
@@ -106,8 +110,10 @@ def _demand_of(
     found.sort(key=lambda each: each[0])
     if not found or (len(found) > 1 and found[0][0] == found[1][0]):
         return None
-    distance, subject = found[0]
-    if distance > subject.reach or not inside.isdisjoint(subject.unless.split()):
+    distance, subject = next(
+        (each for each in found if inside.isdisjoint(each[1].unless.split())), (MOST_SENTENCES, found[0][1])
+    )
+    if distance > subject.reach:
         return None
     if subject.hurts == ABOVE and any(
         each.meaning == "floor" and _gap(sentence, figure, each) < _NEXT for each in mentions
@@ -139,5 +145,7 @@ def _gap(sentence: str, figure: DemandFigure, mention: Mention) -> int:
 
 def _counts(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], meaning: str) -> bool:
     """Whether the words right behind a number have a meaning."""
-    behind = (each for each in mentions if each.meaning == meaning and each.start >= figure.end)
+    behind = (
+        each for each in mentions if each.meaning == meaning and each.end > figure.start and each.start >= figure.start
+    )
     return any(_gap(sentence, figure, each) < _BEHIND for each in behind)

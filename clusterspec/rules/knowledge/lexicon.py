@@ -57,9 +57,10 @@ class Lexicon:
     def _rows_of(self, word: str) -> Iterable[tuple[Sequence[str], str]]:
         """The rest of each phrase that begins with a word, and its meaning."""
         found = self._found
-        for form in _forms_of(word):
-            if form in found:
-                yield from found[form]
+        for part in (word, *(word.split("-") if "-" in word else ())):
+            for form in _forms_of(part):
+                if form in found:
+                    yield from found[form]
 
 
 def _forms_of(word: str) -> Iterable[str]:

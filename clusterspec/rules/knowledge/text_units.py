@@ -118,3 +118,13 @@ TENS = {
 """Numbers from 13 to 99 as German words, and French tens."""
 HALVES = {"and": ("a", "half"), "y": ("medi",), "et": ("demi",), "e": ("mezz",)}
 """What a half after a number or a unit begins with, and how its further words begin."""
+_PERCENT = pattern(r"(?i) ?\b(?:percent|per cent|prozent|pour ?cent|por ?ciento|por ?cento|per ?cento|procent)\b")
+
+
+def with_percent_signs(text: str) -> str:
+    """A text with `%` for the words of percents.
+
+    >>> with_percent_signs("20 percent, 5 Prozent, 3 por ciento")
+    '20 %, 5 %, 3 %'
+    """
+    return _PERCENT.sub(" %", text)
