@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 # fmt: off
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "bound-off-keys": ("document", ("statements?", "spec", "cluster", "layout?", "workload?")),
+    "bound-off-keys": ("document", ("statements?", "spec")),
     "description-off-keys": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
     "description-off-layout": ("document", ("own_remarks", "training", "layout")),
     "description-off-settings": ("document", ("own_description", "spec", "cluster", "layout?", "workload?", "catalog")),
@@ -543,7 +543,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 SILENT: dict[str, Callable[..., object]] = {
-    "bound-off-keys": lambda statements, spec, cluster, layout, workload: not statements or spec.pools or spec.jobs,
+    "bound-off-keys": lambda statements, spec: not statements or spec.pools or spec.jobs,
     "description-off-keys": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
     "description-off-layout": lambda own_remarks, training, layout: not own_remarks or training.rl is not None or (not any((cue in own_remarks for cue in ('repli', 'répli', 'icro', 'sequen', 'equenz', 'layer', 'chicht', 'expert', 'block', 'couche', 'capa', 'sample')))),
     "description-off-settings": lambda own_description, spec, cluster, layout, workload, catalog: spec.pools or spec.jobs,

@@ -2,16 +2,20 @@
 
 ## What it finds
 
-A sentence of the description or a comment that says what a contract, a site or the users allow at most, need at least or fix, and
-a key with another value:
+A sentence of the description or a comment that says what a contract, a site or the users demand, and a key with another value.
+The sentence may state the figure, or a share of a count, an amount of each of a count, or an amount that is kept for a time:
 
-- the instalment with the order, the time of delivery, the warranty, and the response time of support;
-- targets of the time to the first token and between tokens, and the requests in flight;
-- the interval between checkpoints, and the time of the run;
-- the nodes of a rack, the capacity of the storage system, and the memory of a host.
+- the share that is paid with the order or kept until acceptance, the discount, the time of delivery, the warranty, and the
+  response time of support;
+- targets of the time to the first token and between tokens, the share of requests that meets them, the requests in flight,
+  and their rate;
+- the interval between checkpoints, how many are kept, the time and the tokens of the run, the burn-in, and the samples for
+  each prompt;
+- the nodes and the power of a rack, the PUE, the distance between leaf and spine, the capacity and the rates of the storage
+  system, and the memory of a host.
 
-Also a release of a software, two feeds of a rack, a number of samples for each prompt, and a distance between leaf and spine that
-the text fixes and a key contradicts, and data that the storage system cannot write within the daily hours of the text.
+Also a release of a software and two feeds of a rack that the text fixes and a key contradicts, and data that the storage system
+cannot write within the daily hours of the text.
 
 Sentences about another machine, order or offer, and those that suppose something, are not read.
 
@@ -54,6 +58,17 @@ workload:
 layout: {framework: vllm, tp: 8}
 ```
 
+```yaml workload.serving.concurrency
+clusterspec: 1
+description: The insurer has 850 assessors, and in the morning 30 % of them have a request running at the same moment.
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  serving: {input_tokens: 3000, output_tokens: 350, concurrency: 64}
+layout: {framework: vllm, tp: 8}
+```
+
 ## Silent
 
 ```yaml
@@ -70,126 +85,51 @@ procurement: {currency: EUR, as_of: 2026-11-01, warranty: 3 years, payment: {ord
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.quantity import Quantity
-from clusterspec.rules.knowledge.key_values import WEEK, values_of_keys
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
-from clusterspec.units import display, percent, plain
 
 RULE = Rule.of(__name__, "error", "likely")
-CUES = (
-    *(
-        "most",
-        "more than",
-        "limit",
-        "cap",
-        "max",
-        "allow",
-        "permit",
-        "within",
-        "least",
-        "less than",
-        "fewer than",
-        "minimum",
-        "must",
-        "has to",
-        "have to",
-    ),
-    *(
-        "demand",
-        "require",
-        "fix",
-        "exactly",
-        "höchstens",
-        "begrenzt",
-        "erlaubt",
-        "binnen",
-        "innerhalb",
-        "mindestens",
-        "wenigstens",
-        "verlangt",
-        "fordert",
-    ),
-    *(
-        "au plus",
-        "plus de",
-        "limité",
-        "autorise",
-        "au moins",
-        "exige",
-        "como m",
-        "más de",
-        "permite",
-        "menos",
-        "al massimo",
-        "entro",
-        "almeno",
-        "minstens",
-    ),
-)
-"""Parts of the words of bounds; every text with a bound has at least one of them."""
+HELP = "correct the key, or the text if the demand has changed"
+OWNED = frozenset({"power", "prompt", "answer"})
+"""Subjects whose demands other rules compare with the design."""
 
 
-def check(
-    statements: str | None, spec: Spec, cluster: Cluster, layout: Layout | None, workload: Workload | None
-) -> Iterator[Problem]:
+def check(statements: str | None, spec: Spec) -> Iterator[Problem]:
     if not statements or spec.pools or spec.jobs:
         return
-    folded = statements[:MOST_CHARACTERS].casefold()
+    text = statements[:MOST_CHARACTERS]
     if _states_settings(spec):
         from clusterspec.rules.knowledge.fixed_settings import other_settings  # few specs state these keys
 
-        for each in other_settings(statements[:MOST_CHARACTERS], spec):
-            at = tuple(int(part) if part.isdigit() else part for part in each.key.split("."))
-            message = f"the text says `{each.words}`, but `{each.key.rstrip('.0123456789')}` is {each.value}"
-            yield RULE.problem(at, message, "correct the key, or the text if the demand has changed")
-    if not any(cue in folded for cue in CUES):
-        return
-    from clusterspec.rules.knowledge.text_bounds import unkept_bounds  # few texts set bounds
+        for setting in other_settings(text, spec):
+            at = tuple(int(part) if part.isdigit() else part for part in setting.key.split("."))
+            message = f"the text says `{setting.words}`, but `{setting.key.rstrip('.0123456789')}` is {setting.value}"
+            yield RULE.problem(at, message, HELP)
+    from clusterspec.rules.knowledge.demand_values import broken_demands  # for texts with figures alone
 
-    own = values_of_keys(spec, cluster, layout, workload, statements) | _further_values(spec)
-    for bound in unkept_bounds(statements[:MOST_CHARACTERS], own):
-        stated = _value_text(own[bound.key][0], bound.unit, is_share=bound.key.startswith("procurement.payment."))
-        message = f"according to the text, it is {bound.words}, but `{bound.key}` is {stated}"
-        yield RULE.problem(bound.key, message, "correct the key, or the text if the demand has changed")
+    for broken in broken_demands(text, spec, _owned_subjects(spec)):
+        message = f"according to the text, {broken.what} {broken.bound} `{broken.demand.words}`, but `{broken.place.key}` is {broken.written}"
+        yield RULE.problem(broken.place.key, message, HELP)
+
+
+def _owned_subjects(spec: Spec) -> frozenset[str]:
+    """The subjects whose demands other rules compare with the design: the longest document of a training run is no prompt."""
+    is_trained = spec.workload is not None and spec.workload.serving is None and spec.workload.rl is None
+    return OWNED - {"prompt"} if is_trained else OWNED
 
 
 def _states_settings(spec: Spec) -> bool:
     """Whether the spec states a setting that a text may fix otherwise."""
     machine, work = spec.cluster, spec.workload
-    if (spec.layout is not None and spec.layout.software) or (work is not None and work.rl is not None):
+    if (spec.layout is not None and spec.layout.software) or (
+        work is not None and work.parameter_precision is not None
+    ):
         return True
     if machine is None:
         return False
     stored = machine.networks is not None and machine.networks.storage is not None
-    run = machine.scale_out is not None and machine.scale_out.distance is not None
-    return bool(machine.software) or stored or run or (machine.power is not None and machine.power.feeds == "N")
-
-
-def _value_text(value: float, unit: str, *, is_share: bool) -> str:
-    """The value of a key as a message prints it."""
-    if is_share:
-        return percent(value)
-    return f"{plain(value / WEEK, 4)} weeks" if unit == "week" else display(value, unit)
-
-
-def _further_values(spec: Spec) -> dict[str, Sequence[float]]:
-    """The values in SI of keys that texts bound and never state otherwise."""
-    operations, machine = spec.operations, spec.cluster
-    store = machine.networks.storage if machine is not None and machine.networks is not None else None
-    power = machine.power if machine is not None else None
-    found: dict[str, object] = {
-        "operations.targets.run_time": operations.targets.run_time if operations and operations.targets else None,
-        "cluster.networks.storage.capacity": store.capacity if store is not None else None,
-        "cluster.power.nodes_per_rack": power.nodes_per_rack if power is not None else None,
-        "cluster.host_memory": machine.host_memory if machine is not None else None,
-    }
-    stated = {
-        key: [each.value if isinstance(each, Quantity) else each] for key, each in found.items() if each is not None
-    }
-    return {key: [float(one) for one in each if isinstance(one, int | float)] for key, each in stated.items()}
+    return bool(machine.software) or stored or (machine.power is not None and machine.power.feeds == "N")

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.nightly_windows import copies_to_store
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_doubt import is_of_this_machine, words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
+from clusterspec.rules.knowledge.text_units import stored_precisions
+from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern
 
@@ -26,27 +28,23 @@ _NOT_OF_PLAN = pattern(
 )
 """Words around a release that the plan does not run, or of which it is a bound."""
 _OR_LATER = pattern(
-    r"(?i)^,? ?(?:or (?:later|newer|higher|above|better)|and (?:later|newer)|o (?:posterior|superior|más reciente)\w*|oder (?:neuer|höher|später)|ou (?:ultérieure?|supérieure?|plus récente?)|o (?:successiva|superiore)|of (?:nieuwer|hoger)|\+)"
+    r"(?i)^,? ?(?:(?:and )?(?:upwards?|onwards?|up)\b|(?:und |oder )?aufwärts|en adelante|in poi|em diante|en hoger|of later|et suivante?s?|minimum|or (?:later|newer|higher|above|better)|and (?:later|newer)|o (?:posterior|superior|más reciente)\w*|oder (?:neuer|höher|später)|ou (?:ultérieure?|supérieure?|plus récente?)|o (?:successiva|superiore)|of (?:nieuwer|hoger)|\+)"
 )
 _AT_LEAST = pattern(
     r"(?i)\b(?:at least|not older than|no older than|mindestens|wenigstens|au moins|al menos|como mínimo|almeno|minstens) $"
 )
 _TWO = r"(?:two|2|zwei|deux|dos|due|twee)"
 _APART = r"(?:independent|separate|redundant|unabhängige\w*|getrennte\w*|redundante\w*|indépendante?s?|séparée?s?|redondante?s?|independientes?|separadas?|indipendenti|onafhankelijke)"
-_FEEDS = r"(?:feeds?|supplies|power supplies|einspeisung(?:en)?|zuleitung(?:en)?|arrivées?|alimentations?|acometidas?|alimentazioni|voedingen)"
-_TWO_FEEDS = pattern(rf"(?i)\b{_TWO} {_APART} (?:\w+ )?{_FEEDS}\b|\b{_TWO} {_FEEDS} {_APART}\b")
+_FEEDS = r"(?:feeds?|supplies|power supplies|(?:power |supply |electrical )?(?:paths|lines|sides)|stromwege?n?|seiten|voies|vías|ramales|líneas|linee|vie|vias|linhas|einspeisung(?:en)?|zuleitung(?:en)?|arrivées?|alimentations?|acometidas?|alimentazioni|voedingen)"
+_TWO_FEEDS = pattern(
+    rf"(?i)\b{_TWO} {_APART} (?:\w+ )?{_FEEDS}\b|\b{_TWO} {_FEEDS}(?: \w+)? (?:{_APART}|A (?:and|und|et|y|e|en|&) B)\b"
+)
 _ONE_CARRIES = pattern(
-    r"(?i)\b(?:2N|either|each|one|alone|whole|full|all|fails?|lost|jede|allein|ganze|fällt|ausfällt|chacune?|seule?|toute|défaillance|cada|una sola|toda|falla|ciascuna|sola|tutta|elk|alleen)\b"
+    r"(?i)\b(?:2N|either|each|one|alone|whole|full|all|fails?|lost|jede|allein|ganze|fällt|ausfällt|chacune?|seule?|toute|défaillance|cada|una sola|toda|falla|ciascuna|sola|tutta|elk|alleen|cut|off|unterbrochen|abgeschaltet|coupée?|cortad[oa]s?|cae|interrott[ao]|uitvalt|desligad[oa])\b"
 )
-_SAMPLES = (
-    r"(?:answers|samples|rollouts|completions|responses|solutions|antworten|stichproben|réponses|respuestas|risposte)"
-)
-_GROUP = pattern(
-    rf"(?i)\bgroups? of (?P<a>\d{{1,3}}) {_SAMPLES}\b|(?<![\w.,])(?P<b>\d{{1,3}}) {_SAMPLES} (?:per|for each|for every|to each|a|je|pro|par|por|per) (?:problem|prompt|question|task|aufgabe|frage|problème|pregunta|problema|domanda)\b"
-)
-_LENGTH = pattern(r"(?<![\w.,/])(?P<n>\d{1,4}(?:[.,]\d)?) ?(?:m|meters?|metres?|mètres?|metros|metri)\b(?! ?[²2/])")
-_LEAF = pattern(r"(?i)\b(?:leaf|leaves|leafs|feuille)\b")
-_SPINE = pattern(r"(?i)\b(?:spines?|épines?)\b")
+
+
+_WEIGHTS = pattern(r"(?i)\b(?:weights|gewichten?|poids|pesos|pesi|gewichte)\b")
 
 
 class FixedSetting(NamedTuple):
@@ -65,11 +63,8 @@ def other_settings(text: str, spec: Spec) -> Iterator[FixedSetting]:
     feeds = next(filter(None, map(_two_feeds_in, sentences)), "") if power is not None and power.feeds == "N" else ""
     if feeds:
         yield FixedSetting("cluster.power.feeds", feeds, "N")
-    rl = spec.workload.rl if spec.workload is not None else None
-    if rl is not None and rl.samples_per_prompt:
-        yield from _other_group(sentences, rl.samples_per_prompt)
-    yield from _longer_run(sentences, spec)
     yield from _faster_copies(text, spec)
+    yield from _other_precision(sentences, spec)
 
 
 def _other_releases(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
@@ -139,28 +134,17 @@ def _two_feeds_in(sentence: str) -> str:
     return match[0] if match is not None and carried else ""
 
 
-def _other_group(sentences: Sequence[str], own: int) -> Iterator[FixedSetting]:
-    """The only number of samples of a prompt in the text, if it is another one."""
-    found = {}
-    for sentence in sentences:
-        for match in islice(_GROUP.finditer(sentence), MOST_MATCHES):
-            if not words_of_another(sentence):  # the group was tuned earlier
-                found[int(match["a"] or match["b"])] = match[0]
-    if len(found) == 1 and own not in found:
-        yield FixedSetting("workload.rl.samples_per_prompt", next(iter(found.values())), f"{own}")
-
-
-def _longer_run(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
-    """The length between leaf and spine in the text, if it is longer than that of the key."""
-    fabric = spec.cluster.scale_out if spec.cluster is not None else None
-    own = (fabric.distance or {}).get("leaf_spine") if fabric is not None else None
+def _other_precision(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
+    """The only precision of weights that the text demands, if the key states another one."""
+    own = spec.workload.parameter_precision if spec.workload is not None else None
     for sentence in sentences if own is not None else ():
-        lengths = [*islice(_LENGTH.finditer(sentence), MOST_MATCHES)]
-        if len(lengths) == 1 and _LEAF.search(sentence) is not None and _SPINE.search(sentence) is not None:
-            length = number_in_text(lengths[0]["n"])
-            if own is not None and own.value < SHORTER * length and not words_of_another(sentence):  # it was measured
-                yield FixedSetting("cluster.scale_out.distance.leaf_spine", lengths[0][0], own.written)
-                return
+        named = stored_precisions(sentence)
+        if len(named) != 1 or own in named or _WEIGHTS.search(sentence) is None or words_of_another(sentence):
+            continue
+        meanings = {each.meaning for each in lexicon().mentions(sentence)}
+        if meanings.isdisjoint(("other", "former", "mean")) and not meanings.isdisjoint(("must", "duty")):
+            yield FixedSetting("workload.parameter_precision", f"weights in {named.pop()}", f"{own}")
+            return
 
 
 def _faster_copies(text: str, spec: Spec) -> Iterator[FixedSetting]:

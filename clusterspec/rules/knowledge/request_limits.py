@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_clauses import is_hypothetical
-from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.demands import demands_in
 from clusterspec.rules.knowledge.text_loads import DIGITS, LoadFigure, figures_in, number_of
 from clusterspec.rules.knowledge.written_numbers import sentences_with
 from clusterspec.standard import pattern
@@ -91,30 +89,6 @@ _PROMISED = pattern(
     rf"(?i)\b(?:(?:prompts?|inputs?|documents?|briefs?|requests?|files?|leases?|reports?|contracts?|dokumente?n?|akten?|eingaben?|requêtes?|dossiers?|actes?|documentos?|expedientes?|atti|documenti|documenten)\b[^.;\d]{{0,24}}\b{_UP_TO}(?: \w+)?"
     rf"|(?:whole|uncut|in full|in one piece|am stück|ungekürzt|ganz|en entier|entiers|entières|intégralement|enter[oa]s|completos|inter[ie])\b[^.;\d]{{0,24}}\b{_UP_TO}(?: \w+)?"
     r"|(?!bursts?|buckets?|quotas?|limits?|answers?|outputs?|repl|respon|reason|contexts?|windows?|chunks?)[^\W\d_]{4,20} (?:with|of|mit|de) (?:up to|at most|bis zu|jusqu'à|hasta)|\blongest (?!answers?|outputs?|repl|respon|runs?|sequence)[^\W\d_]+\b[^.;\d]{0,50}|\b(?:longest|längste\w*|plus long\w*|más larg[oa]s?|più lung[oh]i?) (?:\w+ )?(?:prompts?|inputs?|requests?|eingaben?|anfragen?|requêtes?|entradas?|richiest[ae])(?: \w+){1,2}) $"
-)
-_PROMISED_ANSWER = pattern(
-    rf"(?i)\b(?:{_ANSWER}|proofs?|solutions?|generators?|chains? of thought|traces?|beweise?|lösungen|preuves?|soluciones)\b[^.;\d]{{0,40}}\b(?:{_UP_TO[3:-1]}|must be allowed|may have|may be|needs? up to|may need)(?: \w+)? $"
-)
-_WITH_ANSWER = pattern(
-    r"(?i)\b(?:in all|altogether|in total|together|with (?:its|their|the) (?:answers?|outputs?)|insgesamt|zusammen|en tout|en total|in totale)\b"
-)
-"""Words for the length of a prompt together with its answer."""
-_PROMISES = (
-    "up to",
-    "at most",
-    "as long as",
-    "bis zu",
-    "jusqu'à",
-    "hasta",
-    "fino a",
-    "tot ",
-    "longest",
-    "längste",
-    "plus long",
-    "más larg",
-    "più lung",
-    "allowed",
-    "may ",
 )
 
 
@@ -229,29 +203,4 @@ def promised_prompt(text: str) -> float:
     >>> promised_prompt("The product page promises prompts of up to 120,000 tokens.")
     120000.0
     """
-    return _promised_tokens(text, _PROMISED)
-
-
-def promised_answer(text: str) -> float:
-    """The tokens of the longest answer that a text promises or demands; 0 where it states none.
-
-    >>> promised_answer("A proof that is cut earns no reward, so the generator must be allowed 32,768 tokens.")
-    32768.0
-    """
-    return _promised_tokens(text, _PROMISED_ANSWER)
-
-
-def _promised_tokens(text: str, promised: re.Pattern[str]) -> float:
-    """The largest number of tokens behind words of a pattern."""
-    return max(
-        (
-            each.value
-            for sentence in sentences_with(text, _PROMISES, ("token", "jeton"))
-            if not words_of_another(sentence)
-            and not is_hypothetical(sentence)
-            and _WITH_ANSWER.search(sentence) is None
-            for each in figures_in(sentence)
-            if each.kind == "tokens" and not each.period and promised.search(sentence[: each.start]) is not None
-        ),
-        default=0.0,
-    )
+    return max((each.value for each in demands_in(text) if each.subject.name == "prompt"), default=0.0)

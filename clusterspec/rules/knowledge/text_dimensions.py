@@ -18,8 +18,8 @@ MOST_FIGURES = 10
 FAILURE, AWAY, SHARE, TIME = "failure", "away", "share", "s"
 _SYNONYMS = {
     "node": "node nodes server servers box boxes host hosts machine machines knoten servern maschine maschinen hosts nœud nœuds noeud noeuds "
-    "serveur serveurs nodo nodos servidor servidores tray trays",
-    "rack": "rack racks cabinet cabinets schrank schränke schränken baie baies armoire armoires",
+    "serveur serveurs nodo nodos servidor servidores tray trays nodi nós",
+    "rack": "rack racks cabinet cabinets schrank schränke schränken baie baies armoire armoires armario armarios armadio armadi kast kasten gabinete gabinetes armário armários bastidor bastidores",
     "accelerator": "gpu gpus accelerator accelerators chip chips tpu tpus",
     "engine": "engine engines replica replicas instance instances replikat replikate replik repliken réplica réplique répliques instanz instanzen",
     "pod": "pod pods su sus island islands block blocks",
@@ -37,12 +37,12 @@ _SYNONYMS = {
     "drive": "drive drives ssd ssds disk disks laufwerk laufwerke laufwerken disque disques",
     "address": "address addresses adresse adressen adresses ip ips",
     "token": "token tokens jeton jetons toks tok",
-    "request": "request requests anfrage anfragen requête requêtes query queries prompt prompts",
+    "request": "request requests anfrage anfragen requête requêtes query queries prompt prompts petición peticiones solicitud solicitudes consulta consultas richiesta richieste verzoek verzoeken aanvraag aanvragen pedido pedidos requisição requisições",
     "sequence": "sequence sequences sequenz sequenzen séquence séquences",
     "sample": "sample samples image images bild bilder beispiel beispiele",
     "step": "step steps iteration iterations schritt schritte schritten pas itération itérations",
     "file": "file files datei dateien fichier fichiers",
-    "person": "user users seat seats nutzer person persons people utilisateur utilisateurs",
+    "person": "user users seat seats nutzer person persons people utilisateur utilisateurs usuario usuarios utente utenti gebruiker gebruikers usuário usuários utilizador utilizadores",
     "checkpoint": "checkpoint checkpoints save saves sicherung sicherungen sauvegarde sauvegardes",
     "stage": "stage stages stufe stufen étage étages",
     "layer": "layer layers schicht schichten couche couches",

@@ -11,6 +11,7 @@ from clusterspec.rules.knowledge.named_keys import MEASURES
 from clusterspec.rules.knowledge.text_dimensions import Figure, Powers, figures_of
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_tokens import tokens_of
+from clusterspec.rules.knowledge.text_units import with_percent_signs
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
@@ -28,7 +29,6 @@ LONGEST_CALCULATION = 80
 """Characters before the sign of a result in which its calculation stands."""
 FARTHEST = 1e5
 """Ratio of a result to the right one from which the figures have nothing to do with each other."""
-_PERCENT = pattern(r"(?i) ?\b(?:percent|per cent|prozent|pour ?cent|por ?ciento|per ?cento)\b")
 LEAST_FACTOR = 1.2
 """Smallest factor that explains a result: smaller ones are its rounding."""
 SLIPS = (8.0, 10.0, 60.0, 100.0, 1000.0, 1024.0, 3600.0)
@@ -189,7 +189,7 @@ def words_near(words: str, text: str) -> str:
 
 def _all_numbers(words: str) -> Iterator[float]:
     """The numbers of some words with their scales, without units; both readings of `1.250`, and shares of percents."""
-    for token in islice(tokens_of(_PERCENT.sub(" %", words)), MOST_TOKENS):
+    for token in islice(tokens_of(with_percent_signs(words)), MOST_TOKENS):
         if token.kind == "number":
             yield from (each / 100 if token.unit == "%" else each for each in token.values)
 

@@ -9,6 +9,7 @@ from itertools import islice
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demands import demands_in, lexicon
 from clusterspec.rules.knowledge.exchange_rates import stated_rates, words_of_currency
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_dimensions import figures_of
@@ -19,45 +20,11 @@ from clusterspec.standard import pattern
 
 MOST_SENTENCES = 200
 """Sentences of a text that are read."""
-WATTS = frozenset({("W", 1)})
-_SITE = (
-    r"(?:site|hall|rooms?|building|campus|transformer|colocation|data ?cent(?:re|er)|feed|connection|supply|basement|cellar|container|cold store|hangar|laboratory|grid (?:company|operator)|utility|landlord|"
-    r"halle|gebäude|raum|circuit|standort|anschluss|einspeisung|rechenzentrum|\w{0,20}keller|serverraum|netzbetreiber|stadtwerke?|vermieter|trafo|"
-    r"salle|bâtiment|alimentation|arrivée|raccordement|tableau [ée]lectrique|transformateur|sous-sol|bailleur|gestionnaire du réseau|"
-    r"sala|edificio|acometida|sótano|distribuidora|cantina|locale|zaal|gebouw|kelder|netbeheerder)"
-)
-_GIVES = (
-    r"(?:gives?|leaves?|provides?|offers?|supplies|delivers?|allows?|gets?|has|receives?|grants?|confirms?|(?:is|are) (?:limited to|rated (?:for|at)|capped at|good for)|(?:limits?|caps?) (?:us|it|the machine) (?:to|at)|"
-    r"gibt|lässt|liefert|bietet|erlaubt|bekommt|erhält|hat|bewilligt|gewährt|fournit|donne|laisse|offre|d[ée]livre|reçoit|dispose de|accorde|a droit à|"
-    r"da|deja|ofrece|suministra|recibe|dispone de|concede|tiene|fornisce|dispone di|riceve|levert|geeft|biedt|krijgt|heeft)"
-)
-_GIVEN_POWER = pattern(rf"(?i)\b{_SITE}\b[^.;:\d]{{0,60}}?\b{_GIVES}\b(?: [^\W\d]+){{0,4}}? ?$")
-"""Words before the power that a site gives."""
-_MAY_DRAW = pattern(
-    r"(?i)\b(?:we|it|wir|nous|on) (?:have|may (?:draw|use|take)|can (?:draw|use|take)|dürfen|haben|avons|peut tirer)(?: [^\W\d]+){0,2}? $"
-)
-_IN_SITE = pattern(rf"(?i)^ [^.;:,\d]{{0,30}}\b{_SITE}\b")
-"""Words before a power, and those behind it, that give it without a word for giving: `we have 80 kW in the room`."""
-_POWER_GIVEN = pattern(
-    rf"(?i)^(?: [^\W\d]+){{0,2}} (?:that|which|die|der|den|qu[e']|che|dat) ?(?:[^\W\d]+ )?{_SITE} (?:[^\W\d]+ )?{_GIVES}\b"
-)
-"""Words behind the power that a site gives: `25 kW that the room has`."""
 _REUSED = pattern(
     r"(?i)\b(?:old|former|alte[nrms]?|ehemalige[nrms]?|ancien(?:ne)?|antigu[oa]|vecchi[oa]|oude) (?:[^\W\d]+ )?(?:store|hall|room|mill|factory|plant|laboratory|building|church|bank|mine|bunker|halle|fabrik|keller|salle|usine|sala|fábrica|fabbrica|fabriek)\b"
     r"(?=,? (?:where|in which|that (?:houses|holds)|wo\b|in de[rm]\b|où|dove|donde|waar))"
 )
 """An old building in which the new machine stands."""
-_NOT_OF_SITE = pattern(
-    r"(?i)\b(?:cool\w*|kühl\w*|climat\w*|froid|refriger\w*|raffredd\w*|koel\w*|heat|wärme|ups|usv|onduleur|racks?|rows?|cabinets?|schr[aä]nke?|baies?|each|every|per|je|pro|par|por|reserve\w*|left|free|more|further|other|second|another|still|noch|reste\w*|übrig|peak|generator\w*|until|from 20\d\d|ab 20\d\d)\b"
-)
-_TERM = pattern(r"(?i)\b(?:until|bis|jusqu'(?:en|à|au)|hasta|fino al?|tot) (?:[^\W\d]+ ){0,6}20(?:2[7-9]|[3-9]\d)\b")
-"""How long a limit holds: it is one of this plan."""
-_OF_RACK = pattern(r"(?i)\b(?:racks?|rows?|cabinets?|schr[aä]nke?|baies?|armari\w+|kasten)\b")
-_APPROVED = pattern(
-    r"(?i)\b(?:approved|approves|authori[sz]ed|granted|allotted|appropriat\w+|ceiling|nothing (?:above|beyond)|(?:may|must|can)(?:not| not) exceed|budget (?:is|of)|"
-    r"genehmigt\w*|bewilligt\w*|freigegeben\w*|obergrenze|deckel|haushaltsansatz|budget (?:beträgt|von)|approuvé\w*|accordé\w*|voté\w*|enveloppe|plafond|crédit de|budget (?:est|de)|"
-    r"aprob(?:ó|ado|ada)|concedid[oa]|asignación|dotación|presupuesto (?:es|de)|techo|tope|approvat[oi]|stanziat[oi]|stanziamento|tetto|goedgekeurd)\b"
-)
 _PART_OR_NET = pattern(
     r"(?i)\b(?:net|excl\w*|(?:without|before|plus|ohne|zuzüglich|hors|sin|senza|zonder) (?:the )?(?:vat|tax\w*|mwst|steuer\w*|umsatzsteuer|taxes?|tva|iva|btw)|netto|ht|phases?|first|second|third|years?|annual\w*(?! (?:law|act|budget law))|options?|each|only|stages?|tranches?|further|another|additional|more|last|pro|je|per|jährlich|jahr|an|año|anno|if|unless)\b"
 )
@@ -89,20 +56,9 @@ def power_of_site(text: str) -> StatedLimit | None:
 
 
 def _powers_of_site(text: str) -> Iterator[StatedLimit]:
-    for sentence in _sentences(_REUSED.sub("hall", " ".join(text.split()))):
-        for each in figures_of(sentence):
-            clause = _TERM.sub(" ", clause_at(sentence, each.start, each.end))
-            given = each.powers == WATTS and _is_power_of_site(sentence, each.start, each.end)
-            of_rack = _OF_RACK.search(sentence[: each.end]) is not None
-            if given and not of_rack and _NOT_OF_SITE.search(clause) is None and is_of_this_machine(sentence, clause):
-                yield StatedLimit(each.value, each.words)
-
-
-def _is_power_of_site(sentence: str, start: int, end: int) -> bool:
-    """Whether the words around a power say that the site gives it."""
-    before, behind = sentence[:start], sentence[end:]
-    in_site = _MAY_DRAW.search(before) is not None and _IN_SITE.search(behind) is not None
-    return in_site or _GIVEN_POWER.search(before) is not None or _POWER_GIVEN.search(behind) is not None
+    for each in demands_in(_REUSED.sub("hall", " ".join(text.split()))):
+        if each.subject.name == "power":
+            yield StatedLimit(each.value, each.words)
 
 
 def approved_amount(text: str, currency: str) -> StatedLimit | None:
@@ -134,13 +90,22 @@ def _converted_amount(text: str, currency: str) -> StatedLimit | None:
 def _approved_amounts(text: str, currency: str) -> Iterator[StatedLimit]:
     units = words_of_currency(currency)
     for sentence in _sentences(text):
-        if _APPROVED.search(sentence) is None or _PART_OR_NET.search(_OF_RATE.sub(" ", sentence)) is not None:
+        if not _says_approved(sentence) or _PART_OR_NET.search(_OF_RATE.sub(" ", sentence)) is not None:
             continue
         for each in tokens_of(sentence):
             clause = clause_at(sentence, each.start, each.end)
             alike = each.kind == "number" and each.unit in units and not each.per and len(each.values) == 1
-            if alike and _APPROVED.search(clause) is not None and is_of_this_machine(sentence, clause):
+            if alike and _says_approved(clause) and is_of_this_machine(sentence, clause):
                 yield StatedLimit(each.values[0], f"{currency} {each.values[0]:,.0f}")
+
+
+def _says_approved(text: str) -> bool:
+    """Whether a text says that somebody approved an amount.
+
+    >>> _says_approved("De raad heeft 2 miljoen uitgetrokken"), _says_approved("The nodes cost 2 million")
+    (True, False)
+    """
+    return any(each.meaning == "budgeted" for each in lexicon().mentions(text))
 
 
 _LINE = pattern(

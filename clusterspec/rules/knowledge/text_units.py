@@ -32,13 +32,19 @@ def stored_precisions(text: str) -> set[str]:
 
 
 TIME_WORDS = _table(
-    (1.0, "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos"),
-    (MINUTE, "min mins minute minutes minuten minuto minutos"),
-    (HOUR, "h hour hours hr hrs std stunde stunden heure heures hora horas ore uur timmar timer"),
-    (DAY, "day days tag tage tagen jour jours día días dia dias giorni giorno dagen dag"),
-    (7 * DAY, "week weeks woche wochen semaine semaines semana semanas settimane settimana weken"),
-    (MONTH, "month months monat monate monaten mois mes meses mesi mese maanden maand månader måneder"),
-    (YEAR, "year years yr yrs annum jahr jahre jahren an ans année années año años ano anos anni anno jaar år"),
+    (1.0, "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos secondi seconden sekund"),
+    (MINUTE, "min mins minute minutes minuten minuto minutos minuti minuut minut"),
+    (
+        HOUR,
+        "h hour hours hr hrs std stunde stunden heure heures hora horas ora ore uur timmar timer uren godzin godziny",
+    ),
+    (DAY, "day days tag tage tagen jour jours día días dia dias giorni giorno dagen dag dni"),
+    (7 * DAY, "week weeks woche wochen semaine semaines semana semanas settimane settimana weken tygodni tygodnie"),
+    (MONTH, "month months monat monate monaten mois mes meses mesi mese maanden maand månader måneder miesięcy"),
+    (
+        YEAR,
+        "year years yr yrs annum jahr jahre jahren an ans année années año años ano anos anni anno jaar jaren år lat lata",
+    ),
 )
 """Seconds of the units of time, in the singular and the plural."""
 SCALE_WORDS = {
@@ -112,3 +118,13 @@ TENS = {
 """Numbers from 13 to 99 as German words, and French tens."""
 HALVES = {"and": ("a", "half"), "y": ("medi",), "et": ("demi",), "e": ("mezz",)}
 """What a half after a number or a unit begins with, and how its further words begin."""
+_PERCENT = pattern(r"(?i) ?\b(?:percent|per cent|prozent|pour ?cent|por ?ciento|por ?cento|per ?cento|procent)\b")
+
+
+def with_percent_signs(text: str) -> str:
+    """A text with `%` for the words of percents.
+
+    >>> with_percent_signs("20 percent, 5 Prozent, 3 por ciento")
+    '20 %, 5 %, 3 %'
+    """
+    return _PERCENT.sub(" %", text)

@@ -90,6 +90,8 @@ from clusterspec.spec.model import Spec
 from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "error")
+OTHER = 3.0
+"""Ratio of the power that is drawn to one of the text from which that is of something else, such as one rack."""
 
 
 def check(
@@ -104,12 +106,15 @@ def check(
     if not (spec.power_budgets or quoted or own_remarks) or deviations.has_any_of("power"):
         return
     budgets = _stated_budgets(spec, own_remarks or "")
-    if not budgets:
+    power = spec.cluster.power if spec.cluster else None
+    drawn = it_power(cluster, counts.fabric, power) if budgets else None
+    budgets = [
+        each for each in budgets if drawn is not None and (each[0] != "description" or drawn[0] < OTHER * each[1])
+    ]
+    if drawn is None or not budgets:
         return
     key, budget = min(budgets, key=lambda stated: stated[1])
-    power = spec.cluster.power if spec.cluster else None
-    drawn = it_power(cluster, counts.fabric, power)
-    if drawn is None or drawn[0] <= budget:
+    if drawn[0] <= budget:
         return
     fabric = None if may_have_no_fabric(design, cluster) else counts.fabric
     least = least_it_power(cluster, fabric, power) or drawn[0]
@@ -147,9 +152,15 @@ def _stated_budgets(spec: Spec, own_remarks: str) -> list[tuple[str | Path, floa
 
         found += contracted_power(spec.procurement.quote)
     if spec.cluster is not None and any(unit in own_remarks for unit in ("kW", "MW")):
+        from clusterspec.rules.knowledge.demand_values import is_multiple
         from clusterspec.rules.knowledge.text_limits import power_of_site  # for texts about power alone
 
         given, power = power_of_site(own_remarks[:MOST_CHARACTERS]), spec.cluster.power
+        node = power.node.value if power is not None and power.node is not None else 0.0
         of_rack = {each.value for each in (power.rack_limit, power.row_limit) if each is not None} if power else set()
-        found += [("description", given.value)] if given is not None and given.value not in of_rack else []
+        found += (
+            [("description", given.value)]
+            if given is not None and given.value not in of_rack and not is_multiple(given.value, node)
+            else []
+        )
     return found

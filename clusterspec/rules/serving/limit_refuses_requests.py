@@ -85,14 +85,13 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.request_limits import promised_answer, promised_prompt, request_limits_in
+from clusterspec.rules.knowledge.demand_values import unkept
+from clusterspec.rules.knowledge.request_limits import promised_prompt, request_limits_in
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 
 RULE = Rule.of(__name__, "error", "likely")
-SAME = 1.05
-"""Ratio of two lengths up to which rounding explains the difference, as of 32k and 32,768."""
 BYTES_OF_TOKEN = 3.0
 """Bytes of text per prompt token: fewer than English (about 4) or code needs with current vocabularies."""
 
@@ -101,15 +100,11 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
     if not own_remarks or spec.workload is None:
         return
     text, serving = own_remarks[:MOST_CHARACTERS], spec.workload.serving
-    promised, answered = promised_prompt(text), promised_answer(text)
+    promised = promised_prompt(text)
     for section, lengths in (("serving", serving), ("rl", spec.workload.rl)):
         if lengths is not None:
-            yield from _short_limit_problem(
-                f"workload.{section}.input_tokens", "prompts", lengths.input_tokens, promised
-            )
-            yield from _short_limit_problem(
-                f"workload.{section}.output_tokens", "answers", lengths.output_tokens, answered
-            )
+            yield from _short_limit_problem(f"workload.{section}.input_tokens", "prompt", lengths.input_tokens, text)
+            yield from _short_limit_problem(f"workload.{section}.output_tokens", "answer", lengths.output_tokens, text)
     if workload.serving is None or serving is None:
         return
     longest = max(_longest_length(serving.input_tokens), promised)
@@ -130,13 +125,14 @@ def check(own_remarks: str, spec: Spec, workload: Workload) -> Iterator[Problem]
             return
 
 
-def _short_limit_problem(key: str, what: str, lengths: object, promised: float) -> Iterator[Problem]:
+def _short_limit_problem(key: str, what: str, lengths: object, text: str) -> Iterator[Problem]:
     """The problem of a `max` of lengths in tokens below the longest prompts or answers that the text promises."""
     accepted = getattr(lengths, "max", None)
-    if accepted is not None and promised > SAME * accepted:
+    promised = unkept(text, what, accepted) if accepted is not None else 0.0
+    if accepted is not None and promised:
         name = key.removeprefix("workload.")
         message = (
-            f"according to the text, {what} have up to {promised:,.10g} tokens, but `{name}.max` is {accepted:,.10g}"
+            f"according to the text, {what}s have up to {promised:,.10g} tokens, but `{name}.max` is {accepted:,.10g}"
         )
         yield RULE.problem(f"{key}.max", message, "correct one of the two")
 

@@ -1,0 +1,218 @@
+"""The figures of a sentence that may be demanded: as written, and shares of a count, amounts of each of a count, and rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice, permutations
+
+from clusterspec.quantity import DAY
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
+from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.standard import pattern
+
+MOST_FIGURES = 12
+"""Figures of a sentence that are read: one with more of them is a table."""
+FARTHEST = 80
+"""Characters between two figures of one amount."""
+_NOTHING: Powers = frozenset()
+_SHARE: Powers = frozenset({("share", 1)})
+_SIZE: Powers = frozenset({("B", 1)})
+_TIME: Powers = frozenset({("s", 1)})
+_FLOW: Powers = frozenset({("B", 1), ("s", -1)})
+_LENGTH: Powers = frozenset({("m", 1)})
+_COUNTED = frozenset(NOUNS.values()) - {"token", "failure"}
+MEASURES = {
+    "watts": {frozenset({("W", 1)})},
+    "size": {_SIZE},
+    "size of a node": {_SIZE, frozenset({("B", 1), ("node", -1)})},
+    "rate": {_FLOW},
+    "time": {_TIME, frozenset({("s", 1), ("token", -1)})},
+    "share": {_SHARE},
+    "length": {_LENGTH},
+    "bare": {_NOTHING},
+    "money/kWh": {frozenset({("money", 1), ("W", -1), ("s", -1)})},
+    "tokens": {
+        frozenset({("token", 1)}),
+        *(frozenset({("token", 1), (each, -1)}) for each in ("request", "sequence", "sample", "person", "file")),
+    },
+    "requests/s": {
+        frozenset({("s", -1)}),
+        *(frozenset({(each, 1), ("s", -1)}) for each in ("request", "person", "file")),
+    },
+    "count": {_NOTHING, *(frozenset({(each, 1)}) for each in _COUNTED)},
+    "spares": {frozenset({("node", 1)}), frozenset({("spare", 1)})},
+    "nodes": {frozenset({("node", 1)}), frozenset({("node", 1), ("rack", -1)})},
+    "requests": {_NOTHING, *(frozenset({(each, 1)}) for each in ("request", "person", "sequence"))},
+    "samples": {
+        _NOTHING,
+        frozenset({("sample", 1)}),
+        frozenset({("sample", 1), ("request", -1)}),
+        frozenset({("request", -1)}),
+    },
+    "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},
+}
+"""The powers of the figures of each measure."""
+_NAMES = _COUNTED | {"token", "failure", "away", "s", "B", "W", "money", "share", "flop", "m"}
+_CALCULATED, _FACTOR = pattern(r"(?:[=≈+×*]|(?<![^\W\d])x)\s?$"), pattern(r"\s?(?:[×*/=]|x(?![^\W\d]))")
+"""The signs before a result or an addend, and behind a factor."""
+_CLOCK = pattern(r"(?i)\b(?:um|à|de|dès|vers|a las|às|alle|om|from|until|till|jusqu'à) $")
+"""Words before a time of the day: `à 14 h`."""
+_PART = pattern(r"\s[A-Z][A-Z]*\d")
+"""The name of a part behind its number: `8 H100`."""
+_METERS = pattern(
+    r"(?<![\w.,/])(\d{1,4}(?:[.,]\d)?) ?(?:m|meters?|metres?|mètres?|metros?|metri|metern?)\b(?! ?[²2³3/])"
+)
+_ONE_IN = pattern(
+    r"(?i)\b(?:one|une?|uno|una|ein\w{0,2}|één|um|uma) (?:in|of|out of|(?:user |person )?in every|de cada|sur|su|von|op de|em cada|auf) (\d{1,2})\b"
+)
+_PARTS = pattern(
+    r"(?i)\b(?:(?P<half>half|hälfte|moitié|mitad|metà|helft|metade)|(?P<third>a third|ein Drittel|un tiers|un tercio|un terzo|een derde|um terço)|(?P<quarter>a quarter|ein Viertel|un quart|una cuarta parte|un quarto|een kwart|um quarto))\b"
+)
+_OF = pattern(r"(?i)^(?: \w+)?,? (?:of|von|der|des|de|du|di|dei|delle|van|do|dos|das)\b")
+_OUT_OF = pattern(
+    r"(?i)\b(?:of|out of|sur|von|unter|de|entre|su|van|dos|das)(?: (?:the|our|its|den|unseren|les|nos|los|las|sus|nuestros|i|gli|de|onze|os|as))? $"
+)
+"""Words before a count of which a share follows."""
+_EACH_OF_COUNT = pattern(
+    r"(?i)\b(?:each|every one|jede\w{0,2}|chacune?|cada un[oa]?|ognun[oa]|ciascun[oa]?|elk|ieder|cada uma?)(?: (?:of|de|der|des|dei|delle|van|dos|das))?(?: (?:the|los|las|les|de|our|unserer))? $"
+)
+_PERIOD = pattern(
+    r"(?i)^(?: [^\W\d]+){1,2} (?:an?|per|each|every|pro|je|in der|par|à la|por|cada|al|alla|ogni|à) (?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
+)
+"""Things that nobody knows, and the time in which a number of them comes: `28,800 callers an hour`."""
+_OF_THEM = pattern(
+    r"(?i)^ (?:of (?:them|these|those)|von ihnen|davon|d'entre (?:eux|elles)|de ell[oa]s|di loro|ervan|van hen|del[ea]s)\b"
+)
+_EACH = r"(?:each|every|apiece|per|je|jeweils|pro|jede\w{0,2}|chacune?|chaque|par|cada(?: un[oa])?|por|ciascun\w?|ogni|elk\w?|ieder\w?)"
+_EACH_AHEAD, _EACH_BEHIND = pattern(rf"(?i)\b{_EACH} (?:\w+ )?$"), pattern(rf"(?i)^,? (?:\w+ )?{_EACH}\b")
+_TIMES_SIGN = pattern(r"^(?: \w+)? ?[x×*] ?$")
+_WITHIN = pattern(
+    r"(?i)\b(?:in|within|inside|over|during|binnen|innerhalb(?: von)?|en|dans|pendant|entro|durante|em|dentro de)(?: (?:at most|the|a|only|one|einem|une?|una?|window of|höchstens|máximo|les|las|le))? $"
+)
+_KEPT = pattern(
+    r"(?i)\b(?:kept|keep\w*|retain\w*|retention|stor\w+|stay\w*|hold\w*|held|aufbewahr\w*|gehalten|vorgehalten|bleib\w*|conserv\w*|gard\w*|guard\w*|mant\w*|bewa\w*)\b"
+)
+
+
+class DemandFigure(NamedTuple):
+    """A figure in SI with the powers of its units and nouns, its place in the sentence, and its words."""
+
+    value: float
+    powers: Powers
+    start: int
+    end: int
+    words: str
+    is_computed: bool = False
+
+
+def demand_figures(sentence: str) -> list[DemandFigure]:
+    """The figures of a sentence, and those that follow from two of them.
+
+    >>> [(each.value, each.words) for each in demand_figures("30 % of 850 assessors at once") if each.is_computed]
+    [(255.0, '30 % of 850')]
+    >>> [(each.value, each.words) for each in demand_figures("240 Forschende erhalten je 5 TB") if each.is_computed]
+    [(1200000000000000.0, '240 x 5 TB')]
+    >>> [(each.value, each.words) for each in demand_figures("12 TB a day kept for 90 days") if each.is_computed]
+    [(1080000000000000.0, '12 TB a day for 90 days')]
+    """
+    written = [
+        _per_period(
+            sentence,
+            DemandFigure(
+                each.value,
+                _without_stray_words(each.bare if each.bare == _TIME else each.powers),
+                each.start,
+                each.end,
+                each.words,
+            ),
+        )
+        for each in figures_of(sentence, bare=True)
+        if not (each.words.endswith(" h") and _CLOCK.search(sentence[: each.start]) is not None)
+        and _CALCULATED.search(sentence, max(0, each.start - 4), each.start) is None
+        and _FACTOR.match(sentence, each.end) is None
+        and (each.powers or _PART.match(sentence, each.end) is None)
+    ]
+    written += [
+        DemandFigure(number_in_text(match[1]), _LENGTH, match.start(), match.end(), match[0])
+        for match in islice(_METERS.finditer(sentence), MOST_FIGURES)
+    ]
+    if len(written) > MOST_FIGURES:
+        return []
+    taken = {each.start for each in written if each.powers == _LENGTH}
+    written = [each for each in written if each.powers == _LENGTH or each.start not in taken]
+    return [*written, *_computed_figures(sentence, [*written, *_parts_in(sentence)])]
+
+
+def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
+    """A figure, but a rate where it counts unknown things in a time."""
+    match = _PERIOD.match(sentence[figure.end : figure.end + FARTHEST]) if not figure.powers else None
+    if match is None:
+        return figure
+    end = figure.end + match.end()
+    seconds = TIME_WORDS.get((match["unit"] or match["elided"]).lower(), 1.0)
+    return DemandFigure(figure.value / seconds, frozenset({("s", -1)}), figure.start, end, sentence[figure.start : end])
+
+
+def _without_stray_words(powers: Powers) -> Powers:
+    """Powers without those of words that only stand behind a figure: `2 TB im Arbeitsspeicher`."""
+    return frozenset(each for each in powers if each[0] in _NAMES)
+
+
+def _parts_in(sentence: str) -> Iterator[DemandFigure]:
+    """The shares that a sentence states in words: `one in five`, `a third`."""
+    for match in islice(_ONE_IN.finditer(sentence), MOST_FIGURES):
+        if float(match[1]) > 1:
+            yield DemandFigure(1 / float(match[1]), _SHARE, match.start(), match.end(), match[0])
+    for match in islice(_PARTS.finditer(sentence), MOST_FIGURES):
+        value = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4}[str(match.lastgroup)]
+        yield DemandFigure(value, _SHARE, match.start(), match.end(), match[0])
+
+
+def _computed_figures(sentence: str, written: Sequence[DemandFigure]) -> Iterator[DemandFigure]:
+    for one, other in permutations(written, 2):
+        first, last = min(one, other, key=lambda each: each.start), max(one, other, key=lambda each: each.start)
+        between = sentence[first.end : last.start]
+        if first.end <= last.start and len(between) <= FARTHEST:
+            value, powers, words = _amount_of(sentence, one, other, between)
+            if words:
+                yield DemandFigure(value, powers, first.start, last.end, words, is_computed=True)
+
+
+def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: str) -> tuple[float, Powers, str]:
+    """The value, powers and words of the amount that two figures state together; no words without one."""
+    if one.powers == _SHARE and other.powers in MEASURES["count"] and other.value > 1:
+        of_them = one.start > other.start and _OF_THEM.match(sentence[one.end :]) is not None
+        out_of = one.start > other.start and _OUT_OF.search(sentence[: other.start]) is not None
+        if of_them or out_of or (one.start < other.start and _OF.match(between) is not None):
+            return one.value * other.value, other.powers, f"{one.words} of {other.words}"
+    if one.powers in MEASURES["count"] and one.value > 1 and one.start < other.start:
+        product = product_of(one.powers, other.powers)
+        plain = other.powers in (_SIZE, *MEASURES["tokens"], *MEASURES["watts"])
+        if product in (_SIZE,) and product != other.powers:
+            return one.value * other.value, product, f"{one.words} x {other.words}"
+        if plain and _is_of_each(sentence, one, other, between):
+            return (
+                one.value * other.value,
+                frozenset(each for each in other.powers if each[1] > 0),
+                f"{one.words} x {other.words}",
+            )
+    if one.powers == _FLOW and other.powers == _TIME and other.value > DAY and _KEPT.search(sentence) is not None:
+        return one.value * other.value, _SIZE, f"{one.words} for {other.words}"
+    is_window = one.powers == _SIZE and other.powers == _TIME and other.value < 3 * DAY
+    if is_window and _WITHIN.search(sentence[: other.start]) is not None:
+        return one.value / other.value, _FLOW, f"{one.words} in {other.words}"
+    return 0.0, _NOTHING, ""
+
+
+def _is_of_each(sentence: str, count: DemandFigure, figure: DemandFigure, between: str) -> bool:
+    """Whether a figure is that of each of the things counted before it."""
+    ahead, behind = sentence[: figure.start], sentence[figure.end :]
+    if _EACH_OF_COUNT.search(ahead[: count.start]) is not None:
+        return True
+    return (
+        _EACH_AHEAD.search(ahead) is not None
+        or _EACH_BEHIND.match(behind) is not None
+        or _TIMES_SIGN.match(between) is not None
+    )

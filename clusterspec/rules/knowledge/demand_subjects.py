@@ -1,0 +1,150 @@
+"""What the demands of texts are about: the key or figure of a design, its measure, and the words that name it."""
+
+from __future__ import annotations
+
+from math import inf
+
+from clusterspec.records import NamedTuple
+
+ABOVE, BELOW, OTHER = "above", "below", "other"
+
+
+class Subject(NamedTuple):
+    """A key or figure of a design of which texts state demands.
+
+    ``measures`` are the measures of its figures, and ``hurts`` says which values of the design break a demand: those `above` it,
+    `below` it, or any `other` one. One of the sets of meanings in ``about`` names it, with those of a set joined by `+`;
+    ``unless`` are meanings that show another subject.
+    """
+
+    name: str
+    measures: str
+    hurts: str
+    about: str
+    unless: str = ""
+    least: float = 0.0
+    """Smallest figure that is read, in SI."""
+    reach: int = 90
+    """Largest number of characters between a figure and the words that name its subject."""
+    most: float = inf
+    counted: str = ""
+    """The meaning of the words that its number counts, right behind it."""
+
+
+_BINDS = ("most", "least", "must", "duty", "gives", "longest")
+
+
+def _bound(*subjects: str, by: tuple[str, ...] = _BINDS) -> str:
+    """Sets of meanings with one of the meanings that bind."""
+    return " ".join(f"{subject}+{each}" for subject in subjects for each in by)
+
+
+_STRICT = ("most", "must", "duty")
+SUBJECTS = (
+    Subject(
+        "power",
+        "watts",
+        ABOVE,
+        _bound("site", "supply"),
+        "cooling backup rowof each total psu leftover pdu !pdu !alone !rack",
+        2e3,
+        130,
+    ),
+    Subject("load", "watts", OTHER, "draw", ""),
+    Subject(
+        "store",
+        "size",
+        BELOW,
+        _bound(
+            "store", "stored+kept", by=("most", "must", "duty", "gives", "longest", "kept", "whole", "each", "once")
+        ),
+        "away hostram devicemem read drive",
+        1e12,
+    ),
+    Subject("store write", "rate", BELOW, _bound("store+write", "stored+write"), "read devicemem total", 1e8),
+    Subject("store read", "rate", BELOW, _bound("store+read", "stored+read"), "write devicemem total", 1e8),
+    Subject("host memory", "size of a node", BELOW, "hostram", "devicemem drive", 1e10),
+    Subject(
+        "prompt",
+        "tokens",
+        BELOW,
+        _bound("prompt", by=("longest", "most", "whole")) + " longest+whole whole+must whole+most",
+        "context chunk mean once persecond checkpoint total",
+        256,
+        most=4e6,
+    ),
+    Subject(
+        "answer",
+        "tokens",
+        BELOW,
+        _bound("answer", by=("longest", "most", "whole", "must")),
+        "context chunk mean once persecond total",
+        64,
+        most=1e6,
+    ),
+    Subject("concurrency", "requests", BELOW, "once", "seatsnot supply rack each", 4, 45),
+    Subject("request rate", "requests/s", BELOW, "arrive longest most", "mean each", 0.0),
+    Subject("first token", "time", ABOVE, _bound("firstword"), "mean latencynot"),
+    Subject("token gap", "time", ABOVE, _bound("pertoken"), "mean latencynot firstword"),
+    Subject(
+        "run time",
+        "time",
+        ABOVE,
+        _bound("slot", by=("run", "machine", *_BINDS)) + " " + _bound("run", by=_STRICT),
+        "partofrun firstword delivery idle default",
+        86400.0,
+        80,
+    ),
+    Subject(
+        "tokens",
+        "tokens",
+        BELOW,
+        _bound("seen", by=("must", "duty", "gives", "least")),
+        "prompt answer context once",
+        1e9,
+    ),
+    Subject("delivery", "time", ABOVE, "delivery", "deliverynot response repair warranty idle", 604800.0),
+    Subject("advance", "share", ABOVE, "advance", "penalty retain"),
+    Subject("retained", "share", BELOW, "retain", "penalty advance"),
+    Subject("warranty", "time", BELOW, "warranty", "warrantynot delivery response", 15778800.0, 120),
+    Subject("response", "time", ABOVE, "response", "responsenot"),
+    Subject(
+        "checkpoint interval",
+        "time",
+        ABOVE,
+        "checkpoint " + _bound("lostwork", by=("most", "gives", "least", "must")),
+        "savenot keeps delivery mean !notice",
+        0.0,
+        60,
+    ),
+    Subject("checkpoints kept", "checkpoints", BELOW, "checkpoint+keeps", "each", counted="checkpoint"),
+    Subject("nodes per rack", "nodes", ABOVE, _bound("rack", by=(*_STRICT, "permits")), "rowof spare idle"),
+    Subject("rack power", "watts", ABOVE, _bound("rack", by=(*_STRICT, "gives")), "cooling total draw pdu", 1e3, 30),
+    Subject("leaf to spine", "length", BELOW, "leaf+spine", "", 0.0, 140),
+    Subject("node to leaf", "length", BELOW, "leaf+nodeend", "spine", 0.0, 140),
+    Subject("samples", "samples", OTHER, "sample+question", "samplenot", counted="sample"),
+    Subject("discount", "share", OTHER, "discount", "discountnot advance tax"),
+    Subject("pue", "bare", ABOVE, "pue", "mean"),
+    Subject("percentile", "share", BELOW, _bound("percent_served"), ""),
+    Subject("spare nodes", "spares", BELOW, _bound("spare", by=("must", "duty", "least")), "rack", 1),
+    Subject("restart time", "time", ABOVE, _bound("restart", by=(*_STRICT, "most")), "response delivery checkpoint"),
+    Subject(
+        "prompts of a step",
+        "requests",
+        OTHER,
+        _bound("question+batch", by=("must", "duty", "gives")),
+        "samplenot",
+        counted="question",
+    ),
+    Subject(
+        "support term",
+        "time",
+        BELOW,
+        _bound("service", by=("must", "duty", "least", "gives")),
+        "servicenot response delivery warranty",
+        15778800.0,
+    ),
+    Subject("tax", "share", OTHER, "tax", "discount advance retain"),
+    Subject("electricity", "money/kWh", OTHER, _bound("tariff", by=("duty", "must", "gives")), "peak mean"),
+    Subject("burn-in", "time", BELOW, _bound("burnin", by=("most", "must", "duty", "least")), "total slot", 0.0, 40),
+)

@@ -1,0 +1,94 @@
+"""What a text demands of a design: the figure, its subject, and the key that breaks it."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
+from clusterspec.rules.knowledge.demand_subjects import SUBJECTS
+from clusterspec.rules.knowledge.demand_values import PLACES
+from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
+from clusterspec.rules.knowledge.demand_words import WORDS
+from clusterspec.rules.knowledge.demands import demands_in
+from clusterspec.rules.knowledge.lexicon import Lexicon
+
+KILO, TERA = 1e3, 1e12
+WEEK, YEAR = 604800.0, 31557600.0
+
+DEMANDS = [
+    # a sentence, and what it demands of which subject
+    ("The switchboard on our floor was built for 160 kW.", "power", 160 * KILO),
+    ("El taller nos cede una línea de 38 kW, ni un vatio más.", "power", 38 * KILO),
+    ("Das Archiv von 780 TB muss auf dem Speichersystem liegen.", "store", 780 * TERA),
+    # 90 groups of 8 TB
+    ("Cada uno de los 90 grupos tiene derecho a 8 TB en el almacenamiento.", "store", 720 * TERA),
+    # 4 TB a day for 180 days
+    ("Le règlement impose de garder 4 To par jour pendant 180 jours sur le stockage.", "store", 720 * TERA),
+    # 30 % of 850
+    ("Of 850 assessors 30 % have a request running at the same moment.", "concurrency", 255.0),
+    # 28,800 in 3,600 s
+    ("At the busiest time 28,800 callers an hour ask a question.", "request rate", 8.0),
+    ("Il capitolato vuole la prima parola entro 1,5 secondi.", "first token", 1.5),
+    ("La fundación paga solo lo que llegue en 16 semanas.", "delivery", 16 * WEEK),
+    ("O edital manda reter 40 % do preço até depois da aceitação.", "retained", 0.4),
+    ("The policy demands a guarantee for the full 5 years.", "warranty", 5 * YEAR),
+    ("De opdrachtgever aanvaardt ten hoogste 20 minuten verloren rekenwerk.", "checkpoint interval", 1200.0),
+    ("The biggest bundle runs to 48,000 tokens and nothing may be left out.", "prompt", 48000.0),
+    ("Every question is answered 16 times by the model.", "samples", 16.0),
+    ("Dopo un guasto il calcolo deve essere di nuovo in marcia entro 5 minuti.", "restart time", 300.0),
+]
+
+
+@pytest.mark.parametrize(("text", "subject", "value"), DEMANDS)
+def test_a_figure_belongs_to_the_nearest_subject(text: str, subject: str, value: float) -> None:
+    found = {each.subject.name: each.value for each in demands_in(text)}
+    assert found == {subject: pytest.approx(value)}
+
+
+NONE = [
+    "The old cluster had a line of 60 kW.",  # another machine
+    "A bidder offered 120 kW in another hall.",
+    "If we grew, the hall would have to give 200 kW.",
+    "Two UPS units of 90 kW carry the room.",
+    "At least 20 % are paid with the order.",  # no upper limit
+    "In each rack of the hall stand four servers at 40.8 kW.",  # of one rack
+    "12 kW = 4 x 3 kW are what the room must give.",  # figures of a calculation
+    "The mean prompt of a case file has at most 2,000 tokens.",  # a mean
+]
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_a_figure_of_something_else_is_no_demand(text: str) -> None:
+    assert [*demands_in(text)] == []
+
+
+def test_the_tables_name_only_what_exists() -> None:
+    meanings = {each for each, _ in (*WORDS, *SUBJECT_WORDS)}
+    for subject in SUBJECTS:
+        needed = {each for one in subject.about.split() for each in one.split("+")}
+        assert needed | {each.lstrip("!") for each in subject.unless.split()} <= meanings, subject.name
+        assert subject.measures in MEASURES, subject.name
+    assert set(PLACES) == {each.name for each in SUBJECTS} - {"load"}
+
+
+def test_a_word_is_in_one_row_of_a_meaning_and_language() -> None:
+    for meaning, words in (*WORDS, *SUBJECT_WORDS):
+        assert len(words.split()) == len(set(words.split())), meaning
+
+
+@pytest.mark.parametrize(
+    ("rows", "text", "found"),
+    [
+        ([("room", "*raum")], "Serverraum, Raumplan", ["room"]),
+        ([("most", "no_later_than"), ("other", "later")], "no later than noon, later", ["most", "other"]),
+        ([("site", "room")], "the room's door", ["site"]),
+    ],
+)
+def test_words_stems_and_phrases_have_a_meaning(rows: list[tuple[str, str]], text: str, found: list[str]) -> None:
+    assert [each.meaning for each in Lexicon(rows).mentions(text)] == found
+
+
+def test_an_amount_follows_from_two_figures() -> None:
+    computed = [each.value for each in demand_figures("500 TB in 1 hour, 12 nodes with 3 TB each") if each.is_computed]
+    # 500 TB / 3,600 s, and 12 x 3 TB
+    assert computed == [pytest.approx(500 * TERA / 3600), 36 * TERA]
