@@ -24,37 +24,8 @@ BEFORE = "<"
 """The sign before a release of which a text names all earlier ones."""
 LONGEST = 600
 """Characters of a line that is read for releases."""
-NAMES: Mapping[str, str] = {
-    "nccl": r"(?:nvidia-)?nccl(?:-cu[0-9]{2}|-library)?",
-    "pytorch": "(?:py)?torch",
-    "jax": "jax(?:lib)?",
-    "nvshmem": "(?:lib|nvidia-)?nvshmem(?:4py)?(?:-cu[0-9]{2})?",
-    "nvidia-driver": "drivers?|nvrm",
-    "gpu-operator": "gpu[- ]operator",
-    "nvidia-container-toolkit": "(?:nvidia[- ])?container[- ]toolkit",
-    "mig-manager": "mig[- ]manager",
-    "efa-device-plugin": "efa[- ](?:k8s[- ]|kubernetes[- ])?device[- ]plugin",
-    "gdrcopy": "gdrcopy",
-    "ucx": "ucx",
-    "libfabric": "libfabric",
-    "open-mpi": r"open[ -]?mpi|mpirun \(open mpi\)",
-    "aws-ofi-nccl": "aws-ofi-nccl|ofi nccl plugin",
-    "slurm": "slurm(?:-wlm|ctld|d)?",
-    "rocm": "rocm",
-    "vllm": "vllm(?: api server)?",
-    "sglang": "sglang",
-    "sgl-kernel": "sgl[-_]kernel",
-    "flashinfer": "flashinfer(?:[-_]python)?",
-    "tensorrt-llm": "tensorrt[-_ ]llm|trt-?llm",
-    "ray": "ray",
-    "grpcio": "grpcio",
-    "deepspeed": "deepspeed",
-    "transformers": "transformers",
-    "megatron-core": "megatron[-_]core|core_v|mcore",
-    "nemo": "nemo",
-    "cusolvermp": "cusolvermp",
-}
-"""The names of software, each in the forms that texts have."""
+NAMES = {row["software"]: row["forms"] for row in resources.catalog_table("software-names.csv")}
+"""The names of software, each with a pattern of the forms that texts have."""
 _BETWEEN = (
     r"(?: library)?(?:[ _-]?(?:versions?|releases?|package))?[ \t:=|(@`'\"*_-]{0,12}"
     r"(?:(?P<before>before|prior to|older than|earlier than|below|<) ?)?(?:is |to )?v?"

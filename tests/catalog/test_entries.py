@@ -43,6 +43,7 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
         "purchase-terms.csv",
         "release-faults.csv",
         "releases.csv",
+        "software-names.csv",
         "words-of-claims.csv",
     }
     assert extra == {"CHANGES.md", "LICENSE", "VERSION", "index.json", *messages, *tables}

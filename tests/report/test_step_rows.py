@@ -236,11 +236,9 @@ def test_the_evidence_of_a_range_is_that_of_its_kind_of_model() -> None:
     dense, sparse = range_text(trained(), 1.0), range_text(own_parts(SPREAD.replace("EXPERTS", "8")), 1.0)
     opening = " The range adds these uncertainties in quadrature. Software: "
     assert dense.startswith(opening) and sparse.startswith(opening)
-    first = ", four in five first predictions of dense runs by trainers with layers of their own,"
-    assert (
-        f"{first} in a precision and on a chip that a source had run with the framework before, lie within it" in dense
-    )
-    assert ", four in five first predictions of runs with experts by trainers with layers of their own lie" in sparse
+    known = "in a precision and on a chip that a source had run with the framework before, lie within it"
+    for text, kind in ((dense, "dense runs"), (sparse, "runs with experts")):
+        assert f", four in five first predictions of {kind} by trainers with layers of their own, {known}" in text
     assert range_text(planned(step=None), 1.0) == ""
 
 

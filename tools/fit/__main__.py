@@ -22,7 +22,9 @@ from tools.fit.write import write
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.fit", description=__doc__)
     parser.add_argument("--write", action="store_true", help="put constants and bands into the catalog")
-    parser.add_argument("--bands", action="store_true", help="put the bands alone into the catalog")
+    parser.add_argument(
+        "--bands", action="store_true", help="put the bands and the highest utilizations alone into the catalog"
+    )
     parser.add_argument("--held-out", action="store_true", help="write the errors of runs left out alone")
     parser.add_argument("--only", metavar="GROUP", nargs="+", help="fit these groups alone")
     chosen, everything = parser.parse_args(), runs()
@@ -31,6 +33,7 @@ def main() -> None:
         return
     if chosen.bands:
         write_ranges(everything)
+        spread.write_reached(everything)
         return
     fit = fitted(constants(), everything)
     by_fold, by_source, by_family, by_kind = folds(fit), sources(fit), families(fit), kinds(fit)

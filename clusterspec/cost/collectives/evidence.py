@@ -12,6 +12,7 @@ MEASURED_FABRICS = frozenset(
         ("efa-v2", 100),
         ("efa-v3", 200),
         ("efa-v4", 400),
+        ("gcp-roce", 400),
         ("gpudirect-tcpx", 200),
         ("gpudirect-tcpxo", 200),
         ("infiniband-hdr", 200),
@@ -25,7 +26,7 @@ MEASURED_FABRICS = frozenset(
 """Networks with NIC line rates (Gb/s per direction) for which predictions are compared with published collectives
 across nodes, listed in ``tests/accuracy/collective_series.csv``.
 """
-MEASURED_DOMAINS = frozenset({"nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x", "xgmi-mi355x"})
+MEASURED_DOMAINS = frozenset({"pcie-5", "nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x", "xgmi-mi355x"})
 """Scale-up interconnects for which predictions are compared with published collectives, listed in the same table."""
 
 
