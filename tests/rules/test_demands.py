@@ -28,6 +28,18 @@ DEMANDS = [
     ("Of 850 assessors 30 % have a request running at the same moment.", "concurrency", 255.0),
     # 28,800 in 3,600 s
     ("At the busiest time 28,800 callers an hour ask a question.", "request rate", 8.0),
+    # 900 x 2 / 60 s
+    ("At the peak 900 agents are logged in, and each of them sends 2 requests a minute.", "request rate", 30.0),
+    # two sentences, of which the second refers to the first
+    ("Les archives font 3,2 Po. Elles doivent tenir en entier sur le stockage.", "store", 3200 * TERA),
+    # net of the cooling
+    ("The transformer, less pumps and cooling, leaves 120 kW and cannot give more.", "power", 120 * KILO),
+    ("Ningún pago anterior a la entrega puede pasar del 20 % del precio.", "advance", 0.2),
+    (
+        "El protocolo exige que los últimos 48 puntos de control estén siempre en el almacenamiento.",
+        "checkpoints kept",
+        48.0,
+    ),
     ("Il capitolato vuole la prima parola entro 1,5 secondi.", "first token", 1.5),
     ("La fundación paga solo lo que llegue en 16 semanas.", "delivery", 16 * WEEK),
     ("O edital manda reter 40 % do preço até depois da aceitação.", "retained", 0.4),
@@ -46,6 +58,7 @@ def test_a_figure_belongs_to_the_nearest_subject(text: str, subject: str, value:
 
 
 NONE = [
+    "The quote is 963,792 after 4 % and 1,060,171.20 with tax.",  # a discount
     "The old cluster had a line of 60 kW.",  # another machine
     "A bidder offered 120 kW in another hall.",
     "If we grew, the hall would have to give 200 kW.",

@@ -13,7 +13,8 @@ nodes (`62 and 31 more`) are not read. No other size is read where the text also
 
 A number of steps is compared with tokens / (batch × sequence length): a number that the text calls the whole run has to
 agree to 5 %, and no other number may be larger by half. A price of one accelerator or node, or its rent for an hour
-(`2.20 USD per chip-hour`, `32 servers at 302,000 EUR each`), has to agree with `prices` to 3 %. Prices in another
+(`2.20 USD per chip-hour`, `32 servers at 302,000 EUR each`), has to agree with `prices` to 3 %, and may be
+no lower where the text caps it (`at most 2.40 EUR for a GPU hour`). Prices in another
 currency than that of `prices` are not read.
 
 In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
@@ -104,7 +105,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.described_prices import wrong_prices, wrong_prices_of_nodes
+from clusterspec.rules.knowledge.described_prices import prices_above_caps, wrong_prices, wrong_prices_of_nodes
 from clusterspec.rules.knowledge.key_values import engine_ranks, node_counts, role_nodes
 from clusterspec.rules.knowledge.machine_counts import (
     MachineCount,
@@ -257,6 +258,7 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
     wrong = [*wrong_prices(description, prices, cluster.accelerators_per_node, currency)]
     if not wrong and "node" in prices:
         wrong = [*wrong_prices_of_nodes(description, prices["node"], currency)]
+    wrong = wrong or [*prices_above_caps(description, prices, cluster.accelerators_per_node, currency)]
     for each in wrong[:1]:
         confidence = "certain" if each.is_of_accelerator else ""
         yield RULE.problem("description", each.message, "correct the text or the key", confidence=confidence)

@@ -87,6 +87,10 @@ _OF_THEM = pattern(
 )
 _EACH = r"(?:each|every|apiece|per|je|jeweils|pro|jede\w{0,2}|chacune?|chaque|par|cada(?: un[oa])?|por|ciascun\w?|ogni|elk\w?|ieder\w?)"
 _EACH_AHEAD, _EACH_BEHIND = pattern(rf"(?i)\b{_EACH} (?:\w+ )?$"), pattern(rf"(?i)^,? (?:\w+ )?{_EACH}\b")
+_EACH_OF_THEM = pattern(
+    r"(?i)\b(?:(?:each|every one) of (?:them|these|those|whom)|each (?:one )?(?:sends?|asks?|makes?|puts?)|jede\w{0,2} von ihnen|von denen jede\w{0,2}|chacune?|cada un[oa](?: de ell[oa]s)?|ognun[oa]|ciascun[oa]|ieder van hen|elk van hen|cada uma?(?: del[ea]s)?)\b"
+)
+"""Words between a count and what each of the counted does."""
 _TIMES_SIGN = pattern(r"^(?: \w+)? ?[x×*] ?$")
 _WITHIN = pattern(
     r"(?i)\b(?:in|within|inside|over|during|binnen|innerhalb(?: von)?|en|dans|pendant|entro|durante|em|dentro de)(?: (?:at most|the|a|only|one|einem|une?|una?|window of|höchstens|máximo|les|las|le))? $"
@@ -189,13 +193,13 @@ def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: s
             return one.value * other.value, other.powers, f"{one.words} of {other.words}"
     if one.powers in MEASURES["count"] and one.value > 1 and one.start < other.start:
         product = product_of(one.powers, other.powers)
-        plain = other.powers in (_SIZE, *MEASURES["tokens"], *MEASURES["watts"])
+        plain = other.powers in (_SIZE, *MEASURES["tokens"], *MEASURES["watts"], *MEASURES["requests/s"])
         if product in (_SIZE,) and product != other.powers:
             return one.value * other.value, product, f"{one.words} x {other.words}"
         if plain and _is_of_each(sentence, one, other, between):
             return (
                 one.value * other.value,
-                frozenset(each for each in other.powers if each[1] > 0),
+                frozenset(each for each in other.powers if each[1] > 0 or each[0] == "s"),
                 f"{one.words} x {other.words}",
             )
     if one.powers == _FLOW and other.powers == _TIME and other.value > DAY and _KEPT.search(sentence) is not None:
@@ -209,6 +213,8 @@ def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: s
 def _is_of_each(sentence: str, count: DemandFigure, figure: DemandFigure, between: str) -> bool:
     """Whether a figure is that of each of the things counted before it."""
     ahead, behind = sentence[: figure.start], sentence[figure.end :]
+    if figure.powers in MEASURES["requests/s"]:
+        return _EACH_OF_THEM.search(between) is not None
     if _EACH_OF_COUNT.search(ahead[: count.start]) is not None:
         return True
     return (

@@ -48,7 +48,7 @@ SUBJECTS = (
         _bound("site", "supply"),
         "cooling backup rowof each total psu leftover pdu !pdu !alone !rack",
         2e3,
-        130,
+        160,
     ),
     Subject("load", "watts", OTHER, "draw", ""),
     Subject(
@@ -71,6 +71,7 @@ SUBJECTS = (
         _bound("prompt", by=("longest", "most", "whole")) + " longest+whole whole+must whole+most",
         "context chunk mean once persecond checkpoint total",
         256,
+        120,
         most=4e6,
     ),
     Subject(
@@ -91,7 +92,7 @@ SUBJECTS = (
         "time",
         ABOVE,
         _bound("slot", by=("run", "machine", *_BINDS)) + " " + _bound("run", by=_STRICT),
-        "partofrun firstword delivery idle default",
+        "partofrun firstword delivery idle default peak",
         86400.0,
         80,
     ),
@@ -144,7 +145,7 @@ SUBJECTS = (
         "servicenot response delivery warranty",
         15778800.0,
     ),
-    Subject("tax", "share", OTHER, "tax", "discount advance retain"),
+    Subject("tax", "share", OTHER, "tax", "discount advance retain", 0.0, 16),
     Subject("electricity", "money/kWh", OTHER, _bound("tariff", by=("duty", "must", "gives")), "peak mean"),
     Subject("burn-in", "time", BELOW, _bound("burnin", by=("most", "must", "duty", "least")), "total slot", 0.0, 40),
 )

@@ -10,14 +10,16 @@ from clusterspec.rules.knowledge.demand_figures import MEASURES, DemandFigure, d
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER
 from clusterspec.rules.knowledge.demands import Demand, demands_in
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
-from clusterspec.rules.knowledge.written_numbers import numbers_within
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, numbers_within
 from clusterspec.spec.model import Spec
+from clusterspec.standard import pattern
 from clusterspec.units import percent, plain
 
 SLACK = 0.05
 """Relative difference up to which a value keeps a demand: both may be rounded, as 32k and 32,768."""
 SAME = 0.005
 """Relative difference up to which a figure of the sentence is that of the key."""
+_NUMBER = pattern(NUMBER)
 FARTHEST = 20.0
 """Ratio of a value to a demand from which the demand is probably of something else."""
 
@@ -166,10 +168,20 @@ def _is_broken(demand: Demand, value: float) -> bool:
     something else.
     """
     ratio = value / demand.value if demand.value else 0.0
-    if not 1 / FARTHEST < ratio < FARTHEST or any(abs(each.value / value - 1) < SAME for each in _like(demand)):
+    if not 1 / FARTHEST < ratio < FARTHEST:
+        return False
+    unit = _unit_of(demand)
+    if any(abs(each.value * factor / value - 1) < SAME for each in _like(demand) for factor in (1.0, unit)):
         return False
     above, below = ratio > 1 + SLACK, ratio < 1 - SLACK
     return above if demand.subject.hurts == ABOVE else below if demand.subject.hurts == BELOW else above or below
+
+
+def _unit_of(demand: Demand) -> float:
+    """The unit of a demand in SI, which other figures of its sentence may leave out: `nine days, at most fifteen`."""
+    match = _NUMBER.search(demand.words)
+    number = number_in_text(match[1]) if match is not None else 0.0
+    return demand.value / number if number else 1.0
 
 
 def _like(demand: Demand) -> list[DemandFigure]:

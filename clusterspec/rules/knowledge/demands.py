@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -26,6 +26,12 @@ _ONLY_IF = pattern(
 )
 """A condition that is a demand: `pays only if`."""
 _JOINED = pattern(r"(?i)\b(?:and|und|et|y|e|en)\b")
+_LESS = pattern(
+    r"(?i)\b(?:less|without|excluding|net of|minus|not counting|hors|sans|moins|déduction faite d\w*|ohne|abzüglich|nach abzug|sin|menos|descontad\w+|aparte de|senza|meno|zonder|na aftrek van|sem|exceto)\b[^.;:()]{0,40}$"
+)
+_LEFT_OUT = pattern(
+    r"(?i)^[^,.;]{0,12}? (?:(?:is |are |not|non|nicht|no|niet|não) {0,2}){1,2}(?:compris\w*|included|counted|enthalten|eingerechnet|inbegriffen|incluid\w+|comprese?o?|inbegrepen|incluíd\w+)\b|^[^,.;]{0,12}? (?:excluded|escluso|esclusa|excluid[oa])\b"
+)
 _BEHIND = 20
 """Characters from a number to the words that it counts."""
 _NEXT = 8
@@ -60,21 +66,45 @@ def demands_in(text: str) -> Iterator[Demand]:
     >>> [(each.subject.name, each.value) for each in demands_in("The hall gives us no more than 160 kW. The bidder has 90 kW.")]
     [('power', 160000.0)]
     """
-    for sentence in islice(sentences_of(with_numerals(with_percent_signs(" ".join(text.split())))), MOST_SENTENCES):
+    sentences = sentences_of(with_numerals(with_percent_signs(" ".join(text.split()))))
+    for sentence in _with_what_they_refer_to(islice(sentences, MOST_SENTENCES)):
         if len(sentence) <= LONGEST_SENTENCE and _DIGIT.search(sentence) is not None:
             yield from demands_of_sentence(sentence)
+
+
+_REFERS = pattern(
+    r"(?i)^\W*(?:(?:all of )?(?:it|they|them|these|those|both|sie|diese[rs]?|beide|ils|elles|ceux-ci|celles-ci|ell[oa]s|est[oa]s|ést[oa]s|ess[ei]|quest[ei]|zij|ze|deze|el[ea]s|est[ea]s)\b)"
+)
+"""The first words of a sentence about what the one before names."""
+
+
+def _with_what_they_refer_to(sentences: Iterable[str]) -> Iterator[str]:
+    """Sentences, and after one without a figure that begins with a pronoun, this one joined to the one before."""
+    before = ""
+    for each in sentences:
+        yield each
+        if _REFERS.match(each) is not None and _DIGIT.search(each) is None and _DIGIT.search(before) is not None:
+            yield f"{before} {each}"
+        before = each
 
 
 @lru_cache(256)
 def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     """The demands of a sentence."""
-    mentions = lexicon().mentions(sentence)
+    mentions = [each for each in lexicon().mentions(sentence) if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
     rows = [each for each in SUBJECTS if any(meanings.issuperset(one.split("+")) for one in each.about.split())]
     if not rows or "former" in meanings or words_of_another(sentence):
         return ()
     found = [each for figure in demand_figures(sentence) if (each := _demand_of(sentence, figure, mentions, rows))]
     return [each for each in found if not any(_is_nearer(other, each) or _is_part(each, other) for other in found)]
+
+
+def _is_left_out(sentence: str, mention: Mention) -> bool:
+    """Whether a figure is net of the cooling that a word names: `less pumps and cooling`, `refroidissement non compris`."""
+    return mention.meaning in {"cooling", "servicenot"} and (
+        _LESS.search(sentence[: mention.start]) is not None or _LEFT_OUT.match(sentence[mention.end :]) is not None
+    )
 
 
 def _is_part(one: Demand, other: Demand) -> bool:
@@ -107,6 +137,8 @@ def _demand_of(
         and each.least <= figure.value <= each.most
         and (not each.counted or _counts(sentence, figure, mentions, each.counted))
     ]
+    if figure.is_computed:
+        inside.discard("each")
     found.sort(key=lambda each: each[0])
     if not found or (len(found) > 1 and found[0][0] == found[1][0]):
         return None

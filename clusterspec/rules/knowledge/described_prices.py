@@ -78,6 +78,41 @@ def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, curr
         yield from () if key in right else sentences
 
 
+_CAPPED = pattern(
+    r"(?i)\b(?P<one>(?:GPU|card|accelerator)[- ]?hours?|l'heure (?:de |par )?(?:GPU|carte)|heures?[- ](?:de )?GPU|GPU-Stunden?|horas? (?:de |por )?GPU|ore? (?:di |per )?GPU|GPU-u(?:ur|ren)|"
+    r"(?:node|instance)[- ]hours?|Knotenstunden?|heures? (?:de |par )?nœud|horas? (?:de |por )?nodo)\b(?P<between>[^.;\d]{0,40}?) (?:[$€£] ?)?(?P<amount>\d{1,4}(?:[.,]\d{1,3})?) ?(?:USD|EUR|GBP|CHF|dollars|euros?|[$€£])"
+)
+_OF_NODE = ("node", "instance", "knoten", "nœud", "nodo")
+_LIMITS = pattern(
+    r"(?i)\b(?:cap(?:s|ped)?|limit\w*|at most|no more than|not (?:more|above|exceed)|maximum|max|höchstens|begrenz\w*|gedeckelt|deckelt|plafonn\w*|au plus|como máximo|tope|al massimo|hoogstens|maximaal)\b"
+)
+
+
+def prices_above_caps(
+    text: str, prices: Mapping[str, Price], accelerators: int, currency: str = ""
+) -> Iterator[WrongPrice]:
+    """Sentences that allow less for an hour of an accelerator or a node than the keys have.
+
+    >>> next(prices_above_caps("Le cadre plafonne l'heure de GPU à 2,40 EUR.", {"node_hour": 23.6}, 8, "EUR")).message
+    "the description allows at most `l'heure de GPU à 2,40 EUR`, but `prices.node_hour` is 23.6, 2.95 for each of 8 accelerators"
+    """
+    stated = prices.get("node_hour")
+    if stated is None:
+        return
+    for sentence in sentences_of(" ".join(text.split())):
+        for match in islice(_CAPPED.finditer(sentence), MOST_MATCHES):
+            clause = sentence[max(0, match.start() - 40) : match.end()]
+            if _LIMITS.search(clause) is None or not _is_in_currency(currency, match[0]) or words_of_another(sentence):
+                continue
+            of_one = 1 if any(each in match["one"].lower() for each in _OF_NODE) else accelerators
+            low, amount = price_ends(stated)[0], large_number_in_text(match["amount"])
+            if low > amount * of_one * (1 + SAME_PRICE):
+                each = "" if of_one == 1 else f", {low / of_one:,.6g} for each of {of_one} accelerators"
+                yield WrongPrice(
+                    f"the description allows at most `{match[0]}`, but `prices.node_hour` is {low:,.10g}{each}"
+                )
+
+
 def _judged_prices(
     sentence: str, prices: Mapping[str, Price], accelerators: int, currency: str
 ) -> Iterator[tuple[str, WrongPrice | None]]:

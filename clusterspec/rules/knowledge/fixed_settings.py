@@ -59,6 +59,7 @@ def other_settings(text: str, spec: Spec) -> Iterator[FixedSetting]:
     """The settings that a text fixes and that the keys state otherwise."""
     sentences = [*islice(sentences_of(with_numerals(" ".join(text.split()))), MOST_SENTENCES)]
     yield from _other_releases(sentences, spec)
+    yield from _other_branch(sentences, spec)
     power = spec.cluster.power if spec.cluster is not None else None
     feeds = next(filter(None, map(_two_feeds_in, sentences)), "") if power is not None and power.feeds == "N" else ""
     if feeds:
@@ -79,6 +80,27 @@ def _other_releases(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetti
         named = {*_releases_of(match["name"].strip(), sentences)} if match is not None else set()
         if match is not None and len(named) == 1 and not _is_one_release(other := named.pop(), match["release"]):
             yield FixedSetting(key, f"{match['name'].strip()} {other}", written)
+
+
+_BRANCH = pattern(
+    r"(?i)\b(?:driver|treiber|pilote|controlador\w*)\w*(?:[- ]\w+){0,2}?[- ]?(?:branch|zweig\w*|branche|rama|ramo|series|reihe|tak) r?(\d{3})\b|\br?(\d{3})(?:er)?[- ]?(?:branch|zweig|series|reihe)\b[^.;]{0,30}\b(?:drivers?|treiber\w*)\b|\b(?:branche|rama|ramo|tak) r?(\d{3}) [^.;]{0,30}\b(?:pilote|controlador\w*|driver)"
+)
+"""A branch of the driver."""
+
+
+def _other_branch(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
+    """The only branch of the driver that the text allows, if the keys state a release of another one."""
+    for index, written in enumerate(_software(spec)):
+        match = _RELEASE.match(written)
+        if match is None or "driver" not in match["name"].lower():
+            continue
+        for sentence in sentences:
+            named = {next(filter(None, each)) for each in _BRANCH.findall(sentence)}
+            meanings = {each.meaning for each in lexicon().mentions(sentence)} if len(named) == 1 else set()
+            binds = not meanings.isdisjoint(("must", "duty", "most")) and "former" not in meanings
+            if binds and (branch := named.pop()) != match["release"].partition(".")[0]:
+                yield FixedSetting(f"cluster.software.{index}", f"branch {branch} of the driver", written)
+                return
 
 
 def _software(spec: Spec) -> Sequence[str]:

@@ -43,7 +43,7 @@ _CLEARED = pattern(
     r"utrymning|rydd\w*|opróżni\w*|vyklizen\w*)\b"
 )
 ENDS = pattern(
-    r"\b(?:laps\w+|tot en met|expir\w*|runs? out|ends?|ending|until|till|valid|latest|no later than|forfeit\w*|deadline|spätestens|bis|verfäll\w*|verfall\w*|"
+    r"\b(?:laps\w+|tot en met|expir\w*|closes (?:on|at)|schließt am|se clôt|se cierra|si chiude|sluit op|runs? out|ends?|ending|until|till|valid|latest|no later than|forfeit\w*|deadline|spätestens|bis|verfäll\w*|verfall\w*|"
     r"endet|läuft|gültig|jusqu'\w+|au plus tard|caduc\w+|venc\w+|hasta|a más tardar|válid\w+|até|scad\w+|entro|fino al|verloopt|vervalt|uiterlijk|"
     r"geldig|tot|förfaller|senast|giltig\w*|utløper|udløber|senest|gyldig\w*|wygasa\w*|do dnia|ważn\w+|konč\w+|skonč\w+|"
     r"if (?:[a-z-]{1,16} ){1,6}by|returned|handed back|goes back|given back|removed|decommissioned|retired|switched off)\b|失効|期限|まで|까지|截止|有效"
@@ -120,7 +120,11 @@ class Timeline:
     def of(cls, texts: PurchaseTexts) -> Timeline:
         """The timeline of a purchase."""
         delivery = texts.procurement.delivery
-        clauses = [clause for path, text in texts.placed for clause in _dated_clauses(path, text)]
+        clauses = [
+            clause
+            for (path, text), before in zip(texts.placed, ("", *(each for _, each in texts.placed)), strict=False)
+            for clause in _dated_clauses(path, text, before)
+        ]
         priced = date_of_text(texts.procurement.as_of)
         timeline = cls(clauses, priced, delivery.weeks if delivery is not None else None)
         ordered = timeline.order
@@ -231,10 +235,17 @@ _WITHIN = pattern(
 _DAYS_OF = {"day": 1, "week": 7, "month": 31}
 
 
-def _dated_clauses(at: Path, text: str) -> Iterator[Dated]:
+_REFERS = pattern(
+    r"^\W*(?:it|they|this|these|sie|er|es|diese[rs]?|il|elle|ils|elles|ell[oa]s|est[oae]s?|ess[oaei]|hij|zij|deze) "
+)
+"""The first words of a sentence about what the one before names."""
+
+
+def _dated_clauses(at: Path, text: str, before: str) -> Iterator[Dated]:
     """The clauses of a text that have dates; a text with one date is one clause. A time span that begins on a date
-    counts as its end date.
+    counts as its end date. The sentence of a text that begins with a pronoun includes the one ``before``.
     """
+    about = f"{before} {text}" if _REFERS.match(text) is not None else text
     for number, unit, start in _WITHIN.findall(text):
         day = date_of_text(start)
         if day is not None:
@@ -242,9 +253,9 @@ def _dated_clauses(at: Path, text: str) -> Iterator[Dated]:
             text = text.replace(start, f"until {until}", 1)
     days = dates_in(text)
     if len(days) == 1:
-        yield Dated(at, text, text, days)
+        yield Dated(at, text, about, days)
     elif days:
-        yield from (Dated(at, each, text, found) for each in clauses_of(text) if (found := dates_in(each)))
+        yield from (Dated(at, each, about, found) for each in clauses_of(text) if (found := dates_in(each)))
 
 
 def _weeks_after(start: date, weeks: float) -> date | None:
