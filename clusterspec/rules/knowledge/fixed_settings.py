@@ -88,13 +88,23 @@ _BRANCH = pattern(
 """A branch of the driver."""
 
 
+_OLDER_REFUSED = pattern(
+    r"(?i)\b(?:refuses?|rejects?|(?:does|will|can) ?not (?:start|run|load)|verweigert|startet nicht|refuse|rechaza|no arranca)\b[^.;]{0,60}\b(?:driver|treiber|pilote|controlador)\w*[^.;\d]{0,40}\b(?:older|lower|earlier|before|below|älter|unter|plus ancien|antérieur|inférieur|anterior|inferior)\w*(?: (?:than|als|que|à|al?|de))? r?(\d{3})\b"
+)
+"""The oldest driver with which something starts."""
+
+
 def _other_branch(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting]:
-    """The only branch of the driver that the text allows, if the keys state a release of another one."""
+    """The only branch of the driver that the text allows, or the oldest, if the keys state a release of another one."""
     for index, written in enumerate(_software(spec)):
         match = _RELEASE.match(written)
         if match is None or "driver" not in match["name"].lower():
             continue
         for sentence in sentences:
+            oldest = _OLDER_REFUSED.search(sentence)
+            if oldest is not None and int(match["release"].partition(".")[0]) < int(oldest[1]):
+                yield FixedSetting(f"cluster.software.{index}", f"driver {oldest[1]} or later", written)
+                return
             named = {next(filter(None, each)) for each in _BRANCH.findall(sentence)}
             meanings = {each.meaning for each in lexicon().mentions(sentence)} if len(named) == 1 else set()
             binds = not meanings.isdisjoint(("must", "duty", "most")) and "former" not in meanings

@@ -31,7 +31,7 @@ _GERMAN = (
     r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)"
 )
 _FRENCH = (
-    r"ancien\w*|précédent\w*|existante?s?|prédécesseur\w*|remplac(?:e|ent|er|ement)|(?:première|deuxième|seconde) tranche|écart(?:é\w*|ons)|refus(?:é\w*|ons)|rejet(?:é\w*|ons)|offre d(?:'une?|u) |pilote\w*|ébauche|"
+    r"ancien\w*|précédent\w*|existante?s?|prédécesseur\w*|remplac(?:e|ent|er|ement)(?! (?:toute|une|la|les|le) (?:pièce|carte|disque|module|composant))|(?:première|deuxième|seconde) tranche|écart(?:é\w*|ons)|refus(?:é\w*|ons)|rejet(?:é\w*|ons)|offre d(?:'une?|u) |pilote\w*|ébauche|"
     r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|la concurrence|"
     r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|[a-zà-ÿ]{2,24}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
 )
