@@ -12,7 +12,7 @@ from clusterspec.rules.knowledge.demand_subjects import ABOVE, SUBJECTS, Subject
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
-from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical
+from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical, refers_to_before
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_units import with_percent_signs
@@ -72,18 +72,12 @@ def demands_in(text: str) -> Iterator[Demand]:
             yield from demands_of_sentence(sentence)
 
 
-_REFERS = pattern(
-    r"(?i)^\W*(?:(?:all of )?(?:it|they|them|these|those|both|sie|diese[rs]?|beide|ils|elles|ceux-ci|celles-ci|ell[oa]s|est[oa]s|ést[oa]s|ess[ei]|quest[ei]|zij|ze|deze|el[ea]s|est[ea]s)\b)"
-)
-"""The first words of a sentence about what the one before names."""
-
-
 def _with_what_they_refer_to(sentences: Iterable[str]) -> Iterator[str]:
     """Sentences, and after one without a figure that begins with a pronoun, this one joined to the one before."""
     before = ""
     for each in sentences:
         yield each
-        if _REFERS.match(each) is not None and _DIGIT.search(each) is None and _DIGIT.search(before) is not None:
+        if refers_to_before(each) and _DIGIT.search(each) is None and _DIGIT.search(before) is not None:
             yield f"{before} {each}"
         before = each
 

@@ -142,3 +142,18 @@ def planned_text(text: str, *, past: bool = True) -> str:
         for (start, end), behind in zip(clauses, ends, strict=True)
         if not is_hypothetical(text[start:end]) and (past or not is_former(text[start:end]))
     )
+
+
+_REFERS = pattern(
+    r"(?i)^\W*(?:all of )?(?:it|they|them|th[ei]se?|those|both|sie|er|es|diese[rs]?|beide|il|elle|ils|elles|ceux-ci|celles-ci|ell[oa]s|est[oae]s?|ést[oae]s?|ess[oaei]|quest[oaei]|hij|zij|ze|deze|el[ea]s)\b"
+)
+"""The first words of a sentence about what the one before names."""
+
+
+def refers_to_before(sentence: str) -> bool:
+    """Whether a sentence begins with a pronoun for what the one before names.
+
+    >>> refers_to_before("It closes on 31 March."), refers_to_before("Elles doivent tenir sur le stockage."), refers_to_before("The hall")
+    (True, True, False)
+    """
+    return _REFERS.match(sentence) is not None

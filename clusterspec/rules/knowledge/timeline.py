@@ -8,6 +8,7 @@ from functools import cached_property
 
 from clusterspec.records import dataclass
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
+from clusterspec.rules.knowledge.text_clauses import refers_to_before
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, SPELLED_TENS
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.source import Path
@@ -235,17 +236,11 @@ _WITHIN = pattern(
 _DAYS_OF = {"day": 1, "week": 7, "month": 31}
 
 
-_REFERS = pattern(
-    r"^\W*(?:it|they|this|these|sie|er|es|diese[rs]?|il|elle|ils|elles|ell[oa]s|est[oae]s?|ess[oaei]|hij|zij|deze) "
-)
-"""The first words of a sentence about what the one before names."""
-
-
 def _dated_clauses(at: Path, text: str, before: str) -> Iterator[Dated]:
     """The clauses of a text that have dates; a text with one date is one clause. A time span that begins on a date
     counts as its end date. The sentence of a text that begins with a pronoun includes the one ``before``.
     """
-    about = f"{before} {text}" if _REFERS.match(text) is not None else text
+    about = f"{before} {text}" if refers_to_before(text) else text
     for number, unit, start in _WITHIN.findall(text):
         day = date_of_text(start)
         if day is not None:
