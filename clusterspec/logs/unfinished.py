@@ -83,37 +83,11 @@ def read_unfinished(text: str) -> Benchmark | None:
     text, left_out = searched_part(text)
     text = text_without_stop(text_without_passed(text_with_whole_exceptions(text_without_labels(text))))
     evidence = log_evidence(text)
-    if not any(_states_a_cause(each) for each in evidence):
-        family = "midway" if has_steps(text) else "silent"
-        hang = [Evidence(f"family {family}", *found)] if (found := reported_hang(text)) else []
-        suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
-        stated = (Evidence(f"family {family}", shown, line) for family, shown, line in stated_families(text))
-        evidence = (*evidence, *suggested, *stated, *hang)
-        evidence, failures = _with_consequences_last(text, evidence)
-        told = any(
-            each.name in _TOLD or (each.name.startswith(_TELLING) and each.name not in _REPORTED_ENDS)
-            for each in evidence
-        )
-        error = first_error(text) if not told else None
-        ended = min((each.line for each in evidence if each.name in _REPORTED_ENDS), default=None)
-        if error is not None and (ended is None or error[1] < ended):  # an end is reported after what caused it
-            evidence = (*(each for each in evidence if each.name not in _REPORTED_ENDS), Evidence("error", *error))
-        elif ended is not None and any(each.name in OF_EXCEPTIONS and each.line < ended for each in evidence):
-            evidence = tuple(each for each in evidence if each.name not in _REPORTED_ENDS)
-        of_devices = any(each.name in OF_DEVICES for each in evidence)
-        reported = any(each.name.startswith((REASON, STACK, UNLIKE, ALIKE, WAITS)) for each in evidence)
-        suspected = tuple(Evidence(*each) for each in suspected_statements(text))
-        published = tuple(_published_faults(text))
-        known = (
-            suspected[1:] or published or any(each.name.startswith(("pcie-paths", UNEVEN, SHARE)) for each in evidence)
-        )
-        reported = reported or bool(suspected and known)
-        if not (told or error or ended or of_devices or reported) and not _is_marked(text):
-            return None
-        evidence = (*evidence, *suspected, *published)
-    else:
-        evidence, failures = _with_consequences_last(text, evidence)
-        evidence = (*evidence, *_published_faults(text))
+    decides = any(_states_a_cause(each) for each in evidence)
+    found = _with_published_faults(text, evidence) if decides else _evidence_without_decision(text, evidence)
+    if found is None:
+        return None
+    evidence, failures = found
     ranks, nodes = ranks_and_nodes(text)
     jobs = separate_jobs(text)
     nodes = 1 if jobs > 1 else nodes
@@ -125,6 +99,40 @@ def read_unfinished(text: str) -> Benchmark | None:
     evidence = (*evidence, *_empty_table(text), *([Evidence(*work)] if work else []))
     devices = tuple(device_statements(text))
     return Benchmark(TOOL, (series,), evidence=evidence, ending=ending, left_out=left_out, devices=devices)
+
+
+def _with_published_faults(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told]:
+    """The evidence of a text of which a line states a cause, and published faults."""
+    evidence, failures = _with_consequences_last(text, evidence)
+    return (*evidence, *_published_faults(text)), failures
+
+
+def _evidence_without_decision(text: str, evidence: tuple[Evidence, ...]) -> tuple[tuple[Evidence, ...], Told] | None:
+    """What a text of which no line states a cause suggests and reports; None if it tells of no failure."""
+    family = "midway" if has_steps(text) else "silent"
+    hang = [Evidence(f"family {family}", *found)] if (found := reported_hang(text)) else []
+    suggested = (Evidence(f"suggests {cause}", shown, line) for cause, shown, line in suggested_causes(text))
+    stated = (Evidence(f"family {family}", shown, line) for family, shown, line in stated_families(text))
+    evidence = (*evidence, *suggested, *stated, *hang)
+    evidence, failures = _with_consequences_last(text, evidence)
+    told = any(
+        each.name in _TOLD or (each.name.startswith(_TELLING) and each.name not in _REPORTED_ENDS) for each in evidence
+    )
+    error = first_error(text) if not told else None
+    ended = min((each.line for each in evidence if each.name in _REPORTED_ENDS), default=None)
+    if error is not None and (ended is None or error[1] < ended):  # an end is reported after what caused it
+        evidence = (*(each for each in evidence if each.name not in _REPORTED_ENDS), Evidence("error", *error))
+    elif ended is not None and any(each.name in OF_EXCEPTIONS and each.line < ended for each in evidence):
+        evidence = tuple(each for each in evidence if each.name not in _REPORTED_ENDS)
+    of_devices = any(each.name in OF_DEVICES for each in evidence)
+    reported = any(each.name.startswith((REASON, STACK, UNLIKE, ALIKE, WAITS)) for each in evidence)
+    suspected = tuple(Evidence(*each) for each in suspected_statements(text))
+    published = tuple(_published_faults(text))
+    known = suspected[1:] or published or any(each.name.startswith(("pcie-paths", UNEVEN, SHARE)) for each in evidence)
+    reported = reported or bool(suspected and known)
+    if not (told or error or ended or of_devices or reported) and not _is_marked(text):
+        return None
+    return (*evidence, *suspected, *published), failures
 
 
 def _published_faults(text: str) -> Iterator[Evidence]:

@@ -147,6 +147,22 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
         builder.set("workload.kind", "train", line)
     if isinstance(named := keys.get(*_MODEL), str):
         set_trained_model(named, builder, keys.line(*_MODEL))
+    _set_job(file, keys, builder)
+    if generates:
+        steps = keys.integer("gradient_accumulation_steps")
+        builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
+    else:
+        set_trainer_accumulation(keys, builder)
+    if other := keys.get("config_file", "config"):
+        builder.unknown(f"{excerpt(other)}", "a separate file: import it as well", keys.line("config_file", "config"))
+    _refuse_other_program(keys, builder)
+    keys.used |= {name for name in keys.values if UNRELATED.match(name)}
+    list_unused(keys, builder)
+    return builder.reading()
+
+
+def _set_job(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
+    """The nodes and the layout of a training run, its lengths, precisions and optimizer."""
     _set_micro_batch(keys, builder)
     set_counts(keys, _LAYOUT, builder)
     set_job_nodes(file, keys, builder)
@@ -160,17 +176,6 @@ def read_training(file: InputFile, keys: Keys, builder: ImportBuilder) -> Import
     set_choice(keys, "workload.optimizer", ("optim", "optimizer"), OPTIMIZERS, builder)
     if str(keys.get("optim", "optimizer")).strip().lower() == "adamw_torch":  # torch.optim.AdamW without fused=True
         builder.set("layout.fused_optimizer", False, keys.line("optim", "optimizer"))
-    if generates:
-        steps = keys.integer("gradient_accumulation_steps")
-        builder.count("gradient_accumulation_steps", steps, keys.line("gradient_accumulation_steps"))
-    else:
-        set_trainer_accumulation(keys, builder)
-    if other := keys.get("config_file", "config"):
-        builder.unknown(f"{excerpt(other)}", "a separate file: import it as well", keys.line("config_file", "config"))
-    _refuse_other_program(keys, builder)
-    keys.used |= {name for name in keys.values if UNRELATED.match(name)}
-    list_unused(keys, builder)
-    return builder.reading()
 
 
 def _evaluation_alone(keys: Keys) -> str | None:
