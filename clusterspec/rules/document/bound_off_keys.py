@@ -14,8 +14,8 @@ The sentence may state the figure, or a share of a count, an amount of each of a
 - the nodes and the power of a rack, the PUE, the distance between leaf and spine, the capacity and the rates of the storage
   system, and the memory of a host.
 
-Also a release of a software, a branch of the driver and two feeds of a rack that the text fixes and a key contradicts, and data that the storage system
-cannot write within the daily hours of the text.
+Also a release of a software, a branch of the driver and two feeds of a rack that the text fixes and a key contradicts, and
+data that the storage system cannot write within the daily hours of the text.
 
 Sentences about another machine, order or offer, and those that suppose something, are not read.
 

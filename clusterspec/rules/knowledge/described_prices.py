@@ -80,8 +80,9 @@ def wrong_prices(text: str, prices: Mapping[str, Price], accelerators: int, curr
 
 _CAPPED = pattern(
     r"(?i)\b(?P<one>(?:GPU|card|accelerator)[- ]?hours?|l'heure (?:de |par )?(?:GPU|carte)|heures?[- ](?:de )?GPU|GPU-Stunden?|horas? (?:de |por )?GPU|ore? (?:di |per )?GPU|GPU-u(?:ur|ren)|"
-    r"(?:node|instance)[- ]hours?|Knotenstunden?|heures? (?:de |par )?nœud|horas? (?:de |por )?nodo)\b(?P<between>[^.;\d]{0,40}?) (?:[$€£] ?)?(?P<amount>\d{1,4}(?:[.,]\d{1,3})?) ?(?:USD|EUR|GBP|CHF|dollars|euros?|[$€£])"
+    r"(?:node|instance)[- ]hours?|Knotenstunden?|heures? (?:de |par )?nœud|horas? (?:de |por )?nodo)\b[^.;\d]{0,40}? (?:[$€£] ?)?(?P<amount>\d{1,4}(?:[.,]\d{1,3})?) ?(?:USD|EUR|GBP|CHF|dollars|euros?|[$€£])"
 )
+"""A price that follows the words for an hour of an accelerator or a node."""
 _OF_NODE = ("node", "instance", "knoten", "nœud", "nodo")
 _LIMITS = pattern(
     r"(?i)\b(?:cap(?:s|ped)?|limit\w*|at most|no more than|not (?:more|above|exceed)|maximum|max|höchstens|begrenz\w*|gedeckelt|deckelt|plafonn\w*|au plus|como máximo|tope|al massimo|hoogstens|maximaal)\b"

@@ -1,4 +1,4 @@
-"""Settings that a text fixes: the release of a software, the feeds of a rack, the samples of a prompt, the length of a run of fiber,
+"""Settings that a text fixes: the release of a software, the branch of the driver, the feeds of a rack, the precision of weights,
 and the rate at which data are stored.
 """
 
@@ -106,7 +106,7 @@ def _other_branch(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetting
                 yield FixedSetting(f"cluster.software.{index}", f"driver {oldest[1]} or later", written)
                 return
             named = {next(filter(None, each)) for each in _BRANCH.findall(sentence)}
-            meanings = {each.meaning for each in lexicon().mentions(sentence)} if len(named) == 1 else set()
+            meanings = lexicon().meanings(sentence) if len(named) == 1 else set()
             binds = not meanings.isdisjoint(("must", "duty", "most")) and "former" not in meanings
             if binds and (branch := named.pop()) != match["release"].partition(".")[0]:
                 yield FixedSetting(f"cluster.software.{index}", f"branch {branch} of the driver", written)
@@ -173,7 +173,7 @@ def _other_precision(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSett
         named = stored_precisions(sentence)
         if len(named) != 1 or own in named or _WEIGHTS.search(sentence) is None or words_of_another(sentence):
             continue
-        meanings = {each.meaning for each in lexicon().mentions(sentence)}
+        meanings = lexicon().meanings(sentence)
         if meanings.isdisjoint(("other", "former", "mean")) and not meanings.isdisjoint(("must", "duty")):
             yield FixedSetting("workload.parameter_precision", f"weights in {named.pop()}", f"{own}")
             return

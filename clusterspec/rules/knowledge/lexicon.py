@@ -54,6 +54,10 @@ class Lexicon:
         phrases = [each for size, each in found if size]
         return [each for size, each in found if size or not any(_is_part(each, one) for one in phrases)]
 
+    def meanings(self, sentence: str) -> set[str]:
+        """The meanings that a sentence mentions."""
+        return {each.meaning for each in self.mentions(sentence)}
+
     def _rows_of(self, word: str) -> Iterable[tuple[Sequence[str], str]]:
         """The rest of each phrase that begins with a word, and its meaning."""
         found = self._found

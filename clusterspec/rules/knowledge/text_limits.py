@@ -105,7 +105,7 @@ def _says_approved(text: str) -> bool:
     >>> _says_approved("De raad heeft 2 miljoen uitgetrokken"), _says_approved("The nodes cost 2 million")
     (True, False)
     """
-    return any(each.meaning == "budgeted" for each in lexicon().mentions(text))
+    return "budgeted" in lexicon().meanings(text)
 
 
 _LINE = pattern(
