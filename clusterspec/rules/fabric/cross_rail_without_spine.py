@@ -4,8 +4,10 @@
 
 `topology: rail-only` on several rails. It is an error where no scale-up domain joins the accelerators of a node (a note
 for a service whose engines each fit on one node). Otherwise it is a warning where tensor-, context- or data-parallel
-groups cross nodes and their members lie on different rails. Expert-parallel groups are not reported: dispatchers, and
-NCCL with `PXN`, first move a token to the rail of its destination inside the domain.
+groups cross nodes and their members lie on different rails. Expert-parallel groups are an error in serving engines with the
+`deepep` dispatcher, whose low-latency kernels for decoding send from each rank to every other by RDMA. Other expert-parallel
+groups are not reported: the other dispatchers, and NCCL with `PXN`, first move a token to the rail of its destination
+inside the domain.
 
 ## Why it matters
 
@@ -42,6 +44,16 @@ cluster:
   scale_out: {technology: roce-v2, topology: rail-only, nics_per_node: 8, nic_bandwidth: 100 Gb/s, flow_control: {pfc: true, ecn: true}}
 ```
 
+```yaml cluster.scale_out.topology
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 4
+  scale_out: {technology: infiniband-ndr, topology: rail-only}
+workload: {kind: serve, model: deepseek-v3, serving: {input_tokens: 3000, output_tokens: 1000, concurrency: 512}}
+layout: {framework: sglang, attention_dp: 32, ep: 32, dispatcher: deepep}
+```
+
 ## Silent
 
 ```yaml
@@ -57,6 +69,7 @@ layout: {tp: 4, ep: 16, expert_tp: 1}
 ## Sources
 
 - "Significant risk": https://github.com/NVIDIA/nccl/issues/836
+- "Pure RDMA", all ranks to all, in the low-latency kernels: https://github.com/deepseek-ai/DeepEP
 - Rail-only for dense models: https://arxiv.org/abs/2307.12169
 """
 
@@ -98,10 +111,22 @@ def check(
         return
     if placements is None or layout is None:
         return
+    if _experts_exchange_across_rails(placements, workload, layout):
+        message = f"the low-latency kernels of DeepEP send from each of the {layout.ep} ranks to every other by RDMA, but no spine connects the {scale_out.rails} rails: ranks of other nodes on other rails cannot be reached"
+        help_ = "use `topology: rail-optimized`, or engines that stay inside a node"
+        yield RULE.problem(AT, message, help_, severity="error")
     crossing = [f"{axis} {getattr(layout, axis)}" for axis in AXES if _is_off_rail(placements, cluster, layout, axis)]
     if crossing:
         message = f"groups of {and_list(crossing)} have members on different rails, but no spine connects the rails"
         yield RULE.problem(AT, message, "use `topology: rail-optimized`, or groups that stay on their rail")
+
+
+def _experts_exchange_across_rails(placements: Placements, workload: Workload | None, layout: Layout) -> bool:
+    """Whether serving engines that span nodes exchange tokens with DeepEP, which decodes without a hop inside a node."""
+    if workload is None or workload.kind != "serve" or layout.ep < 2 or layout.dispatcher.kind != "deepep":
+        return False
+    placement = placements.of("ep")
+    return placement is not None and placement.domains > 1 and placement.ranks_per_node > 1
 
 
 def _domain_joins_rails(cluster: Cluster) -> bool:

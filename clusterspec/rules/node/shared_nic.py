@@ -8,8 +8,8 @@ bf16 FLOP of a DGX H100. The rule is silent for accelerators that share NICs by 
 chips), where no group of the layout leaves its domain and its node, and where one NIC for each accelerator is predicted
 to save at most 2 % of the step. Where the step is predicted, the finding is a note below the half-width of the range of
 that difference, a warning above it, and an error if at least a quarter of the step is lost even at the low end of the
-range. Where no step is predicted it is a warning, and a note for an unmodified platform or at three quarters of the
-usual bandwidth and more.
+range. Where no step is predicted it is a warning, and a note for an unmodified platform, at three quarters of the
+usual bandwidth and more, and for PCIe cards without a workload, whose engines mostly stay in a node.
 
 ## Why it matters
 
@@ -57,7 +57,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster, Layout, ScaleOut, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.advice.what_if import NOTICEABLE, WhatIf
-from clusterspec.rules.knowledge.nics import ROUNDED, WORKABLE, network_of_peak
+from clusterspec.rules.knowledge.nics import ROUNDED, network_of_peak
 from clusterspec.rules.parts import Placements, groups_use_nics
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, plural
@@ -98,7 +98,7 @@ def check(
     sold = cluster.platform.nics_per_node if cluster.platform else None
     as_sold = nics == sold or (usual is not None and share >= NEARLY * usual)
     if workload is None and cluster.accelerator.topology == "pcie":  # engines of such cards mostly stay in a node
-        as_sold = as_sold or usual is None or share >= WORKABLE * usual
+        as_sold = True
     yield RULE.problem(
         "cluster.scale_out.nics_per_node",
         f"{accelerators} accelerators share {plural(nics, 'NIC')}: {display(share, 'B/s')} each under full load "

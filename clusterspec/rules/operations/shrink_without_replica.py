@@ -2,19 +2,20 @@
 
 ## What it finds
 
-`recovery: shrink` where data parallelism is 1, or where one node holds a part of every replica: an error. It is a note where
-the replicas that are left after the loss of a node cannot share the batch evenly: most frameworks then go on with another
-batch only. For a framework that by its catalog entry refuses to start with such a batch, as DeepSpeed does, it is a
-warning.
+`recovery: shrink` where the loss of any node leaves no whole copy of the model, because data parallelism is 1 or each
+expert exists once: an error. It is a note where the replicas that are left after the loss of a node cannot share the batch
+evenly: most frameworks then go on with another batch only. For a framework that by its catalog entry refuses to start with
+such a batch, as DeepSpeed does, it is a warning.
 
 ## Why it matters
 
 A job shrinks by dropping the replicas that the failed node belongs to. With a single replica over all nodes, a part of
-the model is missing after a failure, and the job waits for the repair.
+the model is missing after a failure, and the job waits for the repair. Expert parallelism joins replicas: with `ep` over
+all ranks of a pipeline stage, each expert exists once although data parallelism is large.
 
 ## What to do
 
-Keep a spare node and restart on it, or use degrees that leave two replicas or more.
+Keep a spare node and restart on it, or use degrees that leave two replicas or more of the layers and of each expert.
 
 ## When to ignore it
 
@@ -35,6 +36,14 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 3}
 workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 456}
 layout: {framework: deepspeed, sharding: zero2, dp: 24, micro_batch: 1, recompute: selective}
+operations: {checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, burn_in: 72 h}
+```
+
+```yaml operations.recovery
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: mixtral-8x7b, sequence_length: 4096, global_batch: 256}
+layout: {framework: megatron-core, pp: 4, ep: 8, micro_batch: 1, recompute: selective}
 operations: {checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, burn_in: 72 h}
 ```
 
@@ -60,6 +69,7 @@ operations: {checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import lcm
 
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
@@ -73,20 +83,33 @@ RULE = Rule.of(__name__, "error")
 def check(operations: OperationsSpec, training: Workload, layout: Layout) -> Iterator[Problem]:
     if operations.recovery != "shrink" or training.rl is not None:
         return
-    if layout.dp > 1:
-        yield from _odd_batch_problem(training, layout)
+    whole = _ranks_of_a_whole_model(layout)
+    if whole < layout.ranks:
+        yield from _odd_batch_problem(training, layout, whole)
         return
     yield RULE.problem(
         "operations.recovery",
-        f"the only replica of the model takes all {plural(layout.nodes, 'node')} (dp 1): without one of them no whole replica is left",
+        f"the only {_copied(layout)} takes all {plural(layout.nodes, 'node')}: without one of them no whole replica is left",
         "keep a spare node and write `recovery: restart`, or use degrees that leave two replicas",
     )
 
 
-def _odd_batch_problem(training: Workload, layout: Layout) -> Iterator[Problem]:
+def _ranks_of_a_whole_model(layout: Layout) -> int:
+    """The fewest ranks that hold whole replicas of the layers and a copy of each expert: a job shrinks by this number."""
+    return layout.pp * lcm(layout.tp * layout.cp, layout.expert_tp * layout.ep)
+
+
+def _copied(layout: Layout) -> str:
+    """What exists once, with the degrees by which it does."""
+    if layout.dp == 1:
+        return "replica of the model (dp 1)"
+    return f"copy of the experts (ep {layout.ep} × pp {layout.pp})"
+
+
+def _odd_batch_problem(training: Workload, layout: Layout, whole: int) -> Iterator[Problem]:
     """The problem of a batch that the replicas remaining after the loss of one node do not divide."""
-    lost = max(1, layout.dp // max(1, layout.nodes))
-    left, each = layout.dp - lost, layout.micro_batch or 1
+    remaining = layout.ranks - max(1, layout.ranks // max(1, layout.nodes))
+    left, each = remaining // whole * whole // layout.replica_ranks, layout.micro_batch or 1
     if left > 0 and training.global_batch and training.global_batch % (left * each):
         message = f"after the loss of a node {plural(left, 'replica')} {'is' if left == 1 else 'are'} left, and a batch of {training.global_batch:,} sequences is {training.global_batch / left:.4g} for each"
         help_ = (
