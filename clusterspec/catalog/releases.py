@@ -147,12 +147,15 @@ class Combination:
         return True
 
     def words(self, used: frozenset[str]) -> str:
-        """Words, joined by ``and``, for the uses shared by design and combination and for the uses that must be
-        absent.
+        """Words for the uses shared by design and combination and for the uses that must be absent: ``A with B and C
+        without D``.
         """
-        there = [key_and_words(each)[1] for each in self._named_uses(used)]
-        lacking = [f"no {USES[each][1]}" for each in sorted(self.without)]
-        return " and ".join(dict.fromkeys((*there, *lacking)))
+        there = list(dict.fromkeys(key_and_words(each)[1] for each in self._named_uses(used)))
+        together = " with ".join(part for part in (there[0] if there else "", " and ".join(there[1:])) if part)
+        lacking = " or ".join(USES[each][1] for each in sorted(self.without))
+        if not together:
+            return f"no {lacking}"
+        return f"{together} without {lacking}" if lacking else together
 
     def _named_uses(self, used: frozenset[str]) -> Iterator[str]:
         """The uses that a design and the combination share, in the order of the clauses and of `USES`."""
@@ -178,7 +181,7 @@ def combination(text: str) -> Combination:
     >>> combination("cache-fp8 on sm_80/sm_86").applies(frozenset({"cache-fp8", "sm_90"}))
     False
     >>> combination("experts + tp without sequence-parallel").words(frozenset({"experts", "tp"}))
-    'a mixture of experts and tensor parallelism and no sequence parallelism'
+    'a mixture of experts with tensor parallelism without sequence parallelism'
     """
     named, _, without = text.partition(" without ")
     uses, _, on = f" {named}".partition(" on ")
