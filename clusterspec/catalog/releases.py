@@ -153,9 +153,9 @@ class Combination:
         there = list(dict.fromkeys(key_and_words(each)[1] for each in self._named_uses(used)))
         together = " with ".join(part for part in (there[0] if there else "", " and ".join(there[1:])) if part)
         lacking = " or ".join(USES[each][1] for each in sorted(self.without))
-        if not together:
-            return f"no {lacking}"
-        return f"{together} without {lacking}" if lacking else together
+        if not lacking:
+            return together
+        return f"{together} without {lacking}" if together else f"no {lacking}"
 
     def _named_uses(self, used: frozenset[str]) -> Iterator[str]:
         """The uses that a design and the combination share, in the order of the clauses and of `USES`."""

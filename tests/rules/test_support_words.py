@@ -28,3 +28,19 @@ ADVICE = (
 def test_a_refused_line_is_answered_by_the_release_that_has_it(line: str, feature: Feature, help_: str) -> None:
     found = refusal("framework 1.0", Statement(combination(line), feature), frozenset({"tp", "pp", "sm_80"}), "a100")
     assert found.help == help_
+
+
+WORDS = {
+    "pp": "pipeline parallelism",
+    "tp + pp": "tensor parallelism with pipeline parallelism",
+    "experts + tp + pp without sequence-parallel": (
+        "a mixture of experts with tensor parallelism and pipeline parallelism without sequence parallelism"
+    ),
+    "on sm_80": "",
+    "on sm_80 without sequence-parallel": "no sequence parallelism",
+}
+
+
+def test_a_message_says_which_features_do_not_go_together() -> None:
+    used = frozenset({"experts", "tp", "pp", "sm_80"})
+    assert {line: combination(line).words(used) for line in WORDS} == WORDS
