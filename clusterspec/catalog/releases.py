@@ -150,7 +150,7 @@ class Combination:
         """Words for the uses shared by design and combination and for the uses that must be absent: ``A with B and C
         without D``.
         """
-        there = list(dict.fromkeys(key_and_words(each)[1] for each in self._named_uses(used)))
+        there = list(dict.fromkeys(" and ".join(key_and_words(use)[1] for use in part) for part in self._named(used)))
         together = " with ".join(part for part in (there[0] if there else "", " and ".join(there[1:])) if part)
         lacking = " or ".join(USES[each][1] for each in sorted(self.without))
         if not lacking:
@@ -159,9 +159,14 @@ class Combination:
 
     def _named_uses(self, used: frozenset[str]) -> Iterator[str]:
         """The uses that a design and the combination share, in the order of the clauses and of `USES`."""
+        return (use for part in self._named(used) for use in part)
+
+    def _named(self, used: frozenset[str]) -> Iterator[list[str]]:
+        """For each clause the uses that it shares with a design, in the order of `USES`; none if it shares none."""
         order = {name: place for place, name in enumerate(USES)}
         for clause in self.uses:
-            yield from sorted(clause & used, key=lambda name: (order.get(name, len(order)), name))
+            if shared := clause & used:
+                yield sorted(shared, key=lambda name: (order.get(name, len(order)), name))
 
     def key(self, used: frozenset[str]) -> str:
         """The key that states the first shared use of design and combination, preferably a key of the layout."""

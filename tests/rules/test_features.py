@@ -106,7 +106,7 @@ def test_rails_divide_the_nics(nics: int, rails: int, want: str | None, check: C
         ("quantum-2-qm9700", 400, 2, ""),  # NDR200
         ("quantum-2-qm9700", 400, 1, ""),
         ("spectrum-4-sn5600", 200, 1, ""),  # 256 of 200 Gb/s
-        ("spectrum-4-sn5600", 400, 4, "note"),  # 512 of 100 Gb/s
+        ("spectrum-4-sn5600", 400, 4, "warning"),  # 512 of 100 Gb/s
     ],
 )
 def test_a_port_splits_only_as_far_as_the_switch_offers(

@@ -32,6 +32,7 @@ def test_a_refused_line_is_answered_by_the_release_that_has_it(line: str, featur
 
 WORDS = {
     "pp": "pipeline parallelism",
+    "tp/pp": "tensor parallelism and pipeline parallelism",
     "tp + pp": "tensor parallelism with pipeline parallelism",
     "experts + tp + pp without sequence-parallel": (
         "a mixture of experts with tensor parallelism and pipeline parallelism without sequence parallelism"

@@ -4,7 +4,7 @@
 
 A stated `switch` that offers fewer ports after breakout than a split to the rate of the NICs (over `planes`) gives. A
 Quantum-2 port of 400 Gb/s splits into two of 200 Gb/s, not into four of 100 Gb/s. An error for switches of InfiniBand, and a
-note for those of Ethernet, whose ports often split further than the documents of the catalog state.
+warning for those of Ethernet, whose later software may split ports further than the documents of the catalog state.
 
 ## Why it matters
 
@@ -76,5 +76,5 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: Sc
         "cluster.scale_out.switch",
         f"{switch.id} splits into {offered} ports of {display_bits(least)}, not into {needed} of {display_bits(rate)}",
         "use a switch with ports of this rate, or fewer planes",
-        severity="error" if documented else "note",
+        severity="error" if documented else "warning",
     )

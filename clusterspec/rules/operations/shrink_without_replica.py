@@ -4,7 +4,8 @@
 
 `recovery: shrink` where the loss of any node leaves no whole copy of the model, because data parallelism is 1 or each
 expert exists once: an error. It is a note where the replicas that are left after the loss of a node cannot share the batch
-evenly: most frameworks then go on with another batch only. For a framework that by its catalog entry refuses to start with
+evenly: most frameworks then go on with another batch only. It is a warning where the loss of one node stops a replica of
+many nodes: a fifth of the machine or more, at least four healthy nodes of it, idles until the repair. For a framework that by its catalog entry refuses to start with
 such a batch, as DeepSpeed does, it is a warning.
 
 ## Why it matters
@@ -47,6 +48,14 @@ layout: {framework: megatron-core, pp: 4, ep: 8, micro_batch: 1, recompute: sele
 operations: {checkpoint_interval: 2 h, checkpoint_time: 60 s, recovery: shrink, burn_in: 72 h}
 ```
 
+```yaml operations.recovery
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 64}
+workload: {model: llama-3.1-405b, sequence_length: 8192, global_batch: 512}
+layout: {framework: megatron-core, tp: 8, pp: 16, dp: 4, stage_layers: [7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7], micro_batch: 1, sharding: zero1}
+operations: {checkpoint_interval: 30 min, checkpoint_time: 15 s, recovery: shrink, burn_in: 72 h}
+```
+
 ## Silent
 
 ```yaml
@@ -75,9 +84,11 @@ from clusterspec.cluster.model import Layout, Workload
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec
-from clusterspec.units import plural
+from clusterspec.units import percent, plural
 
 RULE = Rule.of(__name__, "error")
+MANY_IDLE, LARGE_SHARE = 4, 0.2
+"""Healthy nodes, and share of the machine, that idle after the loss of one: a spare node costs less."""
 
 
 def check(operations: OperationsSpec, training: Workload, layout: Layout) -> Iterator[Problem]:
@@ -108,9 +119,15 @@ def _copied(layout: Layout) -> str:
 
 def _odd_batch_problem(training: Workload, layout: Layout, whole: int) -> Iterator[Problem]:
     """The problem of a batch that the replicas remaining after the loss of one node do not divide."""
-    remaining = layout.ranks - max(1, layout.ranks // max(1, layout.nodes))
-    left, each = remaining // whole * whole // layout.replica_ranks, layout.micro_batch or 1
-    if left > 0 and training.global_batch and training.global_batch % (left * each):
+    of_node = max(1, layout.ranks // max(1, layout.nodes))
+    used = (layout.ranks - of_node) // whole * whole
+    left, each = used // layout.replica_ranks, layout.micro_batch or 1
+    idle = layout.nodes - 1 - used // of_node
+    if idle >= MANY_IDLE and layout.ranks - used >= LARGE_SHARE * layout.ranks:
+        message = f"a replica fills {plural(whole // of_node, 'node')}: after the loss of one, {idle} healthy nodes, {percent(idle / layout.nodes)} of the machine, idle until the repair"
+        help_ = "keep a spare node and write `recovery: restart`, or use smaller replicas"
+        yield RULE.problem("operations.recovery", message, help_, severity="warning", confidence="likely")
+    elif left > 0 and training.global_batch and training.global_batch % (left * each):
         message = f"after the loss of a node {plural(left, 'replica')} {'is' if left == 1 else 'are'} left, and a batch of {training.global_batch:,} sequences is {training.global_batch / left:.4g} for each"
         help_ = (
             "keep a spare node and write `recovery: restart`, or choose a batch that both numbers of replicas divide"

@@ -5,7 +5,8 @@
 Units in `power.cdus` whose total `capacity`, without the redundant units (one with `redundancy: N+1`, half with `2N`),
 is below the heat that the machine gives to liquid at full load. That heat is the power of nodes, spares, scale-up
 domains and racks times the liquid share (`power.liquid_share`, else the platform's, else the range of published
-machines), plus the power of switches that are sold only with liquid cooling. The finding is an error where even the low
+machines), plus the power of switches that are sold only with liquid cooling. A unit that is built into a rack
+(`form: in-rack` in its catalog entry) cools that rack only: a redundant unit has to be in each rack, not one in all. The finding is an error where even the low
 end of the range exceeds the capacity, and a warning where its middle does. Units with `power.cooling: air` are a
 warning.
 
@@ -53,7 +54,23 @@ procurement:
     - {part: CDU 1.2 MW, quantity: 2, unit_price: 300000}
 ```
 
+```yaml cluster.power.cdus
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 144
+  power: {cooling: liquid, liquid_share: 0.85, cdus: {model: vertiv-coolchip-cdu-121, count: 9, redundancy: N+1}}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: gb200-nvl72
+  nodes: 144
+  power: {cooling: liquid, liquid_share: 0.85, cdus: {model: vertiv-coolchip-cdu-121, count: 16, redundancy: N+1}}
+```
 
 ```yaml
 clusterspec: 1
@@ -74,6 +91,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 
+from clusterspec.catalog import Catalog
+from clusterspec.catalog.facilities import Cdu
+from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import CoolingUnits, cooling_units, loop_heat
 from clusterspec.finding import Problem
@@ -94,6 +114,7 @@ _UNITS = pattern(r"^(?:[\w.]{1,6} )?(?:in-?row )?(?:cdus?|coolant distribution u
 
 def check(
     deviations: Deviations,
+    catalog: Catalog,
     power: PowerSpec,
     counts: FabricCount,
     cluster: Cluster,
@@ -107,6 +128,9 @@ def check(
         message = "air cools the data hall, so that no heat reaches the cooling distribution units"
         yield RULE.problem(AT, message, "state `cooling: liquid`, or leave the units out", severity="warning")
         return
+    if (few_in_racks := _few_units_in_racks_problem(power, catalog, cluster)) is not None:
+        yield few_in_racks
+        return
     units, heat = cooling_units(power), loop_heat(cluster, counts.fabric, power)
     if units is None or heat is None or deviations.has_any_of("power"):
         return
@@ -118,6 +142,24 @@ def check(
     severe = low > carried
     help_ = f"plan {plural(_sufficient_units(units, middle), 'unit')} of {display(units.capacity, 'W')}, or larger ones"
     yield RULE.problem(AT, message, help_, severity="error" if severe else "warning")
+
+
+def _few_units_in_racks_problem(power: PowerSpec, catalog: Catalog, cluster: Cluster) -> Problem | None:
+    """The problem of units built into racks of which some rack has none, or none that is redundant."""
+    written, per_rack = power.cdus, rack_nodes(cluster, power.nodes_per_rack)
+    if written is None or written.model is None or written.count is None or not per_rack:
+        return None
+    part = catalog.find("cdu", written.model)
+    if not isinstance(part, Cdu) or part.form != "in-rack":
+        return None
+    racks, each = ceil(cluster.all_nodes / per_rack), 2 if written.redundancy in ("N+1", "2N") else 1
+    if written.count >= racks * each:
+        return None
+    have = f"{plural(written.count, 'unit')} for {plural(racks, 'rack')}"
+    message = f"{part.id} is built into a rack and cools that rack only: {have} are fewer than {each} in each" + (
+        f", as `redundancy: {written.redundancy}` needs" if each > 1 else ""
+    )
+    return RULE.problem(AT, message, f"plan {racks * each} units, or larger ones in the row, on one loop")
 
 
 def _few_quoted_units_problem(quote: Sequence[QuoteLine], count: int) -> Iterator[Problem]:
