@@ -4,7 +4,7 @@
 
 `topology: rail-only` on several rails. It is an error where no scale-up domain joins the accelerators of a node (a note
 for a service whose engines each fit on one node). Otherwise it is a warning where tensor-, context- or data-parallel
-groups cross nodes and their members lie on different rails. Expert-parallel groups are an error in serving engines with the
+groups cross nodes and their members lie on different rails. Expert-parallel groups are an error in published engines with the
 `deepep` dispatcher, whose low-latency kernels for decoding send from each rank to every other by RDMA. Other expert-parallel
 groups are not reported: the other dispatchers, and NCCL with `PXN`, first move a token to the rail of its destination
 inside the domain.
@@ -122,8 +122,13 @@ def check(
 
 
 def _experts_exchange_across_rails(placements: Placements, workload: Workload | None, layout: Layout) -> bool:
-    """Whether serving engines that span nodes exchange tokens with DeepEP, which decodes without a hop inside a node."""
+    """Whether serving engines that span nodes exchange tokens with DeepEP, which decodes without a hop inside a node.
+
+    In-house engines, which have no releases, may have kernels with such a hop: DeepSeek serves on separate planes.
+    """
     if workload is None or workload.kind != "serve" or layout.ep < 2 or layout.dispatcher.kind != "deepep":
+        return False
+    if not layout.capabilities.framework.releases:
         return False
     placement = placements.of("ep")
     return placement is not None and placement.domains > 1 and placement.ranks_per_node > 1
