@@ -115,5 +115,6 @@ def test_a_type_of_a_port_names_its_rate(kind: str, rate: str | None) -> None:
 )
 def test_a_node_needs_a_platform_and_a_fabric_and_a_switch_a_fabric(without: str, models: list[str]) -> None:
     cluster = source(POD).cluster
-    found = _device_types(replace(cluster, **{without: None}) if without else cluster)
+    missing: dict[str, Any] = {without: None} if without else {}
+    found = _device_types(replace(cluster, **missing))
     assert [each.model for each in found] == models

@@ -9,6 +9,7 @@ import pytest
 from clusterspec.cluster.model import Trainable
 from clusterspec.cost import parameters
 from clusterspec.cost.compute import (
+    LOSS_FORWARD,
     GemmShape,
     Kernel,
     Role,
@@ -401,7 +402,7 @@ def test_the_head_reads_a_norm_multiplies_by_its_part_of_the_vocabulary_and_move
     there, back = traffic(work)
     assert (there["last norm"], back["last norm"]) == (4 * 500 * 4096, 2 * 4 * 500 * 4096)
     assert there["loss"] + back["loss"] == pytest.approx(12 * 1000 * 32_064)
-    assert there["loss"] == pytest.approx(layer.LOSS_FORWARD * 12 * 1000 * 32_064)
+    assert there["loss"] == pytest.approx(LOSS_FORWARD * 12 * 1000 * 32_064)
     assert products(work.forward) == 2 * 1000 * 4096 * 32_064 and products(work.backward) == 2 * products(work.forward)
 
 
