@@ -99,6 +99,12 @@ def test_what_is_excluded_is_excluded_for_git(lines: list[str], paths: list[str]
         (["a*/"], "ab/ac", True),  # the folder above, though the name is that of no folder
         (["a*/"], "ac", None),
         (["a\\ "], "a ", True),
+        (["[a-]x"], "-x", True),  # a hyphen at the end of a bracket is a letter
+        (["[a-]x"], "bx", None),
+        (["[-a]x"], "-x", True),
+        (["[a-c-e]x"], "dx", None),  # after a range, too
+        (["[a-c-e]x"], "-x", True),
+        (["[\\]a]x"], "]x", True),
         (["\\", "!", "/", "[", "a//b"], "a/b", None),
     ],
 )
