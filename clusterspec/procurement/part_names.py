@@ -226,9 +226,9 @@ def described(text: str) -> Description:
     """
     pieces: list[str] = []
     contents: list[str] = []
-    for at, piece in enumerate(_APPOSITION.split(text)):
+    for piece in _APPOSITION.split(text):
         first, *rest = _COUNTED.split(_PURPOSE.split(piece, maxsplit=1)[0])
-        if at == 0 or not pieces or first.strip():
+        if not pieces or first.strip():
             pieces.append(first)
         contents += rest
     return Description(pieces[0], tuple(pieces[1:]), tuple(contents))

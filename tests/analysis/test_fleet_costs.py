@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clusterspec.analysis.boundaries import _condition_in_fleet
 from clusterspec.analysis.conditions import parse
 from clusterspec.analysis.fleet_costs import FleetCosts, drawn_energy
-from clusterspec.analysis.fleets import fleet_report
+from clusterspec.analysis.fleets import _tokens_per_second, _unit_cost, fleet_report
 from clusterspec.analysis.outputs import cost, estimate
 from clusterspec.results.fleet import FleetReport
 from clusterspec.studies import Study, study_text
@@ -190,3 +192,44 @@ def test_the_energy_of_an_option_is_what_its_nodes_draw() -> None:
     bare = parts.pools["p"]
     assert drawn_energy(bare, None, 1000.0, 4) is None
     assert drawn_energy(bare, report, 1000.0, 4) == pytest.approx(report.watts.value * 4 / 8 * 1000)
+
+
+def bare(**values: Any) -> Any:
+    """An object with these values alone."""
+    return SimpleNamespace(**values)
+
+
+TRAINED = bare(serving=None, rl=None, tokens_per_second_per_accelerator=1000.0)
+OWN = bare(
+    per_run=None, per_million_tokens=None, run=None, years=1.0, utilization=0.8, accelerators_used=8.0,
+    goodput=bare(value=0.5),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("plan", "own", "cost"),
+    [
+        (TRAINED, {}, 250.0),  # 4,000 tokens of 8 accelerators are kept per second: 1 / 4,000 for each
+        (TRAINED, {"run": bare(value=100.0)}, 100.0),
+        (TRAINED, {"per_run": bare(value=7.0), "run": bare(value=100.0)}, 7.0),
+        (TRAINED, {"per_million_tokens": bare(value=3.0)}, 3.0),
+        (TRAINED, {"per_million_tokens": bare(value=3.0), "run": bare(value=100.0)}, 100.0),
+        (TRAINED, {"years": None}, None),
+        (TRAINED, {"utilization": 0.0}, None),
+        (TRAINED, {"accelerators_used": None}, None),
+        (TRAINED, {"goodput": None}, None),
+        (bare(serving=bare(output_tokens_per_second=500.0), rl=None), {}, 2000.0),
+        (bare(serving=None, rl=bare(tokens_per_second=100.0)), {}, 10_000.0),
+    ],
+)
+def test_a_run_or_a_million_tokens_cost_their_part_of_the_bill(plan: Any, own: dict[str, Any], cost: float) -> None:
+    """A job with half of a year of 31,557,600 s, at a utilization of 0.8, and a bill of one unit for each second."""
+    whole, job = bare(**{**vars(OWN), **own}), bare(name="a", term_share=0.5)
+    found = _unit_cost(bare(jobs={"a": bare(plan=plan)}), job, whole, 31_557_600 * 0.5 * 0.8)
+    assert found == (pytest.approx(cost) if cost is not None else None)
+    assert _unit_cost(bare(jobs={}), job, whole, 1.0) is None
+    assert _unit_cost(bare(jobs={"a": bare(plan=plan)}), job, whole, None) is None
+
+
+def test_the_tokens_of_a_plan_are_those_it_serves_or_keeps() -> None:
+    assert _tokens_per_second(TRAINED, OWN) == 4000.0

@@ -16,6 +16,8 @@ from clusterspec.analysis.candidates import (
     Limits,
     MachineFault,
     Prices,
+    _spread_sizes,
+    bisecting_sizes,
     currency_of_all,
     default_sizes,
     read_prices,
@@ -255,3 +257,39 @@ def test_prices_of_several_currencies_are_refused_and_the_first_two_named(
     with pytest.raises(MachineFault) as fault:
         currency_of_all(work, machines, Prices(currency=of_file))
     assert str(fault.value) == said.replace("spec.yaml", work.source.name)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "unit", "sizes"),
+    [
+        (1, 1, 1, [1]),
+        (1, 9, 1, [1, 2, 3, 4, 6, 8, 9]),
+        (20, 31, 1, [24, 30]),  # the last is even from 16 on,
+        (10, 63, 1, [12, 16, 24, 32, 48, 60]),  # a multiple of 4 from 32 on
+        (1, 70, 1, [1, 3, 6, 16, 32, 64]),  # and of 8 from 64 on: six of twelve powers of two and their triples
+        (1, 1000, 1, [1, 6, 16, 64, 192, 768, 1000]),
+        (20, 60, 18, [36, 54]),
+        (40, 50, 18, [54]),  # no whole unit is in between
+    ],
+)
+def test_six_sizes_that_divide_well_and_the_last_are_tried(first: int, last: int, unit: int, sizes: list[int]) -> None:
+    assert _spread_sizes(first, last, unit) == sizes
+
+
+@pytest.mark.parametrize(
+    ("rows", "unit", "sizes"),
+    [
+        ([], 1, []),
+        ([(8, False)], 1, []),
+        ([(8, True)], 1, []),
+        ([(16, False), (8, True)], 1, []),  # a larger machine that is slower says nothing
+        ([(8, False), (9, True)], 1, []),
+        ([(8, False), (10, True)], 1, [9]),
+        ([(8, False), (16, False), (32, True), (64, True)], 1, [20, 24, 28]),
+        ([(18, False), (90, True)], 18, [36, 54, 72]),
+    ],
+)
+def test_sizes_between_the_largest_too_slow_and_the_smallest_fast_enough(
+    rows: list[tuple[int, bool]], unit: int, sizes: list[int]
+) -> None:
+    assert list(bisecting_sizes(rows, unit)) == sizes

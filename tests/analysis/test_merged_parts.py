@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
 
+from clusterspec.analysis.merged_parts import _fleet_places
+from clusterspec.exchange.import_result import FormatError
+from clusterspec.source import Path as KeyPath
+from clusterspec.studies.fleet_parts import FleetPart
 from tests.cli.conftest import Call
 from tests.effort import thorough
 
@@ -80,3 +86,28 @@ def test_a_pool_without_a_job_has_no_place_for_rates(call: Call) -> None:
     assert done.status == 2
     assert "no rate of pool `spare` can be stored" in done.error
     assert Path("x.yaml").read_text() == FLEET
+
+
+@pytest.mark.parametrize(
+    ("pools", "written", "path", "place"),
+    [
+        ("p", (), ("measured", 0), ("pools", "p", "measured", 0)),
+        ("p", (("measured",),), ("measured", 0), ("measured", 0)),  # one pool: the list of the file is its own
+        ("pq", (), ("measured", 0), ("pools", "p", "measured", 0)),
+        ("pq", (("measured",), ("pools", "p", "measured", 0)), ("measured", 0), ("pools", "p", "measured", 0)),
+        ("pq", (("measured",),), ("measured", 0), None),  # one list for all pools
+        ("p", (), ("operations", "failures"), ("operations", "failures")),
+        ("pq", (), ("operations", "failures"), ("jobs", "j", "operations", "failures")),
+        ("pq", (("operations", "failures"),), ("operations", "failures"), ("operations", "failures")),
+    ],
+)
+def test_measurements_belong_to_a_pool_and_operations_to_its_jobs(
+    pools: str, written: tuple[KeyPath, ...], path: KeyPath, place: KeyPath | None
+) -> None:
+    document: Any = SimpleNamespace(value={"pools": {key: {} for key in pools}}, places=dict.fromkeys(written))
+    given: Any = SimpleNamespace(path=path)
+    if place is None:
+        with pytest.raises(FormatError, match="`p` and `q`"):
+            list(_fleet_places(document, FleetPart("p"), given, ["j"]))
+    else:
+        assert list(_fleet_places(document, FleetPart("p"), given, ["j"])) == [place]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from difflib import ndiff
 
 import pytest
+import yaml
 
 from clusterspec.analysis import fleet_search
+from clusterspec.analysis.fleet_options import Place, _billed_cost, least_time
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.rewrite import text_with_assignment, text_with_job_row
 from clusterspec.results.fleet_search import Assignment, JobOption
@@ -143,8 +146,7 @@ def test_prefill_engines_on_another_pool_take_the_nodes_they_need() -> None:
     assert parts.fleet.job_node_count("train", "apart") == 2 and parts.fleet.job_node_count("serve", "apart") == 1
 
 
-def test_an_assignment_is_written_with_pools_nodes_layouts_and_placements() -> None:
-    rl = """\
+GRPO = """\
   grpo:
     pool: train
     workload:
@@ -156,7 +158,11 @@ def test_an_assignment_is_written_with_pools_nodes_layouts_and_placements() -> N
         placement: colocated, rollout: {framework: vllm, tp: 1, memory_fraction: 0.6}}  # first try
     layout: {framework: megatron-core, tp: 2, recompute: full}
 """
-    text = FLEET[: FLEET.index("  bare:")] + FLEET[FLEET.index("  chat:") : FLEET.index("  apart:")] + rl
+
+
+@thorough
+def test_an_assignment_is_written_with_pools_nodes_layouts_and_placements() -> None:
+    text = FLEET[: FLEET.index("  bare:")] + FLEET[FLEET.index("  chat:") : FLEET.index("  apart:")] + GRPO
     whole, _ = fleet(text)
     goal = fleet_search.Goal(top=1, nodes=(2,))
     found = fleet_search.fleet_search(whole, goal)
@@ -174,3 +180,51 @@ def test_an_assignment_is_written_with_pools_nodes_layouts_and_placements() -> N
     assert all(comment in written.source.text for comment in comments)
     kept = JobOption("tune", "train", 2)
     assert text_with_assignment(whole, Assignment({"tune": kept}, 0.0, 0.0)) == text, "without a layout"
+
+
+@pytest.mark.parametrize(
+    ("rl", "trainer"),
+    [(None, 3), ({"placement": "split", "max_staleness": 1, "rollout": {"framework": "vllm", "nodes": 1, "tp": 1}}, 2)],
+)
+def test_the_layout_of_a_job_has_the_nodes_that_rollout_leaves(rl: dict[str, object] | None, trainer: int) -> None:
+    """Three nodes, of which rollout takes one; the layout states its nodes if it did."""
+    stated = FLEET.replace("tp: 8   # safe", "tp: 8\n      nodes: 2")
+    for text, nodes in ((FLEET, None), (stated, trainer)):
+        option = JobOption("tune", "serve", 3, {"framework": "megatron-core", "tp": 4}, rl=rl)
+        found = yaml.safe_load(text_with_assignment(fleet(text)[0], Assignment({"tune": option}, 0.0, 0.0)))
+        job = found["jobs"]["tune"]
+        assert (job["pool"], job["nodes"], job["layout"].get("nodes"), job["layout"]["tp"]) == ("serve", 3, nodes, 4)
+        assert found["jobs"]["chat"] == yaml.safe_load(text)["jobs"]["chat"]
+
+
+def test_an_assignment_writes_separate_engines_or_removes_them() -> None:
+    engines = {"prefill": {"replicas": 1, "tp": 4}, "decode": {"replicas": 1, "tp": 4}}
+    separate = FLEET.replace("concurrency: 64}", f"concurrency: 64, disaggregated: {json.dumps(engines)}}}")
+    layout = {"framework": "vllm", "tp": 4}
+    for text, wanted in ((FLEET, engines), (FLEET, None), (separate, engines), (separate, None)):
+        option = JobOption("chat", "serve", 2, layout, disaggregated=wanted, serving={"tpot": 0.01})
+        apart = JobOption("apart", "train", 2, layout, disaggregated=None, serving={"tpot": 0.01})
+        found = text_with_assignment(fleet(text)[0], Assignment({"chat": option, "apart": apart}, 0.0, 0.0))
+        jobs = yaml.safe_load(found)["jobs"]
+        assert jobs["chat"]["workload"]["serving"].get("disaggregated") == wanted
+        assert jobs["chat"]["workload"]["serving"]["concurrency"] == 64 and jobs["chat"]["layout"] == layout
+        assert jobs["apart"] == yaml.safe_load(text)["jobs"]["apart"], "engines on several pools stay as written"
+    assert "# a guess" in found
+
+
+def test_no_run_is_shorter_than_its_products_at_peak() -> None:
+    """Three passes of two operations for each weight in a matrix and token: 7,504,658,432 weights in matrices of
+    Llama 3.1 8B, 7,070,619,136 of Qwen2.5 7B, and 5 B tokens on 32 accelerators.
+    """
+    _, parts = fleet(FLEET + GRPO)
+    peak = parts.job_study("train", "tune", 4).design.workload
+    assert peak is not None and peak.peak is not None
+    each = 5e9 * 6 / (32 * peak.peak.value)
+    found = {name: least_time(parts, Place((name,), "train", 4), name) for name in ("tune", "grpo", "chat", "apart")}
+    assert found["tune"] == pytest.approx(7_504_658_432 * each)
+    assert found["grpo"] == pytest.approx(7_070_619_136 * each, rel=0.01)
+    assert found["chat"] == found["apart"] == 0.0
+    _, twice = fleet(FLEET + GRPO.replace("samples_per_prompt: 16", "samples_per_prompt: 16, epochs: 2"))
+    assert least_time(twice, Place(("grpo",), "train", 4), "grpo") == pytest.approx(2 * found["grpo"])
+    assert least_time(parts, Place(("tune",), "train", 2), "tune") == pytest.approx(2 * found["tune"])
+    assert _billed_cost(None, parts.jobs["tune"], 4.0) is None

@@ -8,6 +8,7 @@ from math import inf
 
 import pytest
 
+from clusterspec.analysis.simulation import saturation
 from clusterspec.analysis.simulation.caches import cache_sizes, session_arrivals
 from clusterspec.analysis.simulation.day import _arrival_times
 from clusterspec.analysis.simulation.plans import Simulation
@@ -226,3 +227,32 @@ def test_only_requests_with_a_place_start_amid_their_answers(places: float, part
     assert (found.partial, found.warm_up, found.cool_down) == (partial, 100, 100)
     assert {one.output for one in found.arrivals[partial:]} == {load.output_tokens}
     assert sum(one.output for one in found.arrivals[:partial]) < 0.7 * partial * load.output_tokens
+
+
+def test_few_requests_on_a_full_plan_end_at_its_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten requests of 10 s each, one after another: six of them end in the 60 s after the third."""
+    monkeypatch.setattr(saturation, "PROBED", 10)
+    one = timing(most=limits(sequences=1))
+    assert sustained_rate(one, [Arrival(5.0, 10, 1)], 1.0) == pytest.approx(0.1)
+    assert sustained_rate(one, [A, B], 1.0) == pytest.approx(0.1, rel=0.1), "20 s for two requests"
+
+
+@pytest.mark.parametrize(("places", "partial"), [(0.4, 1), (1.0, 1), (4.9, 4), (50.0, 20)])
+def test_a_full_plan_starts_with_requests_amid_their_answers(
+    monkeypatch: pytest.MonkeyPatch, places: float, partial: int
+) -> None:
+    """One for each place, of 20 requests; on separate prefill engines all have their prompts before them."""
+    started: list[int] = []
+
+    def with_some(arrivals: list[Arrival], number: int, _: int) -> list[Arrival]:
+        started.append(number)
+        return arrivals
+
+    monkeypatch.setattr(saturation, "PROBED", 20)
+    monkeypatch.setattr(saturation, "MOST_PROBED", 20)
+    monkeypatch.setattr(saturation, "with_partial_outputs", with_some)
+    one = timing(most=limits(sequences=1))
+    sustained_rate(one, [Arrival(5.0, 10, 1)], places)
+    assert started == [partial]
+    sustained_rate(replace(one, prefill=one.decode), [Arrival(5.0, 10, 1)], places)
+    assert started == [partial]

@@ -16,12 +16,13 @@ from clusterspec.cluster.clos import (
     even_switch_count,
     evening_switch_count,
 )
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import cuts_shard_group, refusals
 from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cluster.model import Dispatcher, Overlap, ScaleUp
 from clusterspec.cluster.scaleup import _oversubscription_ratio, even_shape
 from clusterspec.cluster.serving_load import _session_advice
 from clusterspec.quantity import Bandwidth, Figure, Quantity
+from clusterspec.records import replace
 from clusterspec.source import Written
 from tests.cluster.resolving import assumed, clean, layout_of, resolve_text
 from tests.cluster.test_fabric import cluster, counted
@@ -290,3 +291,20 @@ def test_rails_that_no_switch_joins_are_as_many_fabrics_of_one_nic(tiers: int, n
 @each(("stated", "ratio"), [(None, 1.0), (0.0, 1.0), (0.5, 0.5), (1.0, 1.0), (2.0, 2.0)])
 def test_a_domain_is_oversubscribed_by_a_ratio_above_zero(stated: float | None, ratio: float) -> None:
     assert _oversubscription_ratio(None if stated is None else Quantity(stated, "1", f"{stated:g}:1")) == ratio
+
+
+def test_a_measured_share_is_of_a_step_of_tokens_of_gemms_or_of_a_link() -> None:
+    kinds = {"products": (True, False, False), "kernels": (False, True, False), "gemms": (False, False, True)}
+    for part, told in {**kinds, "ring": (False, False, False), "network": (False, False, False)}.items():
+        one = MeasuredShare("all-reduce", "node", part, 8, Figure(0.8, "", Written("test")))
+        assert (one.is_of_step, one.is_of_tokens, one.is_of_gemms) == told, part
+
+
+TRAINED = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}\n"
+
+
+def test_ranks_of_data_and_context_parallelism_divide_into_whole_shard_groups() -> None:
+    """6 replicas of 2 ranks of context parallelism are 12 ranks, with hsdp alone."""
+    layout = replace(layout_of(f"{MACHINE}{TRAINED}layout: {{tp: 2}}"), dp=6, cp=2, sharding="hsdp")
+    assert [group for group in range(1, 15) if not cuts_shard_group(layout, group)] == [1, 2, 3, 4, 6, 12]
+    assert not cuts_shard_group(replace(layout, sharding="fsdp"), 5)

@@ -13,6 +13,7 @@ from clusterspec.cluster import resolve
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cluster.requests import Engines, Lengths, Serving
 from clusterspec.logs.traces import TraceLengths, TraceSummary
+from clusterspec.records import replace
 from clusterspec.source import Source
 from clusterspec.spec import read
 from tests.cluster.resolving import HEAD, assumed, catalog, clean, resolve_text
@@ -351,3 +352,27 @@ def test_the_load_of_experts_is_one_of_its_forms() -> None:
             assert load is None and [".".join(map(str, one.path[2:])) for one in problems] == [wanted], written
         else:
             assert load is not None and (load.alpha, load.ratio, load.counts, load.balanced) == wanted, written
+
+
+@pytest.mark.parametrize(
+    ("p99", "deviation", "median", "variation"),
+    [(2824, 0.5, 0.8825, 0.2840), (1000, 0.0, 1.0, 0.0), (6211, 1.0, 0.6065, 1.7183)],
+)
+def test_lengths_with_a_heavier_tail_have_a_lower_median(
+    p99: int, deviation: float, median: float, variation: float
+) -> None:
+    """Log-normal with mean 1,000: the 99th percentile is exp(2.3263 s - s s / 2) means, the median exp(-s s / 2)."""
+    lengths = Lengths(1000, p99, None)
+    found = (lengths.log_deviation, lengths.median_over_mean, lengths.variation)
+    assert found == pytest.approx((deviation, median, variation), abs=2e-4)
+
+
+def test_the_longest_request_is_the_sum_of_the_longest_prompt_and_answer() -> None:
+    load = serving_of(f"{REQUESTS}, concurrency: 8")
+    long, short, open_ = Lengths(8192, 20_000, 30_000), Lengths(1024, 2000, 4000), Lengths(1024, 2000, None)
+    assert replace(load, input_lengths=long, output_lengths=short).longest_request == 34_000
+    assert replace(load, input_lengths=long, output_lengths=open_).longest_request is None
+    assert replace(load, input_lengths=open_, output_lengths=short).longest_request is None
+    assert replace(load, input_lengths=None, output_lengths=short).longest_request is None
+    assert replace(load, input_lengths=None).typical_prompt == 1.0
+    assert replace(load, input_lengths=Lengths(1000, 2824, None)).typical_prompt == pytest.approx(0.8825, abs=1e-4)

@@ -156,3 +156,19 @@ def test_what_legality_refuses_is_an_error_of_check(layout: str, rules: set[str]
     errors = {each.rule for each in one.errors}
     assert rules <= errors and bool(refused & errors) is bool(refused)
     assert one.has_figures is not bool(refused)
+
+
+def test_a_value_of_a_mapping_is_set_replaced_or_removed_below_keys_that_exist() -> None:
+    record = {"a": {"b": 1, "c": 2}, "d": 3}
+    for path, value, wanted in (
+        (("d",), 4, {"a": {"b": 1, "c": 2}, "d": 4}),
+        (("a", "b"), 7, {"a": {"c": 2, "b": 7}, "d": 3}),
+        (("a", "b"), None, {"a": {"c": 2}, "d": 3}),
+        (("e",), 5, {**record, "e": 5}),
+        (("e",), None, record),
+        (("a",), None, {"d": 3}),
+    ):
+        assert with_values(record, {path: value}) == wanted
+    assert record == {"a": {"b": 1, "c": 2}, "d": 3}, "the record itself does not change"
+    with pytest.raises(NoSuchKeyError, match="there is no 'e'"):
+        with_values(record, {("e", "f"): 1})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.config import Config, ConfigFault, check, discover, load, schema
+from clusterspec.config import Config, ConfigFault, Override, check, discover, load, schema
 from clusterspec.finding import Severity
 
 EVERYTHING = """
@@ -161,3 +161,29 @@ def test_a_value_at_a_bound_is_taken_and_one_beyond_it_refused() -> None:
         for value in beyond:
             with pytest.raises(ConfigFault):
                 check(value, node)
+
+
+def test_overrides_of_a_path_add_up_and_the_last_decides() -> None:
+    both, one = Override(("a/**",), ("x",), ("p",), {"s": Severity.NOTE}, "strict"), Override(("a/b/*",), ("y",))
+    last = Override(("a/b/c.yaml",), (), ("q",), {"s": Severity.ERROR})
+    whole = Config(
+        Path("/r/clusterspec.toml"), ignore=("w",), severity={"t": Severity.NOTE}, overrides=(both, one, last)
+    )
+
+    def told(path: str) -> tuple[object, ...]:
+        found = whole.for_path(path)
+        return found.ignore, found.error, dict(found.severity), found.profile
+
+    note, error = Severity.NOTE, Severity.ERROR
+    assert told("/r/z.yaml") == told("/a/z.yaml") == (("w",), (), {"t": note}, "default")
+    assert told("/r/a/z.yaml") == (("w", "x"), ("p",), {"t": note, "s": note}, "strict")
+    assert told("/r/a/b/z.yaml") == (("w", "x", "y"), ("p",), {"t": note, "s": note}, "strict")
+    assert told("/r/a/b/c.yaml") == (("w", "x", "y"), ("p", "q"), {"t": note, "s": error}, "strict")
+
+
+def test_patterns_of_a_configuration_count_from_its_folder() -> None:
+    found = Config(Path("/r/clusterspec.toml"), exclude=("old/",), text=("*.md",))
+    assert found.root == Path("/r") and Config().root == Path.cwd()
+    assert found.excludes("/r/old", folder=True) and not found.excludes("/r/old") and not found.excludes("/q/old")
+    assert found.includes_text("/r/a.md") and not found.includes_text("/r/a.yaml")
+    assert not Config().excludes("a") and not Config().includes_text("a.md")

@@ -9,8 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clusterspec.config.patterns import Pattern, compiled_patterns, exclusion_decision
-from tests.effort import examples
+from clusterspec.config.patterns import (
+    Ignored,
+    Pattern,
+    _gitignore_bytes,
+    _gitignore_lines,
+    compiled_patterns,
+    exclusion_decision,
+)
+from clusterspec.config.patterns import matches as matches_below
+from tests.effort import each, examples
 
 PIECES = [
     "a",
@@ -91,6 +99,12 @@ def test_what_is_excluded_is_excluded_for_git(lines: list[str], paths: list[str]
         (["a*/"], "ab/ac", True),  # the folder above, though the name is that of no folder
         (["a*/"], "ac", None),
         (["a\\ "], "a ", True),
+        (["[a-]x"], "-x", True),  # a hyphen at the end of a bracket is a letter
+        (["[a-]x"], "bx", None),
+        (["[-a]x"], "-x", True),
+        (["[a-c-e]x"], "dx", None),  # after a range, too
+        (["[a-c-e]x"], "-x", True),
+        (["[\\]a]x"], "]x", True),
         (["\\", "!", "/", "[", "a//b"], "a/b", None),
     ],
 )
@@ -104,3 +118,61 @@ def test_a_later_line_wins_over_an_earlier_one_and_a_file_over_its_folder(
 def test_no_pattern_takes_exponential_time(line: str) -> None:
     for path in ("a" * 4000, "a/" * 1000 + "a"):
         assert exclusion_decision(compiled_patterns((line,)), path, False) is None
+
+
+ENDS_IN_SPACES = {"a\\\\ ": "a\\", "a\\\\\\ ": "a\\ ", "a\\  ": "a ", "a  ": "a"}
+"""Patterns, and the one name that each matches: two backslashes are one of the name and protect no space."""
+
+
+def test_a_space_at_the_end_counts_after_an_odd_number_of_backslashes() -> None:
+    names = ["a", "a ", "a  ", "a\\", "a\\ ", "a\\\\", "a\\\\ "]
+    for line, meant in ENDS_IN_SPACES.items():
+        found = [name for name in names if exclusion_decision(compiled_patterns((line,)), name, False)]
+        assert found == [meant], line
+
+
+@each(
+    ("patterns", "path", "folder", "answer"),
+    [
+        ([], "/r/a.yaml", False, False),
+        (["*.yaml"], "/r/a.yaml", False, True),
+        (["*.yaml"], "/r/b/a.yaml", False, True),
+        (["*.yaml"], "/other/a.yaml", False, False),  # outside of the root
+        (["*"], "/r", True, False),  # the root itself
+        (["*"], "/r/..a", False, True),
+        (["/b/"], "/r/b", True, True),
+        (["/b/"], "/r/b", False, False),
+        (["*.yaml", "!a.yaml"], "/r/a.yaml", False, False),
+    ],
+)
+def test_paths_below_the_root_alone_match_its_patterns(
+    patterns: list[str], path: str, folder: bool, answer: bool
+) -> None:
+    assert matches_below(patterns, Path("/r"), path, folder=folder) is answer
+
+
+def test_the_deepest_list_decides_and_none_above_the_repository_counts(tmp_path: Path) -> None:
+    (tmp_path / "r" / ".git").mkdir(parents=True)
+    lists = {
+        tmp_path / ".gitignore": b"*",
+        tmp_path / "r" / ".gitignore": b"*.log\n\nout/\n",
+        tmp_path / "r" / "a" / ".gitignore": b"!keep.log",
+    }
+    ignored = Ignored(str(tmp_path / "r" / "a"), lists.get)
+    answers = {"x.log": True, "a/x.log": True, "a/keep.log": False, "keep.log": True, "x.yaml": False, "out/x": True}
+    assert {name: ignored(str(tmp_path / "r" / name), folder=False) for name in answers} == answers
+    out = str(tmp_path / "r" / "out")
+    assert ignored(out, folder=True) and not ignored(out, folder=False)
+    assert ignored(str(tmp_path / "x.yaml"), folder=False), "a path outside of the repository has the lists above it"
+    alone = Ignored(str(tmp_path / "b"), lists.get)
+    assert not alone(str(tmp_path / "b" / "x.yaml"), folder=False), "without a repository, only its own folder counts"
+
+
+def test_a_list_of_ignored_files_has_2000_lines_and_256_kib_at_most(tmp_path: Path) -> None:
+    place = tmp_path / ".gitignore"
+    assert _gitignore_bytes(place) is None is _gitignore_bytes(tmp_path)
+    place.write_bytes(b"a\n" * 200_000)
+    assert _gitignore_bytes(place) == b"a\n" * 131_072
+    assert _gitignore_lines(b"a\n\nb\xff") == ("a", "b\ufffd") and _gitignore_lines(None) == ()
+    assert len(_gitignore_lines(b"a\n" * 3000)) == 2000
+    assert _gitignore_lines(b"x" * 300_000) == ("x" * 262_144,)

@@ -6,7 +6,9 @@ import pytest
 
 from clusterspec.catalog.models import CompressedAttention, LinearAttention, Model, SparseAttention, Window
 from clusterspec.cost.layers import stage_chunks
-from clusterspec.cost.mixers import Cache, next_token_bytes, sequence_cache
+from clusterspec.cost.mixers import Cache, _window_cache, next_token_bytes, sequence_cache
+from clusterspec.records import replace
+from tests.catalog.shipped import CATALOG
 from tests.cost.memory.designs import layout, model
 
 GROUPED = 2 * 8 * 64
@@ -85,3 +87,25 @@ def test_compressed_attention_keeps_entries_and_a_window() -> None:
     entries = 4 * 12800 / 4 + 4 * 12800 / 128 + 8 * 128
     assert kept(of, 12800) == pytest.approx((512 * entries, 4 * 128 * 12800 / 4, 0))
     assert grown(of) == pytest.approx(512 * (1 + 1 / 32) + 132)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "ranks", "reserved", "window", "elements"),
+    [
+        (10_000, 1, 0.0, {}, 1024 * 4 * (128 + 64)),
+        (100, 1, 0.0, {}, 100 * 4 * (128 + 64)),  # shorter than the window
+        (10_000, 2, 0.0, {}, 1024 * 2 * (128 + 64)),
+        (10_000, 8, 0.0, {}, 1024 * 1 * (128 + 64)),  # a rank has one head at least
+        (10_000, 1, 0.5, {}, 5000 * 4 * (128 + 64)),  # engines that reserve half of a full cache for them
+        (10_000, 1, 0.0, {"value_head_dim": 0}, 1024 * 4 * (128 + 128)),
+        (10_000, 1, 0.0, {"kv_heads": 0}, 1024 * 16 * (128 + 64)),  # those of the model
+    ],
+)
+def test_layers_with_a_window_keep_its_tokens(
+    tokens: int, ranks: int, reserved: float, window: dict[str, int], elements: float
+) -> None:
+    """A window of 1,024 tokens: 4 heads with keys of 128 and values of 64; the model has 16 heads elsewhere."""
+    kept = {"tokens": 1024, "layers": 8, "kv_heads": 4, "head_dim": 128, "value_head_dim": 64, **window}
+    held = replace(CATALOG.model("llama-3.1-8b"), kv_heads=16, window=Window(**kept))
+    assert _window_cache(held, tokens, ranks, reserved) == pytest.approx(elements)
+    assert _window_cache(replace(held, window=None), tokens, ranks, reserved) == 0.0

@@ -48,7 +48,12 @@ def lost(machine: str, power: str) -> FeedLoss | None:
         (DGX, "feeds: 2N, supplies: {count: 4, power: 3 kW}", Fraction(3, 4), "2 of 4 power supplies of a node"),
         # two of five supplies are on one of three feeds: 1.2 kW are missing
         (DGX, "feeds: N+1, supplies: {count: 5, power: 3 kW}", Fraction(3, 14), "3 of 5 power supplies of a node"),
-        (DGX, "feeds: 2N, supplies: {count: 4, power: 5.1 kW}", Fraction(0), "10.2 kW for 10.2 kW"),
+        (
+            DGX,
+            "feeds: 2N, supplies: {count: 4, power: 5.1 kW}",
+            Fraction(0),
+            "feeds are 2N: 2 of 4 power supplies of a node are left, 10.2 kW for 10.2 kW",
+        ),
         # a cap takes 8 × 200 W off the node: 2.6 kW are missing, 325 W of 500 W
         (
             DGX,

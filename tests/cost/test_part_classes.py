@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from clusterspec.cost.class_rates import MachineFailures
-from clusterspec.cost.part_classes import PartClass, built_levels
+from clusterspec.cost.part_classes import PartClass, _scale_up_switches, built_levels
+from clusterspec.records import replace
 from clusterspec.studies import study_text
 from tests.effort import each
 from tests.settings import SETTINGS
@@ -347,3 +348,27 @@ def test_leaves_below_a_pod_have_the_nodes_of_their_ports(topology: str, ports: 
     found = built_levels(cluster, fabric)
     assert [level.name for level in found] == ["leaf", "pod"] and found[0].nodes == nodes
     assert [level.name for level in built_levels(cluster, None)] == ["pod"]
+
+
+@each(
+    ("trays", "loss", "lost", "restarts", "words"),
+    [
+        (9, "stops", Fraction(1), False, "8 of 9 trays of the domain are left, but 5 nodes of the job wait"),
+        (9, "slows", Fraction(1, 9), False, "8 of 9 trays of the domain are left: the job continues"),
+        (9, "restarts", Fraction(1, 9), True, "8 of 9 trays of the domain are left: the job restarts"),
+        (1, "slows", Fraction(1), False, "0 of 1 trays"),
+        (1, "restarts", Fraction(1), False, "0 of 1 trays"),
+        (None, "slows", Fraction(1), False, "5 nodes of the job are in the domain"),
+    ],
+)
+def test_a_tray_takes_its_share_of_the_links_where_the_others_go_on(
+    trays: int | None, loss: str, lost: Fraction, restarts: bool, words: str
+) -> None:
+    """Three domains of 18 nodes, each with five nodes of the job."""
+    cluster = study_text("clusterspec: 1\n" + RACK.format(54, ""), SETTINGS).design.cluster
+    assert cluster is not None
+    one = replace(cluster, scale_up=replace(cluster.scale_up, switches=trays, switch_loss=loss))
+    found = _scale_up_switches(one, 3, 5)
+    assert (found.lost, found.restarts) == (float(lost), restarts) and words in found.why
+    assert (found.count, found.used) == ((3 * trays, 3 * trays) if trays else (None, 0))
+    assert (found.nodes, found.held) == (5, 18)

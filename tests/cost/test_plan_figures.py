@@ -6,9 +6,10 @@ import pytest
 
 from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.compact_mixers import attended_entries
+from clusterspec.cost.headline import sent_term
 from clusterspec.cost.mixers import full_attention_flops
 from clusterspec.cost.nameplates import it_power, least_it_power, least_machine_watts, machine_watts, power_draw
-from clusterspec.cost.plan import Plan
+from clusterspec.cost.plan import Communication, Plan
 from clusterspec.cost.storage import storage_use
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
@@ -121,3 +122,26 @@ def test_compressed_attention_meets_its_window_and_the_entries_of_each_kind_of_l
     more = full_attention_flops(replace(model, compressed=replace(part, heavy_layers=part.heavy_layers + 1)), 1e5)
     width = model.head_dim + model.latent_rope + model.value_width
     assert more - some == pytest.approx(6 * model.heads * width * attended_entries(model, part, 1e5)[1], rel=1e-6)
+
+
+def test_the_term_of_the_memory_has_the_range_of_the_plan() -> None:
+    found = plan()
+    assert found.memory is not None and found.memory_range is not None and found.memory_term is not None
+    term, total = found.memory_term, found.memory.total
+    assert (term.value, term.low, term.high, term.parts) == (total.value, *found.memory_range, total.parts)
+    assert replace(found, stored=None).memory_term is None is replace(found, stored=None).memory_range
+
+
+def test_the_term_of_a_collective_multiplies_its_calls() -> None:
+    term = sent_term(Communication("tp", "all-reduce", "scale-up", 8, 4.0, 1e9, 0.02, 0.005))
+    assert (term.name, term.value, term.unit, term.formula) == ("tp all-reduce", 0.02, "s", "calls * seconds_per_call")
+    told = {name: (figure.value, figure.unit) for name, figure in term.inputs}
+    assert told == {
+        "calls": (4.0, "1"),
+        "bytes": (1e9, "B"),
+        "seconds_per_call": (0.005, "s"),
+        "ranks": (8, "1"),
+        "exposed": (0.005, "s"),
+    }
+    none = sent_term(Communication("tp", "all-reduce", "scale-up", 8, 0.0, 0.0, 0.0, 0.0))
+    assert dict(none.inputs)["seconds_per_call"].value == 0.0

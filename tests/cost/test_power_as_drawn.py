@@ -11,9 +11,10 @@ import pytest
 from clusterspec.cluster.fabric import counted_fabric
 from clusterspec.cost.activity import activity_of
 from clusterspec.cost.energy import energy_assumptions, mean_price
-from clusterspec.cost.power import Drawn, _term_of_million_tokens, drawn_power
+from clusterspec.cost.power import Drawn, _term_of_million_tokens, drawn_power, idle_power
 from clusterspec.records import replace
 from clusterspec.studies import Study, study_text
+from tests.cluster.resolving import clean
 from tests.settings import SETTINGS
 from tools.accuracy.cases import table
 from tools.accuracy.power_cases import drawn_of, spec
@@ -262,3 +263,18 @@ def test_energy_rests_on_a_usual_pue_where_money_or_carbon_needs_one(keys: str, 
         key.rpartition(".")[2] for key, _, _ in energy_assumptions(read.cluster, read.operations, read.procurement)
     ]
     assert found == assumed
+
+
+def test_a_machine_without_work_draws_what_idle_nodes_and_switches_draw() -> None:
+    """Four nodes of 2,419.2 W and switches of 1,720 W."""
+    design = clean("cluster: {platform: dgx-h100, nodes: 4}")
+    found = idle_power(design, counted_fabric(design))
+    assert found is not None and found.low is not None and found.high is not None
+    told = {part.name: part.value for part in found.parts}
+    assert told["node_idle"] == pytest.approx(2419.2) and told["switches"] == 1720.0
+    assert found.value == pytest.approx(11_396.8) and found.low < found.value < found.high
+    assert idle_power(replace(design, cluster=None), None) is None
+    cluster = design.cluster
+    assert cluster is not None and not cluster.cloud
+    unknown = replace(cluster, accelerator=replace(cluster.accelerator, power=None))
+    assert idle_power(replace(design, cluster=unknown), None) is None

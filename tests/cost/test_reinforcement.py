@@ -11,6 +11,7 @@ from clusterspec.cluster.model import Trainable
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.headline import headline
 from clusterspec.cost.reinforcement.explain import rl_term
+from clusterspec.cost.reinforcement.memory import critic_bytes, scorer_weights
 from clusterspec.cost.reinforcement.roles import flops_of_step, own_roles
 from clusterspec.cost.reinforcement.rollout import _EngineRun, rollout_design, sample_lengths
 from clusterspec.cost.reinforcement.times import RlTimes, forward_seconds
@@ -536,3 +537,22 @@ def test_models_that_score_on_the_ranks_of_an_engine_move_to_the_host_with_the_s
     assert wide is not None and narrow is not None and bare is not None
     assert wide.offloaded == pytest.approx(bare.offloaded + HALF)
     assert narrow.rollout == pytest.approx(0.1 * (narrow.capacity or 0) + 3e9 + wide.offloaded)
+
+
+def test_each_rank_of_an_accelerator_holds_a_critic_and_a_reference() -> None:
+    """An accelerator of two ranks has two parts of each; a critic is as large as the states of the trained model."""
+    found = study_text(json.dumps(described(algorithm="ppo")), SETTINGS).plan
+    stored = found.stored
+    assert stored is not None and stored.ranks == 1
+    states = sum(line.value for line in (*stored.rank.weights, *stored.rank.gradients, *stored.rank.optimizer))
+    for ranks in (1, 2, 4):
+        one = replace(found, stored=stored._replace(ranks=ranks))
+        assert critic_bytes(one) == pytest.approx(ranks * states)
+        assert scorer_weights(one) == pytest.approx((ranks * HALF, 0.0))
+    elsewhere: list[dict[str, Any]] = [
+        {"algorithm": "grpo"},
+        {"algorithm": "ppo", "critic": {"offload": True}},
+        {"algorithm": "ppo", "critic": {"nodes": 1}, "nodes": 5, "layout": {"nodes": 4}},
+    ]
+    for changes in elsewhere:
+        assert critic_bytes(study_text(json.dumps(described(**changes)), SETTINGS).plan) == 0.0

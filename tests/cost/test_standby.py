@@ -145,3 +145,18 @@ def test_another_node_takes_over_where_the_spec_leaves_spares_open() -> None:
         assert (kept.standby is not None) is standby
         assert any(each.origin == STANDBY.origin for each in kept.assumed) is standby
         assert (kept.waits > 0.5) is (waits > 0.5)
+
+
+def test_standby_nodes_replace_whole_domains_and_one_with_enough_nodes_for_the_job() -> None:
+    """Domains of 18 nodes, of which the job uses 16: 34 nodes are one domain and the 16 of another."""
+    found = Standbys(40, 0, 0, 40, 16, 16, 18, bound=True, provided=False, job=64, nodes=112)
+    for outside, domains in ((15, 0), (16, 1), (18, 1), (33, 1), (34, 2), (36, 2)):
+        for taken in (1, 2, 3):
+            share = found._replace(outside=outside).replaced_share(16 * taken, 18 * taken)
+            assert share == (taken <= domains), (outside, taken)
+    assert found._replace(outside=0).replaced_share(1, 1) == 0.0
+    assert found._replace(outside=0, in_last=2, last=8).replaced_share(1, 1) == 8 / 64
+    assert found._replace(outside=0, inside=2).replaced_share(1, 1) == 1.0
+    assert found.replaced_share(64, 112) == found.replaced_share(64, 200) == 0.0, "all nodes of the machine"
+    assert found._replace(outside=0, provided=True).replaced_share(1, 1) == 1.0
+    assert found._replace(outside=0, provided=True).replaced_share(1, 2) == 0.0

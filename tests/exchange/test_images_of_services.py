@@ -92,3 +92,34 @@ def test_a_service_lists_options_in_variables_that_it_does_not_read(image: str, 
     found = read(SERVICE.format(image, variables), name="docker-compose.yml")
     assert given(found) == {"cluster.accelerators_per_node": 2}
     assert listed in unknown(found)
+
+
+OPERATED = """apiVersion: apps.nvidia.com/v1alpha1
+kind: NIMService
+metadata: {{name: one}}
+spec:
+  image: {{repository: nvcr.io/nim/meta/llama-3.1-70b-instruct, tag: 1.8.0}}
+  storage: {{nimCache: {{name: none, profile: {profile}}}}}
+  env:
+    - {{name: NIM_MAX_MODEL_LEN, value: "32768"}}
+    - {{name: NIM_USE_SGLANG, value: "{sglang}"}}
+    - {{name: OTHER, value: "7"}}
+  replicas: 3
+  multiNode: {{parallelism: {{tensor: 8, pipeline: 2}}}}
+  resources: {{limits: {{nvidia.com/gpu: 8}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("profile", "sglang", "framework"),
+    [("vllm", 0, "vllm"), ("tensorrt_llm", 0, "trt-llm"), ("abc", 1, "sglang"), ("abc", 0, None)],
+)
+def test_a_service_of_the_operator_states_its_engine_degrees_and_replicas(
+    profile: str, sglang: int, framework: str | None
+) -> None:
+    found = read(OPERATED.format(profile=profile, sglang=sglang), name="service.yaml")
+    told = given(found)
+    assert (told["workload.model"], told["layout.tp"], told["layout.pp"]) == ("llama-3.1-70b", 8, 2)
+    assert told.get("layout.framework") == framework and ("layout.framework" in unknown(found)) is (framework is None)
+    listed = counts(found)
+    assert (listed["replicas"], listed["accelerators"], listed["max_model_len"]) == (3, 8, 32768)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from clusterspec.exchange.exporters.fabric import fabric_plane
+from clusterspec.exchange.exporters.fabric import _switch_index, fabric_plane
 from clusterspec.exchange.exporters.registry import ExportInput, MissingPart
 from clusterspec.studies import study_text
 from tests.exchange.test_exporters import exported, pod, source
@@ -58,3 +58,22 @@ def test_jobs_with_long_names_are_numbered_from_one(name: str, jobs: list[str]) 
 def test_clauses_are_not_written_of_a_test_that_cannot_be_run(tests: tuple[str, ...], why: str) -> None:
     with pytest.raises(MissingPart, match=why):
         exported("clauses", pod(nodes=4, rest=f"acceptance: [{', '.join(tests)}]\n"))
+
+
+@pytest.mark.parametrize(
+    ("uplinks", "first", "switches", "places"),
+    [
+        (8, 0, 4, [0, 0, 1, 1, 2, 2, 3, 3]),  # neighbors share a switch
+        (8, 24, 4, [0, 0, 1, 1, 2, 2, 3, 3]),
+        (4, 0, 4, [0, 1, 2, 3]),
+        (3, 0, 1, [0, 0, 0]),
+        (6, 0, 4, [0, 1, 2, 3, 0, 1]),  # six on four: in turn, and the next device goes on
+        (6, 6, 4, [2, 3, 0, 1, 2, 3]),
+        (5, 0, 4, [0, 1, 2, 3, 0]),
+        (5, 5, 4, [1, 2, 3, 0, 1]),
+    ],
+)
+def test_uplinks_that_divide_evenly_are_neighbors_and_others_go_in_turn(
+    uplinks: int, first: int, switches: int, places: list[int]
+) -> None:
+    assert [_switch_index(uplink, uplinks, first, switches) for uplink in range(uplinks)] == places

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from clusterspec.exchange.exporters.netbox import _device_types
 from clusterspec.exchange.exporters.registry import NotExportable, exporter_of
+from clusterspec.records import replace
 from tests.exchange.imports import counts, given, read
 from tests.exchange.test_simulator_systems import POD, RACKS, omitted, source, written
 
@@ -101,3 +103,18 @@ def test_a_type_of_a_port_names_its_rate(kind: str, rate: str | None) -> None:
     )
     found = {name: count for name, count in counts(read(text)).items() if name.startswith("ports of")}
     assert found == ({f"ports of {rate} Gb/s": 3} if rate else {})
+
+
+@pytest.mark.parametrize(
+    ("without", "models"),
+    [
+        ("", ["DGX H100", "Quantum-2 QM9700"]),
+        ("platform", ["Quantum-2 QM9700"]),
+        ("scale_out", []),
+    ],
+)
+def test_a_node_needs_a_platform_and_a_fabric_and_a_switch_a_fabric(without: str, models: list[str]) -> None:
+    cluster = source(POD).cluster
+    missing: dict[str, Any] = {without: None} if without else {}
+    found = _device_types(replace(cluster, **missing))
+    assert [each.model for each in found] == models

@@ -234,3 +234,19 @@ def test_a_type_of_node_has_the_accelerators_of_its_only_description() -> None:
     several = {"node_types": [rest | {"accelerator_info": [described, other]}]}
     with pytest.raises(FormatError):
         read(json.dumps(several))
+
+
+def test_gaudi_accelerators_of_several_products_have_no_name() -> None:
+    rows = "index, name, memory\n" + "".join(
+        f"{n}, HL-{kind}, 98304 MiB\n" for n, kind in enumerate(("225", "325", "225"))
+    )
+    reading = read(rows)
+    assert given(reading) == {"cluster.accelerators_per_node": 3}
+    assert "cluster.accelerator" in unknown(reading)
+
+
+@pytest.mark.parametrize("number", [1, 8])
+def test_a_query_names_each_gaudi_accelerator_below_its_address(number: int) -> None:
+    text = "".join(f"[{n}] AIP (accel{n}) 0000:{n}3:00.0\n\tProduct Name : HL-325\n" for n in range(number))
+    found = given(read(text))
+    assert found == {"cluster.accelerators_per_node": number, "cluster.accelerator": "gaudi3"}

@@ -27,6 +27,8 @@ SERVE = "vllm serve Qwen/Qwen2.5-7B-Instruct --tensor-parallel-size"
             'CMD ["Qwen/Qwen2.5-7B-Instruct", "--tensor-parallel-size", "4", \\\n  "--max-num-seqs", "64"]\n',
         ),
         ("Dockerfile", f"FROM a/b\nENV TP=4 N=64\nCMD {SERVE} $TP --max-num-seqs $N\n"),
+        ("Dockerfile", f"FROM a/b\nARG TP=4\nENV N 64\nCMD {SERVE} $TP --max-num-seqs $N\n"),
+        ("Dockerfile", f'FROM a/b\nENV TP="4"\nENV N=64 A-B=2\nCMD ["sh", "-c", "{SERVE} $TP --max-num-seqs $N"]\n'),
         ("run.csh", f"#!/bin/csh\nset TP = 4\nsetenv N 64\n{SERVE} $TP --max-num-seqs $N\n"),
         ("run", f"#!/usr/bin/env fish\nset -gx TP 4\n{SERVE} $TP --max-num-seqs 64\n"),
         ("run.ps1", f'$TP = "4"\n{SERVE} $TP `\n  --max-num-seqs 64\n'),

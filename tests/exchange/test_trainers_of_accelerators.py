@@ -189,6 +189,28 @@ def test_the_width_of_a_network_follows_from_its_multiplier() -> None:
     assert counts(reading)["parameters"] == 70553706496
 
 
+@each(
+    ("model", "width", "gated"),
+    [
+        ("type: LlamaConfig", 28672, True),
+        ("type: TelechatConfig", None, None),  # only a model of Llama has the width of its multiplier
+        ("type: TelechatConfig\n    intermediate_size: 100", 100, None),
+        ("type: TelechatConfig\n    intermediate_size: 100\n    hidden_act: swiglu", 100, True),
+        ("type: TelechatConfig\n    intermediate_size: 100\n    hidden_act: gelu", 100, False),
+        ("type: Qwen2Config\n    intermediate_size: 100\n    hidden_act: silu", 100, True),
+        ("type: GPT2Config\n    intermediate_size: 100\n    hidden_act: relu", 100, False),
+    ],
+)
+def test_a_network_is_gated_if_its_model_or_its_activation_is(
+    model: str, width: int | None, gated: bool | None
+) -> None:
+    reading = read(mindformers().replace("type: LlamaConfig", model), name="run.yaml")
+    found = given(reading)
+    assert (found.get("workload.model.ffn_hidden"), found.get("workload.model.gated_ffn")) == (width, gated)
+    told = "model_config.type" in unknown(reading)
+    assert told is (width is not None and gated is None)
+
+
 def test_degrees_that_do_not_hold_are_not_stated() -> None:
     for changes, what in (
         ({"parallel": False}, "use_parallel: False"),

@@ -9,9 +9,10 @@ from pathlib import Path
 from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
-from clusterspec.procurement.growth import Phase, growth
+from clusterspec.procurement.growth import Phase, growth, leaves_of_nodes
 from clusterspec.spec.model import PhaseSpec
 from tests.cli.conftest import Call, call  # noqa: F401 - the fixture
+from tests.cluster.resolving import clean
 from tests.studies.test_fleets import WORK, fleet_of
 
 
@@ -129,3 +130,26 @@ def test_estimate_bill_and_report_show_the_phases(call: Call) -> None:  # noqa: 
         assert (first["date"], first["nodes"], first["reserved_ports"], last["nodes"]) == ("2030-01-01", 32, 256, 64)
     assert call("report", "x.yaml", "-o", "x.html").status == 0
     assert "Growth of p" in Path("x.html").read_text("utf-8")
+
+
+def test_the_first_nodes_are_at_the_leaves_of_their_blocks_or_fill_ports_in_order() -> None:
+    """Blocks of 8 nodes have two leaves. Without levels, leaves of 32 ports hold four
+    nodes of 8 NICs; on 8 rails a leaf of each rail holds 32 nodes.
+    """
+    quantum = "switch: quantum-2-qm9700, technology: infiniband-ndr"
+    tree = f"platform: dgx-h100, nodes: 16, scale_out: {{{quantum}, topology: fat-tree}}"
+    rails = f"platform: dgx-h100, nodes: 64, scale_out: {{{quantum}, topology: rail-optimized}}"
+    levels = (
+        "platform: dgx-h100, nodes: 16, scale_out: {technology: infiniband-ndr, levels: [{name: leaf, nodes: 8,"
+        " switch_ports: 64, uplink_bandwidth: 400 Gb/s, oversubscription: 1}]}"
+    )
+    for text, counts in (
+        (tree, {1: 1, 4: 1, 5: 2, 8: 2, 9: 3, 16: 4}),
+        (rails, {1: 8, 32: 8, 33: 16, 64: 16}),
+        (levels, {1: 2, 4: 2, 8: 2, 9: 4, 16: 4}),
+    ):
+        cluster = clean(f"cluster: {{{text}}}").cluster
+        assert cluster is not None
+        fabric = count_fabric(cluster, None)
+        assert isinstance(fabric, Fabric)
+        assert {nodes: leaves_of_nodes(cluster, fabric, nodes) for nodes in counts} == counts, text

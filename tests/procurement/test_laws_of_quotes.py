@@ -33,6 +33,12 @@ EIGHT = cluster_of("technology: roce-v2, nics_per_node: 8, nic_bandwidth: 400 Gb
 @pytest.mark.parametrize(
     ("needed", "lines", "prices"),
     [
+        # a lot is a price of its unit only if the bill has one; without one in the bill, of how many is unknown
+        ({}, [("lot of AOC 400G", 1, None, 300.0)], {}),
+        ({"cable": 8}, [("lot of AOC 400G", 1, None, 300.0)], {}),
+        ({"cable": 1}, [("lot of AOC 400G", 1, None, 300.0)], {"cable": (300.0, 300.0)}),
+        ({}, [("AOC 400G", 8, None, 320.0)], {"cable": (40.0, 40.0)}),
+        ({}, [("AOC 400G", 8, 40.0, None), ("AOC 400G", 4, 30.0, None)], {"cable": (30.0, 40.0)}),
         # (6 × 200 + 2 × 180) / 8, where the lines have as many units as the bill
         ({"node": 8}, [(NODE, 6, 200.0, None), (NODE, 2, 180.0, None)], {"node": (195.0, 195.0)}),
         ({"node": 9}, [(NODE, 6, 200.0, None), (NODE, 2, 180.0, None)], {"node": (180.0, 200.0)}),
@@ -160,3 +166,20 @@ def test_a_phase_without_a_fabric_has_no_part_of_one() -> None:
     (phase,) = growth(alone, None, [PhaseSpec(date="2030-01-01", nodes=4)])
     assert (phase.leaf_switches, phase.spine_switches, phase.core_switches, phase.cables) == (0, 0, 0, 0)
     assert (phase.free_leaf_ports, phase.reserved_ports, phase.moved_cables) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("others", "kinds"),
+    [
+        ([("server, 4x L40S", 2, 99.0)], ["node", "other"]),  # less than half of the price of the eight nodes
+        ([("server, 4x L40S", 2, 100.0)], ["node", "node"]),
+        ([("server, 4x L40S", 1, 20.0), ("server, 8x L40S", 1, 150.0)], ["node", "other", "node"]),
+    ],
+)
+def test_servers_far_below_the_price_of_all_nodes_are_other_machines(
+    others: list[tuple[str, int, float]], kinds: list[str]
+) -> None:
+    lines = [QuoteLine(NODE, 8, 200.0), *(QuoteLine(*each) for each in others)]
+    assert [line.kind for line in offered_lines(lines, EIGHT)] == kinds
+    fewer = [QuoteLine(NODE, 5, 200.0), *(QuoteLine(*each) for each in others)]
+    assert {line.kind for line in offered_lines(fewer, EIGHT)} == {"node"}, "five are not the nodes of the machine"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.procurement.offered import Offered, offered_lines
-from clusterspec.procurement.part_names import kind_of_part, kinds_of_words, plain_part
+from clusterspec.procurement.offered import Offered, is_option, is_service, offered_lines
+from clusterspec.procurement.part_names import described, kind_of_part, kinds_of_words, plain_part, words_of
 from clusterspec.spec.model import QuoteLine
 from tests.analysis.jobs import study_of
 
@@ -260,3 +260,58 @@ def test_a_word_of_figures_is_read_in_bounded_time() -> None:
     assert kinds_of_words("1" * 3000) == []
     assert kinds_of_words("1x" * 1000 + "g-" * 100) == []
     assert kinds_of_words("800g-2xdr4") == kinds_of_words("2x400g-sr4") == ["transceiver"]
+
+
+ROCE = HGX % "roce-v2"
+
+
+@pytest.mark.parametrize(
+    ("part", "ways"),
+    [
+        ("DAC 800G to 2x 400G", 2),
+        ("DAC 800G into 4x 200G QSFP112", 4),
+        ("AOC 800G auf 8x 100G", 8),
+        ("AOC 400G QSFP-DD 15 m", 1),
+        ("DAC 800G to 3x 400G", 1),  # cables divide by two, four or eight
+        ("transceiver 800G to 2x 400G", 1),  # no cable
+    ],
+)
+def test_a_divided_cable_carries_as_many_links_as_its_text_counts(part: str, ways: int) -> None:
+    (line,) = offered(ROCE, QuoteLine(part, 10, 100.0))
+    assert line.ways == ways
+
+
+@pytest.mark.parametrize(
+    ("line", "service", "option"),
+    [
+        (QuoteLine("support for three years", 1, 5.0), True, False),
+        (QuoteLine("HGX H100 server", 8, 5.0), False, False),
+        (QuoteLine("HGX H100 server", 8, -5.0), True, False),  # taken back
+        (QuoteLine("Option: HGX H100 server", 0, 5.0), False, True),
+        (QuoteLine("Option: HGX H100 server", 2, 5.0), False, False),  # chosen
+        (QuoteLine("Option: HGX H100 server", None, None, 10.0), False, False),
+        (QuoteLine("HGX H100 server", 0, 5.0), False, False),
+    ],
+)
+def test_services_and_options_are_no_parts_of_the_bill(line: QuoteLine, service: bool, option: bool) -> None:
+    assert (is_service(line), is_option(line)) == (service, option)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("gpu server", ("gpu server", (), ())),
+        ("gpu server, cumulus, with rails", ("gpu server", (" cumulus",), ())),
+        ("gpu server, 8x h100", ("gpu server", (" 8x h100",), ())),
+        ("gpu server 8x h100, cumulus", ("gpu server ", (" cumulus",), (" h100",))),
+        ("cable for leaf switch", ("cable ", (), ())),
+    ],
+)
+def test_a_description_has_a_head_what_is_added_to_it_and_what_it_holds(
+    text: str, pieces: tuple[str, tuple[str, ...], tuple[str, ...]]
+) -> None:
+    assert described(text) == pieces
+
+
+def test_the_words_of_a_line_are_in_lower_case_and_order_codes_whole() -> None:
+    assert words_of(QuoteLine("MMA4Z00-NS, 2x OSFP")) >= {"mma4z00-ns", "osfp"} and words_of(QuoteLine(None)) == set()

@@ -191,3 +191,8 @@ def test_cached_input_costs_the_attention_of_the_computed_tokens_to_it() -> None
     assert split == pytest.approx(
         {"per_million_input_tokens": 6 * 0.25 / 300 * 1e6, "per_million_generated_tokens": 6 * 0.75 / 100 * 1e6}
     )
+    times.output_tokens_per_second = 0.5  # 200 times as slow, and as expensive
+    slow = {term.name: term.value for term in costs_by_kind(second, given)}
+    assert slow == pytest.approx({name: 200 * value for name, value in split.items()})
+    times.output_tokens_per_second = 0.0
+    assert not list(costs_by_kind(second, given))

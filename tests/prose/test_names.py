@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from clusterspec.catalog import Catalog
@@ -9,6 +12,7 @@ from clusterspec.prose.blocks import ProseLine
 from clusterspec.prose.known_figures import KnownFigures
 from clusterspec.prose.lexicon import Channel, FigureScope
 from clusterspec.prose.subjects import UNKNOWN, Mention, NameIndex
+from clusterspec.prose.tier_comparison import _is_of_replaced_figure
 from clusterspec.prose.tokenize import tokens
 from tests.effort import each
 
@@ -186,3 +190,22 @@ def test_siblings_of_an_interconnect_are_its_other_generations() -> None:
 def test_a_lane_of_a_scope_keeps_its_rate_at_any_width() -> None:
     lanes = {width: figures(f"PCIe 5 x{width}", Channel.HOST)[FigureScope.LANE] for width in (1, 4, 16)}
     assert set(lanes.values()) == {3.938}
+
+
+@each(
+    ("text", "ratio", "same"),
+    [
+        ("2.35 times as fast (4.8 instead of 2.039 TB/s)", 2.354, True),
+        ("2.35 times as fast (4.8 instead of 2.039 TB/s)", 2.40, True),  # 2 % apart
+        ("2.35 times as fast (4.8 instead of 2.039 TB/s)", 2.41, False),
+        ("2.35 times as fast (4.8 instead of 2.039 TB/s)", 2.30, False),
+        ("twice as fast, 800 GB/s up from 400 GB/s", 2.0, True),
+        ("twice as fast, 800 GB/s up from 400 GB/s", 4.0, False),
+        ("twice as fast, 800 GB/s and not 400 GB/s", 2.0, False),
+        ("18 times, 900 GB/s compared with 50 GB/s", 18.0, True),
+        ("18 times, 900 rather than slow", 18.0, False),
+    ],
+)
+def test_a_ratio_of_a_figure_to_the_one_it_replaces_compares_no_tiers(text: str, ratio: float, same: bool) -> None:
+    sentence: Any = SimpleNamespace(words=tokens([ProseLine(1, text)]))
+    assert _is_of_replaced_figure(sentence, ratio) is same

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from clusterspec.analysis.outputs import estimate
 from clusterspec.money import Money
 from clusterspec.records import replace
 from clusterspec.results import Input, Tool, expectations
@@ -13,8 +14,10 @@ from clusterspec.results.decision import DiffReport, Effect, SpecDiff
 from clusterspec.results.diagnosis import Cause, ComparedRow
 from clusterspec.results.faults import FaultRow, FaultsReport, FirstYear, PairRow, Stock, YearlyCost, YearlyGoodput
 from clusterspec.results.fleet import FleetDiffReport, _top_fields
+from clusterspec.results.machine import Operation, Schedule
 from clusterspec.results.search import LayoutRow, SearchReport, Separation
 from clusterspec.results.serving_json import serving_json
+from clusterspec.results.survival import Curve
 from clusterspec.results.verdict import Risk
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
@@ -161,3 +164,47 @@ def test_a_risk_in_days_is_one_in_seconds() -> None:
     assert Risk("late", 2.0, None, "").to_json()["seconds"] == 172800
     assert Risk("late", 0.0, None, "").seconds == 0
     assert Risk("late", None, None, "").to_json()["seconds"] is Risk("late", 1.0, None, "").to_json()["money"] is None
+
+
+@pytest.mark.parametrize(
+    ("joint", "crossing", "taper", "left"),
+    [
+        (True, 1.0, 4.0, 12.5e9),
+        (True, 0.5, 4.0, 25e9),  # half of the traffic crosses it
+        (True, 0.2, 4.0, 50e9),  # so little that it takes nothing
+        (True, 1.0, 1.0, 50e9),
+        (False, 1.0, 4.0, 50e9),  # there is a table for each oversubscription
+    ],
+)
+def test_an_oversubscription_leaves_the_traffic_that_crosses_it_its_part_of_a_nic(
+    joint: bool, crossing: float, taper: float, left: float
+) -> None:
+    curve = Curve((1.0,), (2.0,), (0.0,), joint, False, (((0.5,),),), crossing)
+    assert curve.network_rate(50e9, taper) == left
+
+
+def test_a_curve_is_written_with_five_digits_of_its_logarithms() -> None:
+    found = Curve((1.1234567,), (2.0,), (0.000004,), True, False, (((0.123456, 1.0),), ((3.0000051,),)), 0.25).to_json()
+    assert (found["x"], found["y"], found["z"]) == ([1.12346], [2.0], [0.0])
+    assert found["tables"] == [[[0.12346, 1.0]], [[3.00001]]]
+    assert (found["joint"], found["ratio"], found["crossing"]) == (True, False, 0.25)
+
+
+def test_a_schedule_is_written_without_its_operations() -> None:
+    one = Operation(0, False, 1, 0, 0.0, 1.5)
+    found = Schedule("1f1b", 4, 1, 8, 4, 1.0, 0.5, 2.0, 3.0, 10.0, 9.5, (one,)).to_json()
+    assert "operations" not in found and len(found) == 11
+    assert (found["stages"], found["micro_batches"], found["drawn"], found["idle"]) == (4, 8, 4, 3.0)
+    assert (found["predicted"], found["simulated"]) == (10.0, 9.5)
+
+
+def test_a_report_counts_accelerators_and_nodes_with_and_without_work() -> None:
+    text = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: %s}\nlayout: {tp: 2, nodes: 2}\n"
+    text += "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}\n"
+    some, whole = (estimate(study_text(text % nodes, SETTINGS)) for nodes in (3, 2))
+    assert (some.used_text(), some.used_text("")) == ("16 of 24 accelerators", "16 of 24")
+    assert (whole.used_text(), whole.used_text("rank"), whole.used_text("")) == ("16 accelerators", "16 ranks", "16")
+    assert (some.nodes_text(), whole.nodes_text(" of H100")) == ("3 nodes, 1 node idle", "2 nodes of H100")
+    assert some.accelerators_away == {}
+    nothing = estimate(study_text("clusterspec: 1\nworkload: {model: llama-3.1-8b}\n", SETTINGS))
+    assert nothing.used_text() == nothing.nodes_text() == ""

@@ -73,6 +73,13 @@ SPARSE, SLOW = "multiplies the peak with 2:4 sparsity", "128 accelerators at 40%
 @each(
     ("text", "words"),
     [
+        # also four times 989.4; 40 % of 128 x 989.4 TFLOP/s are 50.7 PFLOP/s
+        ("128 x 2015 TFLOP/s x 40 % = 103.2 PFLOP/s.", SPARSE),
+        ("128 x 2022 TFLOP/s x 40 % = 103.5 PFLOP/s.", ""),
+        ("128 x 3958 TFLOP/s x 40 % = 202.6 PFLOP/s.", SPARSE),
+        ("128 x 2968 TFLOP/s x 40 % = 152.0 PFLOP/s.", ""),
+        ("128 x 1484 TFLOP/s x 40 % = 76.0 PFLOP/s.", SLOW),
+        ("128 x 495 TFLOP/s x 40 % = 25.3 PFLOP/s.", ""),
         # 128 x 989 TFLOP/s x 0.4 = 5.07e16; twice 989 is 1,979, within 2 %
         ("128 GPUs x 989 TFLOP/s x 0.4 = 5.06e16 FLOP/s.", ""),
         ("128 GPUs x 1,979 TFLOP/s x 0.4 = 1.01e17 FLOP/s.", SPARSE),

@@ -9,8 +9,12 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.models import Model
 from clusterspec.rules.knowledge import named_choices
+from clusterspec.rules.knowledge.stated_figures import stated_figures
+from clusterspec.rules.knowledge.text_amounts import amounts_in
+from clusterspec.rules.knowledge.text_quantities import sentence_quantities
 from clusterspec.rules.networks.data_exceeds_store import _kept_checkpoints_in
 from clusterspec.studies import study_text
+from tests.effort import each
 from tests.settings import SETTINGS
 
 
@@ -64,3 +68,96 @@ def test_groups_are_placed_where_a_design_has_a_machine_and_a_layout(sections: s
     facts: Any = study_text(f"clusterspec: 1\n{sections.replace('WORK', work)}", SETTINGS).facts()
     assert (facts.placements is not None) is placed
     assert (facts.design.cluster is not None and facts.design.layout is not None) is placed
+
+
+BYTES, RATE, SECONDS, PER_SECOND, WATTS = (0, 0, 0, 1), (0, 0, -1, 1), (0, 0, 1, 0), (0, 0, -1, 0), (0, 1, 0, 0)
+PLAIN = (0, 0, 0, 0)
+
+
+@each(
+    ("text", "value", "dimensions", "noun", "per"),
+    [
+        ("400G ports", 400e9 / 8, RATE, "", ""),
+        ("989 TFLOPS of each GPU", 989e12, PLAIN, "flop", ""),
+        ("300 EFLOP", 300e18, PLAIN, "flop", ""),
+        ("2 million GB of logs", 2e15, BYTES, "", ""),
+        ("1.5 millions d'octets", 1.5e6, BYTES, "", ""),
+        ("80 Go de mémoire", 80e9, BYTES, "", ""),
+        ("80 Gio de mémoire", 80 * 2**30, BYTES, "", ""),
+        ("2 minuti", 120.0, SECONDS, "", ""),
+        ("3 seconden per stap", 3.0, SECONDS, "", "step"),
+        ("64 000 nœuds", 64_000.0, PLAIN, "node", ""),
+        ("2 Mrd. Token", 2e9, PLAIN, "token", ""),
+        ("30 kW per rack", 30e3, WATTS, "", "rack"),
+        ("8 GPUs per node", 8.0, PLAIN, "accelerator", "node"),
+        ("40 GB/s per GPU", 40e9, RATE, "", "accelerator"),
+        ("3 million tokens a day", 3e6 / 86_400, PER_SECOND, "token", ""),
+        ("5 M requests per hour", 5e6 / 3600, PER_SECOND, "request", ""),
+        ("90 % of the nodes", 0.9, PLAIN, "", ""),
+    ],
+)
+def test_a_figure_has_the_value_the_unit_and_the_thing_of_its_words(
+    text: str, value: float, dimensions: tuple[int, ...], noun: str, per: str
+) -> None:
+    (found,) = stated_figures(text)
+    assert (found.dimensions, found.noun, found.per) == (dimensions, noun, per)
+    assert found.value == pytest.approx(value)
+
+
+@each(
+    ("text", "rounding"),
+    [
+        ("64 nodes", 0.0),  # a count is exact
+        ("652 kW", 0.5 / 652),
+        ("650 kW", 5 / 650),
+        ("1.5 TB", 0.05 / 1.5),
+        ("2 million tokens", 0.5 / 2),
+        ("2.5 nodes", 0.05 / 2.5),
+    ],
+)
+def test_a_figure_is_rounded_to_half_of_its_last_digit(text: str, rounding: float) -> None:
+    (found,) = stated_figures(text)
+    assert found.rounding == pytest.approx(rounding)
+
+
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
+
+
+@each(
+    ("words", "seconds"),
+    [
+        ("half a day", 0.5 * DAY),
+        ("half an hour", 0.5 * HOUR),
+        ("two and a half hours", 2.5 * HOUR),
+        ("deux heures et demie", 2.5 * HOUR),
+        ("an hour and a half", 1.5 * HOUR),
+        ("zwei Wochen", 14 * DAY),
+        ("ten days", 10 * DAY),
+        ("eleven minutes", 11 * MINUTE),
+        ("thirty days", 30 * DAY),
+        ("twenty-five minutes", 25 * MINUTE),
+    ],
+)
+def test_a_time_in_words_is_the_same_for_both_readers(words: str, seconds: float) -> None:
+    sentence = f"It takes {words}."
+    assert [one.value for one in amounts_in(sentence)] == [seconds]
+    assert [one.value for _, found in sentence_quantities(sentence) for one in found] == [seconds]
+
+
+@each(
+    ("words", "seconds"),
+    [
+        ("a half day", 0.5 * DAY),
+        ("a quarter of an hour", 0.25 * HOUR),
+        ("an hour", HOUR),
+        ("twenty five minutes", 25 * MINUTE),
+    ],
+)
+def test_amounts_have_times_of_an_article_and_of_parts(words: str, seconds: float) -> None:
+    assert [one.value for one in amounts_in(f"It takes {words}.")] == [seconds]
+    assert amounts_in("It takes three quarters of an hour.")[-1].value == 0.75 * HOUR
+
+
+@pytest.mark.parametrize("words", ["zweieinhalb Tage", "two and a half days"])
+def test_a_half_within_a_word_counts(words: str) -> None:
+    assert [one.value for _, found in sentence_quantities(words) for one in found] == [2.5 * DAY]

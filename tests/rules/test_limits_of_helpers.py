@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,11 +14,13 @@ from clusterspec.rules.advice.remedies import may_fit
 from clusterspec.rules.configured import MOST, bounded_problems
 from clusterspec.rules.fabric import endpoints_exceed_fabric, switch_of_another_technology
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
+from clusterspec.rules.knowledge.served import is_twice, prompts_processed
 from clusterspec.rules.layout.stage_layers_mismatch import _place_of_empty_stage
 from clusterspec.rules.pipeline.fewer_microbatches_than_stages import _dualpipe_problem
 from clusterspec.rules.serving.chunks_exceed_token_target import _share_of_steps
 from clusterspec.rules.serving.weights_leave_no_cache import _fewer_sequences_advice
 from clusterspec.studies import study_text
+from tests.effort import each
 from tests.settings import SETTINGS
 
 
@@ -217,3 +220,23 @@ def test_memory_that_is_kept_free_for_sampling_is_less_with_fewer_sequences(
         job=SimpleNamespace(workload=SimpleNamespace(serving=serving)),
     )
     assert _fewer_sequences_advice(stored) == advice
+
+
+@each(
+    ("one", "other", "twice"),
+    [(2.0, 1.0, False), (2.04, 1.0, False), (2.06, 1.0, True), (3.0, 1.0, True), (1.0, 2.0, False)],
+)
+def test_a_rate_is_more_than_twice_another_at_the_rounding_of_messages(one: float, other: float, twice: bool) -> None:
+    assert is_twice(one, other) is twice
+
+
+@each(
+    ("replicas", "ranks", "service", "prompts"),
+    [(2, 4, 0.5, 16.0), (1, 1, 0.25, 4.0), (2, 4, 0.0, inf), (None, 1, 0.5, inf)],
+)
+def test_prefill_engines_process_a_prompt_at_a_time_on_each_rank(
+    replicas: int | None, ranks: int, service: float, prompts: float
+) -> None:
+    engines = SimpleNamespace(replicas=replicas, attention_dp=ranks) if replicas else None
+    served: Any = SimpleNamespace(load=SimpleNamespace(prefill=engines), times=SimpleNamespace(prompt_service=service))
+    assert prompts_processed(served) == prompts

@@ -263,3 +263,12 @@ def test_short_parts_of_an_all_to_all_go_by_lines_and_longer_ones_by_chunks() ->
     assert alone == pytest.approx([7.2e-6, 11.8e-6])
     without = replace(FOUR, between=replace(BETWEEN, protocols=frozenset({"Simple"})))
     assert [one.protocol for one in algorithms.direct_all_to_all(without)] == ["Simple"]
+
+
+@pytest.mark.parametrize("ranks", [1, 8])
+def test_ranks_of_islands_whose_rails_are_apart_reach_each_other_along_a_rail_only(ranks: int) -> None:
+    """One rank of each island forms a rail, so that all of them send directly; eight ranks have to relay."""
+    apart = Paths(4 * ranks, 4, replace(INSIDE, ranks=ranks), replace(BETWEEN, rails_apart=True))
+    kinds = [bool([*each(apart)]) for each in (algorithms.direct_all_to_all, algorithms.staged_all_to_all)]
+    assert kinds == ([True, False] if ranks == 1 else [False, True])
+    assert not [*algorithms.staged_all_to_all(replace(FOUR, between=replace(BETWEEN, relays=False)))]

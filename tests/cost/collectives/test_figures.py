@@ -9,10 +9,12 @@ from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.cost.collectives import Candidate, Paths, falls_back_to_sockets, network_of
 from clusterspec.cost.collectives.paths import busbw_ceiling, group_paths
-from clusterspec.cost.collectives.predict import CollectiveTiming, uncertainty_band, with_measured_shares
+from clusterspec.cost.collectives.predict import CollectiveRow, CollectiveTiming, uncertainty_band, with_measured_shares
+from clusterspec.cost.measured import largest_possible_busbw
 from clusterspec.quantity import Figure, bus_factor
 from clusterspec.records import replace
 from clusterspec.source import Assumed, Cited, Measured, Origin
+from tests.cluster.resolving import cluster_of
 from tests.cost.collectives.machines import H100, nodes_of
 from tests.effort import each
 
@@ -244,3 +246,20 @@ def test_a_collective_is_bound_by_what_takes_half_its_time(
     assert cost.device_seconds == pytest.approx(size)
     assert cost.algbw == pytest.approx(size / (4 + size)) and cost.busbw == pytest.approx(0.5 * cost.algbw)
     assert cost.uncertainty == pytest.approx((cost.high - cost.low) / 2 / cost.seconds)
+
+
+def test_the_lowest_rate_of_a_row_is_that_of_its_slow_end() -> None:
+    """100 GB/s in 1 s, and at worst 1.25 s."""
+    row = CollectiveRow("all-reduce", 8, 1e9, 1.0, 0.9, 1.25, 50e9, 100e9, 450e9, "latency", "scale-up", "ring")
+    assert row.least_busbw == 80e9
+    assert replace(row, high=0.0).least_busbw == 100e9
+
+
+@pytest.mark.parametrize(
+    ("collective", "highest"), [("all-gather", 495e9), ("all-reduce", 770e9), ("broadcast", 495e9)]
+)
+def test_no_run_in_a_node_exceeds_its_links_by_more_than_a_tenth(collective: str, highest: float) -> None:
+    """450 GB/s of NVLink; with reduction in switches 8 ranks send 9/8 of the data instead of 14/8: 700 GB/s."""
+    node = cluster_of("cluster: {platform: dgx-h100, nodes: 4}")
+    for one in (node, replace(node, scale_up=replace(node.scale_up, in_network_reduction=False))):
+        assert largest_possible_busbw(one, collective, contiguous_placement(one, 8)) == pytest.approx(highest)

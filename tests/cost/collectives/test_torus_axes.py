@@ -239,3 +239,12 @@ def test_groups_of_one_node_use_no_network() -> None:
     inside, across = (group_paths(cards, contiguous_placement(cards, ranks)) for ranks in (8, 16))
     assert inside is not None and across is not None
     assert (inside.nodes, across.nodes) == (1, 2)
+
+
+def test_ranks_of_half_a_chip_are_two_to_a_step_along_an_axis() -> None:
+    """TPU7x has two ranks per chip: every eighth rank of a plane of fours is the next chip of the second axis."""
+    halves = torus("[4, 4, 4]", "tpu-v7x", 16)
+    assert halves.ranks_per_accelerator == 2
+    for stride, sides in ((1, (4, 1, 1)), (2, (4, 1, 1)), (4, (2, 2, 1)), (8, (4, 1, 1)), (32, (4, 1, 1))):
+        one = replace(contiguous_placement(halves, 8), accelerators=sides[0], stride=stride)
+        assert [(axis.side, axis.step, axis.wraps) for axis in torus_axes(halves, one)] == [sides], stride

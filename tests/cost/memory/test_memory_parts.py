@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from clusterspec.cost.memory.fullest import memory_use
+from clusterspec.cost.memory.states import _gradient_shards
 from tests.cost.memory.designs import design, experts, model
 
 TOKENS = 2048
@@ -200,3 +202,22 @@ def test_full_sharding_gathers_two_layers_and_reduces_one() -> None:
 def test_context_parallelism_has_keys_and_values_under_way(method: str, size: int) -> None:
     found = leaves(model(vocab=1000), cp=2, cp_method=method, framework="custom", software_year=2026)
     assert found["context_exchange"] == 2 * (TOKENS / 2) * size * 64
+
+
+@pytest.mark.parametrize(
+    ("sharding", "sync", "once", "batches", "shards"),
+    [
+        ("zero2", None, 0.0, 4, (8.0, 2.0)),
+        ("zero2", None, 1.0, 4, (1.0, 1.0)),  # a pipeline that reduces at its end keeps whole gradients
+        ("zero2", "step", 0.0, 4, (1.0, 1.0)),
+        ("zero2", "step", 0.0, 1, (8.0, 2.0)),  # one micro-batch leaves nothing to accumulate
+        ("zero1", None, 0.0, 4, (1.0, 1.0)),
+    ],
+)
+def test_gradients_are_sharded_unless_they_are_accumulated_whole(
+    sharding: str, sync: str | None, once: float, batches: int, shards: tuple[float, float]
+) -> None:
+    """8 ranks shard them, and 2 those of experts."""
+    layout = SimpleNamespace(sharding=sharding, gradient_sync=sync)
+    job: Any = SimpleNamespace(layout=layout, synchronizes_once=once, micro_batches=batches, shards=8, expert_shards=2)
+    assert _gradient_shards(job) == shards

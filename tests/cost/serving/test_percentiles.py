@@ -123,6 +123,8 @@ FIGURES: list[tuple[Callable[[], object], object]] = [
     (lambda: [round(UNIFORM.prompt_share_at(share, [(101.0, 1.0)]), 4) for share in (0.1, 0.5, 0.9)], [0.1, 0.5, 0.9]),
     # half of the requests have 100 steps, the others 200: parameters 2 and 2, 3 x^2 - 2 x^3
     (lambda: round(UNIFORM.prompt_share_at((0.25 + 0.15625) / 2, [(101.0, 0.5), (201.0, 0.5)]), 4), 0.25),
+    # the same of the two fifths of the requests that have more than one token
+    (lambda: round(UNIFORM.prompt_share_at((0.25 + 0.15625) / 2, [(101.0, 0.2), (201.0, 0.2)]), 4), 0.25),
     # of 24 parts the first has 1 - (23/24)² and the last (1/24)² of the requests
     (lambda: [part for _, part in quantiles.lengths_in_parts(EVEN)][:: quantiles.PARTS - 1], [47 / 576, 1 / 576]),
     (lambda: [length for length, _ in quantiles.lengths_in_parts(EVEN)], [100.0] * 24),

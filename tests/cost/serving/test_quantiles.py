@@ -15,6 +15,7 @@ from clusterspec.cost.serving.quantiles import (
     _part_to_zero,
     beta_share,
     bisected_interval,
+    clustered_quantile,
     compound_share,
     first_fixed_point,
     lengths_in_parts,
@@ -196,3 +197,9 @@ def test_a_bracketing_search_encloses_the_zero_and_needs_fewer_calls_than_halvin
 
 def test_a_random_walk_of_prompts_waits_two_thirds_of_its_mean_distance() -> None:
     assert pytest.approx(0.5319230, abs=1e-6) == WALK
+
+
+def test_a_share_that_no_count_reaches_ends_after_twenty_deviations() -> None:
+    """4 + 20 x 2 + 20 events at random; one cluster of 2: 20 x 2 x (1 + 1 + 1)."""
+    assert poisson_quantile(4.0, 1.5) == 64
+    assert clustered_quantile(2.0, 2.0, 1.5) == 120

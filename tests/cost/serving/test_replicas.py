@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from math import exp
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clusterspec.cluster.requests import Lengths
+from clusterspec.cost.serving import replica_waits
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
@@ -246,3 +249,53 @@ def test_prompts_beyond_those_of_a_step_wait_for_the_next(drawn: float, most: in
     assert (drawn, most) != (1.0, 1) or behind == pytest.approx(exp(-1))
     assert cycle.wait == pytest.approx(PLAIN - LATE + PLAIN + behind * 0.1, rel=1e-6)
     assert several.wait == pytest.approx(cycle.wait, rel=1e-6), "each of four replicas has the same mean"
+
+
+def waiting(patch: pytest.MonkeyPatch, found: ReplicaSteps | Reception, ahead: bool = False) -> Any:
+    """An engine whose steps are ``found`` at any rate of prompts of one length."""
+    patch.setattr(replica_waits, "steps_at_rate", lambda *_: found)
+    patch.setattr(replica_waits, "reception_at", lambda *_: found)
+    patch.setattr(replica_waits, "variation_seconds", lambda *_: 0.0)
+    return SimpleNamespace(decode=SimpleNamespace(runs_ahead=ahead))
+
+
+DECODE_STEP = StepTime((), 1.0, 0.02, 0.015)
+
+
+@pytest.mark.parametrize(
+    ("steps", "number", "ahead", "wait"),
+    [
+        # the prompt alone takes 0.1 s; half an interval of 0.1 s passes until its engine receives it
+        (1.0, 1.0, False, 0.05),
+        (1.0, 5.0, False, 0.05 + 0.2),  # five prompts in five steps: three of them on average
+        (2.0, 5.0, False, 0.05 + 0.1),  # a prompt of two steps takes both, however many others come
+        (3.0, 5.0, False, 0.05 + 0.2),
+        (3.0, 5.0, True, 0.02 + 0.05 + 0.2),  # a step formed ahead runs before
+    ],
+)
+def test_prompts_that_are_received_together_wait_for_half_of_an_interval_and_for_each_other(
+    monkeypatch: pytest.MonkeyPatch, steps: float, number: float, ahead: bool, wait: float
+) -> None:
+    rare = Reception(waiting=0.1, some=1e-12, number=number, longer=0.1, after=0.0, later=0.1, decoded=10.0)
+    prompts = StepTime((), steps, 0.1 * steps, 0.09 * steps)
+    found = replica_waits.wait_for_reception(waiting(monkeypatch, rare, ahead), 1e-12, (DECODE_STEP, prompts), 0.1)
+    assert found == pytest.approx(wait)
+
+
+@pytest.mark.parametrize(
+    ("lead", "floor", "ended", "wait"),
+    [
+        # half a decode step of 0.02 s, then three steps of 0.1 s, of which the prompt alone takes one
+        (None, 0.0, 0.0, 0.01 + 0.2),
+        (None, 0.12, 0.0, 0.01 + 0.22),  # the first launch takes longer than the device
+        (0.05, 0.12, 0.0, 0.01 + 0.2),  # the decode step of 0.02 s before it hides the difference
+        (None, 0.0, 0.2, 0.01 + 0.03 + 0.2),  # half of the 0.2 prompts of a decode step come before: 0.1 x 3 x 0.1 s
+    ],
+)
+def test_a_prompt_of_replicas_waits_for_the_running_step_earlier_prompts_and_launches(
+    monkeypatch: pytest.MonkeyPatch, lead: float | None, floor: float, ended: float, wait: float
+) -> None:
+    found = ReplicaSteps(16.0, 1e-12, 0.02, 0.1, 4.0, chunks=3.0, lead=lead, device=0.1)
+    prompts = StepTime((), 1.0, 0.1, 0.09, floor)
+    engine = waiting(monkeypatch, found)
+    assert replica_waits.wait_of_replicas(engine, (30.0, ended), (DECODE_STEP, prompts), 0.1) == pytest.approx(wait)

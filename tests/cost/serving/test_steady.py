@@ -329,3 +329,51 @@ def test_the_budget_limits_no_sequences_of_a_run_without_later_prompts(places: i
     load = replace(CLOSED.load, requests=requests, concurrency=requests)
     run = CLOSED._replace(load=load, limit=float(places))
     assert run.decode.attention_ranks == 1 and run.most_sequences_with_prompts == pytest.approx(most)
+
+
+@each(
+    ("concurrency", "replicas", "share"),
+    [
+        (1, 1, 0.0),
+        (2, 1, 1 / 2),  # on one engine a request finds all but itself
+        (10, 1, 9 / 10),
+        (2, 2, 0.0),  # one on each of two engines
+        (3, 2, 2 / 3),  # of three, two share an engine
+        (6, 2, 5 / 6),
+        (6, 4, 2 / 3),
+        (3, 4, 0.0),
+    ],
+)
+def test_requests_of_a_loop_share_engines_as_far_as_they_are_more(
+    concurrency: int, replicas: int, share: float
+) -> None:
+    one = CLOSED._replace(
+        load=replace(CLOSED.load, concurrency=concurrency), decode=replace(CLOSED.decode, replicas=replicas)
+    )
+    assert one.share_with_others == pytest.approx(share)
+
+
+@each(
+    ("load", "requests", "concurrency", "at_once"),
+    [
+        ("offline", 100, None, True),
+        ("closed", 100, 100, True),
+        ("closed", 100, 99, False),
+        ("closed", 100, None, False),
+        ("closed", None, 100, False),
+        ("open", 100, 100, False),
+    ],
+)
+def test_a_run_sends_all_requests_at_once_if_a_loop_has_as_many_in_flight(
+    load: str, requests: int | None, concurrency: int | None, at_once: bool
+) -> None:
+    one = replace(CLOSED.load, load=load, requests=requests, concurrency=concurrency)
+    assert CLOSED._replace(load=one).sent_at_once is at_once
+
+
+def test_a_wave_has_places_for_all_requests_and_no_prefill_engines() -> None:
+    places = int(CLOSED.limit * CLOSED.decode.attention_ranks)
+    for requests, one in ((places - 1, True), (places, True), (places + 1, False)):
+        assert CLOSED._replace(load=replace(CLOSED.load, load="offline", requests=requests)).in_one_wave is one
+    apart = APART._replace(load=replace(APART.load, load="offline", requests=1))
+    assert apart.sent_at_once and not apart.in_one_wave
