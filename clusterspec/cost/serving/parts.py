@@ -38,22 +38,24 @@ BY_PASS = ("bytes_read", "flops", "calls", "layers", "depth")
 
 
 def step_parts(
-    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
+    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float, *, rows: float
 ) -> tuple[Part, ...]:
-    """All parts of a step: ``tokens`` on each of ``busy`` attention ranks, and ``sequences`` that produce a token."""
+    """All parts of a step: ``tokens`` on each of ``busy`` attention ranks, in ``rows`` of dense products and
+    collectives, and ``sequences`` that produce a token.
+    """
     if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
         return alternating_step_parts(engine, tokens, sequences, attention, busy)
     experts = expert_parts(engine, tokens, busy) if engine.whole.moe_layers else ()
-    dense = dense_part(engine, tokens)
+    dense = dense_part(engine, rows)
     return (
         dense,
         *depth_parts(engine, dense),
         head_part(engine, sequences),
         *experts,
         *attention,
-        _activation_part(engine, tokens, busy),
-        *_all_reduce_parts(engine, tokens),
-        *exchange_parts(engine, tokens, busy),
+        _activation_part(engine, rows, busy),
+        *_all_reduce_parts(engine, rows),
+        *exchange_parts(engine, rows, busy),
         _launch_part(engine, sequences),
     )
 
