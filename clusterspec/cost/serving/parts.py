@@ -235,11 +235,12 @@ def _dense_prompt_parts(engine: Engine, layers: float, tokens: float, length: fl
     before, rate = length - fresh / 2, rates.attention_rate(length, widths / 2)
     window = float(model.window.tokens) if model.window else 0.0
     seen, computed = min(before, window), min(before, window + constants.ATTENTION_TILE)
-    each = 2 * tokens * share_of_heads(model.heads, engine.layout.tp) * widths
-    flops = each * (layers * before + whole.window_layers * seen)
-    if whole.window_layers and flops:
-        windows = whole.window_layers * computed / rates.attention_rate(min(length, 2 * window), widths / 2)
-        rate = flops / (each * (layers * before / rate + windows))
+    heads = 2 * tokens * share_of_heads(model.heads, engine.layout.tp)
+    each, windowed = heads * widths, whole.window_layers * _windowed_widths(engine, widths) * heads
+    flops = each * layers * before + windowed * seen
+    if windowed and flops:
+        windows = rates.attention_rate(min(length, 2 * window), _windowed_widths(engine, widths) / 2)
+        rate = flops / (each * layers * before / rate + windowed * computed / windows)
     numbers = {"flops": flops, "rate": rate}
     origins = table_origins(rates.table, rate="attention.prefill")
     scores = _scores_in_memory(engine, tokens, before, fresh)
@@ -250,6 +251,14 @@ def _dense_prompt_parts(engine: Engine, layers: float, tokens: float, length: fl
         "bandwidth": rates.bandwidth * constants.STREAMING.value,
     }
     return (Part("attention", roofline_time, numbers, origins),)
+
+
+def _windowed_widths(engine: Engine, widths: float) -> float:
+    """Elements of a key and a value in layers with a window, where they differ from ``widths`` of the others."""
+    window = engine.model.window
+    if window is None or not window.head_dim:
+        return widths
+    return float(window.head_dim + (window.value_head_dim or window.head_dim))
 
 
 UNFUSED = "attention.unfused"

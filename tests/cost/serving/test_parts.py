@@ -287,6 +287,8 @@ RATES: list[tuple[Callable[[], float | None], float]] = [
     (lambda: MADE.attention_rate(4096.0), 100e12 * 0.4 * 0.5 * 0.8),
     (lambda: MADE.attention_rate(4096.0, 64.0), 100e12 * 0.4 * 0.5 * 0.8 * 0.6),
     (lambda: MADE.head_width_share(256.0), 1.0),
+    (lambda: MADE.head_width_share(512.0), 1.0),  # not measured
+    (lambda: replace(MADE, single={"attention.prefill.heads_512": 0.5}).attention_rate(4096.0, 512.0), 8e12),
     (
         lambda: MADE.head_width_share(96.0),
         0.75 / (0.75 + (1 / 0.6 - 1) * 0.25),
