@@ -143,10 +143,13 @@ class KernelRates:
         ``blocks`` of weights may have scales.
 
         The share of the peak comes from a measured GEMM whose FLOPs per byte have the same ratio to the ridge point;
-        with few rows, the measured GEMM was bound by reading weights.
+        with few rows, the measured GEMM was bound by reading weights. Unless it is scaled by the best product, it is at
+        most the share of GEMMs in a row, which run at the clock that the limit of power leaves.
         """
-        share = interpolated_value(self.curves[self.gemm_table(precision, software, blocks)], rows * self.alike)
-        return peak * min(1.0, share * self.scale) * self.clock
+        table = self.gemm_table(precision, software, blocks)
+        share = interpolated_value(self.curves[table], rows * self.alike) * self.scale
+        most = self.single.get(f"{table}.sustained", 1.0) if self.scale == 1.0 else 1.0
+        return peak * min(most, share) * self.clock
 
     def dense_gemm_rate(
         self, precision: str, rows: float, peak: float, software: str = "", blocks: bool = False

@@ -269,6 +269,8 @@ RATES: list[tuple[Callable[[], float | None], float]] = [
         lambda: replace(MADE, alike=4.0).gemm_rate("bf16", 64.0, 100e12),
         100e12 * 0.5 * 0.5 * 0.8,
     ),  # four times the balance
+    (lambda: replace(MADE, single={"gemm.bf16.sustained": 0.3}).gemm_rate("bf16", 256.0, 100e12), 20e12),  # elsewhere
+    (lambda: replace(MADE, scale=1.0, single={"gemm.bf16.sustained": 0.3}).gemm_rate("bf16", 256.0, 100e12), 24e12),
     (lambda: MADE.gemm_rate("fp8", 256.0, 200e12), 200e12 * 0.5 * 0.5 * 0.8),  # no table of 8 bits: that of 16
     # 64 rows by 2^25 weights are 4.295 GFLOP, 429.5 us at a quarter of half of the peak under the power cap, 5 of floor
     (lambda: MADE.padded_gemm_rate("bf16", 16.0, 100e12), 2**32 / (2**32 / 10e12 - 5e-6) * 16 / 64),
