@@ -35,9 +35,9 @@ def graph_sizes(cluster: Cluster, most: float) -> tuple[float, ...]:
     return tuple(2.0**power for power in range(round(log2(FEWEST_ROWS)), int(log2(most)) + 1))
 
 
-def mean_compiled_rows(cluster: Cluster, tokens: float, most: float, steps: float, decoded: float) -> float:
-    """Mean rows of the ``steps`` that run ``tokens`` of prompts, at most ``most`` in each, and decode ``decoded``: all
-    steps but the last are full.
-    """
-    last = compiled_rows(cluster, tokens - (steps - 1) * most + decoded)
-    return last + (steps - 1) / steps * (compiled_rows(cluster, most + decoded) - last)
+def mean_compiled_rows(cluster: Cluster, tokens: float, full: float, last: float, steps: float) -> float:
+    """Mean rows of ``steps`` of ``tokens`` in the mean: all but the last have ``full`` tokens, and it has ``last``."""
+    if cluster.accelerator.vendor not in GRAPHS_BY_SIZE:
+        return tokens
+    rows = compiled_rows(cluster, last)
+    return rows + (steps - 1) / steps * (compiled_rows(cluster, full) - rows)

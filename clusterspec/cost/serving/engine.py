@@ -211,7 +211,7 @@ class Engine:
         every, ending = here + decoded, here / max(1.0, length) + decoded
         if decoded:  # the ranks without prompts decode in the same step
             busy += (self.layout.attention_dp - busy) * decoded / every
-        rows = mean_compiled_rows(self.cluster, tokens, most, steps, taken)
+        rows = mean_compiled_rows(self.cluster, every, most + taken, tokens - (steps - 1) * most + taken, steps)
         parts = (*step_parts(self, every, ending, attention, busy, rows=rows), *drafting_parts(self, *decoding))
         return StepTime.of(parts, steps, self.host_floor(every, ending), min(most, tokens) / here if tokens else 1.0)
 

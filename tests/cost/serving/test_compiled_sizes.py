@@ -27,12 +27,13 @@ def test_a_step_on_tpu_computes_the_next_power_of_two(tokens: float, rows: float
 
 
 @pytest.mark.parametrize(
-    ("tokens", "steps", "decoded", "rows"),
-    [(2100, 2, 0, (2048 + 64) / 2), (2000, 1, 40, 2048), (2000, 1, 60, 4096), (4096, 2, 0, 2048), (4200, 3, 0, 1408)],
+    ("last", "steps", "rows"),
+    [(52, 2, (2048 + 64) / 2), (2040, 1, 2048), (2060, 1, 4096), (2048, 2, 2048), (104, 3, 1408)],
 )
-def test_all_steps_of_a_prompt_but_the_last_are_full(tokens: float, steps: float, decoded: float, rows: float) -> None:
+def test_all_steps_of_a_prompt_but_the_last_are_full(last: float, steps: float, rows: float) -> None:
     """4,200 tokens at 2,048 a step: two full steps and one of 104, which runs as 128, (2 x 2,048 + 128) / 3."""
-    assert mean_compiled_rows(cluster_of("Google"), tokens, 2048, steps, decoded) == pytest.approx(rows)
+    assert mean_compiled_rows(cluster_of("Google"), 1.0, 2048.0, last, steps) == pytest.approx(rows)
+    assert mean_compiled_rows(cluster_of("NVIDIA"), 700.0, 2048.0, last, steps) == 700
 
 
 def test_graphs_are_compiled_for_powers_of_two() -> None:
