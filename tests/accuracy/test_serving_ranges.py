@@ -11,7 +11,13 @@ from tests.effort import ALL_CASES
 from tools.accuracy import serving_ranges
 from tools.accuracy.serving_ranges import Errors, fitted_errors, ranges_by_rule, recorded
 
-BY_RULE = ("tpot open", "ttft")
+BY_RULE = (
+    "tpot",
+    "tpot open",
+    "ttft",
+    "ttft experts recent",
+    "output_tokens_per_second experts recent",
+)
 
 
 LAW = "`make test-all` predicts the 540 plans of the fitted side once more, of which the board has 318"

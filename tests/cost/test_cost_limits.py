@@ -171,7 +171,7 @@ def test_the_share_rises_for_the_requests_that_a_rate_keeps_in_flight() -> None:
         # its own 1,000 tokens, then 500 + 250 of each, and 0.14 x 0.7 of the 250 that each still lacks
         assert places[at] == floor(1 + (tokens - 1000) / (750 + 0.098 * 250)) >= needed > lowest.limit
         assert share - 0.88 < 0.01 + 1.05 * (needed - at_88) * each / memory.value
-    assert states[5].sequences < places[5] and states[-1].sequences == pytest.approx(places[-1], rel=1e-4)
+    assert states[5].sequences < places[5] and states[-1].sequences == pytest.approx(places[-1], rel=2e-4)
 
 
 def test_steps_of_rollout_are_linear_between_the_numbers_of_sequences_that_are_timed() -> None:

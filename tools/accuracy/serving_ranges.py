@@ -46,16 +46,20 @@ RELATED = (
 )
 FIRST_DAYS = "datacrunch"
 """The release that first served DeepSeek-V3, and two nodes whose containers reach each other through a slow port."""
+FIRST_RUN = "maeehart"
+"""The pull request that lets DeepSeek-V4 run on MI300X at all ("functional fixes"), by general kernels."""
 EXCLUDED = frozenset(
     {
         ("ttft experts", "dstack-r1"),
         ("ttft alone", "vultr"),
         *((each, FIRST_DAYS) for each in ("tpot experts", "tpot unmeasured", "ttft experts")),
         ("output_tokens_per_second experts", FIRST_DAYS),
+        ("tpot experts recent", FIRST_RUN),
+        ("output_tokens_per_second experts recent", FIRST_RUN),
     }
 )
 """Regimes of sources that are left out: releases of February 2025 that serve DeepSeek-R1, whose requests of equal
-lengths stay in step, the only single request of Vultr, and `FIRST_DAYS`.
+lengths stay in step, the only single request of Vultr, `FIRST_DAYS` and `FIRST_RUN`.
 """
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 
+from clusterspec.cost.serving.compiled_sizes import compiled_rows, graph_sizes
 from clusterspec.cost.serving.constants import LAUNCH
 from clusterspec.cost.serving.drafting import drafting_parts
 from clusterspec.cost.serving.engine import Engine
@@ -19,6 +20,8 @@ RATIO = 1.2
 """The ratio of successive points of a curve."""
 REFERENCE = 4096.0
 """Tokens per sequence for which the time to read a number of cache bytes is tabulated."""
+JUMP = 1e-6
+"""The part of a size within which a curve jumps."""
 MOST_TOKENS = float(2**24)
 """The largest number of tokens at which curves have points. Beyond it the last two points are extrapolated."""
 
@@ -31,12 +34,13 @@ class Curve:
     values: tuple[float, ...]
 
     @classmethod
-    def of(cls, function: Callable[[float], float], low: float, high: float) -> Curve:
-        """The curve of a function from ``low`` to at least ``high``."""
+    def of(cls, function: Callable[[float], float], low: float, high: float, jumps: tuple[float, ...] = ()) -> Curve:
+        """The curve of a function from ``low`` to at least ``high``, which may jump after each of ``jumps``."""
         at = [low]
         while at[-1] < high:
             at.append(at[-1] * RATIO)
         at = at if len(at) > 1 else [low, low * RATIO]
+        at = sorted({*at, *(each * part for each in jumps for part in (1.0, 1.0 + JUMP))}) if jumps else at
         return cls(tuple(at), tuple(map(function, at)))
 
     def __call__(self, size: float) -> float:
@@ -107,9 +111,11 @@ class StepTables:
         drafted, ranks = 1.0 + load.draft_tokens, engine.layout.attention_dp
         least = _step_seconds(engine, 1.0, 0.0, 1.0)
         shares = *(2.0**each for each in range((ranks - 1).bit_length())), float(ranks)
+        jumps = graph_sizes(engine.cluster, MOST_TOKENS)
         return cls(
             working=tuple(
-                Curve.of(partial(_step_seconds, engine, sequences=0.0, busy=busy), 1.0, MOST_TOKENS) for busy in shares
+                Curve.of(partial(_step_seconds, engine, sequences=0.0, busy=busy), 1.0, MOST_TOKENS, jumps)
+                for busy in shares
             ),
             shares=shares,
             ending=Curve.of(lambda count: _ending_seconds(engine, count) - least, 1.0, 2.0**16),
@@ -218,7 +224,8 @@ def _drafting_curve(engine: Engine, drafted: float) -> Curve | None:
 
 def _step_seconds(engine: Engine, tokens: float, sequences: float, busy: float) -> float:
     """Seconds of a step without attention."""
-    return sum_of(part.seconds for part in step_parts(engine, tokens, sequences, (), busy))
+    rows = compiled_rows(engine.cluster, tokens)
+    return sum_of(part.seconds for part in step_parts(engine, tokens, sequences, (), busy, rows=rows))
 
 
 def _ending_seconds(engine: Engine, sequences: float) -> float:

@@ -16,6 +16,7 @@ from clusterspec.cost.layers import Chunk
 from clusterspec.cost.mixers import sequence_cache
 from clusterspec.cost.parameters import Share
 from clusterspec.cost.serving import constants
+from clusterspec.cost.serving.compiled_sizes import compiled_rows, mean_compiled_rows
 from clusterspec.cost.serving.constants import RankLinks, StepTime, rank_links
 from clusterspec.cost.serving.drafting import drafting_parts
 from clusterspec.cost.serving.gemm_sizes import Products, dense_products, sizes_share
@@ -159,8 +160,7 @@ class Engine:
 
     def sequence_bytes(self, context: float) -> float:
         """Bytes of cache of one sequence on one rank, over all layers."""
-        found = self.contexts.get(context)
-        if found is None:
+        if (found := self.contexts.get(context)) is None:
             kept = sequence_cache(self.model, (self.whole,), context, self.layout.tp)
             found = self.contexts[context] = kept.stored_bytes(self.workload.kv_precision).total
         return found
@@ -183,7 +183,7 @@ class Engine:
             read = cache_reading_parts(self, mean, context, tokens, most=most)
             repeated, every = (repeated_reads(self, part, self.reads_of_cache) for part in read), mean * tokens
             attention = (*repeated, *absorbed_parts(self, mean, tokens, most=most))
-            parts = step_parts(self, every, every, attention, min(ranks, most))
+            parts = step_parts(self, every, every, attention, min(ranks, most), rows=compiled_rows(self.cluster, every))
             self.steps[key] = StepTime.of((*parts, *drafting_parts(self, sequences, context, tokens)))
         return self.steps[key]
 
@@ -211,7 +211,8 @@ class Engine:
         every, ending = here + decoded, here / max(1.0, length) + decoded
         if decoded:  # the ranks without prompts decode in the same step
             busy += (self.layout.attention_dp - busy) * decoded / every
-        parts = (*step_parts(self, every, ending, attention, busy), *drafting_parts(self, *decoding))
+        rows = mean_compiled_rows(self.cluster, every, most + taken, tokens - (steps - 1) * most + taken, steps)
+        parts = (*step_parts(self, every, ending, attention, busy, rows=rows), *drafting_parts(self, *decoding))
         return StepTime.of(parts, steps, self.host_floor(every, ending), min(most, tokens) / here if tokens else 1.0)
 
     @cached_property
@@ -350,8 +351,8 @@ class Engine:
     @cached_property
     def most_in_graphs(self) -> float:
         """Tokens of a step with prompts up to which it is launched by captured graphs; 0 if there are none."""
-        software, serving = self._serving_software, self.workload.serving
-        if software is None or (serving is not None and not serving.captured_graphs):
+        serving = self.workload.serving
+        if (software := self._serving_software) is None or (serving is not None and not serving.captured_graphs):
             return 0.0
         here = {
             "attention_dp": self.layout.attention_dp > 1,
@@ -382,8 +383,7 @@ def measured_kernels(cluster: Cluster) -> MeasuredShare | None:
 
 def _gemm_peak(name: str, rates: KernelRates) -> tuple[str, float]:
     """The precision whose peak GEMMs in ``name`` reach, and that peak; 16 bits if the accelerator has none in it."""
-    found = peak_name(name, rates.peaks)
-    return (found, rates.peaks[found]) if found else ("bf16", rates.rate_of_16_bits)
+    return (found, rates.peaks[found]) if (found := peak_name(name, rates.peaks)) else ("bf16", rates.rate_of_16_bits)
 
 
 def _expert_gemm_peak(workload: Workload, rates: KernelRates, other: tuple[str, float]) -> tuple[str, float]:

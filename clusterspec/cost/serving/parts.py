@@ -38,22 +38,24 @@ BY_PASS = ("bytes_read", "flops", "calls", "layers", "depth")
 
 
 def step_parts(
-    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float
+    engine: Engine, tokens: float, sequences: float, attention: tuple[Part, ...], busy: float, *, rows: float
 ) -> tuple[Part, ...]:
-    """All parts of a step: ``tokens`` on each of ``busy`` attention ranks, and ``sequences`` that produce a token."""
+    """All parts of a step: ``tokens`` on each of ``busy`` attention ranks, in ``rows`` of dense products and
+    collectives, and ``sequences`` that produce a token.
+    """
     if engine.layout.overlap.ep and engine.whole.moe_layers and engine.exchange_links is not None:
         return alternating_step_parts(engine, tokens, sequences, attention, busy)
     experts = expert_parts(engine, tokens, busy) if engine.whole.moe_layers else ()
-    dense = dense_part(engine, tokens)
+    dense = dense_part(engine, rows)
     return (
         dense,
         *depth_parts(engine, dense),
         head_part(engine, sequences),
         *experts,
         *attention,
-        _activation_part(engine, tokens, busy),
-        *_all_reduce_parts(engine, tokens),
-        *exchange_parts(engine, tokens, busy),
+        _activation_part(engine, rows, busy),
+        *_all_reduce_parts(engine, rows),
+        *exchange_parts(engine, rows, busy),
         _launch_part(engine, sequences),
     )
 
@@ -233,11 +235,12 @@ def _dense_prompt_parts(engine: Engine, layers: float, tokens: float, length: fl
     before, rate = length - fresh / 2, rates.attention_rate(length, widths / 2)
     window = float(model.window.tokens) if model.window else 0.0
     seen, computed = min(before, window), min(before, window + constants.ATTENTION_TILE)
-    each = 2 * tokens * share_of_heads(model.heads, engine.layout.tp) * widths
-    flops = each * (layers * before + whole.window_layers * seen)
-    if whole.window_layers and flops:
-        windows = whole.window_layers * computed / rates.attention_rate(min(length, 2 * window), widths / 2)
-        rate = flops / (each * (layers * before / rate + windows))
+    heads = 2 * tokens * share_of_heads(model.heads, engine.layout.tp)
+    each, windowed = heads * widths, whole.window_layers * _windowed_widths(engine, widths) * heads
+    flops = each * layers * before + windowed * seen
+    if windowed and flops:
+        windows = rates.attention_rate(min(length, 2 * window), _windowed_widths(engine, widths) / 2)
+        rate = flops / (each * layers * before / rate + windowed * computed / windows)
     numbers = {"flops": flops, "rate": rate}
     origins = table_origins(rates.table, rate="attention.prefill")
     scores = _scores_in_memory(engine, tokens, before, fresh)
@@ -248,6 +251,14 @@ def _dense_prompt_parts(engine: Engine, layers: float, tokens: float, length: fl
         "bandwidth": rates.bandwidth * constants.STREAMING.value,
     }
     return (Part("attention", roofline_time, numbers, origins),)
+
+
+def _windowed_widths(engine: Engine, widths: float) -> float:
+    """Elements of a key and a value in layers with a window, where they differ from ``widths`` of the others."""
+    window = engine.model.window
+    if window is None or not window.head_dim:
+        return widths
+    return float(window.head_dim + (window.value_head_dim or window.head_dim))
 
 
 UNFUSED = "attention.unfused"

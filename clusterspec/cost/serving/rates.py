@@ -26,6 +26,8 @@ ALL_REDUCE = "all_reduce."
 """The tables of all-reduces within a domain, by number of ranks."""
 LONG = 16384.0
 """Tokens of a context over which attention has its best rate."""
+WIDEST_HEAD = 256.0
+"""Elements of the widest heads that FlashAttention 2 and 3 support (Dao-AILab/flash-attention, issue 2427)."""
 INTEGERS = frozenset({"int4", "int8"})
 WIDENED = {"mxfp4": "fp4"}
 """Precisions of weights whose kernels were measured under another name."""
@@ -141,10 +143,13 @@ class KernelRates:
         ``blocks`` of weights may have scales.
 
         The share of the peak comes from a measured GEMM whose FLOPs per byte have the same ratio to the ridge point;
-        with few rows, the measured GEMM was bound by reading weights.
+        with few rows, the measured GEMM was bound by reading weights. Unless it is scaled by the best product, it is at
+        most the share of GEMMs in a row, which run at the clock that the limit of power leaves.
         """
-        share = interpolated_value(self.curves[self.gemm_table(precision, software, blocks)], rows * self.alike)
-        return peak * min(1.0, share * self.scale) * self.clock
+        table = self.gemm_table(precision, software, blocks)
+        share = interpolated_value(self.curves[table], rows * self.alike) * self.scale
+        most = self.single.get(f"{table}.sustained", 1.0) if self.scale == 1.0 else 1.0
+        return peak * min(most, share) * self.clock
 
     def dense_gemm_rate(
         self, precision: str, rows: float, peak: float, software: str = "", blocks: bool = False
@@ -260,8 +265,10 @@ class KernelRates:
         """The rate of prompt attention with heads of ``width`` elements, relative to the rate with wide heads.
 
         Each query-key pair costs one exponential whatever the head width: the time per pair is a constant plus a part
-        proportional to the width.
+        proportional to the width. Heads wider than `WIDEST_HEAD` run other kernels.
         """
+        if width > WIDEST_HEAD:
+            return self.single.get("attention.prefill.heads_512", 1.0)
         part = min(1.0, width / constants.HEAD_WIDTH)
         pairs = 1 / self.single.get("attention.prefill.heads_64", 1.0) - 1
         return part / (part + pairs * (1 - part))

@@ -269,6 +269,8 @@ RATES: list[tuple[Callable[[], float | None], float]] = [
         lambda: replace(MADE, alike=4.0).gemm_rate("bf16", 64.0, 100e12),
         100e12 * 0.5 * 0.5 * 0.8,
     ),  # four times the balance
+    (lambda: replace(MADE, single={"gemm.bf16.sustained": 0.3}).gemm_rate("bf16", 256.0, 100e12), 20e12),  # elsewhere
+    (lambda: replace(MADE, scale=1.0, single={"gemm.bf16.sustained": 0.3}).gemm_rate("bf16", 256.0, 100e12), 24e12),
     (lambda: MADE.gemm_rate("fp8", 256.0, 200e12), 200e12 * 0.5 * 0.5 * 0.8),  # no table of 8 bits: that of 16
     # 64 rows by 2^25 weights are 4.295 GFLOP, 429.5 us at a quarter of half of the peak under the power cap, 5 of floor
     (lambda: MADE.padded_gemm_rate("bf16", 16.0, 100e12), 2**32 / (2**32 / 10e12 - 5e-6) * 16 / 64),
@@ -287,6 +289,8 @@ RATES: list[tuple[Callable[[], float | None], float]] = [
     (lambda: MADE.attention_rate(4096.0), 100e12 * 0.4 * 0.5 * 0.8),
     (lambda: MADE.attention_rate(4096.0, 64.0), 100e12 * 0.4 * 0.5 * 0.8 * 0.6),
     (lambda: MADE.head_width_share(256.0), 1.0),
+    (lambda: MADE.head_width_share(512.0), 1.0),  # not measured
+    (lambda: replace(MADE, single={"attention.prefill.heads_512": 0.5}).attention_rate(4096.0, 512.0), 8e12),
     (
         lambda: MADE.head_width_share(96.0),
         0.75 / (0.75 + (1 / 0.6 - 1) * 0.25),
