@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from functools import cache
 from math import inf
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from clusterspec.analysis.candidates import nodes_of_domain_of_platform
 from clusterspec.analysis.conditions import METRICS, parse
 from clusterspec.analysis.diagnosis import MOST_LINES, read_log
+from clusterspec.analysis.influence import _time_change
 from clusterspec.analysis.schedule import Chunk, _stage_order, _timed_operations
 from clusterspec.analysis.serving_choices import holds_load, load_tokens, nodes_of_plan, tokens_within_targets
 from clusterspec.analysis.simulation.caches import replay_of
 from clusterspec.analysis.simulation.plans import Simulation
 from clusterspec.analysis.simulation.ranks import Limits
+from clusterspec.analysis.studied import Studied
 from clusterspec.analysis.survival import _models_near_in_size
 from clusterspec.cluster.requests import CacheTier, Engines
 from clusterspec.cost.interruptions import plan_interruptions
@@ -250,3 +254,54 @@ def test_a_log_has_at_most_a_million_lines() -> None:
     with pytest.raises(FormatError) as why:
         read_log("log", b"\n" * MOST_LINES)
     assert "lines, the maximum" not in str(why.value)
+
+
+def plan_with(step: float | None = None, tpot: float | None = None, fits: bool = True) -> Any:
+    return SimpleNamespace(
+        step=SimpleNamespace(seconds=step) if step else None,
+        serving=SimpleNamespace(tpot=tpot) if tpot else None,
+        fits=fits,
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "other", "change"),
+    [
+        (plan_with(step=2.0), plan_with(step=3.0), 0.5),
+        (plan_with(step=2.0), plan_with(step=3.0, fits=False), 0.5),  # the time of a step needs no memory
+        (plan_with(step=2.0), plan_with(), 0.0),
+        (plan_with(tpot=0.02), plan_with(tpot=0.015), -0.25),
+        (plan_with(tpot=0.02), plan_with(tpot=0.015, fits=False), 0.0),
+        (plan_with(tpot=0.02, fits=False), plan_with(tpot=0.015, fits=False), -0.25),
+        (plan_with(tpot=0.02), plan_with(), 0.0),
+    ],
+)
+def test_an_assumption_changes_the_step_or_the_time_per_output_token(plan: Any, other: Any, change: float) -> None:
+    assert _time_change(plan, other) == pytest.approx(change)
+
+
+def bill_of(*unpriced: str, fabric: bool) -> Any:
+    return SimpleNamespace(
+        unpriced=[SimpleNamespace(kind=kind) for kind in unpriced], fabric="built" if fabric else None
+    )
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "nodes", "comparable"),
+    [
+        (bill_of(fabric=True), bill_of(fabric=True), 4, True),
+        (bill_of(fabric=True), bill_of("nic", fabric=True), 4, False),  # it has no price for the NICs
+        (bill_of("nic", fabric=True), bill_of("nic", fabric=True), 4, True),
+        (bill_of("nic", fabric=True), bill_of(fabric=True), 4, True),
+        (bill_of(fabric=True), bill_of(fabric=False), 4, False),
+        (bill_of(fabric=True), bill_of(fabric=False), 1, True),  # one node needs none
+        (bill_of(fabric=False), bill_of(fabric=False), 4, True),
+        (bill_of(fabric=True), bill_of("nic", fabric=False), 1, False),
+    ],
+)
+def test_a_bill_is_comparable_with_one_that_has_its_parts_and_a_fabric(
+    mine: Any, other: Any, nodes: int, comparable: bool
+) -> None:
+    one, varied = SimpleNamespace(design="spec"), SimpleNamespace(cluster=SimpleNamespace(all_nodes=nodes))
+    studied: Any = SimpleNamespace(one=one, _bill=lambda design: mine if design == "spec" else other)
+    assert Studied._has_comparable_bill(studied, varied) is comparable  # type: ignore[arg-type]

@@ -93,3 +93,25 @@ def test_the_sizes_of_a_model_are_read() -> None:
     assert (stated["workload.model.heads"], stated["workload.model.head_dim"]) == (96, 128)
     assert (stated["workload.model.ffn_hidden"], stated["workload.model.gated_ffn"]) == (49152, False)
     assert stated["workload.sequence_length"] == 2048
+
+
+@pytest.mark.parametrize(
+    ("options", "key", "value"),
+    [
+        ({"data_par_overlap": True}, "layout.overlap.dp", True),
+        ({"data_par_overlap": False}, "layout.overlap.dp", False),
+        ({}, "layout.overlap.dp", None),
+        ({"optimizer_sharding": False}, "layout.sharding", "none"),
+        ({"tensor_par_comm_type": "ar"}, "layout.sequence_parallel", False),
+        ({"pipeline_interleaving": 1}, "layout.virtual_stages", None),
+        ({"pipeline_interleaving": 2}, "layout.virtual_stages", 2),
+        ({"activation_recompute": "full"}, "layout.recompute", "full"),
+        ({"activation_recompute": "none"}, "layout.recompute", "none"),
+        ({"attention_type": "multiquery"}, "workload.model.kv_heads", 1),
+        ({"attention_type": "multihead"}, "workload.model.kv_heads", None),
+        ({"training": False}, "workload.kind", None),
+        ({"training": True}, "workload.kind", "train"),
+    ],
+)
+def test_each_option_of_an_execution_is_one_key(options: dict[str, object], key: str, value: object) -> None:
+    assert given(read(json.dumps(EXECUTION | options, indent=1))).get(key) == value
