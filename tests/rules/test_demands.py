@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
+from clusterspec.rules.knowledge.demand_places import PLACES
 from clusterspec.rules.knowledge.demand_subjects import SUBJECTS
-from clusterspec.rules.knowledge.demand_values import PLACES
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.demands import demands_in
@@ -23,7 +23,7 @@ DEMANDS = [
     # 90 groups of 8 TB
     ("Cada uno de los 90 grupos tiene derecho a 8 TB en el almacenamiento.", "store", 720 * TERA),
     # 4 TB a day for 180 days
-    ("Le règlement impose de garder 4 To par jour pendant 180 jours sur le stockage.", "store", 720 * TERA),
+    ("Le règlement impose de garder 4 To par jour pendant 180 jours sur le stockage.", "retention", 720 * TERA),
     # 30 % of 850
     ("Of 850 assessors 30 % have a request running at the same moment.", "concurrency", 255.0),
     # 28,800 in 3,600 s
@@ -78,10 +78,10 @@ def test_a_figure_of_something_else_is_no_demand(text: str) -> None:
 def test_the_tables_name_only_what_exists() -> None:
     meanings = {each for each, _ in (*WORDS, *SUBJECT_WORDS)}
     for subject in SUBJECTS:
-        needed = {each for one in subject.about.split() for each in one.split("+")}
+        needed = {each for one in f"{subject.about} {subject.facts}".split() for each in one.split("+")}
         assert needed | {each.lstrip("!") for each in subject.unless.split()} <= meanings, subject.name
         assert subject.measures in MEASURES, subject.name
-    assert set(PLACES) == {each.name for each in SUBJECTS} - {"load"}
+    assert set(PLACES) == {each.name for each in SUBJECTS} - {"load", "heat"}
 
 
 def test_a_word_is_in_one_row_of_a_meaning_and_language() -> None:

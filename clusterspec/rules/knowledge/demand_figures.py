@@ -20,12 +20,14 @@ _NOTHING: Powers = frozenset()
 _SHARE: Powers = frozenset({("share", 1)})
 _SIZE: Powers = frozenset({("B", 1)})
 _TIME: Powers = frozenset({("s", 1)})
+_KEPT_SIZE: Powers = frozenset({("B", 1), ("kept", 1)})
 _FLOW: Powers = frozenset({("B", 1), ("s", -1)})
 _LENGTH: Powers = frozenset({("m", 1)})
 _COUNTED = frozenset(NOUNS.values()) - {"token", "failure"}
 MEASURES = {
     "watts": {frozenset({("W", 1)})},
     "size": {_SIZE},
+    "kept size": {_KEPT_SIZE},
     "size of a node": {_SIZE, frozenset({("B", 1), ("node", -1)})},
     "rate": {_FLOW},
     "time": {_TIME, frozenset({("s", 1), ("token", -1)})},
@@ -51,6 +53,13 @@ MEASURES = {
         frozenset({("sample", 1), ("request", -1)}),
         frozenset({("request", -1)}),
     },
+    "accelerators": {
+        _NOTHING,
+        frozenset({("accelerator", 1)}),
+        frozenset({("accelerator", 1), ("engine", -1)}),
+    },
+    "racks": {frozenset({("rack", 1)})},
+    "nics": {_NOTHING, frozenset({("nic", 1)}), frozenset({("nic", 1), ("node", -1)})},
     "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},
 }
 """The powers of the figures of each measure."""
@@ -79,9 +88,16 @@ _EACH_OF_COUNT = pattern(
     r"(?i)\b(?:each|every one|jede\w{0,2}|chacune?|cada un[oa]?|ognun[oa]|ciascun[oa]?|elk|ieder|cada uma?)(?: (?:of|de|der|des|dei|delle|van|dos|das))?(?: (?:the|los|las|les|de|our|unserer))? $"
 )
 _PERIOD = pattern(
-    r"(?i)^(?: [^\W\d]+){1,2} (?:an?|per|each|every|pro|je|in der|par|à la|por|cada|al|alla|ogni|à) (?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
+    r"(?i)^(?: [^\W\d]+){1,2} (?:an?|per|each|every|(?:in|within) (?:that|this|the|an?|one|each) (?:\w+ )?|pro|je|in (?:der|dieser|einer) (?:\w+ )?|par|à la|(?:dans|pendant|durant) (?:cette|une|l') ?|por|cada|en (?:esa|una|la)|al|alla|ogni|à|in (?:quell'|un'|dat|een)|per|nessa|numa) ?(?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
 )
 """Things that nobody knows, and the time in which a number of them comes: `28,800 callers an hour`."""
+DAILY = pattern(
+    r"(?i)^(?: [^\W\d]+){0,6}? (?:each|every|per|a|pro|am|jeden|chaque|par|cada|al|por|ogni|per|elke|ao) (?P<unit>day|night|week|month|Tag|Nacht|Woche|Monat|jour|nuit|semaine|mois|día|noche|semana|mes|giorno|notte|settimana|mese|dag|nacht|maand|dia|noite|mês)\b|^(?: [^\W\d]+){0,3} (?:täglich|daily|nightly|quotidien\w*|diari\w+|giornalier\w+|dagelijks)\b"
+)
+DAILY_AHEAD = pattern(
+    r"(?i)\b(?:each|every|per|pro|am|jeden|jede|chaque|par|cada|al|por|ogni|elke|por) (?P<unit>day|night|week|month|Tag|Nacht|Woche|Monat|jour|nuit|semaine|mois|día|noche|semana|mes|giorno|notte|settimana|mese|dag|nacht|maand|dia|noite|mês)\b[^.;:\d]{0,48}$|\b(?:daily|täglich|diariamente|dagelijks)\b[^.;:\d]{0,32}$"
+)
+"""The time in which a size comes, behind it or before it: `25 TB of raw data arrive each day`."""
 _OF_THEM = pattern(
     r"(?i)^ (?:of (?:them|these|those)|von ihnen|davon|d'entre (?:eux|elles)|de ell[oa]s|di loro|ervan|van hen|del[ea]s)\b"
 )
@@ -95,7 +111,7 @@ _TIMES_SIGN = pattern(r"^(?: \w+)? ?[x×*] ?$")
 _WITHIN = pattern(
     r"(?i)\b(?:in|within|inside|over|during|binnen|innerhalb(?: von)?|en|dans|pendant|entro|durante|em|dentro de)(?: (?:at most|the|a|only|one|einem|une?|una?|window of|höchstens|máximo|les|las|le))? $"
 )
-_KEPT = pattern(
+KEPT = pattern(
     r"(?i)\b(?:kept|keep\w*|retain\w*|retention|stor\w+|stay\w*|hold\w*|held|aufbewahr\w*|gehalten|vorgehalten|bleib\w*|conserv\w*|gard\w*|guard\w*|mant\w*|bewa\w*)\b"
 )
 
@@ -137,6 +153,7 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
         and _CALCULATED.search(sentence, max(0, each.start - 4), each.start) is None
         and _FACTOR.match(sentence, each.end) is None
         and (each.powers or _PART.match(sentence, each.end) is None)
+        and not (("W", 1) in each.powers and "Wh" in each.words)
     ]
     written += [
         DemandFigure(number_in_text(match[1]), _LENGTH, match.start(), match.end(), match[0])
@@ -151,12 +168,26 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
 
 def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
     """A figure, but a rate where it counts unknown things in a time."""
+    if figure.powers == _SIZE:
+        return _per_day(sentence, figure)
     match = _PERIOD.match(sentence[figure.end : figure.end + FARTHEST]) if not figure.powers else None
     if match is None:
         return figure
     end = figure.end + match.end()
     seconds = TIME_WORDS.get((match["unit"] or match["elided"]).lower(), 1.0)
     return DemandFigure(figure.value / seconds, frozenset({("s", -1)}), figure.start, end, sentence[figure.start : end])
+
+
+def _per_day(sentence: str, figure: DemandFigure) -> DemandFigure:
+    """A size, but a rate where it comes in each day, week or month."""
+    behind, ahead = sentence[figure.end : figure.end + FARTHEST], sentence[: figure.start]
+    match = DAILY.match(behind) or DAILY_AHEAD.search(ahead)
+    if match is None:
+        return figure
+    seconds = TIME_WORDS.get((match["unit"] or "day").lower(), DAY)
+    return figure._replace(
+        value=figure.value / seconds, powers=_FLOW, words=f"{figure.words} a {match['unit'] or 'day'}"
+    )
 
 
 def _without_stray_words(powers: Powers) -> Powers:
@@ -202,8 +233,8 @@ def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: s
                 frozenset(each for each in other.powers if each[1] > 0 or each[0] == "s"),
                 f"{one.words} x {other.words}",
             )
-    if one.powers == _FLOW and other.powers == _TIME and other.value > DAY and _KEPT.search(sentence) is not None:
-        return one.value * other.value, _SIZE, f"{one.words} for {other.words}"
+    if one.powers == _FLOW and other.powers == _TIME and other.value > DAY and KEPT.search(sentence) is not None:
+        return one.value * other.value, _KEPT_SIZE, f"{one.words} for {other.words}"
     is_window = one.powers == _SIZE and other.powers == _TIME and other.value < 3 * DAY
     if is_window and _WITHIN.search(sentence[: other.start]) is not None:
         return one.value / other.value, _FLOW, f"{one.words} in {other.words}"

@@ -6,14 +6,14 @@ from math import inf
 
 from clusterspec.records import NamedTuple
 
-ABOVE, BELOW, OTHER = "above", "below", "other"
+ABOVE, BELOW, OTHER, SAID = "above", "below", "other", "said"
 
 
 class Subject(NamedTuple):
     """A key or figure of a design of which texts state demands.
 
     ``measures`` are the measures of its figures, and ``hurts`` says which values of the design break a demand: those `above` it,
-    `below` it, or any `other` one. One of the sets of meanings in ``about`` names it, with those of a set joined by `+`;
+    `below` it, any `other` one, or those beyond the bound that its words set (`said`). One of the sets of meanings in ``about`` names it, with those of a set joined by `+`;
     ``unless`` are meanings that show another subject.
     """
 
@@ -29,6 +29,8 @@ class Subject(NamedTuple):
     most: float = inf
     counted: str = ""
     """The meaning of the words that its number counts, right behind it."""
+    facts: str = ""
+    """Sets of meanings by which a sentence without a word that binds states the value itself: any other one contradicts it."""
 
 
 _BINDS = ("most", "least", "must", "duty", "gives", "longest")
@@ -60,6 +62,15 @@ SUBJECTS = (
         ),
         "away hostram devicemem read drive",
         1e12,
+    ),
+    Subject(
+        "retention",
+        "kept size",
+        BELOW,
+        _bound("kept", by=("must", "most", "least", "duty", "gives", "store", "stored")),
+        "away",
+        1e12,
+        120,
     ),
     Subject("store write", "rate", BELOW, _bound("store+write", "stored+write"), "read devicemem total", 1e8),
     Subject("store read", "rate", BELOW, _bound("store+read", "stored+read"), "write devicemem total", 1e8),
@@ -104,10 +115,28 @@ SUBJECTS = (
         "prompt answer context once",
         1e9,
     ),
-    Subject("delivery", "time", ABOVE, "delivery", "deliverynot response repair warranty idle", 604800.0),
+    Subject("delivery", "time", ABOVE, "delivery", "deliverynot response repair warranty idle kept", 604800.0),
     Subject("advance", "share", ABOVE, "advance", "penalty retain"),
     Subject("retained", "share", BELOW, "retain", "penalty advance"),
     Subject("warranty", "time", BELOW, "warranty", "warrantynot delivery response", 15778800.0, 120),
+    Subject(
+        "commitment",
+        "time",
+        BELOW,
+        _bound("commit", by=("must", "gives", "most", "least")),
+        "delivery warranty service advance",
+        15778800.0,
+        60,
+    ),
+    Subject(
+        "term",
+        "time",
+        BELOW,
+        _bound("lifetime", by=("must", "duty", "least", "gives")),
+        "service warranty delivery",
+        15778800.0,
+        60,
+    ),
     Subject("response", "time", ABOVE, "response", "responsenot"),
     Subject(
         "checkpoint interval",
@@ -119,6 +148,108 @@ SUBJECTS = (
         60,
     ),
     Subject("checkpoints kept", "checkpoints", BELOW, "checkpoint+keeps", "each", counted="checkpoint"),
+    Subject(
+        "kept time",
+        "time",
+        BELOW,
+        _bound("checkpoint+keeps", by=("must", "duty", "most", "least", "gives")),
+        "delivery mean lostwork restart advance retain pausing",
+        21600.0,
+        80,
+    ),
+    Subject(
+        "checkpoint pause",
+        "time",
+        ABOVE,
+        _bound("checkpoint+pausing", by=("most", "must", "duty")),
+        "restart keeps delivery repair lostwork",
+        0.0,
+        80,
+        most=3600.0,
+    ),
+    Subject(
+        "checkpoint write",
+        "time",
+        ABOVE,
+        _bound("checkpoint+ondisk", by=("most", "must", "duty")),
+        "restart keeps delivery repair lostwork pausing",
+        0.0,
+        80,
+        most=36000.0,
+    ),
+    Subject(
+        "repair time",
+        "time",
+        ABOVE,
+        _bound("repair+nodeend", by=_STRICT),
+        "response checkpoint restart delivery warranty",
+        3600.0,
+        60,
+    ),
+    Subject(
+        "goodput",
+        "share",
+        BELOW,
+        _bound("productive", by=("must", "duty", "least")),
+        "percent_served mean discount",
+        0.3,
+    ),
+    Subject("whole answer", "time", ABOVE, _bound("endtoend"), "mean latencynot firstword pertoken delivery"),
+    Subject(
+        "tokens of a step",
+        "tokens",
+        SAID,
+        _bound("batch", by=("ceil", "floor")),
+        "prompt answer persecond total",
+        1e5,
+        40,
+        most=1e9,
+    ),
+    Subject(
+        "accelerators of a license",
+        "accelerators",
+        ABOVE,
+        _bound("license+devicemem", by=_BINDS),
+        "each nodeend",
+        2,
+        90,
+        counted="devicemem",
+    ),
+    Subject(
+        "nodes of a license",
+        "nodes",
+        ABOVE,
+        _bound("license+nodeend", by=_BINDS),
+        "each devicemem",
+        1,
+        90,
+        counted="nodeend",
+    ),
+    Subject("nics", "nics", OTHER, "", "store frontend", 1, 60, 64, counted="nicword", facts="nicword+nodeend+each"),
+    Subject(
+        "accelerators of an engine",
+        "accelerators",
+        OTHER,
+        "",
+        "nodeend rack fails",
+        1,
+        60,
+        512,
+        counted="devicemem",
+        facts="engineword+devicemem+each",
+    ),
+    Subject(
+        "racks",
+        "racks",
+        ABOVE,
+        _bound("rack", by=("ceil",)),
+        "each rowof store stored draw weight",
+        1,
+        30,
+        1000,
+        counted="rack",
+        facts="rack+standing+nodeend",
+    ),
     Subject("nodes per rack", "nodes", ABOVE, _bound("rack", by=(*_STRICT, "permits")), "rowof spare idle"),
     Subject("rack power", "watts", ABOVE, _bound("rack", by=(*_STRICT, "gives")), "cooling total draw pdu", 1e3, 30),
     Subject("leaf to spine", "length", BELOW, "leaf+spine", "", 0.0, 140),
@@ -144,6 +275,16 @@ SUBJECTS = (
         _bound("service", by=("must", "duty", "least", "gives")),
         "servicenot response delivery warranty",
         15778800.0,
+        facts="service+lasts",
+    ),
+    Subject(
+        "heat",
+        "watts",
+        ABOVE,
+        _bound("cooling+site", "cooling+supply", "cooling", by=("most", "must", "duty", "gives", "permits")),
+        "each backup rack leftover rowof",
+        2e3,
+        60,
     ),
     Subject("tax", "share", OTHER, "tax", "discount advance retain", 0.0, 16),
     Subject("electricity", "money/kWh", OTHER, _bound("tariff", by=("duty", "must", "gives")), "peak mean"),

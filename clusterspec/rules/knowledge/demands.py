@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise, permutations
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demand_figures import MEASURES, DemandFigure, demand_figures
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, SUBJECTS, Subject
+from clusterspec.rules.knowledge.demand_figures import KEPT, MEASURES, DemandFigure, demand_figures
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER, SAID, SUBJECTS, Subject
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical, refers_to_before
 from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.text_numerals import with_digits
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_units import with_percent_signs
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
-MOST_SENTENCES, LONGEST_SENTENCE = 200, 600
+MOST_SENTENCES, LONGEST_SENTENCE, MOST_PARTS = 200, 600, 20
 _DIGIT = pattern(r"\d")
 _ONLY_IF = pattern(
     r"(?i)\b(?:only|nur|seulement|ne \w+ que|solo|sólo|só|alleen|slechts),? (?:if|wenn|falls|si|se|als)\b"
@@ -32,6 +33,18 @@ _LESS = pattern(
 _LEFT_OUT = pattern(
     r"(?i)^[^,.;]{0,12}? (?:(?:is |are |not|non|nicht|no|niet|não) {0,2}){1,2}(?:compris\w*|included|counted|enthalten|eingerechnet|inbegriffen|incluid\w+|comprese?o?|inbegrepen|incluíd\w+)\b|^[^,.;]{0,12}? (?:excluded|escluso|esclusa|excluid[oa])\b"
 )
+_EACH_OF_THEM = pattern(
+    r"(?i)^\W*(?:(?:each|every one)(?: one)? (?:of (?:them|these|those)|sends?|asks?|makes?|puts?|gets?|has|may)|jede\w{0,2} (?:von ihnen|davon)?|chacune?|cada un[oa](?: de ell[oa]s)?|ognun[oa]|ciascun[oa]|ieder(?:een)?(?: van hen)?|elk van hen|cada uma?(?: del[ea]s)?)\b"
+)
+"""The first words of a sentence about each of the things that the one before counts."""
+_SEGMENT_END = pattern(
+    r";|: |[()]|[—–]|,? \b(?:but|while|whereas|although|though|aber|während|hingegen|mais|tandis que|alors que|pero|mientras(?: que)?|ma|mentre|maar|terwijl|mas|enquanto)\b"
+)
+"""What sets one part of a sentence against another."""
+_OWN = pattern(
+    r"(?i)\b(?:we|our|ours|us|this|wir|unser\w*|uns|diese\w?|nous|notre|nos|cette?|nosotros|nuestr\w+|est[ae]|noi|nostr\w+|quest\w|wij|we|ons|onze|deze|dit|nós|noss\w+|est[ae])\b"
+)
+"""Words of a part of a sentence about this machine."""
 _BEHIND = 20
 """Characters from a number to the words that it counts."""
 _NEXT = 8
@@ -51,6 +64,8 @@ class Demand(NamedTuple):
     nearness: int
     is_named: bool
     """Whether a unit or a noun says what its figure measures or counts."""
+    hurts: str
+    """Which values of the design break it: those `above` it, `below` it, or any `other` one."""
 
 
 def lexicon() -> Lexicon:
@@ -66,10 +81,36 @@ def demands_in(text: str) -> Iterator[Demand]:
     >>> [(each.subject.name, each.value) for each in demands_in("The hall gives us no more than 160 kW. The bidder has 90 kW.")]
     [('power', 160000.0)]
     """
-    sentences = sentences_of(with_numerals(with_percent_signs(" ".join(text.split()))))
-    for sentence in _with_what_they_refer_to(islice(sentences, MOST_SENTENCES)):
+    for sentence in _with_what_they_refer_to(plain_sentences(text)):
         if len(sentence) <= LONGEST_SENTENCE and _DIGIT.search(sentence) is not None:
             yield from demands_of_sentence(sentence)
+
+
+def plain_sentences(text: str) -> Iterator[str]:
+    """The first sentences of a text, with digits for numbers as words and a sign for percents."""
+    plain = _with_ones(with_digits(with_numerals(with_percent_signs(" ".join(text.split())))))
+    return islice(sentences_of(plain), MOST_SENTENCES)
+
+
+_ONE_IN_A_TIME = pattern(
+    r"(?i)\b(?:one|a single|an?|eine[nmr]?|une?|una?|uno|één|een|uma?)(?= (?:\w+ ){1,2}(?:per|an?|every|each|por|pro|par|al|à la|in der|je|alla|ogni|cada|elke|a cada) (?:second|minute|hour|sekunde|minute|stunde|seconde|heure|segundo|minuto|hora|secondo|ora|minuut|uur)\b)"
+)
+
+
+_ONE_UNIT = pattern(
+    r"(?i)\b(?P<limit>(?:more than|at (?:the )?most|within|inside|under|less than|up to|longer than|höchstens|maximal|binnen|innerhalb(?: von)?|mehr als|weniger als|länger als|au plus|au maximum|plus d'|moins d'|dans|más de|menos de|como máximo|al massimo|più di|meno di|entro|meer dan|minder dan|hoogstens|mais de|no máximo) ?)"
+    r"(?:an?|one|eine\w?|une?|una?|uno|één|een|uma?)(?= (?:(?:single|einzige\w*|seule?|sol[oa]|enkele?|única?) )?(?:minute|hour|day|week|month|year|minute|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|an|minuto|hora|día|semana|mes|año|ora|giorno|settimana|mese|anno|minuut|uur|dag|week|maand|jaar|dia|mês|ano)\b)"
+)
+"""A word that limits a time of one unit: `more than one hour`."""
+
+
+def _with_ones(text: str) -> str:
+    """A text with a digit for the article of what comes once in a time, and of a limit of one unit of time.
+
+    >>> _with_ones("cada uno envía una pregunta por minuto"), _with_ones("each sends one a day, no more than one hour")
+    ('cada uno envía 1 pregunta por minuto', 'each sends one a day, no more than 1 hour')
+    """
+    return _ONE_UNIT.sub(r"\g<limit>1", _ONE_IN_A_TIME.sub("1", text))
 
 
 def _with_what_they_refer_to(sentences: Iterable[str]) -> Iterator[str]:
@@ -77,9 +118,23 @@ def _with_what_they_refer_to(sentences: Iterable[str]) -> Iterator[str]:
     before = ""
     for each in sentences:
         yield each
-        if refers_to_before(each) and _DIGIT.search(each) is None and _DIGIT.search(before) is not None:
-            yield f"{before} {each}"
+        is_of_before = refers_to_before(each) and _DIGIT.search(each) is None
+        if _DIGIT.search(before) is not None and (
+            is_of_before or _EACH_OF_THEM.match(each) is not None or _is_kept(before, each)
+        ):
+            yield f"{before}, {each}"
         before = each
+
+
+def _is_kept(*sentences: str) -> bool:
+    """Whether one of two sentences says that something is kept, and the other what comes in a day."""
+    return any(
+        KEPT.search(one) is not None and (_COMES.search(other) is not None) for one, other in permutations(sentences)
+    )
+
+
+_COMES = pattern(r"(?i)\d ?[TP](?:i?B|o)\b")
+"""An amount of data that takes a store."""
 
 
 @lru_cache(256)
@@ -87,11 +142,45 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     """The demands of a sentence."""
     mentions = [each for each in lexicon().mentions(sentence) if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
-    rows = [each for each in SUBJECTS if any(meanings.issuperset(one.split("+")) for one in each.about.split())]
-    if not rows or "former" in meanings or words_of_another(sentence):
+    rows = [each for each in SUBJECTS if _names(each.about, meanings) or _names(each.facts, meanings)]
+    parts = _parts_of_others(sentence, mentions) if rows else ()
+    if not rows or (0, len(sentence)) in parts:
         return ()
-    found = [each for figure in demand_figures(sentence) if (each := _demand_of(sentence, figure, mentions, rows))]
+    found = [
+        each
+        for figure in demand_figures(sentence)
+        if not any(start <= figure.start < end or start < figure.end <= end for start, end in parts)
+        and (each := _demand_of(sentence, figure, mentions, rows))
+    ]
     return [each for each in found if not any(_is_nearer(other, each) or _is_part(each, other) for other in found)]
+
+
+def _names(sets: str, meanings: Container[str]) -> bool:
+    """Whether meanings contain one of some sets of meanings."""
+    return any(all(each in meanings for each in one.split("+")) for one in sets.split())
+
+
+def _parts_of_others(sentence: str, mentions: Sequence[Mention]) -> Sequence[tuple[int, int]]:
+    """The parts of a sentence that are about another machine, order or time. What such a part is set against goes on
+    about it, unless it names this machine: `a site offered a low price but only 180 kW`.
+    """
+    former = [each.start for each in mentions if each.meaning == "former"]
+    found: list[tuple[int, int]] = []
+    for start, end, is_set_against in _parts_of(sentence):
+        is_other = any(start <= each < end for each in former) or bool(words_of_another(sentence[start:end]))
+        goes_on = is_set_against and found and found[-1][1] == start and _OWN.search(sentence, start, end) is None
+        if is_other or goes_on:
+            found.append((start, end))
+    return found
+
+
+def _parts_of(sentence: str) -> Iterator[tuple[int, int, bool]]:
+    """The start and the end of each part of a sentence, and whether words set it against the one before."""
+    ends = [*islice(_SEGMENT_END.finditer(sentence), MOST_PARTS)]
+    yield 0, ends[0].start() if ends else len(sentence), False
+    for each, following in pairwise((*ends, None)):
+        if each is not None:
+            yield each.start(), following.start() if following else len(sentence), each[0][-1].isalpha()
 
 
 def _is_left_out(sentence: str, mention: Mention) -> bool:
@@ -129,23 +218,33 @@ def _demand_of(
         if figure.powers in MEASURES[each.measures]
         and not (figure.is_computed and each.measures == "bare")
         and each.least <= figure.value <= each.most
-        and (not each.counted or _counts(sentence, figure, mentions, each.counted))
+        and (not each.counted or is_counted_by(sentence, figure, mentions, each.counted))
     ]
     if figure.is_computed:
         inside.discard("each")
-    found.sort(key=lambda each: each[0])
+    found = sorted((each for each in found if inside.isdisjoint(each[1].unless.split())), key=lambda each: each[0])
     if not found or (len(found) > 1 and found[0][0] == found[1][0]):
         return None
-    distance, subject = next(
-        (each for each in found if inside.isdisjoint(each[1].unless.split())), (MOST_SENTENCES, found[0][1])
+    distance, subject = found[0]
+    hurts = _hurt_of(sentence, figure, mentions, subject)
+    if distance > subject.reach or not hurts:
+        return None
+    return Demand(subject, figure.value, figure.words, sentence, distance, bool(figure.powers), hurts)
+
+
+def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], subject: Subject) -> str:
+    """Which values of the design break a figure of a subject; empty where its words bind the other way, or not at all."""
+    is_floor, is_ceiling = (
+        any(each.meaning == meaning and _gap(sentence, figure, each) < _NEXT for each in mentions)
+        for meaning in ("floor", "ceil")
     )
-    if distance > subject.reach:
-        return None
-    if subject.hurts == ABOVE and any(
-        each.meaning == "floor" and _gap(sentence, figure, each) < _NEXT for each in mentions
-    ):
-        return None
-    return Demand(subject, figure.value, figure.words, sentence, distance, bool(figure.powers))
+    if subject.hurts == ABOVE and is_floor:
+        return ""
+    if subject.hurts == SAID:
+        return BELOW if is_floor else ABOVE if is_ceiling else ""
+    if not _names(subject.about, {each.meaning for each in mentions}):
+        return "" if is_floor or is_ceiling else OTHER
+    return subject.hurts
 
 
 def _distance(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], row: Subject) -> int:
@@ -155,7 +254,7 @@ def _distance(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], 
             min((_gap(sentence, figure, each) for each in mentions if each.meaning == meaning), default=10**6)
             for meaning in one.split("+")
         )
-        for one in row.about.split()
+        for one in (*row.about.split(), *row.facts.split())
     )
 
 
@@ -169,9 +268,16 @@ def _gap(sentence: str, figure: DemandFigure, mention: Mention) -> int:
     return last - first + _CLAUSE * (ends + joined)
 
 
-def _counts(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], meaning: str) -> bool:
-    """Whether the words right behind a number have a meaning."""
-    behind = (
-        each for each in mentions if each.meaning == meaning and each.end > figure.start and each.start >= figure.start
-    )
-    return any(_gap(sentence, figure, each) < _BEHIND for each in behind)
+_COUNTABLE = frozenset({"engineword", "nodeend", "rack", "devicemem", "nicword", "checkpoint", "sample", "question"})
+"""Meanings of what numbers count."""
+
+
+def is_counted_by(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], meaning: str) -> bool:
+    """Whether the first words right behind a number that it may count have a meaning."""
+    behind = [
+        each
+        for each in mentions
+        if each.meaning in _COUNTABLE and each.start >= figure.start and _gap(sentence, figure, each) < _BEHIND
+    ]
+    first = min((each.start for each in behind), default=0)
+    return any(each.meaning == meaning for each in behind if each.start == first)
