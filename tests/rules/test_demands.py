@@ -47,6 +47,34 @@ DEMANDS = [
     ("De opdrachtgever aanvaardt ten hoogste 20 minuten verloren rekenwerk.", "checkpoint interval", 1200.0),
     ("The biggest bundle runs to 48,000 tokens and nothing may be left out.", "prompt", 48000.0),
     ("Every question is answered 16 times by the model.", "samples", 16.0),
+    # a time of one unit, and a kept time
+    ("At no time may more than one hour of training be lost.", "checkpoint interval", 3600.0),
+    ("All checkpoints of the last seven days must remain readable.", "kept time", WEEK),
+    # 25 TB a day for 30 days, in two sentences
+    ("Rohdaten müssen 30 Tage liegen bleiben. Pro Tag fallen 25 TB an.", "retention", 750 * TERA),
+    ("Power comes over one feed of 70 kW.", "power", 70 * KILO),
+    ("Die zulässige Abwärme des Raums beträgt achtzig kW.", "heat", 80 * KILO),
+    # 1,800 x 1 / 60 s, behind what is about a pilot
+    (
+        "Lo usa el programa piloto: 1.800 docentes entran, y cada uno de ellos envía una pregunta por minuto.",
+        "request rate",
+        30.0,
+    ),
+    # 1,800 x 40 / 3,600 s, in two sentences
+    (
+        "Of 2,300 agents 1,800 sit at a desk at 19:00. Each of them asks for 40 replies in that hour.",
+        "request rate",
+        20.0,
+    ),
+    ("The director signed for three full passes, 1.26 trillion tokens.", "tokens", 1.26e12),
+    ("Une sauvegarde ne doit jamais arrêter le calcul plus de 20 secondes.", "checkpoint pause", 20.0),
+    ("La licencia permite como máximo ocho tarjetas.", "accelerators of a license", 8.0),
+    ("Cada nodo lleva cuatro tarjetas de red.", "nics", 4.0),
+    ("Jeder Motor nimmt vier Karten.", "accelerators of an engine", 4.0),
+    ("Les huit nœuds tiennent dans quatre baies.", "racks", 4.0),
+    ("O comitê exige que o lote tenha no máximo 4 milhões de tokens.", "tokens of a step", 4e6),
+    ("The price is granted only to those who commit for three years.", "commitment", 3 * YEAR),
+    ("De volledige uitvoer moet binnen 20 seconden klaar zijn, tot en met het laatste woord.", "whole answer", 20.0),
     ("Dopo un guasto il calcolo deve essere di nuovo in marcia entro 5 minuti.", "restart time", 300.0),
 ]
 
@@ -66,6 +94,10 @@ NONE = [
     "At least 20 % are paid with the order.",  # no upper limit
     "In each rack of the hall stand four servers at 40.8 kW.",  # of one rack
     "12 kW = 4 x 3 kW are what the room must give.",  # figures of a calculation
+    "A site in Al Ain offered a low price but only 180 kW.",  # what is set against another site goes on about it
+    "The clerks work from 19:00 to 20:30 at the peak.",  # a time of the day
+    "Electricity: 26 kW at 70 % are 159 MWh a year before cooling.",  # energy
+    "25 TB arrive each day.",  # no delivery
     "The mean prompt of a case file has at most 2,000 tokens.",  # a mean
 ]
 

@@ -14,7 +14,7 @@ from clusterspec.standard import pattern
 
 MOST_FIGURES = 12
 """Figures of a sentence that are read: one with more of them is a table."""
-FARTHEST = 80
+FARTHEST = 120
 """Characters between two figures of one amount."""
 _NOTHING: Powers = frozenset()
 _SHARE: Powers = frozenset({("share", 1)})
@@ -63,9 +63,18 @@ MEASURES = {
     "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},
 }
 """The powers of the figures of each measure."""
+_OF_FEED: Powers = frozenset({("W", 1), ("feed", -1)})
+_SOLE = pattern(
+    r"(?i)\b(?:one|a single|only|sole|eine[rn]? einzige\w*|eine[rn]?|une seule|une|una sola|un solo|una única|een enkele|één|uma única|um único) (?:\w+ )?(?:of|von|zu|mit|de|d'|da|di|van) $"
+)
+"""Words before the power of the only feed."""
 _NAMES = _COUNTED | {"token", "failure", "away", "s", "B", "W", "money", "share", "flop", "m"}
 _CALCULATED, _FACTOR = pattern(r"(?:[=≈+×*]|(?<![^\W\d])x)\s?$"), pattern(r"\s?(?:[×*/=]|x(?![^\W\d]))")
 """The signs before a result or an addend, and behind a factor."""
+_CURRENCY = pattern(r"\b[A-Z]{3} $")
+"""The code of a currency before its amount."""
+_MINUTES = pattern(r"[:h]\d\d\b")
+"""The minutes of a time of the day behind its hour: `19:00`."""
 _CLOCK = pattern(r"(?i)\b(?:um|à|de|dès|vers|a las|às|alle|om|from|until|till|jusqu'à) $")
 """Words before a time of the day: `à 14 h`."""
 _PART = pattern(r"\s[A-Z][A-Z]*\d")
@@ -142,7 +151,7 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
             sentence,
             DemandFigure(
                 each.value,
-                _without_stray_words(each.bare if each.bare == _TIME else each.powers),
+                _without_stray_words(each.bare if each.bare == _TIME else each.powers, sentence[: each.start]),
                 each.start,
                 each.end,
                 each.words,
@@ -150,6 +159,9 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
         )
         for each in figures_of(sentence, bare=True)
         if not (each.words.endswith(" h") and _CLOCK.search(sentence[: each.start]) is not None)
+        and _MINUTES.match(sentence, each.start + each.words.find(":") if ":" in each.words else each.end) is None
+        and not (each.start > 1 and sentence[each.start - 1] == ":" and sentence[each.start - 2].isdigit())
+        and _CURRENCY.search(sentence, max(0, each.start - 5), each.start) is None
         and _CALCULATED.search(sentence, max(0, each.start - 4), each.start) is None
         and _FACTOR.match(sentence, each.end) is None
         and (each.powers or _PART.match(sentence, each.end) is None)
@@ -190,9 +202,10 @@ def _per_day(sentence: str, figure: DemandFigure) -> DemandFigure:
     )
 
 
-def _without_stray_words(powers: Powers) -> Powers:
-    """Powers without those of words that only stand behind a figure: `2 TB im Arbeitsspeicher`."""
-    return frozenset(each for each in powers if each[0] in _NAMES)
+def _without_stray_words(powers: Powers, ahead: str) -> Powers:
+    """Powers without those of words that only stand behind a figure: `2 TB im Arbeitsspeicher`, or of the only feed."""
+    sole = powers == _OF_FEED and _SOLE.search(ahead) is not None
+    return frozenset(each for each in powers if each[0] in _NAMES and not (sole and each[0] == "feed"))
 
 
 def _parts_in(sentence: str) -> Iterator[DemandFigure]:
@@ -211,8 +224,14 @@ def _computed_figures(sentence: str, written: Sequence[DemandFigure]) -> Iterato
         between = sentence[first.end : last.start]
         if first.end <= last.start and len(between) <= FARTHEST:
             value, powers, words = _amount_of(sentence, one, other, between)
-            if words:
+            is_count = powers in MEASURES["requests/s"]
+            if words and not (is_count and any(_is_count_between(each, first, last) for each in written)):
                 yield DemandFigure(value, powers, first.start, last.end, words, is_computed=True)
+
+
+def _is_count_between(figure: DemandFigure, first: DemandFigure, last: DemandFigure) -> bool:
+    """Whether another count, of which a rate may be, stands between two figures."""
+    return figure.powers in MEASURES["count"] and figure.value > 1 and first.end <= figure.start < last.start
 
 
 def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: str) -> tuple[float, Powers, str]:

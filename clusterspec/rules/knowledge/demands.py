@@ -38,9 +38,10 @@ _EACH_OF_THEM = pattern(
 )
 """The first words of a sentence about each of the things that the one before counts."""
 _SEGMENT_END = pattern(
-    r";|: |[()]|[—–]|,? \b(?:but|while|whereas|although|though|aber|während|hingegen|mais|tandis que|alors que|pero|mientras(?: que)?|ma|mentre|maar|terwijl|mas|enquanto)\b"
+    r";|: |[()]|[—–]|, (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)\b|,? \b(?:but|while|whereas|although|though|aber|während|hingegen|mais|tandis que|alors que|pero|mientras(?: que)?|ma|mentre|maar|terwijl|mas|enquanto)\b"
 )
 """What sets one part of a sentence against another."""
+_RELATIVE = pattern(r"(?i), (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)$")
 _OWN = pattern(
     r"(?i)\b(?:we|our|ours|us|this|wir|unser\w*|uns|diese\w?|nous|notre|nos|cette?|nosotros|nuestr\w+|est[ae]|noi|nostr\w+|quest\w|wij|we|ons|onze|deze|dit|nós|noss\w+|est[ae])\b"
 )
@@ -88,7 +89,7 @@ def demands_in(text: str) -> Iterator[Demand]:
 
 def plain_sentences(text: str) -> Iterator[str]:
     """The first sentences of a text, with digits for numbers as words and a sign for percents."""
-    plain = _with_ones(with_digits(with_numerals(with_percent_signs(" ".join(text.split())))))
+    plain = _with_ones(with_numerals(with_digits(with_percent_signs(" ".join(text.split())))))
     return islice(sentences_of(plain), MOST_SENTENCES)
 
 
@@ -180,7 +181,11 @@ def _parts_of(sentence: str) -> Iterator[tuple[int, int, bool]]:
     yield 0, ends[0].start() if ends else len(sentence), False
     for each, following in pairwise((*ends, None)):
         if each is not None:
-            yield each.start(), following.start() if following else len(sentence), each[0][-1].isalpha()
+            yield (
+                each.start(),
+                following.start() if following else len(sentence),
+                each[0][-1].isalpha() and _RELATIVE.match(each[0]) is None,
+            )
 
 
 def _is_left_out(sentence: str, mention: Mention) -> bool:
@@ -210,7 +215,9 @@ def _demand_of(
     inside = {each.meaning for each in mentions if start <= each.start < end} | {
         f"!{each.meaning}" for each in mentions if each.start < figure.end
     }
-    if "other" in inside or (is_hypothetical(clause) and "fails" not in inside and _ONLY_IF.search(sentence) is None):
+    if _is_of_another(sentence, figure, (start, end), mentions) or (
+        is_hypothetical(clause) and "fails" not in inside and _ONLY_IF.search(sentence) is None
+    ):
         return None
     found = [
         (_distance(sentence, figure, mentions, each), each)
@@ -222,14 +229,29 @@ def _demand_of(
     ]
     if figure.is_computed:
         inside.discard("each")
-    found = sorted((each for each in found if inside.isdisjoint(each[1].unless.split())), key=lambda each: each[0])
-    if not found or (len(found) > 1 and found[0][0] == found[1][0]):
+    found = sorted(
+        (each for each in found if inside.isdisjoint(each[1].unless.split())),
+        key=lambda each: (each[0], -_size(each[1])),
+    )
+    if not found or (len(found) > 1 and (found[0][0], _size(found[0][1])) == (found[1][0], _size(found[1][1]))):
         return None
     distance, subject = found[0]
     hurts = _hurt_of(sentence, figure, mentions, subject)
     if distance > subject.reach or not hurts:
         return None
     return Demand(subject, figure.value, figure.words, sentence, distance, bool(figure.powers), hurts)
+
+
+def _size(subject: Subject) -> int:
+    """The meanings that name a subject: one with more of them is more special."""
+    return max(each.count("+") for each in (*subject.about.split(), *subject.facts.split()))
+
+
+def _is_of_another(sentence: str, figure: DemandFigure, clause: tuple[int, int], mentions: Sequence[Mention]) -> bool:
+    """Whether the clause of a figure, in its part of the sentence, has a word for another thing."""
+    part = next((each for each in _parts_of(sentence) if each[0] <= figure.start < each[1]), (0, len(sentence), False))
+    start, end = max(clause[0], part[0]), min(clause[1], part[1])
+    return any(each.meaning == "other" and start <= each.start < end for each in mentions)
 
 
 def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], subject: Subject) -> str:
