@@ -30,7 +30,11 @@ MEASURES = {
     "kept size": {_KEPT_SIZE},
     "size of a node": {_SIZE, frozenset({("B", 1), ("node", -1)})},
     "rate": {_FLOW},
-    "time": {_TIME, frozenset({("s", 1), ("token", -1)})},
+    "time": {
+        _TIME,
+        frozenset({("s", 1), ("token", -1)}),
+        frozenset({("s", 1), ("away", 1), ("failure", -1)}),
+    },
     "share": {_SHARE},
     "length": {_LENGTH},
     "bare": {_NOTHING},
@@ -116,6 +120,11 @@ _EACH_OF_THEM = pattern(
     r"(?i)\b(?:(?:each|every one) of (?:them|these|those|whom)|each (?:one )?(?:sends?|asks?|makes?|puts?)|jede\w{0,2} von ihnen|von denen jede\w{0,2}|chacune?|cada un[oa](?: de ell[oa]s)?|ognun[oa]|ciascun[oa]|ieder van hen|elk van hen|cada uma?(?: del[ea]s)?)\b"
 )
 """Words between a count and what each of the counted does."""
+_EACH_SENDS = pattern(r"(?i)\b(?:each|every|an?|one|jede\w{0,2}|chaque|cada|ogni|elke?|iedere?) [^.;:,\d]{2,40}$")
+_AT_ONCE = pattern(
+    r"(?i)^(?: [^\W\d]+){0,6} (?:at once|at the same time|logged in|online|connected|working|gleichzeitig|zugleich|angemeldet|à la fois|en même temps|connectés|a la vez|al mismo tiempo|conectad[oa]s|insieme|contemporaneamente|collegat[ie]|tegelijk|ingelogd|ao mesmo tempo|ligad[oa]s)\b"
+)
+"""Words before the rate of each person, and behind the number of those who are there."""
 _TIMES_SIGN = pattern(r"^(?: \w+)? ?[x×*] ?$")
 _WITHIN = pattern(
     r"(?i)\b(?:in|within|inside|over|during|binnen|innerhalb(?: von)?|en|dans|pendant|entro|durante|em|dentro de)(?: (?:at most|the|a|only|one|einem|une?|una?|window of|höchstens|máximo|les|las|le))? $"
@@ -223,7 +232,7 @@ def _computed_figures(sentence: str, written: Sequence[DemandFigure]) -> Iterato
         first, last = min(one, other, key=lambda each: each.start), max(one, other, key=lambda each: each.start)
         between = sentence[first.end : last.start]
         if first.end <= last.start and len(between) <= FARTHEST:
-            value, powers, words = _amount_of(sentence, one, other, between)
+            value, powers, words = _rate_of_all(sentence, one, other) or _amount_of(sentence, one, other, between)
             is_count = powers in MEASURES["requests/s"]
             if words and not (is_count and any(_is_count_between(each, first, last) for each in written)):
                 yield DemandFigure(value, powers, first.start, last.end, words, is_computed=True)
@@ -232,6 +241,15 @@ def _computed_figures(sentence: str, written: Sequence[DemandFigure]) -> Iterato
 def _is_count_between(figure: DemandFigure, first: DemandFigure, last: DemandFigure) -> bool:
     """Whether another count, of which a rate may be, stands between two figures."""
     return figure.powers in MEASURES["count"] and figure.value > 1 and first.end <= figure.start < last.start
+
+
+def _rate_of_all(sentence: str, one: DemandFigure, other: DemandFigure) -> tuple[float, Powers, str] | None:
+    """The value, powers and words of the rate of all, from that of each before their number; None without both."""
+    is_of_each = one.powers in MEASURES["requests/s"] and _EACH_SENDS.search(sentence[: one.start]) is not None
+    is_number = other.powers in MEASURES["count"] and other.value > 1 and one.start < other.start
+    if not (is_of_each and is_number and _AT_ONCE.match(sentence[other.end :]) is not None):
+        return None
+    return one.value * other.value, one.powers, f"{other.words} x {one.words}"
 
 
 def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: str) -> tuple[float, Powers, str]:

@@ -112,7 +112,10 @@ PLACES: Mapping[str, tuple[Place, ...]] = {
         Place("operations.checkpoint_time", "the pause of a checkpoint", "s"),
     ),
     "checkpoint write": (Place("operations.checkpoint.write_time", "the time to write a checkpoint", "s"),),
-    "repair time": (Place("operations.repair_time", "the time of a repair", "s"),),
+    "repair time": (
+        Place("operations.repair_time", "the time of a repair", "s"),
+        Place("procurement.support.response", "the response time of support", "s"),
+    ),
     "goodput": (Place("operations.targets.goodput", "the goodput", "%"),),
     "whole answer": (Place("workload.serving.targets.end_to_end", "the time to the last token", "s"),),
     "tokens of a step": (Place("workload.global_batch", "the tokens of a step", "tokens", of=_tokens_of_step),),

@@ -52,7 +52,7 @@ SUBJECTS = (
         2e3,
         160,
     ),
-    Subject("load", "watts", OTHER, "draw", ""),
+    Subject("load", "watts", OTHER, "draw", "ceil"),
     Subject(
         "store",
         "size",
@@ -72,8 +72,8 @@ SUBJECTS = (
         1e12,
         120,
     ),
-    Subject("store write", "rate", BELOW, _bound("store+write", "stored+write"), "read devicemem total", 1e8),
-    Subject("store read", "rate", BELOW, _bound("store+read", "stored+read"), "write devicemem total", 1e8),
+    Subject("store write", "rate", BELOW, _bound("store+write", "stored+write"), "read devicemem total", 1e8, 160),
+    Subject("store read", "rate", BELOW, _bound("store+read", "stored+read"), "write devicemem total", 1e8, 160),
     Subject("host memory", "size of a node", BELOW, "hostram", "devicemem drive", 1e10),
     Subject(
         "prompt",
@@ -184,7 +184,7 @@ SUBJECTS = (
         _bound("repair+nodeend", by=_STRICT),
         "response checkpoint restart delivery warranty",
         3600.0,
-        60,
+        120,
     ),
     Subject(
         "goodput",
@@ -225,7 +225,7 @@ SUBJECTS = (
         90,
         counted="nodeend",
     ),
-    Subject("nics", "nics", OTHER, "", "store frontend", 1, 60, 64, counted="nicword", facts="nicword+nodeend+each"),
+    Subject("nics", "nics", ABOVE, "", "store frontend", 1, 60, 64, counted="nicword", facts="nicword+nodeend+each"),
     Subject(
         "accelerators of an engine",
         "accelerators",
@@ -252,6 +252,7 @@ SUBJECTS = (
     ),
     Subject("nodes per rack", "nodes", ABOVE, _bound("rack", by=(*_STRICT, "permits")), "rowof spare idle"),
     Subject("rack power", "watts", ABOVE, _bound("rack", by=(*_STRICT, "gives")), "cooling total draw pdu", 1e3, 30),
+    Subject("rack power", "watts", ABOVE, "rack+draw+ceil", "cooling total pdu", 1e3, 60),
     Subject("leaf to spine", "length", BELOW, "leaf+spine", "", 0.0, 140),
     Subject("node to leaf", "length", BELOW, "leaf+nodeend", "spine", 0.0, 140),
     Subject("samples", "samples", OTHER, "sample+question", "samplenot", counted="sample"),

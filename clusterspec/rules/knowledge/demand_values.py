@@ -31,6 +31,11 @@ BOUNDS = {ABOVE: "may be at most", BELOW: "has to be at least", OTHER: "is"}
 """The words of messages for how a demand binds."""
 
 
+FARTHEST_COMPUTED = 100.0
+"""The same ratio of a value that is computed from several keys."""
+COMPUTED = frozenset(name for name, places in PLACES.items() if any(each.of is not None for each in places))
+
+
 class Broken(NamedTuple):
     """A demand that a key breaks, with the key and its value as written."""
 
@@ -95,7 +100,8 @@ def _is_broken(demand: Demand, value: float) -> bool:
     something else.
     """
     ratio = value / demand.value if demand.value else 0.0
-    if not 1 / FARTHEST < ratio < FARTHEST:
+    farthest = FARTHEST_COMPUTED if demand.subject.name in COMPUTED else FARTHEST
+    if not 1 / farthest < ratio < farthest:
         return False
     unit = _unit_of(demand)
     if any(abs(each.value * factor / value - 1) < SAME for each in _like(demand) for factor in (1.0, unit)):

@@ -38,7 +38,7 @@ _EACH_OF_THEM = pattern(
 )
 """The first words of a sentence about each of the things that the one before counts."""
 _SEGMENT_END = pattern(
-    r";|: |[()]|[—–]|, (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)\b|,? \b(?:but|while|whereas|although|though|aber|während|hingegen|mais|tandis que|alors que|pero|mientras(?: que)?|ma|mentre|maar|terwijl|mas|enquanto)\b"
+    r";|: |[()]|[—–]|, (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)\b|, (?:and|und|et|y|e|en) |,? \b(?:but|while|whereas|although|though|aber|während|hingegen|mais|tandis que|alors que|pero|mientras(?: que)?|ma|mentre|maar|terwijl|mas|enquanto)\b"
 )
 """What sets one part of a sentence against another."""
 _RELATIVE = pattern(r"(?i), (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)$")
@@ -120,8 +120,9 @@ def _with_what_they_refer_to(sentences: Iterable[str]) -> Iterator[str]:
     for each in sentences:
         yield each
         is_of_before = refers_to_before(each) and _DIGIT.search(each) is None
+        of_each = _RATE_OF_EACH.search(before) is not None and _DIGIT.search(each) is not None
         if _DIGIT.search(before) is not None and (
-            is_of_before or _EACH_OF_THEM.match(each) is not None or _is_kept(before, each)
+            is_of_before or of_each or _EACH_OF_THEM.match(each) is not None or _is_kept(before, each)
         ):
             yield f"{before}, {each}"
         before = each
@@ -134,6 +135,10 @@ def _is_kept(*sentences: str) -> bool:
     )
 
 
+_RATE_OF_EACH = pattern(
+    r"(?i)\b(?:each|every|jede\w{0,2}|chaque|cada|ogni|elke?|iedere?) [^.;:\d]{2,40}\d+ [^\W\d]+ (?:per|an?|pro|in der|par|por|al?|all['’]|à l['’]|per) ?(?:minute|hour|minuut|uur|stunde|heure|minuto|hora|ora)"
+)
+"""What each of some people does in a time."""
 _COMES = pattern(r"(?i)\d ?[TP](?:i?B|o)\b")
 """An amount of data that takes a store."""
 
@@ -143,7 +148,7 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     """The demands of a sentence."""
     mentions = [each for each in lexicon().mentions(sentence) if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
-    rows = [each for each in SUBJECTS if _names(each.about, meanings) or _names(each.facts, meanings)]
+    rows = [each for each in SUBJECTS if _contain_set(each.about, meanings) or _contain_set(each.facts, meanings)]
     parts = _parts_of_others(sentence, mentions) if rows else ()
     if not rows or (0, len(sentence)) in parts:
         return ()
@@ -156,7 +161,7 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     return [each for each in found if not any(_is_nearer(other, each) or _is_part(each, other) for other in found)]
 
 
-def _names(sets: str, meanings: Container[str]) -> bool:
+def _contain_set(sets: str, meanings: Container[str]) -> bool:
     """Whether meanings contain one of some sets of meanings."""
     return any(all(each in meanings for each in one.split("+")) for one in sets.split())
 
@@ -184,7 +189,7 @@ def _parts_of(sentence: str) -> Iterator[tuple[int, int, bool]]:
             yield (
                 each.start(),
                 following.start() if following else len(sentence),
-                each[0][-1].isalpha() and _RELATIVE.match(each[0]) is None,
+                any(map(str.isalpha, each[0])) and _RELATIVE.match(each[0]) is None,
             )
 
 
@@ -239,7 +244,9 @@ def _demand_of(
     hurts = _hurt_of(sentence, figure, mentions, subject)
     if distance > subject.reach or not hurts:
         return None
-    return Demand(subject, figure.value, figure.words, sentence, distance, bool(figure.powers), hurts)
+    return Demand(
+        subject, figure.value, figure.words, sentence, distance, bool(figure.powers or subject.counted), hurts
+    )
 
 
 def _size(subject: Subject) -> int:
@@ -264,8 +271,8 @@ def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], s
         return ""
     if subject.hurts == SAID:
         return BELOW if is_floor else ABOVE if is_ceiling else ""
-    if not _names(subject.about, {each.meaning for each in mentions}):
-        return "" if is_floor or is_ceiling else OTHER
+    if not _contain_set(subject.about, {each.meaning for each in mentions}):
+        return "" if is_floor or is_ceiling else OTHER if subject.hurts == BELOW else subject.hurts
     return subject.hurts
 
 

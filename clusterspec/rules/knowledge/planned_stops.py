@@ -46,7 +46,7 @@ _STOP = pattern(
     r"ferm[aoi]\b|fermat\w|fermano|spent\w|spegn\w+|stil|uitgeschakeld|uitgezet|plat|deslig\w+|parado\w*|fora de serviço)\b"
 )
 _WHOLE = pattern(
-    r"(?i)\b(?:all|whole|entire|everything|complete\w*|both|together|the (?:service|system|machines?|cluster|hall|room|site|power)|alle|alles|ganze[nrs]?|gesamte[nrs]?|beide|gemeinsam|der dienst|das system|die anlage|der strom|"
+    r"(?i)\b(?:(?:los|las|les|i|le|os|as|de|the|die) [2-9]|ambos|ambas|all|whole|entire|everything|complete\w*|both|together|the (?:service|system|machines?|cluster|hall|room|site|power)|alle|alles|ganze[nrs]?|gesamte[nrs]?|beide|gemeinsam|der dienst|das system|die anlage|der strom|"
     r"tou(?:t|te|s|tes)|ensemble|le service|le système|la salle|la machine|todo|todos|todas|toda|el servicio|el sistema|la sala|la máquina|tutt\w|il servizio|il sistema|la sala|de dienst|het systeem|o serviço|o sistema|a sala)\b"
 )
 _IN_TURN = pattern(

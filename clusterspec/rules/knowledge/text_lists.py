@@ -34,6 +34,10 @@ _OF_THE = pattern(
     r"(?i)(?:^|[,;:] |\b(?:and|und|et|y|e|en) )(?:of|out of|from|von|unter|de|sur|parmi|dei|delle|van|dos|das) (?:(?:the|these|our|those|its|den|diesen|unseren|les|nos|ces|los|las|estos|estas|nuestros|i|gli|le|questi|queste|onze|deze|os|as|estes) )?$"
 )
 """Words before a whole of which parts follow."""
+_PART_OF = pattern(
+    r"(?i) (?:of|von|de|sur|dei|delle|degli|van|dos|das) (?:(?:the|our|den|unseren|les|nos|los|las|nuestros|nuestras|i|gli|onze|de|os|as) )?"
+)
+"""Words between the first part and the whole: `30 of the 64 GPUs`."""
 _OTHER_LIST = pattern(
     r"(?i)\b(?:each|every|per|apiece|times|including|included|mostly|mainly|at least|at most|up to|more than|less than|about|roughly|around|or|instead|rest|remain\w*|others?|left|free|"
     r"minus|less|plus|before|after|until|since|from|than|used|active|spare|only|first|later|of which|whom|which|"
@@ -45,6 +49,8 @@ _OTHER_LIST = pattern(
     r"quais|cerca|outr\w+|livres)\b|[×*=/+<>~≈]|\bx\b"
 )
 """Words and signs of figures that are no parts, or not all of them."""
+_RANGE = pattern(r"[()]|\d ?[-–] ?\d")
+"""An aside, or a range."""
 _ALL_PARTS = pattern(
     r"(?i)\b(?:nobody else|no one else|nothing else|that is all|nothing is left|sonst niemand|nichts bleibt|personne d'autre|rien d'autre|nadie más|nada más|nessun altro|niemand anders|ninguém mais)\b"
 )
@@ -90,11 +96,13 @@ def _wrong_wholes_of(sentence: str, figures: Sequence[Figure]) -> Iterator[Wrong
     for at, whole in enumerate(figures[:-2]):
         divided = _DIVIDED.search(sentence, whole.end, figures[at + 1].start)
         of_the = _OF_THE.search(sentence[: whole.start]) is not None
-        if divided is None and not (of_the and at == 0):
+        follows = at > 0 and _PART_OF.fullmatch(sentence, figures[at - 1].end, whole.start) is not None
+        if divided is None and not (of_the and at == 0) and not follows:
             continue
-        parts = figures[at + 1 :]
+        parts = [*(figures[at - 1 : at] if follows else ()), *figures[at + 1 :]]
         rest = _without_names(sentence[divided.end() if divided else whole.end :])
-        if not all(_is_part(each, whole) for each in parts) or _OTHER_LIST.search(rest) is not None:
+        is_other = _OTHER_LIST.search(rest) is not None or (divided is None and _RANGE.search(rest) is not None)
+        if is_other or not all(_is_part(each, whole) for each in parts):
             return
         total = sum_of(each.value for each in parts)
         off = total / whole.value - 1

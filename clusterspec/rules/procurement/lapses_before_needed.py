@@ -200,6 +200,8 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
     for clause in timeline.lapses:
         found = [each for each, words in _OF if words.search(clause.sentence) is not None]
         found = [each for each in found if each.event != "term" or _is_of_term(clause)]
+        if any(each.event == "term" for each in found):
+            found = [each for each in found if each.event in events]
         if len(found) != 1:
             continue
         (lapse,) = found
