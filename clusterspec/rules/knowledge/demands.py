@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import islice, pairwise, permutations
 
+from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_figures import KEPT, MEASURES, DemandFigure, demand_figures
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER, SAID, SUBJECTS, Subject
@@ -16,7 +17,7 @@ from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, 
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_numerals import with_digits
 from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.text_units import with_percent_signs
+from clusterspec.rules.knowledge.text_units import TIME_WORDS, with_percent_signs, word_set
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
@@ -93,25 +94,45 @@ def plain_sentences(text: str) -> Iterator[str]:
     return islice(sentences_of(plain), MOST_SENTENCES)
 
 
-_ONE_IN_A_TIME = pattern(
-    r"(?i)\b(?:one|a single|an?|eine[nmr]?|une?|una?|uno|één|een|uma?)(?= (?:\w+ ){1,2}(?:per|an?|every|each|por|pro|par|al|à la|in der|je|alla|ogni|cada|elke|a cada) (?:second|minute|hour|sekunde|minute|stunde|seconde|heure|segundo|minuto|hora|secondo|ora|minuut|uur)\b)"
+_ARTICLES = word_set("a an one ein eine einem einen einer un une una uno één een um uma d'un d'une")
+_LIMITS = word_set(
+    "than most within inside under to höchstens maximal binnen innerhalb von als plus d' maximum dans de máximo massimo di entro dan "
+    "hoogstens hooguit menos"
 )
-
-
-_ONE_UNIT = pattern(
-    r"(?i)\b(?P<limit>(?:more than|at (?:the )?most|within|inside|under|less than|up to|longer than|höchstens|maximal|binnen|innerhalb(?: von)?|mehr als|weniger als|länger als|au plus|au maximum|plus d'|moins d'|dans|más de|menos de|como máximo|al massimo|più di|meno di|entro|meer dan|minder dan|hoogstens|mais de|no máximo) ?)"
-    r"(?:an?|one|eine\w?|une?|una?|uno|één|een|uma?)(?= (?:(?:single|einzige\w*|seule?|sol[oa]|enkele?|única?) )?(?:minute|hour|day|week|month|year|minute|stunde|tag|woche|monat|jahr|heure|jour|semaine|mois|an|minuto|hora|día|semana|mes|año|ora|giorno|settimana|mese|anno|minuut|uur|dag|week|maand|jaar|dia|mês|ano)\b)"
-)
-"""A word that limits a time of one unit: `more than one hour`."""
+"""Words before a limit of one unit of time: `more than one hour`, `plus d'une heure`."""
+_ALONE = word_set("single einzige einzigen seule seul sola solo enkele enkel única único")
+_EACH_TIME = word_set("per a an every each por pro par al je alla ogni cada elke in à a-cada")
+"""Words before a unit of time in which something comes once: `una pregunta por minuto`."""
 
 
 def _with_ones(text: str) -> str:
     """A text with a digit for the article of what comes once in a time, and of a limit of one unit of time.
 
-    >>> _with_ones("cada uno envía una pregunta por minuto"), _with_ones("each sends one a day, no more than one hour")
-    ('cada uno envía 1 pregunta por minuto', 'each sends one a day, no more than 1 hour')
+    >>> _with_ones("cada uno envía una pregunta por minuto"), _with_ones("each sends one a day, no more than one hour.")
+    ('cada uno envía 1 pregunta por minuto', 'each sends one a day, no more than 1 hour.')
     """
-    return _ONE_UNIT.sub(r"\g<limit>1", _ONE_IN_A_TIME.sub("1", text))
+    pieces = text.split(" ")
+    words = [each.strip(".,;:()").lower() for each in pieces]
+    for at, word in enumerate(words[:-1]):
+        if word in _ARTICLES and (_is_limit_of_one(words, at) or _is_once_in_a_time(words, at)):
+            pieces[at] = f"{'d’' if word.startswith('d') else ''}1"
+    return " ".join(pieces)
+
+
+def _is_limit_of_one(words: Sequence[str], at: int) -> bool:
+    """Whether an article stands between a word that limits a time and a unit of time."""
+    unit = at + 2 if words[at + 1] in _ALONE and at + 2 < len(words) else at + 1
+    is_limited = words[at].startswith("d'") or (at > 0 and words[at - 1] in _LIMITS)
+    return is_limited and words[unit] in TIME_WORDS and len(words[unit]) > 1
+
+
+def _is_once_in_a_time(words: Sequence[str], at: int) -> bool:
+    """Whether an article stands before a thing, one of the words for each time, and a unit of up to an hour."""
+    return any(
+        words[link] in _EACH_TIME and TIME_WORDS.get(words[link + 1], DAY) <= HOUR and len(words[link + 1]) > 1
+        for link in (at + 2, at + 3)
+        if link + 1 < len(words)
+    )
 
 
 def _with_what_they_refer_to(sentences: Iterable[str]) -> Iterator[str]:
@@ -148,7 +169,7 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     """The demands of a sentence."""
     mentions = [each for each in lexicon().mentions(sentence) if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
-    rows = [each for each in SUBJECTS if _contain_set(each.about, meanings) or _contain_set(each.facts, meanings)]
+    rows = _subjects_named(meanings)
     parts = _parts_of_others(sentence, mentions) if rows else ()
     if not rows or (0, len(sentence)) in parts:
         return ()
@@ -161,9 +182,32 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     return [each for each in found if not any(_is_nearer(other, each) or _is_part(each, other) for other in found)]
 
 
-def _contain_set(sets: str, meanings: Container[str]) -> bool:
+@lru_cache(256)
+def _sets_of(names: str) -> Sequence[frozenset[str]]:
+    """Sets of meanings, as a table writes them."""
+    return [frozenset(each.split("+")) for each in names.split()]
+
+
+@lru_cache(1)
+def _sets_by_meaning() -> dict[str, list[tuple[frozenset[str], int]]]:
+    """The sets of meanings that name subjects, with the index of each, by the first meaning of the set."""
+    found: dict[str, list[tuple[frozenset[str], int]]] = {}
+    for index, subject in enumerate(SUBJECTS):
+        for each in f"{subject.about} {subject.facts}".split():
+            found.setdefault(each.partition("+")[0], []).append((frozenset(each.split("+")), index))
+    return found
+
+
+def _subjects_named(meanings: Set[str]) -> list[Subject]:
+    """The subjects that some meanings name, in the order of their table."""
+    sets = _sets_by_meaning()
+    found = {index for each in meanings for names, index in sets.get(each, ()) if names <= meanings}
+    return [SUBJECTS[index] for index in sorted(found)]
+
+
+def _contain_set(sets: str, meanings: Set[str]) -> bool:
     """Whether meanings contain one of some sets of meanings."""
-    return any(all(each in meanings for each in one.split("+")) for one in sets.split())
+    return any(each <= meanings for each in _sets_of(sets))
 
 
 def _parts_of_others(sentence: str, mentions: Sequence[Mention]) -> Sequence[tuple[int, int]]:
@@ -171,6 +215,8 @@ def _parts_of_others(sentence: str, mentions: Sequence[Mention]) -> Sequence[tup
     about it, unless it names this machine: `a site offered a low price but only 180 kW`.
     """
     former = [each.start for each in mentions if each.meaning == "former"]
+    if not former and not words_of_another(sentence):
+        return ()
     found: list[tuple[int, int]] = []
     for start, end, is_set_against in _parts_of(sentence):
         is_other = any(start <= each < end for each in former) or bool(words_of_another(sentence[start:end]))
@@ -281,9 +327,9 @@ def _distance(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], 
     return min(
         max(
             min((_gap(sentence, figure, each) for each in mentions if each.meaning == meaning), default=10**6)
-            for meaning in one.split("+")
+            for meaning in one
         )
-        for one in (*row.about.split(), *row.facts.split())
+        for one in (*_sets_of(row.about), *_sets_of(row.facts))
     )
 
 

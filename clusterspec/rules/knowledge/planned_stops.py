@@ -87,11 +87,12 @@ def stops_beyond_availability(text: str) -> Iterator[PlannedStop]:
     >>> [*stops_beyond_availability("Availability of 99 % a year. Once a month all nodes are shut down for 6 hours.")]
     []
     """
-    if _EXCLUDED.search(text) is not None:
+    text = with_percent_signs(" ".join(text.split()))
+    if _SHARE.search(text) is None or _AVAILABLE.search(text) is None or _EXCLUDED.search(text) is not None:
         return
     sentences = [
         each
-        for each in islice(sentences_of(with_digits(with_percent_signs(" ".join(text.split())))), MOST_SENTENCES)
+        for each in islice(sentences_of(with_digits(text)), MOST_SENTENCES)
         if len(each) <= LONGEST_SENTENCE and not is_hypothetical(each) and not words_of_another(each)
     ]
     promised = {(share, period) for each in sentences for share, period in _promised(each)}

@@ -10,7 +10,7 @@ from clusterspec.rules.knowledge.text_clauses import is_hypothetical
 from clusterspec.rules.knowledge.text_dimensions import Figure, Powers, figures_of
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_numerals import with_digits
-from clusterspec.rules.knowledge.text_units import with_percent_signs
+from clusterspec.rules.knowledge.text_units import with_percent_signs, word_set
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern, sum_of
 from clusterspec.units import plain
@@ -30,10 +30,18 @@ _DIVIDED = pattern(
     r"(?:divide|dividem|compõe|compõem|reparte|repartem|distribui|distribuem)-se|(?:está|estão) repartid\w+)\b"
 )
 """Words between a whole and all its parts."""
+_CUES = word_set(
+    "consist made break split divid shared distribut allotted compos verteil aufgeteilt setz besteh glieder teil répart décompos reparte compone "
+    "descompone distribuye repartid divid ripart compon scompon suddivis bestaa verdeeld valt repart compõe"
+)
+"""Parts of words of which sentences between a whole and all its parts have one."""
 _OF_THE = pattern(
     r"(?i)(?:^|[,;:] |\b(?:and|und|et|y|e|en) )(?:of|out of|from|von|unter|de|sur|parmi|dei|delle|van|dos|das) (?:(?:the|these|our|those|its|den|diesen|unseren|les|nos|ces|los|las|estos|estas|nuestros|i|gli|le|questi|queste|onze|deze|os|as|estes) )?$"
 )
 """Words before a whole of which parts follow."""
+_NUMBER = pattern(r"\d(?:[\d.,'’]*\d)?")
+_OF_NUMBER = pattern(r"(?i)\b(?:of|from|von|unter|de|sur|parmi|dei|delle|degli|van|dos|das) (?:[^\W\d]{2,9} )?\d")
+"""A number of which parts may be listed."""
 _PART_OF = pattern(
     r"(?i) (?:of|von|de|sur|dei|delle|degli|van|dos|das) (?:(?:the|our|den|unseren|les|nos|los|las|nuestros|nuestras|i|gli|onze|de|os|as) )?"
 )
@@ -79,12 +87,21 @@ def wrong_wholes(text: str) -> Iterator[WrongWhole]:
     ['105 %']
     """
     for sentence in islice(sentences_of(with_digits(with_percent_signs(" ".join(text.split())))), MOST_SENTENCES):
-        if len(sentence) > LONGEST_SENTENCE or is_hypothetical(sentence) or words_of_another(sentence):
+        lists = (
+            _DIVIDED.search(sentence) is not None or _OF_NUMBER.search(sentence) is not None or sentence.count("%") > 1
+        )
+        if len(sentence) > LONGEST_SENTENCE or not lists or is_hypothetical(sentence) or words_of_another(sentence):
             continue
         figures = [each for each in figures_of(sentence, bare=True) if not _is_year(each)]
         if 2 <= len(figures) <= MOST_PARTS:
             yield from _wrong_wholes_of(sentence, figures)
             yield from _wrong_shares_of(sentence, figures)
+
+
+def _is_divided(sentence: str) -> bool:
+    """Whether a sentence divides a whole into all its parts."""
+    folded = sentence.lower()
+    return any(each in folded for each in _CUES) and _DIVIDED.search(sentence) is not None
 
 
 def _is_year(figure: Figure) -> bool:
@@ -94,7 +111,7 @@ def _is_year(figure: Figure) -> bool:
 def _wrong_wholes_of(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongWhole]:
     """The whole before the parts of a sentence, unless they sum to it."""
     for at, whole in enumerate(figures[:-2]):
-        divided = _DIVIDED.search(sentence, whole.end, figures[at + 1].start)
+        divided = _DIVIDED.search(sentence, whole.end, figures[at + 1].start) if _is_divided(sentence) else None
         of_the = _OF_THE.search(sentence[: whole.start]) is not None
         follows = at > 0 and _PART_OF.fullmatch(sentence, figures[at - 1].end, whole.start) is not None
         if divided is None and not (of_the and at == 0) and not follows:
