@@ -90,7 +90,8 @@ _ONE_IN = pattern(
     r"(?i)\b(?:one|une?|uno|una|ein\w{0,2}|één|um|uma) (?:in|of|out of|(?:user |person )?in every|de cada|sur|su|von|op de|em cada|auf) (\d{1,2})\b"
 )
 _PARTS = pattern(
-    r"(?i)\b(?:(?P<half>half|hälfte|moitié|mitad|metà|helft|metade)|(?P<third>a third|ein Drittel|un tiers|un tercio|un terzo|een derde|um terço)|(?P<quarter>a quarter|ein Viertel|un quart|una cuarta parte|un quarto|een kwart|um quarto))\b"
+    r"(?i)\b(?:(?P<half>half|hälfte|moitié|mitad|metà|helft|metade)|(?P<third>a third|ein Drittel|un tiers|un tercio|un terzo|een derde|um terço)|(?P<quarter>a quarter|ein Viertel|un quart|una cuarta parte|un quarto|een kwart|um quarto)"
+    r"|(?P<fifth>(?:a|one) fifth|ein Fünftel|un cinquième|una quinta parte|un quinto|een vijfde|um quinto)|(?P<tenth>(?:a|one) tenth|ein Zehntel|un dixième|una décima parte|un decimo|een tiende|um décimo))\b"
 )
 _OF = pattern(r"(?i)^(?: \w+)?,? (?:of|von|der|des|de|du|di|dei|delle|van|do|dos|das)\b")
 _OUT_OF = pattern(
@@ -117,7 +118,7 @@ _OF_THEM = pattern(
 _EACH = r"(?:each|every|apiece|per|je|jeweils|pro|jede\w{0,2}|chacune?|chaque|par|cada(?: un[oa])?|por|ciascun\w?|ogni|elk\w?|ieder\w?)"
 _EACH_AHEAD, _EACH_BEHIND = pattern(rf"(?i)\b{_EACH} (?:\w+ )?$"), pattern(rf"(?i)^,? (?:\w+ )?{_EACH}\b")
 _EACH_OF_THEM = pattern(
-    r"(?i)\b(?:(?:each|every one) of (?:them|these|those|whom)|each (?:one )?(?:sends?|asks?|makes?|puts?)|jede\w{0,2} von ihnen|von denen jede\w{0,2}|chacune?|cada un[oa](?: de ell[oa]s)?|ognun[oa]|ciascun[oa]|ieder van hen|elk van hen|cada uma?(?: del[ea]s)?)\b"
+    r"(?i)\b(?:(?:each|every one) of (?:them|these|those|whom)|(?:and|und) (?:each|jede\w{0,2})|each (?:one )?(?:sends?|asks?|makes?|puts?)|jede\w{0,2} von ihnen|von denen jede\w{0,2}|chacune?|cada un[oa](?: de ell[oa]s)?|ognun[oa]|ciascun[oa]|ieder van hen|elk van hen|cada uma?(?: del[ea]s)?)\b"
 )
 """Words between a count and what each of the counted does."""
 _EACH_SENDS = pattern(r"(?i)\b(?:each|every|an?|one|jede\w{0,2}|chaque|cada|ogni|elke?|iedere?) [^.;:,\d]{2,40}$")
@@ -223,7 +224,7 @@ def _parts_in(sentence: str) -> Iterator[DemandFigure]:
         if float(match[1]) > 1:
             yield DemandFigure(1 / float(match[1]), _SHARE, match.start(), match.end(), match[0])
     for match in islice(_PARTS.finditer(sentence), MOST_FIGURES):
-        value = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4}[str(match.lastgroup)]
+        value = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}[str(match.lastgroup)]
         yield DemandFigure(value, _SHARE, match.start(), match.end(), match[0])
 
 

@@ -101,7 +101,7 @@ _LIMITS = word_set(
 )
 """Words before a limit of one unit of time: `more than one hour`, `plus d'une heure`."""
 _ALONE = word_set("single einzige einzigen seule seul sola solo enkele enkel única único")
-_EACH_TIME = word_set("per a an every each por pro par al je alla ogni cada elke in à a-cada")
+_EACH_TIME = word_set("per a an every each por pro par al je alla ogni cada elke in à")
 """Words before a unit of time in which something comes once: `una pregunta por minuto`."""
 
 
@@ -128,6 +128,8 @@ def _is_limit_of_one(words: Sequence[str], at: int) -> bool:
 
 def _is_once_in_a_time(words: Sequence[str], at: int) -> bool:
     """Whether an article stands before a thing, one of the words for each time, and a unit of up to an hour."""
+    if words[at + 2 : at + 4] == ["in", "der"]:
+        words = [*words[: at + 3], *words[at + 4 :]]
     return any(
         words[link] in _EACH_TIME and TIME_WORDS.get(words[link + 1], DAY) <= HOUR and len(words[link + 1]) > 1
         for link in (at + 2, at + 3)
@@ -279,7 +281,7 @@ def _demand_of(
         and (not each.counted or is_counted_by(sentence, figure, mentions, each.counted))
     ]
     if figure.is_computed:
-        inside.discard("each")
+        inside -= {"each", "mean"}
     found = sorted(
         (each for each in found if inside.isdisjoint(each[1].unless.split())),
         key=lambda each: (each[0], -_size(each[1])),

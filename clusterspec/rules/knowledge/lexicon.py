@@ -51,8 +51,10 @@ class Lexicon:
             for others, meaning in self._rows_of(word)
             if _follow(plain, at + 1, others)
         ]
-        phrases = [each for size, each in found if size]
-        return [each for size, each in found if size or not any(_is_part(each, one) for one in phrases)]
+        phrases = [(size, each) for size, each in found if size]
+        return [
+            each for size, each in found if not any(one > size and _is_part(each, phrase) for one, phrase in phrases)
+        ]
 
     def meanings(self, sentence: str) -> set[str]:
         """The meanings that a sentence mentions."""

@@ -116,9 +116,10 @@ def _promised(sentence: str) -> Iterator[tuple[float, float]]:
 
 def _stopped_share(sentence: str) -> float:
     """The share of the time that planned stops of the whole take; 0 without any."""
-    per = _PER.search(sentence)
-    turns = _IN_TURN.search(_NO_RELIEF.sub(" ", sentence))
-    if per is None or _STOP.search(sentence) is None or _WHOLE.search(sentence) is None or turns is not None:
+    stop, turns = _STOP.search(sentence), _IN_TURN.search(_NO_RELIEF.sub(" ", sentence))
+    periods = [*islice(_PER.finditer(sentence), MOST_SENTENCES)] if stop is not None else []
+    per = min(periods, key=lambda each: abs(each.start() - stop.start()), default=None) if stop is not None else None
+    if per is None or stop is None or _WHOLE.search(sentence) is None or turns is not None:
         return 0.0
     times = [each.value for each in figures_of(sentence) if each.bare == {("s", 1)} or each.powers == {("s", 1)}]
     times = [each for each in times if 60.0 <= each <= 3 * DAY]

@@ -229,7 +229,7 @@ def _stated_order(description: str) -> date | None:
 
 
 _ACCEPTED = pattern(
-    r"\bacceptance (?:(?:test|tests|period|phase|takes|lasts|of|in|dauert|dure|dura|duurt|trwa|:) ){0,3}?(\d{1,3}) ?(days?|weeks?)\b"
+    r"\bacceptance (?:(?:test|tests|period|phase|takes|lasts|of|in|dauert|dauern|dure|durent|dura|duran|durano|duurt|duren|duram|trwa|:) ){0,3}?(\d{1,3}) ?(days?|weeks?)\b"
 )
 """Pattern of the time of the acceptance in an English text."""
 _TIME_OF_TESTS = pattern(

@@ -101,7 +101,7 @@ class Lapse:
 LAPSES = [
     Lapse(
         "the money",
-        r"\b(?:budgets?|funds|funding|grants?|appropriation|subsid\w+|fiscal year|tax credits?|haushalts\w+|fördermittel|zuwendung\w*|"
+        r"\b(?:budgets?|funds|funding|grants?|appropriation|subsid\w+|fiscal year|tax credits?|haushalts\w+|fördermittel|förderung\w*|förderzeitraum|projektlaufzeit|zuwendung\w*|"
         r"subventions?|subvenci\w+|ayudas?|presupuesto\w*|crédits|orçamento\w*|bilancio|finanziament\w+|contribut\w+|begroting|subsidie|"
         r"bidrag\w*|dotacj\w+|budżet\w*)\b|予算|補助金|预算|拨款|예산|보조금",
         "acceptance",
