@@ -15,8 +15,9 @@ and figures in a clause with `would` or `if` are not read. The requests a second
 the keys where the text does not state that one too.
 
 In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference (a power of ten, a factor
-of two, bits for bytes, or one digit) or the key is one that such texts rarely mean otherwise: host memory, the interval and
-number of checkpoints, restart and repair time, term and warranty.
+of two, bits for bytes, or one digit) or the key is one that such texts rarely mean otherwise: host memory, NICs and spare nodes,
+the interval and number of checkpoints, restart and repair time, tokens and their number in a sequence, term, warranty, response
+time, discount, tax, payments, PUE and the price of electricity.
 
 ## Why it matters
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 
-from clusterspec.quantity import DAY
+from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
@@ -26,6 +26,7 @@ _LENGTH: Powers = frozenset({("m", 1)})
 _COUNTED = frozenset(NOUNS.values()) - {"token", "failure"}
 MEASURES = {
     "watts": {frozenset({("W", 1)})},
+    "watts of a rack": {frozenset({("W", 1)}), frozenset({("W", 1), ("rack", -1)})},
     "size": {_SIZE},
     "kept size": {_KEPT_SIZE},
     "size of a node": {_SIZE, frozenset({("B", 1), ("node", -1)})},
@@ -68,6 +69,15 @@ MEASURES = {
 }
 """The powers of the figures of each measure."""
 _OF_FEED: Powers = frozenset({("W", 1), ("feed", -1)})
+_REQUEST: Powers = frozenset({("request", 1)})
+_HOUR_AHEAD = pattern(
+    r"(?i)\b(?:in|during|zur|à|dans|pendant|durant|en|durante|nell|in|na) ?(?:the|der|dieser|l|la|le|una|een|het|de|a)?['’ ]?(?:[^\W\d]+ ){0,2}(?:hour|stunde|heure|hora|ora|uur)\b[^.;:\d]{0,48}$"
+)
+"""The hour in which a number of requests comes, before it."""
+_ASKED = pattern(
+    r"(?i)^ (?:[^\W\d]+ )?(?:questions?|calls?|callers|messages?|chats?|fragen|anrufe\w*|nachrichten|appels?|preguntas|llamadas|mensajes|domande|chiamate|messaggi|vragen|oproepen|berichten|perguntas|chamadas|mensagens)\b"
+)
+"""What a service is asked, behind its number."""
 _SOLE = pattern(
     r"(?i)\b(?:one|a single|only|sole|eine[rn]? einzige\w*|eine[rn]?|une seule|une|una sola|un solo|una única|een enkele|één|uma única|um único) (?:\w+ )?(?:of|von|zu|mit|de|d'|da|di|van) $"
 )
@@ -102,7 +112,7 @@ _EACH_OF_COUNT = pattern(
     r"(?i)\b(?:each|every one|jede\w{0,2}|chacune?|cada un[oa]?|ognun[oa]|ciascun[oa]?|elk|ieder|cada uma?)(?: (?:of|de|der|des|dei|delle|van|dos|das))?(?: (?:the|los|las|les|de|our|unserer))? $"
 )
 _PERIOD = pattern(
-    r"(?i)^(?: [^\W\d]+){1,2} (?:an?|per|each|every|(?:in|within) (?:that|this|the|an?|one|each) (?:\w+ )?|pro|je|in (?:der|dieser|einer) (?:\w+ )?|par|à la|(?:dans|pendant|durant) (?:cette|une|l') ?|por|cada|en (?:esa|una|la)|al|alla|ogni|à|in (?:quell'|un'|dat|een)|per|nessa|numa) ?(?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
+    r"(?i)^(?: [^\W\d]+){0,2} (?:an?|per|each|every|(?:in|within) (?:that|this|the|an?|one|each) (?:\w+ )?|pro|je|in (?:der|dieser|einer) (?:\w+ )?|par|à la|(?:dans|pendant|durant) (?:cette|une|l') ?|por|cada|en (?:esa|una|la)|al|alla|ogni|à|in (?:quell'|un'|dat|een)|per|nessa|numa) ?(?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
 )
 """Things that nobody knows, and the time in which a number of them comes: `28,800 callers an hour`."""
 DAILY = pattern(
@@ -192,9 +202,16 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
     """A figure, but a rate where it counts unknown things in a time."""
     if figure.powers == _SIZE:
         return _per_day(sentence, figure)
-    match = _PERIOD.match(sentence[figure.end : figure.end + FARTHEST]) if not figure.powers else None
-    if match is None:
+    if figure.powers not in (_NOTHING, _REQUEST):
         return figure
+    match = _PERIOD.match(sentence[figure.end : figure.end + FARTHEST])
+    if match is None:
+        counts = figure.powers == _REQUEST or _ASKED.match(sentence[figure.end :]) is not None
+        is_of_hour = counts and _HOUR_AHEAD.search(sentence[: figure.start]) is not None
+        rate = figure._replace(
+            value=figure.value / HOUR, powers=frozenset({("s", -1)}), words=f"{figure.words} an hour"
+        )
+        return rate if is_of_hour else figure
     end = figure.end + match.end()
     seconds = TIME_WORDS.get((match["unit"] or match["elided"]).lower(), 1.0)
     return DemandFigure(figure.value / seconds, frozenset({("s", -1)}), figure.start, end, sentence[figure.start : end])

@@ -116,7 +116,13 @@ def _with_ones(text: str) -> str:
     for at, word in enumerate(words[:-1]):
         if word in _ARTICLES and (_is_limit_of_one(words, at) or _is_once_in_a_time(words, at)):
             pieces[at] = f"{'d’' if word.startswith('d') else ''}1"
-    return " ".join(pieces)
+    return _HALF_HOUR.sub("30 minutes", " ".join(pieces)) if _HALF.search(text) is not None else " ".join(pieces)
+
+
+_HALF = pattern(r"(?i)half|halb|demi-|media hora|mezz|meia hora")
+_HALF_HOUR = pattern(
+    r"(?i)\b(?:half an hour|an? half[ -]hour|eine[rn]? halben? stunde|une demi-heure|media hora|mezz['’]ora|een half uur|meia hora)\b"
+)
 
 
 def _is_limit_of_one(words: Sequence[str], at: int) -> bool:
@@ -169,19 +175,21 @@ _COMES = pattern(r"(?i)\d ?[TP](?:i?B|o)\b")
 @lru_cache(256)
 def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     """The demands of a sentence."""
-    mentions = [each for each in lexicon().mentions(sentence) if not _is_left_out(sentence, each)]
+    found = lexicon().mentions(sentence)
+    found += [each._replace(meaning="most") for each in found if each.meaning == "ceil"]
+    mentions = [each for each in found if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
     rows = _subjects_named(meanings)
     parts = _parts_of_others(sentence, mentions) if rows else ()
     if not rows or (0, len(sentence)) in parts:
         return ()
-    found = [
+    demands = [
         each
         for figure in demand_figures(sentence)
         if not any(start <= figure.start < end or start < figure.end <= end for start, end in parts)
         and (each := _demand_of(sentence, figure, mentions, rows))
     ]
-    return [each for each in found if not any(_is_nearer(other, each) or _is_part(each, other) for other in found)]
+    return [each for each in demands if not any(_is_nearer(other, each) or _is_part(each, other) for other in demands)]
 
 
 @lru_cache(256)

@@ -63,7 +63,12 @@ class Lexicon:
     def _rows_of(self, word: str) -> Iterable[tuple[Sequence[str], str]]:
         """The rest of each phrase that begins with a word, and its meaning."""
         found = self._found
-        for part in (word, *(word.split("-") if "-" in word else ())):
+        elided = word.rpartition("'")[2] if "'" in word else ""
+        for part in (
+            word,
+            *(word.split("-") if "-" in word else ()),
+            *((elided,) if len(elided) > SHORTEST_STEM else ()),
+        ):
             for form in _forms_of(part):
                 if form in found:
                     yield from found[form]
