@@ -44,6 +44,8 @@ MEASURES = {
         frozenset({("token", 1)}),
         *(frozenset({("token", 1), (each, -1)}) for each in ("request", "sequence", "sample", "person", "file")),
     },
+    "tokens/s": {frozenset({("token", 1), ("s", -1)})},
+    "sequences": {frozenset({("sequence", 1)}), frozenset({("sequence", 1), ("step", -1)})},
     "requests/s": {
         frozenset({("s", -1)}),
         *(frozenset({(each, 1), ("s", -1)}) for each in ("request", "person", "file")),

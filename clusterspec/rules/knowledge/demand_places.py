@@ -34,6 +34,14 @@ def _tokens_of_step(spec: Spec) -> float:
     return _number_of_key(spec, "workload.global_batch") * _number_of_key(spec, "workload.sequence_length")
 
 
+def _output_rate(spec: Spec) -> float:
+    """The output tokens of a second: the request rate times the mean length of an answer."""
+    mean = _number_of_key(spec, "workload.serving.output_tokens.mean")
+    length = value_of_key(spec, "workload.serving.output_tokens")
+    tokens = mean or (float(length) if isinstance(length, int) else 0.0)
+    return _number_of_key(spec, "workload.serving.request_rate") * tokens
+
+
 def _accelerators(spec: Spec) -> float:
     """The accelerators as stated, or the nodes times those of one."""
     counted = _number_of_key(spec, "cluster.nodes") * _number_of_key(spec, "cluster.accelerators_per_node")
@@ -83,6 +91,9 @@ PLACES: Mapping[str, tuple[Place, ...]] = {
         Place("workload.serving.output_tokens.max", "the longest answer", "tokens"),
         Place("workload.rl.output_tokens.max", "the longest answer", "tokens"),
     ),
+    "token rate": (Place("workload.serving.request_rate", "the rate of output tokens", "tokens/s", of=_output_rate),),
+    "context": (Place("workload.sequence_length", "the length of a sequence", "tokens"),),
+    "batch": (Place("workload.global_batch", "the global batch", "sequences"),),
     "concurrency": (Place("workload.serving.concurrency", "the number of requests in flight", "requests"),),
     "request rate": (Place("workload.serving.request_rate", "the request rate", "requests/s"),),
     "first token": (Place("workload.serving.targets.ttft", "the time to the first token", "s"),),

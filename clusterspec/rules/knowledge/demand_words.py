@@ -27,7 +27,8 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("least", "minstens ten_minste minimaal minimum niet_minder eis* vereis* vraagt vragen nodig verlang*"),
     ("least", "pelo_menos no_mínimo mínimo não_menos exig* requer* precis* pede pedem necessit*"),
     ("floor", "at_least no_less_than no_fewer_than not_less_than minimum_of or_more or_longer mindestens wenigstens nicht_weniger_als oder_mehr au_moins au_minimum ou_plus al_menos por_lo_menos como_mínimo o_más almeno non_meno_di o_più minstens ten_minste of_meer pelo_menos no_mínimo ou_mais co_najmniej"),
-    ("ceil", "may_not_take may_not_draw hooguit may_draw may_take may_pull may_use may_consume must_not_exceed cannot_exceed darf_höchstens darf_nicht_mehr at_most at_the_most no_more_than not_more_than up_to maximum_of höchstens maximal nicht_mehr_als bis_zu au_plus au_maximum pas_plus_de jusqu'à como_máximo como_mucho a_lo_sumo no_más_de hasta al_massimo non_più_di fino_a hoogstens ten_hoogste maximaal niet_meer_dan no_máximo não_mais_de até"),
+    ("maydraw", "may_not_take may_not_draw may_draw may_take may_pull may_use may_consume darf_höchstens dürfen_höchstens darf_nicht_mehr peut_tirer peuvent_tirer ne_peut_tirer puede_consumir pueden_consumir può_assorbire mag_trekken pode_consumir"),
+    ("ceil", "hooguit must_not_exceed cannot_exceed at_most at_the_most no_more_than not_more_than up_to maximum_of höchstens maximal nicht_mehr_als bis_zu au_plus au_maximum pas_plus_de jusqu'à como_máximo como_mucho a_lo_sumo no_más_de hasta al_massimo non_più_di fino_a hoogstens ten_hoogste maximaal niet_meer_dan no_máximo não_mais_de até"),
     # how a figure binds: a duty, an authority, a grant
     ("must", "no_se_puede no_puede kann_nicht ne_peut non_può kan_niet não_pode aufzubewahren"),
     ("must", "must has_to have_to shall needs_to is_to are_to obliged obliges oblig* bound may_not cannot can_not must_not owe* due mandatory compulsory binding not_allowed never always every_time at_all_times at_any_time without_exception nothing nobody none only_after only_once not_until"),
@@ -78,7 +79,7 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("other", "alhures seria seriam teria teriam poderia* outro outra outros outras concorrent* vizinh* publicad* estudo_de piloto* rascunho* ampliaç* opç* talvez futur* mais_tarde segunda_fase"),
     ("former", "old older former formerly previous previously earlier last_year existing predecessor* used_to no_longer offered asked model_card cookbook recipe blog at_that_time back_then"),
     ("former", "alte alten alter altes altem früher* bisherig* vorgänger* bestehende* damals ehemalig* vorig* ancien* précédent* existant* autrefois à_l'époque antiguo antigua antiguos antiguas existente* entonces vecchi* precedent* esistent* allora oude vorige bestaande destijds antigo antiga velho velha poprzedni*"),
-    ("draw", "draw draws drawn drawing consume* consumption uses take takes load_of zieht ziehen zogen verbrauch* braucht brauchen aufnahme consomm* appel* tir* consum* assorb* gasta* absorb* verbruik* trekt trekken"),
+    ("draw", "dissip* disip* planned_with abgibt draw draws drawn drawing consume* consumption uses take takes load_of zieht ziehen zogen verbrauch* braucht brauchen aufnahme consomm* appel* tir* consum* assorb* gasta* absorb* verbruik* trekt trekken"),
     ("lasts", "lasts last runs run ends is_for covers dauert läuft gilt dure durent couvre dura duran cubre durano vale copre loopt duurt dekt vigora cobre"),
     ("tax", "vat tax taxes mwst umsatzsteuer steuer* tva taxe* iva impuesto* imposta imposte btw belasting imposto* icms gst"),
     ("default", "default defaults stays_at setting bf_window backfill standard* voreinstell* défaut defecto predefinit* standaard padrão"),

@@ -43,6 +43,8 @@ _SEGMENT_END = pattern(
 )
 """What sets one part of a sentence against another."""
 _RELATIVE = pattern(r"(?i), (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)$")
+_CEILINGS = frozenset({"ceil", "maydraw"})
+"""Meanings of upper limits."""
 _OWN = pattern(
     r"(?i)\b(?:we|our|ours|us|this|wir|unser\w*|uns|diese\w?|nous|notre|nos|cette?|nosotros|nuestr\w+|est[ae]|noi|nostr\w+|quest\w|wij|we|ons|onze|deze|dit|nós|noss\w+|est[ae])\b"
 )
@@ -176,7 +178,7 @@ _COMES = pattern(r"(?i)\d ?[TP](?:i?B|o)\b")
 def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     """The demands of a sentence."""
     found = lexicon().mentions(sentence)
-    found += [each._replace(meaning="most") for each in found if each.meaning == "ceil"]
+    found += [each._replace(meaning="most") for each in found if each.meaning in _CEILINGS]
     mentions = [each for each in found if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
     rows = _subjects_named(meanings)
@@ -294,7 +296,10 @@ def _demand_of(
         (each for each in found if inside.isdisjoint(each[1].unless.split())),
         key=lambda each: (each[0], -_size(each[1])),
     )
-    if not found or (len(found) > 1 and (found[0][0], _size(found[0][1])) == (found[1][0], _size(found[1][1]))):
+    if not found or any(
+        (each[0], _size(each[1])) == (found[0][0], _size(found[0][1])) and each[1].name != found[0][1].name
+        for each in found[1:]
+    ):
         return None
     distance, subject = found[0]
     hurts = _hurt_of(sentence, figure, mentions, subject)
@@ -320,8 +325,8 @@ def _is_of_another(sentence: str, figure: DemandFigure, clause: tuple[int, int],
 def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], subject: Subject) -> str:
     """Which values of the design break a figure of a subject; empty where its words bind the other way, or not at all."""
     is_floor, is_ceiling = (
-        any(each.meaning == meaning and _gap(sentence, figure, each) < _NEXT for each in mentions)
-        for meaning in ("floor", "ceil")
+        any(each.meaning in meanings and _gap(sentence, figure, each) < _NEXT for each in mentions)
+        for meanings in ({"floor"}, _CEILINGS)
     )
     if subject.hurts == ABOVE and is_floor:
         return ""
