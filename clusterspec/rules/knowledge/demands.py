@@ -15,7 +15,7 @@ from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical, refers_to_before
 from clusterspec.rules.knowledge.text_doubt import words_of_another
-from clusterspec.rules.knowledge.text_numerals import with_digits
+from clusterspec.rules.knowledge.text_numerals import ITALIAN, language_of, with_digits
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_units import TIME_WORDS, with_percent_signs, word_set
 from clusterspec.rules.knowledge.written_numbers import sentences_of
@@ -92,7 +92,8 @@ def demands_in(text: str) -> Iterator[Demand]:
 
 def plain_sentences(text: str) -> Iterator[str]:
     """The first sentences of a text, with digits for numbers as words and a sign for percents."""
-    plain = _with_ones(with_numerals(with_digits(with_percent_signs(" ".join(text.split())))))
+    text = " ".join(text.split()).replace("ten hoogste", "hoogstens").replace("ten minste", "minstens")
+    plain = _with_ones(with_numerals(with_digits(with_percent_signs(text))))
     return islice(sentences_of(plain), MOST_SENTENCES)
 
 
@@ -118,10 +119,18 @@ def _with_ones(text: str) -> str:
     for at, word in enumerate(words[:-1]):
         if word in _ARTICLES and (_is_limit_of_one(words, at) or _is_once_in_a_time(words, at)):
             pieces[at] = f"{'d’' if word.startswith('d') else ''}1"
-    return _HALF_HOUR.sub("30 minutes", " ".join(pieces)) if _HALF.search(text) is not None else " ".join(pieces)
+    found = " ".join(pieces)
+    if _HALF.search(text) is None:
+        return found
+    return _ONE_AND_A_HALF.sub(
+        lambda each: f"1.5 {each['unit'] or each['behind']}", _HALF_HOUR.sub("30 minutes", found)
+    )
 
 
-_HALF = pattern(r"(?i)half|halb|demi-|media hora|mezz|meia hora")
+_HALF = pattern(r"(?i)half|halb|demi|medi[ao]\b|mezz|mei[ao]\b|anderthalb|anderhal")
+_ONE_AND_A_HALF = pattern(
+    r"(?i)\b(?:(?:one|1) and a half|anderthalb|anderhalve|anderhalf) (?P<unit>[^\W\d]+)|\b(?:une?|una?|uno|uma?|1) (?P<behind>[^\W\d]+) (?:et demie?|y medi[ao]|e mezz[ao]|e mei[ao])\b"
+)
 _HALF_HOUR = pattern(
     r"(?i)\b(?:half an hour|an? half[ -]hour|eine[rn]? halben? stunde|une demi-heure|media hora|mezz['’]ora|een half uur|meia hora)\b"
 )
@@ -308,6 +317,18 @@ def _demand_of(
     return Demand(
         subject, figure.value, figure.words, sentence, distance, bool(figure.powers or subject.counted), hurts
     )
+
+
+def _supposes(sentence: str, clause: str) -> bool:
+    """Whether a clause of a sentence supposes something; the Italian `si` does not.
+
+    >>> _supposes("Nella sala non si superano i 90 kW di una linea", "non si superano i 90 kW"), _supposes("Si la salle donne", "Si la salle donne")
+    (False, True)
+    """
+    return is_hypothetical(_SI.sub(" ", clause) if language_of(sentence) == ITALIAN else clause)
+
+
+_SI = pattern(r"(?i)\bsi\b")
 
 
 def _size(subject: Subject) -> int:
