@@ -235,6 +235,7 @@ SUBJECTS: tuple[tuple[str, str], ...] = (
     ("license", "license licenses licensed licence licences licensing lizenz* licencia* licenza licenze licentie* licença*"),
     ("nicword", "nic nics hca hcas network_card* network_adapter* fabric_card* netzwerkkarte* netzkarte* netzwerkadapter* carte*_réseau adaptateur*_réseau tarjeta*_de_red adaptador*_de_red schede_di_rete scheda_di_rete netwerkkaart* placa*_de_rede"),
     ("frontend", "frontend front-end management mgmt in-band out-of-band bmc verwaltung* administration administración gestione beheer* gestão"),
+    ("eachunit", "engine_on_each engine_for_each engines_on_each engine_per engines_per engine_je engines_je moteur_par motor_por motore_per"),
     ("engineword", "engine engines replica replicas motor motoren motores moteur moteurs motori motore replik* réplique* réplica*"),
     ("standing", "stand stands fill fills fit fits occup* take need house steh* füll* passen belegen brauchen tiennent occupent remplissent ocupan caben llenan stanno occupano riempiono staan vullen ocupam cabem enchem"),
     ("weight", "kg kilograms weigh* wieg* gewicht* pès* poids pesa* peso weegt wegen"),

@@ -288,7 +288,7 @@ def _demand_of(
         f"!{each.meaning}" for each in mentions if each.start < figure.end
     }
     if _is_of_another(sentence, figure, (start, end), mentions) or (
-        is_hypothetical(clause) and "fails" not in inside and _ONLY_IF.search(sentence) is None
+        _supposes(sentence, clause) and "fails" not in inside and _ONLY_IF.search(sentence) is None
     ):
         return None
     found = [
