@@ -114,7 +114,7 @@ _EACH_OF_COUNT = pattern(
     r"(?i)\b(?:each|every one|jede\w{0,2}|chacune?|cada un[oa]?|ognun[oa]|ciascun[oa]?|elk|ieder|cada uma?)(?: (?:of|de|der|des|dei|delle|van|dos|das))?(?: (?:the|los|las|les|de|our|unserer))? $"
 )
 _PERIOD = pattern(
-    r"(?i)^(?: [^\W\d]+){0,2} (?:an?|per|each|every|(?:in|within) (?:that|this|the|an?|one|each) (?:\w+ )?|pro|je|in (?:der|dieser|einer) (?:\w+ )?|par|à la|(?:dans|pendant|durant) (?:cette|une|l') ?|por|cada|en (?:esa|una|la)|al|alla|ogni|à|in (?:quell'|un'|dat|een)|per|nessa|numa) ?(?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
+    r"(?i)^(?: [^\W\d]+){0,2} (?:an?|per|each|every|alle|toutes les|ogni|elke|om de|(?:in|within) (?:that|this|the|an?|one|each) (?:\w+ )?|pro|je|in (?:der|dieser|einer) (?:\w+ )?|par|à la|(?:dans|pendant|durant) (?:cette|une|l') ?|por|cada|en (?:esa|una|la)|al|alla|ogni|à|in (?:quell'|un'|dat|een)|per|nessa|numa) ?(?:(?P<many>\d{1,2}) )?(?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut|seconds|minutes|hours|Sekunden|Minuten|Stunden|secondes|heures|segundos|minutos|horas|minuti|ore|minuten|uren)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
 )
 """Things that nobody knows, and the time in which a number of them comes: `28,800 callers an hour`."""
 DAILY = pattern(
@@ -215,7 +215,7 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
         )
         return rate if is_of_hour else figure
     end = figure.end + match.end()
-    seconds = TIME_WORDS.get((match["unit"] or match["elided"]).lower(), 1.0)
+    seconds = TIME_WORDS.get((match["unit"] or match["elided"]).lower(), 1.0) * float(match["many"] or 1)
     return DemandFigure(figure.value / seconds, frozenset({("s", -1)}), figure.start, end, sentence[figure.start : end])
 
 

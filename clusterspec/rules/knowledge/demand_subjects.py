@@ -99,7 +99,7 @@ SUBJECTS = (
         "tokens/s",
         BELOW,
         _bound("answer", by=("must", "duty", "least")),
-        "each mean prompt read",
+        "each mean read",
         10.0,
         60,
     ),
@@ -167,6 +167,7 @@ SUBJECTS = (
         0.0,
         60,
     ),
+    Subject("checkpoint interval", "time", ABOVE, "checkpoint+atevery", "keeps delivery mean", 0.0, 60),
     Subject("checkpoints kept", "checkpoints", BELOW, "checkpoint+keeps", "each", counted="checkpoint"),
     Subject(
         "kept time",

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_figures import MEASURES, DemandFigure, demand_figures
 from clusterspec.rules.knowledge.demand_places import PLACES, Place, stated_values, value_of_key, written_value
+from clusterspec.rules.knowledge.demand_sentences import plain_sentences
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER
-from clusterspec.rules.knowledge.demands import Demand, demands_in, is_counted_by, lexicon, plain_sentences
+from clusterspec.rules.knowledge.demands import Demand, demands_in, is_counted_by, lexicon
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, numbers_within
 from clusterspec.spec.model import Spec
 from clusterspec.standard import pattern

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
-from itertools import islice, pairwise, permutations
+from itertools import islice, pairwise
 
-from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demand_figures import KEPT, MEASURES, DemandFigure, demand_figures
+from clusterspec.rules.knowledge.demand_figures import MEASURES, DemandFigure, demand_figures
+from clusterspec.rules.knowledge.demand_sentences import joined_sentences, plain_sentences
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER, SAID, SUBJECTS, Subject
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
-from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical, refers_to_before
+from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
-from clusterspec.rules.knowledge.text_numerals import ITALIAN, language_of, with_digits
-from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.text_units import TIME_WORDS, with_percent_signs, word_set
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.text_numerals import ITALIAN, language_of
 from clusterspec.standard import pattern
 
-MOST_SENTENCES, LONGEST_SENTENCE, MOST_PARTS = 200, 600, 20
+LONGEST_SENTENCE, MOST_PARTS = 600, 20
 _DIGIT = pattern(r"\d")
 _ONLY_IF = pattern(
     r"(?i)\b(?:only|nur|seulement|ne \w+ que|solo|sólo|só|alleen|slechts),? (?:if|wenn|falls|si|se|als)\b"
@@ -34,10 +31,6 @@ _LESS = pattern(
 _LEFT_OUT = pattern(
     r"(?i)^[^,.;]{0,12}? (?:(?:is |are |not|non|nicht|no|niet|não) {0,2}){1,2}(?:compris\w*|included|counted|enthalten|eingerechnet|inbegriffen|incluid\w+|comprese?o?|inbegrepen|incluíd\w+)\b|^[^,.;]{0,12}? (?:excluded|escluso|esclusa|excluid[oa])\b"
 )
-_EACH_OF_THEM = pattern(
-    r"(?i)^\W*(?:(?:each|every one)(?: one)? (?:of (?:them|these|those)|sends?|asks?|makes?|puts?|gets?|has|may)|jede\w{0,2} (?:von ihnen|davon)?|chacune?|cada un[oa](?: de ell[oa]s)?|ognun[oa]|ciascun[oa]|ieder(?:een)?(?: van hen)?|elk van hen|cada uma?(?: del[ea]s)?)\b"
-)
-"""The first words of a sentence about each of the things that the one before counts."""
 _SEGMENT_END = pattern(
     r";|: |[()]|[—–]|, (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)\b|, (?:and|und|et|y|e|en) |,? \b(?:but|while|whereas|although|though|aber|während|hingegen|mais|tandis que|alors que|pero|mientras(?: que)?|ma|mentre|maar|terwijl|mas|enquanto)\b"
 )
@@ -85,102 +78,9 @@ def demands_in(text: str) -> Iterator[Demand]:
     >>> [(each.subject.name, each.value) for each in demands_in("The hall gives us no more than 160 kW. The bidder has 90 kW.")]
     [('power', 160000.0)]
     """
-    for sentence in _with_what_they_refer_to(plain_sentences(text)):
+    for sentence in joined_sentences(plain_sentences(text)):
         if len(sentence) <= LONGEST_SENTENCE and _DIGIT.search(sentence) is not None:
             yield from demands_of_sentence(sentence)
-
-
-def plain_sentences(text: str) -> Iterator[str]:
-    """The first sentences of a text, with digits for numbers as words and a sign for percents."""
-    text = " ".join(text.split()).replace("ten hoogste", "hoogstens").replace("ten minste", "minstens")
-    plain = _with_ones(with_numerals(with_digits(with_percent_signs(text))))
-    return islice(sentences_of(plain), MOST_SENTENCES)
-
-
-_ARTICLES = word_set("a an one ein eine einem einen einer un une una uno één een um uma d'un d'une")
-_LIMITS = word_set(
-    "than most within inside under to höchstens maximal binnen innerhalb von als plus d' maximum dans de máximo massimo di entro dan "
-    "hoogstens hooguit menos"
-)
-"""Words before a limit of one unit of time: `more than one hour`, `plus d'une heure`."""
-_ALONE = word_set("single einzige einzigen seule seul sola solo enkele enkel única único")
-_EACH_TIME = word_set("per a an every each por pro par al je alla ogni cada elke in à")
-"""Words before a unit of time in which something comes once: `una pregunta por minuto`."""
-
-
-def _with_ones(text: str) -> str:
-    """A text with a digit for the article of what comes once in a time, and of a limit of one unit of time.
-
-    >>> _with_ones("cada uno envía una pregunta por minuto"), _with_ones("each sends one a day, no more than one hour.")
-    ('cada uno envía 1 pregunta por minuto', 'each sends one a day, no more than 1 hour.')
-    """
-    pieces = text.split(" ")
-    words = [each.strip(".,;:()").lower() for each in pieces]
-    for at, word in enumerate(words[:-1]):
-        if word in _ARTICLES and (_is_limit_of_one(words, at) or _is_once_in_a_time(words, at)):
-            pieces[at] = f"{'d’' if word.startswith('d') else ''}1"
-    found = " ".join(pieces)
-    if _HALF.search(text) is None:
-        return found
-    return _ONE_AND_A_HALF.sub(
-        lambda each: f"1.5 {each['unit'] or each['behind']}", _HALF_HOUR.sub("30 minutes", found)
-    )
-
-
-_HALF = pattern(r"(?i)half|halb|demi|medi[ao]\b|mezz|mei[ao]\b|anderthalb|anderhal")
-_ONE_AND_A_HALF = pattern(
-    r"(?i)\b(?:(?:one|1) and a half|anderthalb|anderhalve|anderhalf) (?P<unit>[^\W\d]+)|\b(?:une?|una?|uno|uma?|1) (?P<behind>[^\W\d]+) (?:et demie?|y medi[ao]|e mezz[ao]|e mei[ao])\b"
-)
-_HALF_HOUR = pattern(
-    r"(?i)\b(?:half an hour|an? half[ -]hour|eine[rn]? halben? stunde|une demi-heure|media hora|mezz['’]ora|een half uur|meia hora)\b"
-)
-
-
-def _is_limit_of_one(words: Sequence[str], at: int) -> bool:
-    """Whether an article stands between a word that limits a time and a unit of time."""
-    unit = at + 2 if words[at + 1] in _ALONE and at + 2 < len(words) else at + 1
-    is_limited = words[at].startswith("d'") or (at > 0 and words[at - 1] in _LIMITS)
-    return is_limited and words[unit] in TIME_WORDS and len(words[unit]) > 1
-
-
-def _is_once_in_a_time(words: Sequence[str], at: int) -> bool:
-    """Whether an article stands before a thing, one of the words for each time, and a unit of up to an hour."""
-    if words[at + 2 : at + 4] == ["in", "der"]:
-        words = [*words[: at + 3], *words[at + 4 :]]
-    return any(
-        words[link] in _EACH_TIME and TIME_WORDS.get(words[link + 1], DAY) <= HOUR and len(words[link + 1]) > 1
-        for link in (at + 2, at + 3)
-        if link + 1 < len(words)
-    )
-
-
-def _with_what_they_refer_to(sentences: Iterable[str]) -> Iterator[str]:
-    """Sentences, and after one without a figure that begins with a pronoun, this one joined to the one before."""
-    before = ""
-    for each in sentences:
-        yield each
-        is_of_before = refers_to_before(each) and _DIGIT.search(each) is None
-        of_each = _RATE_OF_EACH.search(before) is not None and _DIGIT.search(each) is not None
-        if _DIGIT.search(before) is not None and (
-            is_of_before or of_each or _EACH_OF_THEM.match(each) is not None or _is_kept(before, each)
-        ):
-            yield f"{before}, {each}"
-        before = each
-
-
-def _is_kept(*sentences: str) -> bool:
-    """Whether one of two sentences says that something is kept, and the other what comes in a day."""
-    return any(
-        KEPT.search(one) is not None and (_COMES.search(other) is not None) for one, other in permutations(sentences)
-    )
-
-
-_RATE_OF_EACH = pattern(
-    r"(?i)\b(?:each|every|jede\w{0,2}|chaque|cada|ogni|elke?|iedere?) [^.;:\d]{2,40}\d+ [^\W\d]+ (?:per|an?|pro|in der|par|por|al?|all['’]|à l['’]|per) ?(?:minute|hour|minuut|uur|stunde|heure|minuto|hora|ora)"
-)
-"""What each of some people does in a time."""
-_COMES = pattern(r"(?i)\d ?[TP](?:i?B|o)\b")
-"""An amount of data that takes a store."""
 
 
 @lru_cache(256)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demands import lexicon, plain_sentences
+from clusterspec.rules.knowledge.demand_sentences import plain_sentences
+from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.written_numbers import large_number_in_text, number_in_text
