@@ -75,6 +75,21 @@ DEMANDS = [
     ("O comitê exige que o lote tenha no máximo 4 milhões de tokens.", "tokens of a step", 4e6),
     ("The price is granted only to those who commit for three years.", "commitment", 3 * YEAR),
     ("De volledige uitvoer moet binnen 20 seconden klaar zijn, tot en met het laatste woord.", "whole answer", 20.0),
+    # 900 x 1 / 120 s, and 36,000 / 3,600 s
+    ("900 people are logged in and each asks one question every two minutes.", "request rate", 7.5),
+    ("Am Stichtag kommen 36.000 Anfragen in der Stunde, und keine darf warten.", "request rate", 10.0),
+    ("In the last hour 36,000 questions arrive, and all have to be answered.", "request rate", 10.0),
+    ("Zwischen zwei Token dürfen höchstens 30 ms liegen.", "token gap", 0.03),
+    ("No cabinet may draw more than 36 kW.", "rack power", 36 * KILO),
+    ("Nella sala e nei locali del piano non si superano 80 kW di potenza.", "power", 80 * KILO),
+    ("Es darf nie mehr als eine halbe Stunde Rechenarbeit verloren gehen.", "checkpoint interval", 1800.0),
+    ("The insurer pays only where a state not older than 90 minutes is there.", "checkpoint interval", 5400.0),
+    ("La convention promet le premier mot en une seconde et demie.", "first token", 1.5),
+    ("Les sauvegardes des dix derniers jours doivent rester lisibles.", "kept time", 10 * WEEK / 7),
+    ("The contract demands at least 3,000 output tokens per second.", "token rate", 3000.0),
+    ("A context of at least 16,384 tokens is required.", "context", 16384.0),
+    ("The batch may have at most 512 sequences.", "batch", 512.0),
+    ("Il contratto con i revisori prevede un addestramento su almeno 350 miliardi di token.", "tokens", 3.5e11),
     ("Dopo un guasto il calcolo deve essere di nuovo in marcia entro 5 minuti.", "restart time", 300.0),
 ]
 
@@ -98,6 +113,8 @@ NONE = [
     "The clerks work from 19:00 to 20:30 at the peak.",  # a time of the day
     "Electricity: 26 kW at 70 % are 159 MWh a year before cooling.",  # energy
     "25 TB arrive each day.",  # no delivery
+    "A rack draws at most 30.6 kW.",  # what it draws
+    "The old state of 5 May is not older than the rack.",  # no figure of a demand
     "The mean prompt of a case file has at most 2,000 tokens.",  # a mean
 ]
 

@@ -224,7 +224,7 @@ SUBJECTS: tuple[tuple[str, str], ...] = (
     ("tokens", "token tokens jeton jetons"),
     ("seen", "passes epochs pass epoch durchläufe durchgänge epochen passages époques pasadas épocas passate epoche passagens doorgangen"),
     ("seen", "seen see sees trained train trains training corpus read reads run pays counts budget_of"),
-    ("seen", "gesehen sieht trainier* training lauf liest gelesen korpus entraîn* vu voi* lit entren* visto vist* lee addestr* legg* getraind train* gezien treina* lido"),
+    ("seen", "veda vedano vea vean voie veja vejam ziet gesehen sieht trainier* training lauf liest gelesen korpus entraîn* vu voi* lit entren* visto vist* lee addestr* legg* getraind train* gezien treina* lido"),
     # checkpoints
     ("checkpoint", "checkpoint* save saves saved saving snapshot*"),
     ("checkpoint", "sicherung* sicherungspunkt* gesichert sichern sichert kontrollpunkt* speicherpunkt* sauvegard* point*_de_reprise point*_de_contrôle punto*_de_control copia*_de_seguridad guard* salvatagg* punto_di_controllo punti_di_controllo controlepunt* ponto*_de_controle ponto*_de_verificação punkt*_kontrolny"),
