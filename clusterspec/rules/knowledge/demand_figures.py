@@ -183,7 +183,7 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
         if not (each.words.endswith(" h") and _CLOCK.search(sentence[: each.start]) is not None)
         and _MINUTES.match(sentence, each.start + each.words.find(":") if ":" in each.words else each.end) is None
         and not (each.start > 1 and sentence[each.start - 1] == ":" and sentence[each.start - 2].isdigit())
-        and (each.powers or _CURRENCY.search(sentence, max(0, each.start - 5), each.start) is None)
+        and (("money", 1) in each.powers or _CURRENCY.search(sentence, max(0, each.start - 5), each.start) is None)
         and _CALCULATED.search(sentence, max(0, each.start - 4), each.start) is None
         and _FACTOR.match(sentence, each.end) is None
         and (each.powers or _PART.match(sentence, each.end) is None)

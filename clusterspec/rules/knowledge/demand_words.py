@@ -284,7 +284,7 @@ SUBJECTS: tuple[tuple[str, str], ...] = (
     ("batch", "lote batch step steps update schritt* pas étape* paso* passo* stap stappen"),
     ("service", "support maintenance service_contract care_pack wartung* instandhaltung* entretien mantenimiento soporte suporte manutenzione assistenza onderhoud* manutenção assistência"),
     ("servicenot", "lift elevator chiller* building cooling software spare* aufzug ascenseur ascensor ascensore"),
-    ("tariff", "kwh price tariff electricity power_contract energy strom* tarif* énergie électricité electricidad energía tarifa energia elettrica tariffa stroom* energie* eletricidade"),
+    ("tariff", "price tariff electricity power_contract energy strom* tarif* énergie électricité electricidad energía tarifa energia elettrica tariffa stroom* energie* eletricidade"),
     ("peak", "mfu spitzenleistung* peak off-peak night day discount* pointe nuit spitze* nacht* noche punta notte picco nacht piek noite ponta"),
     ("budgeted", "approv* authori* grant* vot* budget* allot* allocat* appropriat* ceiling award* fund* earmark* set_aside released allowed nothing_above nothing_beyond not_exceed"),
     ("budgeted", "subvention* subvención subvenciones beca contributo finanziamento* subsidie* subsídio* zuwendung* zuschuss* fördersumme fördermittel"),
