@@ -411,6 +411,12 @@ def _ramp_problem(text: str, work: Workload) -> Iterator[Problem]:
             return
 
 
+_STUDY = pattern(
+    r"(?i)\b(?:papers?|stud(?:y|ies)|authors|published|literature|et al|studien?|veröffentlich\w+|autoren|articles?|études?|auteurs|estudios?|artículos?|autores|articol[oi]|autori|artigos?)\b"
+)
+"""Words of a sentence about what others found."""
+
+
 def _pass_problem(text: str, tokens: float, written: WorkloadSpec) -> Iterator[Problem]:
     """The problem of a number of passes over unique tokens that does not give the tokens of the run."""
     for sentence, quantities in sentence_quantities(text):
@@ -422,7 +428,7 @@ def _pass_problem(text: str, tokens: float, written: WorkloadSpec) -> Iterator[P
             if any(agree(passes * quantity.value, each, SAME) for each in (tokens, tokens / 2)):
                 continue
             others = [each.value for each in quantities if each.unit == TOKEN and each is not quantity]
-            if others or _CONTINUED.search(sentence) is not None:
+            if others or _CONTINUED.search(sentence) is not None or _STUDY.search(sentence) is not None:
                 continue
             message = f"`{match[0]}{quantity.words}` are {display(passes * quantity.value, '1')} tokens, but `tokens` is {display(tokens, '1')}"
             yield RULE.problem("description", message, "correct the text or the key")

@@ -9,8 +9,10 @@ The sentence may state the figure, or a share of a count, an amount of each of a
   response time of support;
 - targets of the time to the first token and between tokens, the share of requests that meets them, the requests in flight,
   and their rate;
-- the interval between checkpoints, how many are kept, the time and the tokens of the run, the burn-in, and the samples for
-  each prompt;
+- the interval between checkpoints, how many are kept or for how long, how long one pauses the run and is written, the time and
+  the tokens of the run and of a step, the goodput, the burn-in, and the samples for each prompt;
+- the accelerators or nodes of a license, the accelerators of an engine, the NICs of a node, and the racks;
+- the commitment of a price, and the term;
 - the nodes and the power of a rack, the PUE, the distance between leaf and spine, the capacity and the rates of the storage
   system, and the memory of a host.
 
@@ -61,6 +63,24 @@ layout: {framework: vllm, tp: 8}
 ```yaml workload.serving.concurrency
 clusterspec: 1
 description: The insurer has 850 assessors, and in the morning 30 % of them have a request running at the same moment.
+cluster: {platform: dgx-h200, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  serving: {input_tokens: 3000, output_tokens: 350, concurrency: 64}
+layout: {framework: vllm, tp: 8}
+```
+
+```yaml operations.checkpoint.keep
+clusterspec: 1
+description: The auditors demand that all checkpoints of the last seven days can be read at any time.
+cluster: {platform: dgx-h100, nodes: 8}
+operations: {checkpoint: {interval: 3 h, keep: 8}}
+```
+
+```yaml layout.tp
+clusterspec: 1
+description: Each of the engines takes four cards.
 cluster: {platform: dgx-h200, nodes: 1}
 workload:
   kind: serve

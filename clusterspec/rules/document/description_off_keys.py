@@ -18,7 +18,7 @@ no lower where the text caps it (`at most 2.40 EUR for a GPU hour`). Prices in a
 currency than that of `prices` are not read.
 
 In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
-a factor of two, bits for bytes, or one digit.
+a factor of two, bits for bytes, or one digit, or it is a rent by the hour.
 
 ## Why it matters
 
@@ -143,6 +143,8 @@ _WHOLE_RUN = pattern(
 )
 _OF_TOKENS = pattern(r"\btokens (?:that )?(?:makes?|gives?|come to|amount to)\b")
 """Pattern of words that compute steps from the tokens of the run."""
+RENT = "`prices.node_hour`"
+"""A rent by the hour, whose unit means nothing else in a design."""
 SAME_STEPS = 0.05
 """Relative difference up to which two numbers of steps are equal, one of them rounded."""
 MOST_STEPS = 1.5
@@ -260,7 +262,7 @@ def _price_problem(description: str, spec: Spec, cluster: Cluster) -> Iterator[P
         wrong = [*wrong_prices_of_nodes(description, prices["node"], currency)]
     wrong = wrong or [*prices_above_caps(description, prices, cluster.accelerators_per_node, currency)]
     for each in wrong[:1]:
-        confidence = "certain" if each.is_of_accelerator else ""
+        confidence = "certain" if each.is_of_accelerator or RENT in each.message else ""
         yield RULE.problem("description", each.message, "correct the text or the key", confidence=confidence)
 
 

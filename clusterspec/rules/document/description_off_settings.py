@@ -15,8 +15,9 @@ and figures in a clause with `would` or `if` are not read. The requests a second
 the keys where the text does not state that one too.
 
 In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference (a power of ten, a factor
-of two, bits for bytes, or one digit) or the key is one that such texts rarely mean otherwise: host memory, the interval and
-number of checkpoints, restart and repair time, term and warranty.
+of two, bits for bytes, or one digit) or the key is one that such texts rarely mean otherwise: host memory, NICs and spare nodes,
+the interval and number of checkpoints, restart and repair time, tokens and their number in a sequence, term, warranty, response
+time, discount, tax, payments, PUE and the price of electricity.
 
 ## Why it matters
 
@@ -171,7 +172,7 @@ _NAME_CUES = {
     GENERATION: ("DR",),
     "cluster.scale_out.technology": _NETWORKS,
     "layout.sharding": ("ZeRO", "SDP"),
-    "workload.precision": (" in ", " en "),
+    "workload.precision": (" in ", " en ", " em "),
 }
 _NAMES = {
     "cluster.accelerator": pattern(
@@ -181,8 +182,8 @@ _NAMES = {
     GENERATION: pattern(r"\b(?:EDR|HDR|NDR|XDR)\b"),
     "layout.sharding": pattern(r"\b(?:ZeRO-?[123]|FSDP2?|HSDP)\b"),
     "workload.precision": pattern(
-        r"\b(?:[Tt]rain(?:ed|ing|s)?|[Pp]re-?train(?:ed|ing)|[Tt]uning) in (?P<name>[Ff][Pp]\d{1,2}|[Bb][Ff]16|MXFP\d|NVFP4)\b"
-        r"|\bin (?P<german>FP8|BF16|FP16|MXFP8) (?:vor)?trainiert\b|\b(?:entraîn\w+) en (?P<french>FP8|BF16|FP16|MXFP8)\b"
+        r"\b(?:[Tt]rain(?:ed|ing|s)?|[Pp]re-?train(?:ed|ing)?|[Tt]uning|[Tt]rainier\w+|[Ee]ntraîn\w+|[Ee]ntren\w+|[Aa]ddestr\w+|[Tt]rein\w+) (?:[\w.’'-]{1,24} ){0,6}?(?:in|en|em) (?P<name>[Ff][Pp]\d{1,2}|[Bb][Ff]16|MXFP\d|NVFP4)\b"
+        r"|\bin (?P<german>FP8|BF16|FP16|MXFP8) (?:vor)?trainiert\b"
     ),
 }
 _FAMILIES = {

@@ -6,6 +6,9 @@ An amount for each part (`4.2 M tokens per step`, `1,100 tokens each`, `4.1 byte
 number of these parts, and a total of the same unit in one sentence that is not their product. The steps of a run, the tokens
 of each and those of the run are read in up to three sentences, in any order.
 
+Also a whole whose listed parts do not sum to it: `of the 64 GPUs 48 belong to physics, 12 to chemistry and 8 to teaching`, and shares
+by origin that sum to more than 100 %.
+
 In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
 a factor of two, bits for bytes, or one digit.
 
@@ -29,7 +32,19 @@ description: 2 T tokens at 4.2 M tokens per step take 238,000 steps.
 cluster: {platform: dgx-h100, nodes: 4}
 ```
 
+```yaml description
+clusterspec: 1
+description: Of the 64 GPUs, 48 belong to physics, 12 to chemistry and 8 to the teaching lab.
+cluster: {platform: dgx-h100, nodes: 8}
+```
+
 ## Silent
+
+```yaml
+clusterspec: 1
+description: Of the 64 GPUs, 40 belong to physics, 16 to chemistry and 8 to the teaching lab.
+cluster: {platform: dgx-h100, nodes: 8}
+```
 
 ```yaml
 clusterspec: 1
@@ -82,6 +97,47 @@ from clusterspec.units import display, plain
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = ("tep", "chritt", " pas", " per ", " a ", " each", " pro ", " par ", " por ", "/")
+_LISTS = (
+    "consist",
+    "split",
+    "made up",
+    "break",
+    "divid",
+    "distribut",
+    "shared",
+    "allotted",
+    "compos",
+    "verteil",
+    "aufgeteilt",
+    "setz",
+    "besteh",
+    "glieder",
+    "teil",
+    "répart",
+    "décomp",
+    "repart",
+    "ripart",
+    "suddiv",
+    "scomp",
+    "compõe",
+    "verdeeld",
+    "bestaa",
+    "valt",
+    "of the",
+    "of our",
+    "von den",
+    "des ",
+    "sur les",
+    "de los",
+    "de las",
+    "dei ",
+    "delle ",
+    "van de",
+    "dos ",
+    "das ",
+    "%",
+)
+"""Parts of words of a text that lists the parts of a whole."""
 _AMOUNTS = word_set("kb mb gb tb pb kib mib gib tib pib token tokens bytes jeton jetons")
 """Units of bytes and tokens, whose totals are compared."""
 _PER = pattern(
@@ -117,6 +173,14 @@ _ROUGH = pattern(r"(?i)[≈~]|\b(?:about|roughly|some|average|mean|nearly|circa|
 def check(own_remarks: str, spec: Spec, cluster: Cluster | None) -> Iterator[Problem]:
     if not own_remarks or spec.pools or spec.jobs:
         return
+    folded = own_remarks.lower()
+    if any(cue in folded for cue in _LISTS):
+        from clusterspec.rules.knowledge.text_lists import wrong_wholes  # for texts that list parts alone
+
+        for each in wrong_wholes(own_remarks[:MOST_CHARACTERS]):
+            message = f"the {each.parts} parts sum to {each.total}, not to `{each.whole}`"
+            yield RULE.problem("description", message, "compute it again", confidence="certain")
+            return
     if not any(cue in own_remarks for cue in _CUES) or not has_unit(own_remarks, _AMOUNTS):
         return
     for sentence, quantities in sentence_quantities(own_remarks):

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_figures import MEASURES, DemandFigure, demand_figures
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, SUBJECTS, Subject
+from clusterspec.rules.knowledge.demand_sentences import joined_sentences, plain_sentences
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER, SAID, SUBJECTS, Subject
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
-from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical, refers_to_before
+from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
-from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.text_units import with_percent_signs
-from clusterspec.rules.knowledge.written_numbers import sentences_of
+from clusterspec.rules.knowledge.text_numerals import ITALIAN, language_of
 from clusterspec.standard import pattern
 
-MOST_SENTENCES, LONGEST_SENTENCE = 200, 600
+LONGEST_SENTENCE, MOST_PARTS = 600, 20
 _DIGIT = pattern(r"\d")
 _ONLY_IF = pattern(
     r"(?i)\b(?:only|nur|seulement|ne \w+ que|solo|sólo|só|alleen|slechts),? (?:if|wenn|falls|si|se|als)\b"
@@ -32,6 +31,17 @@ _LESS = pattern(
 _LEFT_OUT = pattern(
     r"(?i)^[^,.;]{0,12}? (?:(?:is |are |not|non|nicht|no|niet|não) {0,2}){1,2}(?:compris\w*|included|counted|enthalten|eingerechnet|inbegriffen|incluid\w+|comprese?o?|inbegrepen|incluíd\w+)\b|^[^,.;]{0,12}? (?:excluded|escluso|esclusa|excluid[oa])\b"
 )
+_SEGMENT_END = pattern(
+    r";|: |[()]|[—–]|, (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)\b|, (?:and|und|et|y|e|en) |,? \b(?:but|while|whereas|although|though|aber|während|hingegen|mais|tandis que|alors que|pero|mientras(?: que)?|ma|mentre|maar|terwijl|mas|enquanto)\b"
+)
+"""What sets one part of a sentence against another."""
+_RELATIVE = pattern(r"(?i), (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)$")
+_CEILINGS = frozenset({"ceil", "maydraw"})
+"""Meanings of upper limits."""
+_OWN = pattern(
+    r"(?i)\b(?:we|our|ours|us|this|wir|unser\w*|uns|diese\w?|nous|notre|nos|cette?|nosotros|nuestr\w+|est[ae]|noi|nostr\w+|quest\w|wij|we|ons|onze|deze|dit|nós|noss\w+|est[ae])\b"
+)
+"""Words of a part of a sentence about this machine."""
 _BEHIND = 20
 """Characters from a number to the words that it counts."""
 _NEXT = 8
@@ -51,6 +61,8 @@ class Demand(NamedTuple):
     nearness: int
     is_named: bool
     """Whether a unit or a noun says what its figure measures or counts."""
+    hurts: str
+    """Which values of the design break it: those `above` it, `below` it, or any `other` one."""
 
 
 def lexicon() -> Lexicon:
@@ -66,32 +78,86 @@ def demands_in(text: str) -> Iterator[Demand]:
     >>> [(each.subject.name, each.value) for each in demands_in("The hall gives us no more than 160 kW. The bidder has 90 kW.")]
     [('power', 160000.0)]
     """
-    sentences = sentences_of(with_numerals(with_percent_signs(" ".join(text.split()))))
-    for sentence in _with_what_they_refer_to(islice(sentences, MOST_SENTENCES)):
+    for sentence in joined_sentences(plain_sentences(text)):
         if len(sentence) <= LONGEST_SENTENCE and _DIGIT.search(sentence) is not None:
             yield from demands_of_sentence(sentence)
-
-
-def _with_what_they_refer_to(sentences: Iterable[str]) -> Iterator[str]:
-    """Sentences, and after one without a figure that begins with a pronoun, this one joined to the one before."""
-    before = ""
-    for each in sentences:
-        yield each
-        if refers_to_before(each) and _DIGIT.search(each) is None and _DIGIT.search(before) is not None:
-            yield f"{before} {each}"
-        before = each
 
 
 @lru_cache(256)
 def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     """The demands of a sentence."""
-    mentions = [each for each in lexicon().mentions(sentence) if not _is_left_out(sentence, each)]
+    found = lexicon().mentions(sentence)
+    found += [each._replace(meaning="most") for each in found if each.meaning in _CEILINGS]
+    mentions = [each for each in found if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
-    rows = [each for each in SUBJECTS if any(meanings.issuperset(one.split("+")) for one in each.about.split())]
-    if not rows or "former" in meanings or words_of_another(sentence):
+    rows = _subjects_named(meanings)
+    parts = _parts_of_others(sentence, mentions) if rows else ()
+    if not rows or (0, len(sentence)) in parts:
         return ()
-    found = [each for figure in demand_figures(sentence) if (each := _demand_of(sentence, figure, mentions, rows))]
-    return [each for each in found if not any(_is_nearer(other, each) or _is_part(each, other) for other in found)]
+    demands = [
+        each
+        for figure in demand_figures(sentence)
+        if not any(start <= figure.start < end or start < figure.end <= end for start, end in parts)
+        and (each := _demand_of(sentence, figure, mentions, rows))
+    ]
+    return [each for each in demands if not any(_is_nearer(other, each) or _is_part(each, other) for other in demands)]
+
+
+@lru_cache(256)
+def _sets_of(names: str) -> Sequence[frozenset[str]]:
+    """Sets of meanings, as a table writes them."""
+    return [frozenset(each.split("+")) for each in names.split()]
+
+
+@lru_cache(1)
+def _sets_by_meaning() -> dict[str, list[tuple[frozenset[str], int]]]:
+    """The sets of meanings that name subjects, with the index of each, by the first meaning of the set."""
+    found: dict[str, list[tuple[frozenset[str], int]]] = {}
+    for index, subject in enumerate(SUBJECTS):
+        for each in f"{subject.about} {subject.facts}".split():
+            found.setdefault(each.partition("+")[0], []).append((frozenset(each.split("+")), index))
+    return found
+
+
+def _subjects_named(meanings: Set[str]) -> list[Subject]:
+    """The subjects that some meanings name, in the order of their table."""
+    sets = _sets_by_meaning()
+    found = {index for each in meanings for names, index in sets.get(each, ()) if names <= meanings}
+    return [SUBJECTS[index] for index in sorted(found)]
+
+
+def _contain_set(sets: str, meanings: Set[str]) -> bool:
+    """Whether meanings contain one of some sets of meanings."""
+    return any(each <= meanings for each in _sets_of(sets))
+
+
+def _parts_of_others(sentence: str, mentions: Sequence[Mention]) -> Sequence[tuple[int, int]]:
+    """The parts of a sentence that are about another machine, order or time. What such a part is set against goes on
+    about it, unless it names this machine: `a site offered a low price but only 180 kW`.
+    """
+    former = [each.start for each in mentions if each.meaning == "former"]
+    if not former and not words_of_another(sentence):
+        return ()
+    found: list[tuple[int, int]] = []
+    for start, end, is_set_against in _parts_of(sentence):
+        is_other = any(start <= each < end for each in former) or bool(words_of_another(sentence[start:end]))
+        goes_on = is_set_against and found and found[-1][1] == start and _OWN.search(sentence, start, end) is None
+        if is_other or goes_on:
+            found.append((start, end))
+    return found
+
+
+def _parts_of(sentence: str) -> Iterator[tuple[int, int, bool]]:
+    """The start and the end of each part of a sentence, and whether words set it against the one before."""
+    ends = [*islice(_SEGMENT_END.finditer(sentence), MOST_PARTS)]
+    yield 0, ends[0].start() if ends else len(sentence), False
+    for each, following in pairwise((*ends, None)):
+        if each is not None:
+            yield (
+                each.start(),
+                following.start() if following else len(sentence),
+                any(map(str.isalpha, each[0])) and _RELATIVE.match(each[0]) is None,
+            )
 
 
 def _is_left_out(sentence: str, mention: Mention) -> bool:
@@ -121,7 +187,9 @@ def _demand_of(
     inside = {each.meaning for each in mentions if start <= each.start < end} | {
         f"!{each.meaning}" for each in mentions if each.start < figure.end
     }
-    if "other" in inside or (is_hypothetical(clause) and "fails" not in inside and _ONLY_IF.search(sentence) is None):
+    if _is_of_another(sentence, figure, (start, end), mentions) or (
+        _supposes(sentence, clause) and "fails" not in inside and _ONLY_IF.search(sentence) is None
+    ):
         return None
     found = [
         (_distance(sentence, figure, mentions, each), each)
@@ -129,23 +197,65 @@ def _demand_of(
         if figure.powers in MEASURES[each.measures]
         and not (figure.is_computed and each.measures == "bare")
         and each.least <= figure.value <= each.most
-        and (not each.counted or _counts(sentence, figure, mentions, each.counted))
+        and (not each.counted or is_counted_by(sentence, figure, mentions, each.counted))
     ]
     if figure.is_computed:
-        inside.discard("each")
-    found.sort(key=lambda each: each[0])
-    if not found or (len(found) > 1 and found[0][0] == found[1][0]):
-        return None
-    distance, subject = next(
-        (each for each in found if inside.isdisjoint(each[1].unless.split())), (MOST_SENTENCES, found[0][1])
+        inside -= {"each", "mean"}
+    found = sorted(
+        (each for each in found if inside.isdisjoint(each[1].unless.split())),
+        key=lambda each: (each[0], -_size(each[1])),
     )
-    if distance > subject.reach:
-        return None
-    if subject.hurts == ABOVE and any(
-        each.meaning == "floor" and _gap(sentence, figure, each) < _NEXT for each in mentions
+    if not found or any(
+        (each[0], _size(each[1])) == (found[0][0], _size(found[0][1])) and each[1].name != found[0][1].name
+        for each in found[1:]
     ):
         return None
-    return Demand(subject, figure.value, figure.words, sentence, distance, bool(figure.powers))
+    distance, subject = found[0]
+    hurts = _hurt_of(sentence, figure, mentions, subject)
+    if distance > subject.reach or not hurts:
+        return None
+    return Demand(
+        subject, figure.value, figure.words, sentence, distance, bool(figure.powers or subject.counted), hurts
+    )
+
+
+def _supposes(sentence: str, clause: str) -> bool:
+    """Whether a clause of a sentence supposes something; the Italian `si` does not.
+
+    >>> _supposes("Nella sala non si superano i 90 kW di una linea", "non si superano i 90 kW"), _supposes("Si la salle donne", "Si la salle donne")
+    (False, True)
+    """
+    return is_hypothetical(_SI.sub(" ", clause) if language_of(sentence) == ITALIAN else clause)
+
+
+_SI = pattern(r"(?i)\bsi\b")
+
+
+def _size(subject: Subject) -> int:
+    """The meanings that name a subject: one with more of them is more special."""
+    return max(each.count("+") for each in (*subject.about.split(), *subject.facts.split()))
+
+
+def _is_of_another(sentence: str, figure: DemandFigure, clause: tuple[int, int], mentions: Sequence[Mention]) -> bool:
+    """Whether the clause of a figure, in its part of the sentence, has a word for another thing."""
+    part = next((each for each in _parts_of(sentence) if each[0] <= figure.start < each[1]), (0, len(sentence), False))
+    start, end = max(clause[0], part[0]), min(clause[1], part[1])
+    return any(each.meaning == "other" and start <= each.start < end for each in mentions)
+
+
+def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], subject: Subject) -> str:
+    """Which values of the design break a figure of a subject; empty where its words bind the other way, or not at all."""
+    is_floor, is_ceiling = (
+        any(each.meaning in meanings and _gap(sentence, figure, each) < _NEXT for each in mentions)
+        for meanings in ({"floor"}, _CEILINGS)
+    )
+    if subject.hurts == ABOVE and is_floor:
+        return ""
+    if subject.hurts == SAID:
+        return BELOW if is_floor else ABOVE if is_ceiling else ""
+    if not _contain_set(subject.about, {each.meaning for each in mentions}):
+        return "" if is_floor or is_ceiling else OTHER if subject.hurts == BELOW else subject.hurts
+    return subject.hurts
 
 
 def _distance(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], row: Subject) -> int:
@@ -153,9 +263,9 @@ def _distance(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], 
     return min(
         max(
             min((_gap(sentence, figure, each) for each in mentions if each.meaning == meaning), default=10**6)
-            for meaning in one.split("+")
+            for meaning in one
         )
-        for one in row.about.split()
+        for one in (*_sets_of(row.about), *_sets_of(row.facts))
     )
 
 
@@ -169,9 +279,16 @@ def _gap(sentence: str, figure: DemandFigure, mention: Mention) -> int:
     return last - first + _CLAUSE * (ends + joined)
 
 
-def _counts(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], meaning: str) -> bool:
-    """Whether the words right behind a number have a meaning."""
-    behind = (
-        each for each in mentions if each.meaning == meaning and each.end > figure.start and each.start >= figure.start
-    )
-    return any(_gap(sentence, figure, each) < _BEHIND for each in behind)
+_COUNTABLE = frozenset({"engineword", "nodeend", "rack", "devicemem", "nicword", "checkpoint", "sample", "question"})
+"""Meanings of what numbers count."""
+
+
+def is_counted_by(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], meaning: str) -> bool:
+    """Whether the first words right behind a number that it may count have a meaning."""
+    behind = [
+        each
+        for each in mentions
+        if each.meaning in _COUNTABLE and each.start >= figure.start and _gap(sentence, figure, each) < _BEHIND
+    ]
+    first = min((each.start for each in behind), default=0)
+    return any(each.meaning == meaning for each in behind if each.start == first)

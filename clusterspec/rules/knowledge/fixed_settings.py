@@ -11,8 +11,8 @@ from itertools import islice
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.nightly_windows import copies_to_store
-from clusterspec.rules.knowledge.text_clauses import clause_at
-from clusterspec.rules.knowledge.text_doubt import is_of_this_machine, words_of_another
+from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical, is_of_other_plan
+from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_units import stored_precisions
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_of
@@ -123,7 +123,8 @@ def _releases_of(name: str, sentences: Sequence[str]) -> Iterator[str]:
         for match in islice(_release_pattern(name).finditer(sentence), MOST_MATCHES):
             clause = clause_at(sentence, match.start(), match.end())
             near = sentence[max(0, match.start() - 24) : match.start()] + "|" + sentence[match.end() : match.end() + 16]
-            if _NOT_OF_PLAN.search(near) is None and is_of_this_machine(sentence, clause):
+            is_other = is_hypothetical(sentence) or is_of_other_plan(clause) or words_of_another(sentence)
+            if _NOT_OF_PLAN.search(near) is None and not is_other:
                 yield match[1]
 
 

@@ -51,8 +51,10 @@ class Lexicon:
             for others, meaning in self._rows_of(word)
             if _follow(plain, at + 1, others)
         ]
-        phrases = [each for size, each in found if size]
-        return [each for size, each in found if size or not any(_is_part(each, one) for one in phrases)]
+        phrases = [(size, each) for size, each in found if size]
+        return [
+            each for size, each in found if not any(one > size and _is_part(each, phrase) for one, phrase in phrases)
+        ]
 
     def meanings(self, sentence: str) -> set[str]:
         """The meanings that a sentence mentions."""
@@ -61,7 +63,12 @@ class Lexicon:
     def _rows_of(self, word: str) -> Iterable[tuple[Sequence[str], str]]:
         """The rest of each phrase that begins with a word, and its meaning."""
         found = self._found
-        for part in (word, *(word.split("-") if "-" in word else ())):
+        elided = word.rpartition("'")[2] if "'" in word else ""
+        for part in (
+            word,
+            *(word.split("-") if "-" in word else ()),
+            *((elided,) if len(elided) > SHORTEST_STEM else ()),
+        ):
             for form in _forms_of(part):
                 if form in found:
                     yield from found[form]

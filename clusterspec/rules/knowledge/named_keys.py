@@ -31,16 +31,28 @@ MEASURES: Mapping[str, Powers] = {
 SETTINGS = frozenset(
     {
         "cluster.host_memory",
+        "cluster.scale_out.nics_per_node",
+        "cluster.spare_nodes",
         "operations.checkpoint.interval",
         "operations.checkpoint.keep",
         "operations.repair_time",
         "operations.restart_time",
+        "procurement.discount",
+        "procurement.electricity",
+        "procurement.payment.acceptance",
+        "procurement.payment.delivery",
+        "procurement.payment.order",
+        "procurement.pue",
+        "procurement.support.response",
+        "procurement.tax",
         "procurement.term",
         "procurement.warranty",
+        "workload.sequence_length",
+        "workload.tokens",
     }
 )
 """Keys whose words and unit mean nothing else in a design. Of the first findings of other rows in long texts of blind rounds eight
-in nine were wrong, as with sequences of a step or requests of a day; of these three of three were right.
+in nine were wrong, as with sequences of a step or requests of a day; of these none was in the sound designs of all rounds.
 """
 
 

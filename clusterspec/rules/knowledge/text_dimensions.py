@@ -59,7 +59,7 @@ NOUNS = {word: noun for noun, words in _SYNONYMS.items() for word in words.split
 """Nouns of several languages, in lower case, each with the noun that stands for all of its meaning."""
 _NO_NOUN = word_set(
     "of and or at with in on to for by from is are was the that which so as than und oder mit von bei in auf zu sind ist et ou de à avec "
-    "sur est sont y con per a an each every je pro par times x would more less other bit bits"
+    "sur su est sont y con per a an each every je pro par times x would more less other bit bits"
 )
 """Words that a number does not count, and that do not stand between a number and its noun."""
 _VERBS = word_set(
@@ -213,7 +213,7 @@ def _plain_figure(passage: str, tokens: Sequence[Token], at: int) -> Figure | No
             scale, end = LETTERS[letter], end + (not hyphen)  # `16.8M-token batch`
         elif end < len(tokens) and tokens[end].text == "Ki":
             scale, end = 1024.0, end + 1
-        if token.factor > 1.0 and end < len(tokens) - 1 and tokens[end].text.lower() in ("de", "d"):
+        if token.factor > 1.0 and end < len(tokens) - 1 and tokens[end].text.lower() in ("de", "d", "di", "van"):
             end += 1  # `176 milliards de paramètres`
         noun, end = _counted_noun(tokens, end)
         powers = frozenset({(noun, 1)}) if noun else frozenset()

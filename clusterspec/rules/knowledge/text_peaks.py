@@ -18,7 +18,24 @@ NEAR = 60
 """Largest distance, in characters, between a figure and the word that classifies it."""
 _PEAK = (
     *("peak", "pay day", "payday", "busiest", "rush", "launch", "black friday", "at most", "maximum", "highest"),
-    *("spitze", "höchstlast", "stärkste", "pointe", "chargée", "pic ", "pico", "punta", "drukste"),
+    *(
+        "spitze",
+        "höchstlast",
+        "stärkste",
+        "pointe",
+        "chargée",
+        "pic ",
+        "pico",
+        "punta",
+        "drukste",
+        "cargada",
+        "más llena",
+        "più piena",
+        "più intensa",
+        "movimentada",
+        "mais cheia",
+        "piek",
+    ),
 )
 """Lowercase words for the peak load."""
 _PEAK_WORD = pattern(rf"(?i){'|'.join(re.escape(each) for each in _PEAK)}")

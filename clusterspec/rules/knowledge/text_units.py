@@ -51,7 +51,7 @@ SCALE_WORDS = {
     **_table(
         (1e3, "thousand tausend tsd mille mil"),
         (1e6, "million millions millionen millones milhões miljoen milioni mn mio mln mill"),
-        (1e9, "billion billions milliarden milliards mrd mld bn"),
+        (1e9, "billion billions milliarden milliards mrd mld bn miliardi miliardo miljard miljarden bilhões bilhão"),
         (1e12, "trillion billionen billones"),
     ),
     "mil millones": 1e9,

@@ -11,7 +11,8 @@ In the description or a comment:
 - for a job on all nodes without a spare, the availability of one node;
 - for independent parts, an availability that is at least three times too far below 100 %;
 - a number of requests that may miss a target, other than the stated percentage of all requests;
-- a share of requests that is not the quotient of the two numbers next to it.
+- a share of requests that is not the quotient of the two numbers next to it;
+- planned stops of the whole service that take longer than the availability leaves, unless the text leaves planned ones out.
 
 ## Why it matters
 
@@ -50,6 +51,12 @@ cluster: {platform: dgx-h200, nodes: 4}
 clusterspec: 1
 description: The run needs all 64 nodes. As every node keeps 99.9 % of a month, the machine is available for 99.9 % as well.
 cluster: {platform: dgx-h200, nodes: 64}
+```
+
+```yaml description
+clusterspec: 1
+description: The contract promises an availability of 99.9 % a year. On one Sunday of every month all nodes are shut down for 6 hours.
+cluster: {platform: dgx-h200, nodes: 4}
 ```
 
 ## Silent
@@ -91,6 +98,7 @@ from clusterspec.rules.knowledge.availability_texts import (
     series_of_nodes_in,
     shares_in,
 )
+from clusterspec.rules.knowledge.planned_stops import stops_beyond_availability
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS, place_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
@@ -130,7 +138,8 @@ def check(own_remarks: str, spec: Spec, cluster: Cluster | None, job_nodes: int 
     folded = own_remarks.lower()
     if not any(cue in folded for cue in _CUES):
         return
-    text, kinds = own_remarks[:MOST_CHARACTERS], (_downtime_faults, _faults_of_wholes, _budget_faults, _share_faults)
+    text = own_remarks[:MOST_CHARACTERS]
+    kinds = (_downtime_faults, _faults_of_stops, _faults_of_wholes, _budget_faults, _share_faults)
     nodes = job_nodes or 0 if cluster is not None and not cluster.spare_nodes else 0
     for sentence, message, help_ in chain(
         (fault for kind in kinds for fault in kind(text)), _faults_of_nodes(text, nodes)
@@ -147,6 +156,14 @@ def _downtime_faults(text: str) -> Iterator[Fault]:
             stated, computed = display(down.seconds, "s"), display(left, "s")
             message = f"{down.availability:.10g} % leave {stated} of downtime in {down.per}; they leave {computed}"
             yield down.sentence, message, "correct the availability or the downtime"
+
+
+def _faults_of_stops(text: str) -> Iterator[Fault]:
+    """Faults in planned stops of the whole service that the promised availability does not leave."""
+    for stop in stops_beyond_availability(text):
+        left, stopped = display(stop.left, "s"), display(stop.stopped, "s")
+        message = f"{stop.availability:.10g} % leave {left} of downtime, but the planned stops of the whole service take {stopped}"
+        yield stop.sentence, message, "shorten the stops, stop one part after the other, or promise less"
 
 
 def _faults_of_wholes(text: str) -> Iterator[Fault]:

@@ -76,6 +76,7 @@ from clusterspec.procurement.offered import is_option
 from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_units import NUMBERS
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
@@ -139,6 +140,10 @@ _FREE = pattern(
     rf"\b{_COOLERS}[^.;\d]{{0,40}}?\b(?:have|has|with)\b[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?: of)?(?: [a-z]+){{0,2}} (?:capacity|left|free|spare)\b"
 )
 """Pattern of the heat that existing coolers can remove in total, or with their free capacity."""
+_HEAT = pattern(
+    r"\b(?:\w*w[aä]rme|heat|\w*k[üu]hl\w*|\w*kälte\w*|cool\w*|chill\w*|chaleur|froid|refroid\w*|calor\w*|frío|refriger\w*|calore|raffredd\w*|koel\w*|warmte)\b"
+)
+"""Words for heat and its removal, of sentences that limit it."""
 _OFFERED = pattern(rf"\b{_COOLERS}")
 _WATTS = pattern(rf"{NUMBER} ?kw\b")
 
@@ -161,6 +166,12 @@ def check(
         return
     heat = drawn[0] - (loop[2] if power.cooling == "liquid" else 0.0)
     stated = stated or of_rack * parts_needed(cluster.all_nodes, power.nodes_per_rack or 1)
+    if not stated and power.cooling == "air" and _HEAT.search(text) is not None:
+        from clusterspec.rules.knowledge.demands import demands_in  # for texts about heat alone
+
+        stated = max(
+            (each.value for each in demands_in(remarks[:MOST_CHARACTERS]) if each.subject.name == "heat"), default=0.0
+        )
     water = _water_temperature(text)
     bought = _bought_watts(procurement.quote, water) if procurement is not None and procurement.quote else 0.0
     removed = stated or (bought if bought > ADDITION * heat else 0.0)

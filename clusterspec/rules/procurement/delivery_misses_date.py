@@ -87,6 +87,7 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import DATE, date_of_text, dates_in
 from clusterspec.rules.knowledge.text_days import day_in_words
+from clusterspec.rules.knowledge.text_numerals import with_digits
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.knowledge.written_numbers import time_in_text
 from clusterspec.rules.parts import PurchaseTexts
@@ -195,7 +196,8 @@ def _test_times(tests: tuple[AcceptanceSpec, ...], cluster: Cluster | None, desc
     """Seconds of the longest test with one run each, and of all runs of all tests that load the whole machine, which
     cannot run at the same time; a time of acceptance in the ``description`` is the least of both.
     """
-    stated = max((time_in_text(number, unit) for number, unit in _ACCEPTED.findall(description)), default=0.0)
+    found = [each for form in (_ACCEPTED, _TIME_OF_TESTS) for each in form.findall(with_digits(description))]
+    stated = max((time_in_text(number, unit) for number, unit in found), default=0.0)
     nodes = cluster.nodes if cluster is not None else inf
     whole = sum(_seconds_of_runs(test) for test in tests if test.scope is not None or (test.nodes or 0) >= nodes)
     return (
@@ -227,9 +229,13 @@ def _stated_order(description: str) -> date | None:
 
 
 _ACCEPTED = pattern(
-    r"\bacceptance (?:(?:test|tests|period|phase|takes|lasts|of|in|dauert|dure|dura|duurt|trwa|:) ){0,3}?(\d{1,3}) ?(days?|weeks?)\b"
+    r"\bacceptance (?:(?:test|tests|period|phase|takes|lasts|of|in|dauert|dauern|dure|durent|dura|duran|durano|duurt|duren|duram|trwa|:) ){0,3}?(\d{1,3}) ?(days?|weeks?)\b"
 )
 """Pattern of the time of the acceptance in an English text."""
+_TIME_OF_TESTS = pattern(
+    r"(?<![\d.,-])(?<!within )(?<!at most )(?<!up to )(?<!max\. )(\d{1,2}) (?:full |whole |further |more |clear |volle |weitere |entières |completas |intere |hele )?(days?|weeks?) (?:of |for |d'|de |di |van |der |für die |pour la |para la |per il )?(?:the |site |die |la |il |het |on-site )?(?:acceptance|commissioning|burn-in|soak tests?|trial operation|probebetrieb|mise en service|puesta en marcha|proefbedrijf)\b(?! (?:before|earlier|notice|payment))"
+)
+"""Pattern of the time of tests after the delivery, before their name."""
 _FREEZE = pattern(
     r"\b(?:freeze|frozen|black-?out|moratorium|closed|closure|shut-?down|no (?:works?|deliver\w*|access)|change stop|gesperrt|sperre|betriebsruhe|fermeture|fermé\w*|gel des|cerrad[oa]|cierre|"
     r"fechad[oa]|chius\w*|gesloten|sluiting|stängt|lukket|stengt)\b"

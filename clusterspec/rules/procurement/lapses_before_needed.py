@@ -11,6 +11,7 @@ line of the quote, before the day on which the purchase needs it:
 - hedges and fixed rates of exchange, and guarantees for an advance, before the last delivery;
 - reservations of power, racks, halls or slots of production, before the order;
 - the lease of the old machine, before the soonest acceptance of the new one, where the text allows no time between;
+- the lease of the room of the new machine, before the end of the `term` from the last delivery, unless it can be renewed;
 - contracts of the space, before it is cleared, and leases of the old machine or hall, before the end of the migration from it.
 
 A delivery is the last date of servers in the milestones, else the order and `delivery.weeks` after it; the date of the
@@ -74,7 +75,8 @@ from datetime import date, timedelta
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY
 from clusterspec.records import dataclass
-from clusterspec.rules.knowledge.timeline import Timeline
+from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.timeline import Dated, Timeline
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, ProcurementSpec
@@ -99,7 +101,7 @@ class Lapse:
 LAPSES = [
     Lapse(
         "the money",
-        r"\b(?:budgets?|funds|funding|grants?|appropriation|subsid\w+|fiscal year|tax credits?|haushalts\w+|fördermittel|zuwendung\w*|"
+        r"\b(?:budgets?|funds|funding|grants?|appropriation|subsid\w+|fiscal year|tax credits?|haushalts\w+|fördermittel|förderung\w*|förderzeitraum|projektlaufzeit|zuwendung\w*|"
         r"subventions?|subvenci\w+|ayudas?|presupuesto\w*|crédits|orçamento\w*|bilancio|finanziament\w+|contribut\w+|begroting|subsidie|"
         r"bidrag\w*|dotacj\w+|budżet\w*)\b|予算|補助金|预算|拨款|예산|보조금",
         "acceptance",
@@ -163,6 +165,16 @@ LAPSES = [
         "the end of the migration",
     ),
 ]
+_LEASED = r"(?:leas\w+|rent\w*|tenancy|landlord|permit\w*|concession|ours|miet\w*|pacht\w*|vermieter\w*|gehört|genehmigung|bail\w*|lou\w+|permis|autorisation|alquil\w+|arrend\w+|permiso|concesión|affitt\w+|locazione|concessione|huur\w*|vergunning|alug\w+|concessão)"
+_ROOM = r"(?:rooms?|halls?|buildings?|floors?|basement|cellar|warehouse|premises|site|r[aä]ume?s?|halle|saal|gebäudes?|keller|fläche|salles?|locaux|local|bâtiment|site|sala|edificio|locales|nave|locali|capannone|zaal|ruimte|gebouw|pand|prédio|galpão)"
+LAPSES.append(
+    Lapse(
+        "the lease of the room",
+        rf"\b{_LEASED}\b[^.;]{{0,60}}\b{_ROOM}\b|\b{_ROOM}\b[^.;]{{0,60}}\b{_LEASED}\b",
+        "term",
+        "the end of the term",
+    )
+)
 _OF = [(each, pattern(each.words)) for each in LAPSES]
 _LEASE = pattern(
     r"\b(?:lease|leasing\w*|rental|hire|contract|lessor|miet\w*|vertrag|bail|location|contrat|arrendamiento|alquiler|contrato|noleggio|contratto|huur\w*)\b"
@@ -181,9 +193,15 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
     timeline = Timeline.of(texts)
     burn_in = operations.burn_in.value / DAY if operations is not None and operations.burn_in is not None else 0.0
     events = _events(timeline, min(burn_in, 3650.0))
+    term = procurement.term.value / DAY if procurement.term is not None else 0.0
+    if "delivery" in events and 0 < term < LONGEST_TERM and _EXTENDED.search(texts.description) is None:
+        events["term"] = events["delivery"] + timedelta(days=round(term) - SLACK)
     yield from _gap_problem(timeline, events.get("acceptance"), texts)
     for clause in timeline.lapses:
         found = [each for each, words in _OF if words.search(clause.sentence) is not None]
+        found = [each for each in found if each.event != "term" or _is_of_term(clause)]
+        if any(each.event == "term" for each in found):
+            found = [each for each in found if each.event in events]
         if len(found) != 1:
             continue
         (lapse,) = found
@@ -193,6 +211,19 @@ def check(procurement: ProcurementSpec, operations: OperationsSpec | None, texts
             message = f"according to the text, {lapse.name} ends on {end}, {late} before {lapse.needed_for} on {day}"
             yield RULE.problem(clause.at, message, "ask for a later date, or bring the purchase forward")
             return
+
+
+LONGEST_TERM, SLACK = 3650.0, 45
+"""The longest term in days, and the days by which the end of a lease may lie before that of the term."""
+_EXTENDED = pattern(
+    r"\b(?:renew\w*|prolong\w*|extension option|option to extend|(?:can|may) be (?:extended|renewed)|we move|moves? to|relocat\w*|verlängerbar|verlängerungsoption|umzug\w*|zieh\w* um|reconductible|renouvel\w*|déménag\w*|prorrog\w*|renov\w*|traslad\w*|rinnov\w*|proroga\w*|trasloc\w*|verleng\w*|verhuiz\w*|mudan\w*)\b"
+)
+"""Words for a longer lease, or for a move."""
+
+
+def _is_of_term(clause: Dated) -> bool:
+    """Whether an end in the description is that of the place of the new machine."""
+    return clause.at == ("description",) and not words_of_another(clause.sentence)
 
 
 def _gap_problem(timeline: Timeline, accepted: date | None, texts: PurchaseTexts) -> Iterator[Problem]:

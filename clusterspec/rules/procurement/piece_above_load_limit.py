@@ -5,7 +5,7 @@
 - A rack whose weight a line of the quote states in kilograms, or the catalog for a rack-scale platform, where the
   description, a comment or a line states the load of a lift, or of the floor for each rack, and the rack is heavier;
 - a rack whose `nodes_per_rack`, by the weights of a node and of an empty rack in the text, exceed the load of the floor there;
-- a rack whose mass over the footprint that the text states is above the pressure that the floor carries (`15 kN/m2`);
+- a rack whose mass over the footprint that the text states is above the pressure that the floor carries (`15 kN/m2`, `900 kg/m²`);
 - a rack whose mounting height by its line (`rack 52U`) exceeds the height of a door in the description or a comment.
 
 Milestones count as lines do: the mass of a rack, and the load of a lift.
@@ -83,6 +83,7 @@ from itertools import islice
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_clauses import clause_at
+from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
@@ -141,14 +142,19 @@ _SYSTEM = pattern(
 _ON_FLOOR = pattern(rf"\b{_FLOORS}\b|\bdoppelboden\b|\bstandfläche\b|\bfootprint\b")
 
 
+_OF_AREA = ("/m", " m2", " m²", "square", "quadrat", "carré", "cuadrad", "vierkant")
+"""Parts of words for a square meter."""
+
+
 def check(
     procurement: ProcurementSpec | None, cluster: Cluster | None, remarks: str, power: PowerSpec | None
 ) -> Iterator[Problem]:
     text = remarks.lower()
     if "kg" in text and power is not None and power.nodes_per_rack is not None:
         yield from _loaded_rack_problem(text, power.nodes_per_rack)
-    if ("kn" in text or "kg" in text) and ("/m" in text or " m2" in text or " m²" in text or "square" in text):
-        yield from _high_pressure_problem(text, cluster)
+    if ("kn" in text or "kg" in text) and any(each in text for each in _OF_AREA):
+        found = [*_high_pressure_problem(text, cluster)]
+        yield from found or _overload_problem(remarks)
     if (procurement is None or not procurement.quote) and (
         cluster is None or cluster.platform is None or cluster.platform.rack_kilograms is None
     ):
@@ -233,6 +239,18 @@ def _high_pressure_problem(text: str, cluster: Cluster | None) -> Iterator[Probl
     if area and mass * GRAVITY / area > carried:
         message = f"{mass:,.0f} kg on {area:.2f} m² exert {mass * GRAVITY / area / 1e3:.1f} kN/m², but the floor carries {carried / 1e3:.1f} kN/m² according to the text"
         yield RULE.problem("description", message, "spread the load by plinths or plates, or strengthen the floor")
+
+
+def _overload_problem(remarks: str) -> Iterator[Problem]:
+    """The problem of a loaded rack that presses on the floor more than a text allows."""
+    from clusterspec.rules.knowledge.floor_loads import overload_of_floor  # for texts about pressure alone
+
+    found = overload_of_floor(remarks[:MOST_CHARACTERS])
+    if found is not None:
+        message = f"{found.words} are {found.pressure:,.0f} kg/m², but the floor carries {found.limit:,.0f} kg/m² according to the text"
+        yield RULE.problem(
+            "description", message, "spread the load, place fewer nodes in a rack, or strengthen the floor"
+        )
 
 
 def _high_rack_problem(lines: Sequence[str], text: str) -> Iterator[Problem]:

@@ -1,0 +1,115 @@
+"""The pressure of a rack on its floor, and the pressure that the floor carries, as a text states them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demand_sentences import plain_sentences
+from clusterspec.rules.knowledge.demands import lexicon
+from clusterspec.rules.knowledge.text_clauses import clause_at, clause_bounds, is_hypothetical
+from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.written_numbers import large_number_in_text, number_in_text
+from clusterspec.standard import pattern
+
+GRAVITY = 9.80665
+"""Standard gravity, in meters per second squared."""
+MOST_MATCHES, ROUNDED = 20, 1.02
+_DIGITS = r"(?<![\w.,])(\d{1,3}(?:[.,'’ ]\d{3}){1,2}|\d{1,5}(?:[.,]\d{1,2})?)"
+_AREA_UNIT = r"(?:m2|m²|sqm|square met(?:er|re)s?|quadratmeter|mètres? carrés?|metros? cuadrados?|metr[oi] quadrat[oi]|vierkante meters?|metros? quadrados?)"
+_PRESSURE = pattern(
+    rf"(?i){_DIGITS} ?(kN|kg|t|tonnes?|tons?|tonnen|daN|kilos?) ?(?:/|per|pro|je|auf den|par|por|al|op de) ?{_AREA_UNIT}"
+)
+_MASS = pattern(
+    rf"(?i){_DIGITS} ?(kg|kilos?|t|tonnes?|tons?|tonnen)\b(?! ?(?:/|per|pro|je|par|por|al|op) ?{_AREA_UNIT})"
+)
+_SIDES = pattern(
+    r"(?i)(?<![\w.,])([0-3][.,]\d{1,3}|\d{3,4}) ?(m|mm|cm)? ?(?:x|×|by|par|por|per|mal|auf|op|bij|a) ?([0-3][.,]\d{1,3}|\d{3,4}) ?(m|mm|cm)\b(?![2²])"
+)
+_AREA = pattern(rf"(?i)(?<![\w.,])([0-9][.,]\d{{1,2}}) ?{_AREA_UNIT}")
+_FULL = pattern(
+    r"(?i)\b(?:loaded|full|fully|equipped|populated|complete|volle[nrsm]?|beladen\w*|bestückt\w*|gefüllt\w*|fertige[nrs]?|équipée?|pleine?|chargée?|complète|cargad[oa]|llen[oa]|complet[oa]|equipad[oa]|caric[oa]|pien[oa]|completo|volle?|gevulde?|beladen|chei[oa]|carregad[oa])\b"
+)
+_RACK = pattern(
+    r"(?i)\b(?:\w*racks?|cabinets?|\w*schr[aä]nke?n?s?|armoires?|baies?|armadi[o]?|armarios?|kast|kasten|bastidor(?:es)?|gabinetes?)\b"
+)
+_SPREADERS = pattern(
+    r"(?i)\b(?:load[- ]spread\w*|spreaders?|spreader plates?|plinths?|lastverteil\w*|sockel|répartiteurs?|repartidor\w*|ripartitor\w*|lastverdeler\w*|distribuidor\w* de carga)\b"
+)
+_BANNED = pattern(
+    r"(?i)\b(?:no|not|cannot|without|forbidden|prohibited|nicht|kein\w*|ohne|unzulässig|verboten|ne|pas|sans|interdit\w*|aucun\w*|sin|ningún|prohibid\w+|no|senza|non|vietat\w+|geen|niet|zonder|verboden|sem|não|proibid\w+)\b"
+)
+_BINDS = frozenset({"most", "ceil", "must", "duty", "permits", "gives"})
+
+
+class FloorLoad(NamedTuple):
+    """A pressure on the floor and the one that it carries, in kilograms per square meter, and the words for the first."""
+
+    pressure: float
+    limit: float
+    words: str
+
+
+def overload_of_floor(text: str) -> FloorLoad | None:
+    """The pressure of a rack that exceeds the only one that a text lets the floor carry; None without both, or where loads are spread.
+
+    >>> overload_of_floor("The floor may carry 900 kg/m². A loaded rack weighs 800 kg on 0.6 m x 1.2 m.").words
+    '800 kg on 0.72 m²'
+    >>> overload_of_floor("The floor may carry 1,200 kg/m². A loaded rack weighs 800 kg on 0.6 m x 1.2 m.")
+    """
+    sentences = [each for each in plain_sentences(text) if not (is_hypothetical(each) or words_of_another(each))]
+    if any(_SPREADERS.search(each) is not None and _BANNED.search(each) is None for each in sentences):
+        return None
+    limits = {*_limits_in(sentences)}
+    if len(limits) != 1:
+        return None
+    limit = limits.pop()
+    masses, areas = [*_rack_masses(sentences)], {*_areas_in(sentences)}
+    if masses and len(areas) == 1:
+        area, mass = areas.pop(), max(masses)
+        if mass / area > ROUNDED * limit:
+            return FloorLoad(mass / area, limit, f"{mass:,.0f} kg on {area:.3g} m²")
+    return None
+
+
+def _limits_in(sentences: Sequence[str]) -> Iterator[float]:
+    """The pressures that a floor may have at most."""
+    for sentence in sentences:
+        matches = [*islice(_PRESSURE.finditer(sentence), MOST_MATCHES)]
+        for match in matches:
+            meanings = lexicon().meanings(
+                clause_at(sentence, match.start(), match.end()) if len(matches) > 1 else sentence
+            )
+            if not _BINDS.isdisjoint(meanings):
+                yield _kilograms(match)
+
+
+def _rack_masses(sentences: Sequence[str]) -> Iterator[float]:
+    """The masses of a loaded rack."""
+    for sentence in sentences:
+        for match in islice(_MASS.finditer(sentence), MOST_MATCHES):
+            start, _ = clause_bounds(sentence, match.start(), match.end())
+            ahead = sentence[start : match.start()]
+            of_rack = _RACK.search(ahead) is not None and _FULL.search(ahead) is not None
+            if of_rack and not any(map(str.isdigit, ahead)):
+                yield _kilograms(match)
+
+
+def _areas_in(sentences: Sequence[str]) -> Iterator[float]:
+    """The areas of a footprint in square meters, to the square decimeter."""
+    for sentence in sentences:
+        for match in islice(_SIDES.finditer(sentence), MOST_MATCHES):
+            scale = {"mm": 1e-3, "cm": 1e-2}.get(match[4].lower(), 1.0)
+            yield round(number_in_text(match[1]) * number_in_text(match[3]) * scale * scale, 2)
+        for match in islice(_AREA.finditer(sentence), MOST_MATCHES):
+            yield round(number_in_text(match[1]), 2)
+
+
+def _kilograms(match: re.Match[str]) -> float:
+    """The kilograms of a match of digits and a unit; a ton may be written with decimals."""
+    unit = match[2].lower()
+    if unit.startswith("k") and unit != "kn":
+        return large_number_in_text(match[1])
+    return number_in_text(match[1]) * {"kn": 1e3 / GRAVITY, "dan": 10 / GRAVITY}.get(unit, 1e3)
