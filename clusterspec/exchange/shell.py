@@ -71,8 +71,8 @@ class Command(NamedTuple):
 
     @property
     def line(self) -> int:
-        """The line of its first word."""
-        return self.words[0].line
+        """The line of its first word; 0 without words."""
+        return self.words[0].line if self.words else 0
 
     @property
     def text(self) -> str:
