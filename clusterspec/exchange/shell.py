@@ -226,7 +226,9 @@ class _Shell(ShellInput):
         self.arrays.add(name)
         for word in words_of(parts):
             if match := _KEYED.match(word.text):
-                self._set_element(f"{name}[{match['key']}]", [Segment(word.text[match.end() :], word.line, word.branch)])
+                self._set_element(
+                    f"{name}[{match['key']}]", [Segment(word.text[match.end() :], word.line, word.branch)]
+                )
 
     def _assign_element(self, name: Node | None, value: Node | None) -> None:
         """Set an element of an array by its key (``NAME[key]=value``)."""
