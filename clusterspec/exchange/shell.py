@@ -32,6 +32,7 @@ from clusterspec.exchange.shell_words import (
     Word,
     joined_word,
     option_words,
+    segment_of,
     words_of,
 )
 from clusterspec.exchange.slurm_directives import job_variables
