@@ -227,9 +227,8 @@ class _Shell(ShellInput):
         self.arrays.add(name)
         for word in words_of(parts):
             if match := _KEYED.match(word.text):
-                self._set_element(
-                    f"{name}[{match['key']}]", [Segment(word.text[match.end() :], word.line, word.branch)]
-                )
+                rest = segment_of(word._replace(text=word.text[match.end() :]))
+                self._set_element(f"{name}[{match['key']}]", [rest])
 
     def _assign_element(self, name: Node | None, value: Node | None) -> None:
         """Set an element of an array by its key (``NAME[key]=value``)."""
