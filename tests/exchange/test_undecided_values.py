@@ -95,3 +95,23 @@ def test_a_fork_whose_module_a_branch_names_is_refused_with_a_reason() -> None:
     options = "--pretrain a/b --zero_stage 2 --max_len 2048 --train_batch_size 64 --micro_train_batch_size 2"
     with pytest.raises(FormatError, match="has no launch of openrlhf"):
         read(f"{script}deepspeed --module $MODULE {options} --packing_samples\n", "openrlhf", name="fork.sh")
+
+
+@each("option, path", [("--swiglu", "gated_ffn"), ("--untie-embeddings-and-output-weights", "tied_embeddings")])
+def test_switches_of_megatron_that_are_variables_leave_the_model_open(option: str, path: str) -> None:
+    def stated(text: str) -> object:
+        sizes = "num-layers: 32\n  --hidden-size: 4096\n  --num-attention-heads: 32\n  --seq-length: 4096"
+        file = f"MODEL_ARGS:\n  --{sizes}\n  --micro-batch-size: 1\n  --tensor-model-parallel-size: 2\n{text}"
+        return given(read(file, "megatron", name="model_config.yaml")).get(f"workload.model.{path}")
+
+    assert stated("") is (path == "tied_embeddings")
+    assert stated(f"  {option}: true\n") is (path == "gated_ffn")
+    assert stated(f"  {option}: ${{SWITCH}}\n") is None
+
+
+def test_attention_replicas_that_a_variable_decides_leave_the_degree_open() -> None:
+    def degree(stated: str) -> object:
+        options = f"tensor_parallel_size: 8\nenable_attention_dp: {stated}\nkv_cache_config: {{dtype: fp8}}\n"
+        return given(read(options, "trtllm-config", name="options.yaml")).get("layout.tp")
+
+    assert (degree("true"), degree("false"), degree("${REPLICATED}")) == (1, 8, None)

@@ -118,6 +118,10 @@ class Keys:
         found = self.find(*names)
         return found is not None and str(self.values[found][0]).startswith("$")
 
+    def is_open(self, *names: str) -> bool:
+        """Whether an undecided branch or a variable decides one of these options."""
+        return self.is_undecided(*names) or any(self.is_variable(name) for name in names)
+
     def is_undecided(self, *names: str) -> bool:
         """Whether an undecided branch gives an option with one of these names."""
         given = {
@@ -195,6 +199,7 @@ def flat_leaves(value: Any, line_of: Any, path: tuple[str | int, ...] = ()) -> I
 
 OPEN_COUNT = "not an integer: a variable, or computed elsewhere"
 OPEN_VALUE = "a variable, which the script does not give"
+UNDECIDED_REPLICAS = "whether attention is data-parallel is not decided"
 
 
 def set_counts(keys: Keys, table: Table, builder: ImportBuilder) -> None:
