@@ -115,3 +115,13 @@ def test_attention_replicas_that_a_variable_decides_leave_the_degree_open() -> N
         return given(read(options, "trtllm-config", name="options.yaml")).get("layout.tp")
 
     assert (degree("true"), degree("false"), degree("${REPLICATED}")) == (1, 8, None)
+
+
+def test_modules_of_adapters_that_a_variable_decides_are_open() -> None:
+    def modules(switch: str) -> object:
+        text = f"checkpoint_dir: c/meta-llama/Llama-3.1-8B\nlora_r: 8\nlora_query: true\nlora_mlp: {switch}\n"
+        train = "train:\n  global_batch_size: 8\n  micro_batch_size: 1\n"
+        return given(read(text + train, "litgpt", name="lora.yaml")).get("workload.trainable.modules")
+
+    assert modules("true") == ["attention", "ffn"]
+    assert modules("${MLP}") is None
