@@ -250,6 +250,19 @@ def _format_of_script(kind: ImportFormat, file: InputFile) -> ImportFormat | Non
     return next((each for each in others if each.matches(file) and _reads(each, file)), None)
 
 
+def _format_of_pods(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
+    """The format of an object of Kubernetes, or of a training, that only names an engine; None if it starts one."""
+    if kind.name != "serving" or not isinstance(_fault_of(kind, file), NothingStarted):
+        return None
+    if _OBJECT.search(file.text) and _reads(pods := format_named("kubernetes"), file):
+        return pods
+    trainings = (format_named(name) for name in ("deepspeed", "trainer"))
+    return next((each for each in trainings if each.matches(file)), None)
+
+
+_OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
+
+
 def _fault_of(kind: ImportFormat, file: InputFile) -> FormatError | None:
     """Why a format cannot be read; None if it can."""
     try:
@@ -291,7 +304,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
             refuse_training(file)
             if serves_only_programs_of_sites(file):
                 return format_named("kubernetes")  # an application of a site, on machines that the object states
-        return _format_of_script(kind, file) or kind
+        return _format_of_script(kind, file) or _format_of_pods(kind, file) or kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
     if kind := next((each for each in held if document_within(file, each.matches, each.read_as_one_format)), None):
         return kind

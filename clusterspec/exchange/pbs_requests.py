@@ -10,7 +10,7 @@ counts the accelerators of each node. NEC NQSV has ``#PBS`` lines of its own: Us
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from clusterspec.logs.text_lines import line_at
@@ -70,10 +70,28 @@ def pbs_request(text: str) -> JobRequest:
     >>> free = pbs_request("#PBS -l select=2:ngpus=4")
     >>> free.nodes, free.total.number, free.open[0][0]
     (None, 8, 'select=2:ngpus=4')
+    >>> pbs_request("#PBS -l select=1:ngpus=4\\n#PBS -l gpu_type=a100").open[0][0]
+    'gpu_type=a100'
     """
     if "elapstim_req" in text or "--gpunum-lhost" in text:
         return _nqsv_request(text)
     stated = _resources(text)
+    found = _request_of(stated)
+    return found._replace(open=(*found.open, *_kinds_of_accelerators(stated)))
+
+
+_KIND = re.compile(r"(?:^|:)((?:gpu|accelerator)_?(?:type|model)=[\w.-]{1,40})")
+
+
+def _kinds_of_accelerators(stated: Sequence[_Resource]) -> Iterator[tuple[str, str, int]]:
+    """The resources of a site that name a kind of accelerator (``gpu_type=a100``), each once."""
+    why = "a name of the site: it does not tell the form and the memory of the product"
+    named = {kind: each.line for each in stated for kind in _KIND.findall(f"{each.name}={each.value}".lower())}
+    return ((kind, why, line) for kind, line in named.items())
+
+
+def _request_of(stated: Sequence[_Resource]) -> JobRequest:
+    """The nodes and accelerators that resources state."""
     place = next((each.value for each in stated if each.name == "place"), "")
     named = {each.name: each for each in stated}
     if differing := [each for each in stated if each.name in _PLACED and each.value != named[each.name].value]:

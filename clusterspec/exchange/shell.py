@@ -32,6 +32,7 @@ from clusterspec.exchange.shell_words import (
     Word,
     joined_word,
     option_words,
+    segment_of,
     words_of,
 )
 from clusterspec.exchange.slurm_directives import job_variables
@@ -71,8 +72,8 @@ class Command(NamedTuple):
 
     @property
     def line(self) -> int:
-        """The line of its first word."""
-        return self.words[0].line
+        """The line of its first word; 0 without words."""
+        return self.words[0].line if self.words else 0
 
     @property
     def text(self) -> str:
@@ -226,7 +227,8 @@ class _Shell(ShellInput):
         self.arrays.add(name)
         for word in words_of(parts):
             if match := _KEYED.match(word.text):
-                self._set_element(f"{name}[{match['key']}]", [Segment(word.text[match.end() :], *word[1:])])
+                rest = segment_of(word._replace(text=word.text[match.end() :]))
+                self._set_element(f"{name}[{match['key']}]", [rest])
 
     def _assign_element(self, name: Node | None, value: Node | None) -> None:
         """Set an element of an array by its key (``NAME[key]=value``)."""

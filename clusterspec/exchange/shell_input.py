@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clusterspec.exchange.shell_tests import ShellTests
 from clusterspec.exchange.shell_text import text_of
-from clusterspec.exchange.shell_words import BREAK, PASSED_ON, Segment, Segments, joined_word, words_of
+from clusterspec.exchange.shell_words import BREAK, PASSED_ON, Segment, Segments, joined_word, segment_of, words_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -99,7 +99,7 @@ class ShellInput(ShellTests):
             parts = [each and each._replace(quoted=False) for each in parts]
         if array is not None:
             self.arrays.add(array)
-            self.variables[array] = [part for word in words_of(parts) for part in (Segment(*word), BREAK)][:-1]
+            self.variables[array] = [part for word in words_of(parts) for part in (segment_of(word), BREAK)][:-1]
         elif not is_document:
             self._set_each(names, parts if given is not None else [], line)
 
@@ -112,11 +112,11 @@ class ShellInput(ShellTests):
         for number, name in enumerate(names):
             last = number == len(names) - 1
             own = words[number:] if last else words[number : number + 1]
-            spaced: Segments = [part for each in own for part in (Segment(*each), Segment(" ", line))]
+            spaced: Segments = [part for each in own for part in (segment_of(each), Segment(" ", line))]
             text = joined_word(spaced[:-1], line)
             self.asked = self.asked - {name} if decided else self.asked | {name}
             if decided or name in self.variables:
-                self.variables[name] = [Segment(*text) if decided else Segment(f"${{{name}}}", line, self.branch)]
+                self.variables[name] = [segment_of(text) if decided else Segment(f"${{{name}}}", line, self.branch)]
 
     def with_unknown_words(self, parts: Segments) -> Segments:
         """The parts of a value, with the words that a script adds. Words read from elsewhere become unknown arguments,

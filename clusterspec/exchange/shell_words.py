@@ -38,11 +38,15 @@ _ESCAPED = re.compile(r'\\(["\\$`\n])')
 
 
 class Word(NamedTuple):
-    """A word of a command with its line; ``branch`` is the line of an undecided test around it, else 0."""
+    """A word of a command with its line; ``branch`` is the line of an undecided test around it, else 0.
+
+    ``start`` is the line of such a test around its first part: 0 for ``--tp=$TP`` where only the value depends on it.
+    """
 
     text: str
     line: int
     branch: int = 0
+    start: int = 0
 
 
 class Segment(NamedTuple):
@@ -55,6 +59,11 @@ class Segment(NamedTuple):
     branch: int = 0
     quoted: bool = True
     whole: bool = False
+
+
+def segment_of(word: Word) -> Segment:
+    """A word as one quoted part."""
+    return Segment(word.text, word.line, word.branch)
 
 
 PASSED_ON = ("$@",)
@@ -114,7 +123,7 @@ class Expansion:
             ]
         elements = (child for child in node.named_children if child.type != "comment")
         words = [word for child in elements for word in self.words(child)]
-        return [part for word in words for part in (Segment(*word), BREAK)][:-1]
+        return [part for word in words for part in (segment_of(word), BREAK)][:-1]
 
     def joined_word(self, node: Node, line: int) -> Word:
         """A value as one text."""
@@ -278,7 +287,7 @@ class Expansion:
         if (held := self.variables.get(f"{match['name']}[{key}]")) is not None:
             return held
         words = words_of(self.variables.get(match["name"], []))
-        return [Segment(*words[int(key)])] if key.isdecimal() and len(key) < 4 and int(key) < len(words) else None
+        return [segment_of(words[int(key)])] if key.isdecimal() and len(key) < 4 and int(key) < len(words) else None
 
     def _default_segments(self, node: Node, name: str, sign: str) -> Segments:
         """The default of an expansion; ``:=`` also sets the variable."""
@@ -364,11 +373,12 @@ def words_of(parts: Sequence[Segment | None], around: Sequence[int] = ()) -> tup
     The branch of a word is the branch of its first part, ignoring tests around the whole command.
     """
     found: list[Word] = []
-    text, line, branch = "", 0, 0
+    text, line, branch, start = "", 0, 0, 0
     for piece, at, inside, blank in _split_pieces(parts):
         if blank and line:
-            found.append(Word(text.replace(CONTINUED, "")[:LONGEST], line, branch))
+            found.append(Word(text.replace(CONTINUED, "")[:LONGEST], line, branch, start))
         kept = branch if branch and (branch not in around or not inside) else inside
+        start = inside if not line else start
         text, line, branch = ("", 0, 0) if blank else (text + piece, line or at, kept)
     return tuple(found)
 

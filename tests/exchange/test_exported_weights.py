@@ -27,6 +27,8 @@ def written(kind: str, model: str, precision: str, layout: str = "tp: 8") -> Exp
         ("qwen3-32b", "fp8", True),  # its fp8 checkpoint has a repository of its own
         ("qwen3-32b", "", False),
         ("deepseek-v3", "fp8", False),  # published in fp8
+        ("kimi-k2.5", "fp8", False),  # published with experts in int4
+        ("gpt-oss-120b", "fp8", False),  # and in mxfp4
         ("deepseek-v3", "", False),
     ],
 )
@@ -45,6 +47,7 @@ def test_weights_that_no_option_gives_are_named(kind: str) -> None:
 
     assert named("deepseek-v3", "bf16")
     assert named("llama-3.1-70b", "int4")
+    assert named("kimi-k2.5", "fp8")
     assert not named("llama-3.1-70b", "bf16")
     assert named("qwen3-32b", "fp8") is (kind == "trt-llm")
 

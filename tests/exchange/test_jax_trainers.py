@@ -136,3 +136,24 @@ def test_accumulated_gradients_of_easylm_add_sequences_to_a_step() -> None:
 def test_a_launch_of_easylm_with_rewards_is_refused(program: str) -> None:
     with pytest.raises(FormatError, match="rewards or pairs"):
         read(f"{TRAIN}{DATA}--mesh_dim=1,8,1".replace("llama_train", program))
+
+
+def test_earlier_releases_of_levanter_have_one_model_and_their_rate_among_the_keys_of_the_trainer() -> None:
+    """GPT-2 of 36 layers: networks of 4 × 1280 = 5120, one head of keys and values for each of 20."""
+    text = """\
+    model:
+      hidden_dim: 1280
+      num_heads: 20
+      num_layers: 36
+      seq_len: 1024
+    trainer:
+      mp: p=f32,c=bfloat16
+      learning_rate: 2E-4
+      model_axis_size: 1
+      per_device_parallelism: 16
+    """
+    values = given(read(text, name="gpt2_large.yaml"))
+    assert (values["workload.model.layers"], values["workload.model.ffn_hidden"]) == (36, 5120)
+    assert (values["workload.model.kv_heads"], values["layout.micro_batch"], values["layout.tp"]) == (20, 16, 1)
+    assert (values["layout.sharding"], values["workload.precision"]) == ("fsdp", "bf16")
+    assert "workload.global_batch" not in values

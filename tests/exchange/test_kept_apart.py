@@ -206,6 +206,17 @@ def test_arguments_of_megatron_deepspeed_are_read_from_its_log() -> None:
     assert "workload.model.experts" not in found
 
 
+def test_the_stage_that_deepspeed_prints_replaces_the_argument() -> None:
+    words = {"num_experts": "[1]", "num_key_value_heads": 2, "zero_stage": 1, "swiglu": True, "num_query_groups": None}
+    steps = "".join(STEP.format(n).replace("samples: 8 |", "samples: 8 | consumed tokens: 8192 |") for n in range(1, 6))
+
+    def sharding(*stages: int) -> object:
+        lines = "".join(f"[INFO] [config.py:991:print]   zero_optimization_stage ...... {stage}\n" for stage in stages)
+        return given(read(printed("localhost: ", **words) + lines + steps)).get("layout.sharding")
+
+    assert (sharding(), sharding(0), sharding(2, 2), sharding(0, 2)) == ("zero1", "none", "zero2", None)
+
+
 def test_listings_that_differ_are_not_joined() -> None:
     steps = "".join(map(STEP.format, range(1, 6)))
     for other, stated in ((printed(), True), (printed(num_layers=12), False)):

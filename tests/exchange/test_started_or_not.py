@@ -152,3 +152,40 @@ def test_rounds_of_several_programs_are_no_single_workload() -> None:
     assert given(reading)["workload.global_batch"] == 256
     assert "openrlhf.cli.batch_inference: writes samples or rewards" in unknown(reading)
     assert "batch_inference" not in unknown(read(OPEN_RLHF.format("sft")))
+
+
+def test_an_object_that_only_names_an_engine_states_the_accelerators_of_its_pods() -> None:
+    text = """\
+    apiVersion: apps/v1
+    kind: Deployment
+    metadata: {name: own-vllm-server-grpo}
+    spec:
+      replicas: 1
+      template:
+        spec:
+          containers:
+          - name: vllm-container
+            image: own/image:1
+            command: ["sh", "-c", "own-vllm --config /mnt/config.yaml"]  # Run vllm server
+            resources: {limits: {nvidia.com/gpu: "8"}}
+            ports: [{name: http-vllm, containerPort: 8000}]
+    """
+    reading = read(text, name="server.yaml")
+    assert (reading.kind, given(reading)["cluster.accelerators_per_node"]) == ("kubernetes", 8)
+
+
+def test_a_training_with_rewards_that_an_engine_generates_for_is_refused_as_a_training() -> None:
+    text = """\
+    base_model: Qwen/Qwen3-4B
+    rl: grpo
+    trl:
+      use_vllm: true
+      vllm_server_host: own-vllm-service
+      vllm: {vllm_gpu_memory_utilization: 0.9}  # of the vllm server
+    micro_batch_size: 12
+    gradient_accumulation_steps: 2
+    sequence_len: 8192
+    datasets: [{path: own}]
+    """
+    with pytest.raises(FormatError, match="rl: grpo"):
+        read(text, name="grpo.yaml")

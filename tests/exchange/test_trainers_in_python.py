@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.exchange.import_result import FormatError
+from clusterspec.exchange.python_strings import without_own_quotes
 from tests.exchange.imports import counts, given, read, unknown
 
 INTERNEVO = """\
@@ -195,3 +196,25 @@ def test_torchtitan_has_no_default_where_a_file_has_a_value_that_it_does_not_dec
     chosen = TORCHTITAN.format(more="activation_checkpoint=FullAC.Config() if LONG else None,")
     assert "layout.recompute" not in given(read(chosen, name="design.py"))
     assert "activation_checkpoint" in unknown(read(chosen, name="design.py"))
+
+
+def test_olmo_core_leaves_a_keyword_undecided_that_a_script_assigns_after_the_call() -> None:
+    script = OLMO_CORE.format(length="4096", micro="8192", kind="fsdp", degree="1", nodes="1")
+    reading = read(f"{script}def change(made):\n        made.rank_microbatch_size //= 2\n", name="a.py")
+    assert "layout.micro_batch" not in given(reading)
+    assert given(reading)["workload.sequence_length"] == 4096
+    assert "made.rank_microbatch_size: assigned again" in unknown(reading)
+
+
+def test_a_script_of_olmo_core_may_hold_f_strings_with_their_own_quotes() -> None:
+    script = OLMO_CORE.format(length="4096", micro="8192", kind="fsdp", degree="1", nodes="1")
+    reading = read(f'{script}folder = f"{{names["a"]}}/{{run["b"]}}"\n', name="a.py")
+    assert given(reading)["layout.micro_batch"] == 2
+
+
+_DEEP = 'f"' + '{f"' * 20 + "1" + '"}' * 20 + '"'
+
+
+@pytest.mark.parametrize("text", ['f"{a["b]}"', "f'{" * 9, 'f"{x', 'f"""{x', 'f"{a[\n"b"]}"', _DEEP, "'"])
+def test_strings_that_do_not_end_are_returned_as_they_are(text: str) -> None:
+    assert without_own_quotes(text) == text

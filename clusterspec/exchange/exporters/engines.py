@@ -136,8 +136,14 @@ def is_published_precision(work: Workload) -> bool:
 
 
 def quantizes_at_load(work: Workload, omitted: list[str]) -> bool:
-    """Whether the engine has to quantize the weights of the named repository to fp8 when it loads them."""
+    """Whether the engine has to quantize the weights of the named repository to fp8 when it loads them.
+
+    No engine quantizes weights again that the repository holds in another narrow format: vLLM refuses the option
+    (vllm/config/model.py, ``_verify_quantization``).
+    """
     if work.parameter_precision != "fp8" or is_published_precision(work):
+        return False
+    if {work.model.checkpoint_precision, work.model.checkpoint_expert_precision} - {None, "bf16", "fp16", "fp32"}:
         return False
     if work.model.fp8_block:
         block = work.model.fp8_block

@@ -151,7 +151,7 @@ def _read_objects(file: InputFile) -> ImportResult:
         return builder.reading()
     if not read:
         found = excerpt(", ".join(excerpt(kind) for kind, _ in documents), LIST)
-        if {kind for kind, _ in documents} & {"Pod", "Deployment", "StatefulSet"}:
+        if {kind for kind, _ in documents} & {"Pod", "Deployment", "StatefulSet", "InferenceService"}:
             if "resourceClaims:" in file.text:
                 why = "whose pods claim devices (resourceClaims): their templates state the class and the number"
                 raise FormatError(f"holds {found}, {why}")

@@ -75,11 +75,21 @@ def syntax_tree(file: InputFile, what: str) -> ast.Module:
     if len(file.data) > LARGEST:
         raise FormatError(f"has more than {LARGEST >> 10} KiB, the maximum for {what}")
     try:
-        return ast.parse(file.text)
+        return _parsed(file.text)
     except (SyntaxError, RecursionError, ValueError, MemoryError) as fault:
         if file.name.endswith((".md", ".mdx", ".rst")):
             raise FormatError("a page with parts of Python, not a file of Python: import the file itself") from None
         raise FormatError("not valid Python", getattr(fault, "lineno", None) or 0) from None
+
+
+def _parsed(text: str) -> ast.Module:
+    """The syntax tree of a text, also of one with f-strings of Python 3.12."""
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        from clusterspec.exchange.python_strings import without_own_quotes
+
+        return ast.parse(without_own_quotes(text))
 
 
 def read_functions(file: InputFile, called: frozenset[str]) -> dict[str, CodeConfig]:

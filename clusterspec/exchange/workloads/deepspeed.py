@@ -318,6 +318,7 @@ def list_accumulation(keys: Keys, builder: ImportBuilder, replicas: int | None =
         builder.unknown("workload.global_batch", why, line)
 
 
+_SHARES_SEQUENCES = re.compile(r"(?:^|[_.])(?:sequence|seq|context)_parallel_size$")
 _SHARDS_LAYERS = re.compile(r"(?:^|_)(?:tp|tensor_parallel|autotp|pp|pipeline_parallel|parallelism_config)(?:_|$)")
 
 
@@ -328,6 +329,8 @@ def _replica_count(keys: Keys, builder: ImportBuilder) -> int | None:
     ranks, nodes = keys.integer("nproc_per_node"), builder.reading().value(("layout", "nodes"))
     processes = keys.integer("num_processes") or (ranks * nodes if ranks and isinstance(nodes, int) else None)
     if processes is None or keys.elided or any(_SHARDS_LAYERS.search(name) for name in keys.values):
+        return None
+    if any(_SHARES_SEQUENCES.search(name) and keys.is_variable(name) for name in keys.values):
         return None
     shared = builder.reading().value(("layout", "cp")) or 1
     return processes // shared if isinstance(shared, int) and processes % shared == 0 else None

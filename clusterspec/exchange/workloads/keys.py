@@ -63,6 +63,12 @@ class Keys:
     def put(self, name: str, value: Any, line: int) -> None:
         self.values[name.replace("-", "_")] = (value, line)
 
+    def open_value(self, name: str, value: Any, line: int, in_any_case: bool) -> None:
+        """Leave the value of an option to a test: one given in any case, or one that the test replaces."""
+        key = name.replace("-", "_")
+        if in_any_case or self.values.get(key, (value, 0))[0] != value:
+            self.values[key] = (f"${key}", line)
+
     def find(self, *names: str) -> str | None:
         """The first of the given names that exists, as a full key or as the end of a dotted key. Among several dotted
         keys, the one with the fewest parts applies: deeper keys belong to another model or part.
@@ -106,6 +112,15 @@ class Keys:
     def is_on(self, *names: str) -> bool:
         """Whether a flag is on; a flag without a value is."""
         return boolean_value(self.get(*names)) is True
+
+    def is_variable(self, *names: str) -> bool:
+        """Whether the value of a key is a variable or a calculation that the script does not give."""
+        found = self.find(*names)
+        return found is not None and str(self.values[found][0]).startswith("$")
+
+    def is_open(self, *names: str) -> bool:
+        """Whether an undecided branch or a variable decides one of these options."""
+        return self.is_undecided(*names) or any(self.is_variable(name) for name in names)
 
     def is_undecided(self, *names: str) -> bool:
         """Whether an undecided branch gives an option with one of these names."""
@@ -183,6 +198,8 @@ def flat_leaves(value: Any, line_of: Any, path: tuple[str | int, ...] = ()) -> I
 
 
 OPEN_COUNT = "not an integer: a variable, or computed elsewhere"
+OPEN_VALUE = "a variable, which the script does not give"
+UNDECIDED_REPLICAS = "whether attention is data-parallel is not decided"
 
 
 def set_counts(keys: Keys, table: Table, builder: ImportBuilder) -> None:
@@ -355,17 +372,17 @@ def command_keys(command: Command) -> Keys:
         passed = _PASSED_OPTION.fullmatch(word.text)
         name, equals, value = (passed[1] if passed else word.text).lstrip("-").partition("=")
         follower = words[at + 1] if at + 1 < len(words) and not _is_option(words[at + 1].text) else None
+        stated = value if equals else follower.text if follower else True
         tests = (word.branch, follower.branch if follower and not equals else 0)
         if branch := next((each for each in tests if each and each not in own), 0):
             shown = f"--{name} {excerpt(follower.text)}" if follower and not equals else excerpt(word.text)
             keys.undecided.append((shown, word.line, branch))
-        elif equals:
-            keys.put(name, value, word.line)
-        else:
-            keys.put(name, follower.text if follower else True, word.line)
-            following = takewhile(lambda word: not _is_option(word.text), words[at + 1 :])
-            if len(several := tuple(word.text for word in following)) > 1:
-                keys.listed[name.replace("-", "_")] = several
+            keys.open_value(name, stated, word.line, (word.start if equals else word.branch) in {0, *own})
+            continue
+        keys.put(name, stated, word.line)
+        following = () if equals else takewhile(lambda word: not _is_option(word.text), words[at + 1 :])
+        if len(several := tuple(word.text for word in following)) > 1:
+            keys.listed[name.replace("-", "_")] = several
     take_launcher_options(keys.values, [word.text for word in words], bool(keys.placed_by))
     return keys
 

@@ -5,7 +5,9 @@ Names and defaults: stanford-crfm/levanter as of 2025-08-15 (WhenWen/levanter ec
 of them at once), ``model_axis_size`` the devices that share a layer where ``tensor_parallel_axes`` names axes;
 parameters are sharded over the devices of a replica group, unless ``fsdp_axis`` is null. src/levanter/models: layers
 are computed again (``gradient_checkpointing: true``) where the model states nothing; GPT-2 has networks of
-``mlp_scale`` (4) times its width, and one table for embeddings and output.
+``mlp_scale`` (4) times its width, and one table for embeddings and output. Earlier releases (dlwh/levanter-midi,
+src/levanter/config.py and examples/gpt2_example.py) have ``learning_rate`` among the keys of the trainer, the same
+defaults, and GPT-2 as the only model.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from clusterspec.exchange.workloads.unused_keys import list_unused
 LEVANTER = "levanter"
 _MARKS = (
     re.compile(r"^trainer[ \t]*:", re.MULTILINE),
-    re.compile(r"^[ \t]+(?:train_batch_size|num_train_steps)[ \t]*:", re.MULTILINE),
+    re.compile(r"^[ \t]+(?:train_batch_size|num_train_steps|learning_rate)[ \t]*:", re.MULTILINE),
     re.compile(
         r"^[ \t]+(?:mp[ \t]*:[ \t]*[\"']?(?:p|params|c|compute|f32|bf)|tensor_parallel_axes|fsdp_axis"
         r"|per_device_parallelism)\b",
@@ -59,6 +61,8 @@ _COMPUTE = re.compile(r"(?:^|,)[ ]{0,2}(?:c|compute)=(\w{1,10})")
 _OPTIMIZERS = {"adam": "adamw", "muon": "muon", "lion": "lion", "adafactor": "adafactor"}
 """``adam`` decays weights apart from the gradient (src/levanter/optim/config.py)."""
 _REPLICAS = ("trainer.replica_ici_axis_size", "trainer.replica_dcn_axis_size")
+_EARLIER = "trainer.learning_rate"
+"""A key of earlier releases, whose model is GPT-2."""
 _OWN_AXES = ("trainer.axis_resources", "trainer.parameter_axis_resources")
 
 
@@ -73,9 +77,9 @@ def read_levanter(file: InputFile) -> ImportResult:
         if value is not None or name == "trainer.fsdp_axis":
             keys.put(name, value, line)
     batch = "trainer.train_batch_size"
-    if not any(name.startswith(("optimizer.", "trainer.num_train_steps")) for name in keys.values):
+    if not any(name.startswith(("optimizer.", "trainer.num_train_steps", _EARLIER)) for name in keys.values):
         raise FormatError("has a trainer of Levanter, but neither an optimizer nor steps of training")
-    line = keys.line(batch, "trainer.num_train_steps", "model.type")
+    line = keys.line(batch, "trainer.num_train_steps", "model.type", _EARLIER)
     builder.set("workload.kind", "train", line)
     if batch not in keys.values:
         builder.unknown("workload.global_batch", "not stated: the default of the release", line)
@@ -96,7 +100,8 @@ def read_levanter(file: InputFile) -> ImportResult:
 
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     """Set the sizes of a decoder by its type, or the checkpoint whose configuration replaces them."""
-    started, kind = keys.get("initialize_from_hf"), str(keys.get("model.type") or "")
+    started, default = keys.get("initialize_from_hf"), _GPT if _EARLIER in keys.values else ""
+    kind = str(keys.get("model.type") or default)
     own = Keys({name: held for name, held in keys.values.items() if name.startswith("model.")})
     if keys.is_on("use_hf_model_config"):
         keys.used |= own.values.keys()
@@ -106,7 +111,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
             why = "the run starts from a checkpoint, whose model it does not name: state it"
             builder.unknown("workload.model", why, keys.line("use_hf_model_config"))
         return
-    line = keys.line("model.type")
+    line = keys.line("model.type", "model.num_layers")
     if kind not in {*_GATED, _GPT, _SPARSE}:
         keys.used |= own.values.keys()
         builder.unknown(f"model {excerpt(kind)}", "not a decoder whose network is known: state workload.model", line)
@@ -148,11 +153,12 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     else:
         groups = [keys.integer(name) or 1 for name in _REPLICAS if keys.find(name)]
         copies = next((name for name in _REPLICAS if (keys.integer(name) or 1) > 1), "")
-        where = keys.line(copies or "trainer.fsdp_axis", "trainer.train_batch_size", "trainer.num_train_steps")
+        names = ("trainer.train_batch_size", "trainer.num_train_steps", "trainer.per_device_parallelism", "trainer.mp")
+        where = keys.line(copies or "trainer.fsdp_axis", *names)
         builder.set("layout.sharding", "hsdp" if max(groups, default=1) > 1 else "fsdp", where)
     stated = keys.get("model.gradient_checkpointing")
     again = True if stated is None else boolean_value(stated)
-    where = keys.line("model.gradient_checkpointing") or keys.line("model.type")
+    where = keys.line("model.gradient_checkpointing") or keys.line("model.type", _EARLIER)
     if again is None:
         builder.unknown(f"gradient_checkpointing: {excerpt(stated)}", "keeps or offloads some tensors", where)
     elif where:

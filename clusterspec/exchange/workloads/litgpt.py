@@ -20,7 +20,7 @@ from clusterspec.exchange.import_result import (
     without_comments,
 )
 from clusterspec.exchange.workloads.deepspeed import set_adapter
-from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_counts
+from clusterspec.exchange.workloads.keys import OPEN_VALUE, Keys, read_arguments, set_counts
 from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import file_keys
@@ -151,8 +151,12 @@ def _set_updates(keys: Keys, builder: ImportBuilder) -> None:
     modules = ["q_proj"] if any(keys.is_on(name) for name in _ATTENTION) else []
     modules += ["up_proj"] if keys.is_on("lora_mlp") else []
     modules += ["lm_head"] if keys.is_on("lora_head") else []
-    keys.used |= {name for name in (*_ATTENTION, "lora_mlp", "lora_head") if name in keys.values}
+    switches = (*_ATTENTION, "lora_mlp", "lora_head")
+    keys.used |= {name for name in switches if name in keys.values}
     line = keys.line("lora_r")
+    if undecided := next((name for name in switches if keys.is_variable(name)), ""):
+        builder.unknown(f"{undecided}: {excerpt(keys.get(undecided))}", OPEN_VALUE, keys.line(undecided))
+        modules = []
     if modules:
         set_adapter("qlora" if four else "lora", keys.integer("lora_r"), modules, builder, line)
     else:  # a launch of options, whose defaults are adapters of queries and values

@@ -312,14 +312,14 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     decided = framework != "nemo" and not (keys.elided or recipe or is_of_others(keys))
     if not (gated or activation) and (other := option_of_fork(keys, "gated_ffn")):
         list_option_of_fork(keys, "gated_ffn", other, builder)
-    elif gated or activation or (decided and not keys.is_undecided(*_GATES)):
+    elif gated or activation or (decided and not keys.is_open(*_GATES)):
         builder.set("workload.model.gated_ffn", gated, keys.line(*_GATES, *_ACTIVATIONS) or line)
     tied, untied = boolean_value(keys.get(_TIED)), boolean_value(keys.get(_UNTIED))
     at = keys.line(_UNTIED, _TIED) or line
     stated = tied is not None or untied is not None
     if not stated and (other := option_of_fork(keys, "tied_embeddings", (_UNTIED, _TIED))):
         list_option_of_fork(keys, "tied_embeddings", other, builder)
-    elif stated or (decided and not keys.is_undecided(_UNTIED)):
+    elif stated or (decided and not keys.is_open(_UNTIED, _TIED)):
         builder.set("workload.model.tied_embeddings", tied if tied is not None else not untied, at)
     if not decided and not (stated and (gated or activation) and keys.find("ffn_hidden_size")):
         why = "not stated in full: what is left out has the defaults of the recipe or of the omitted part"

@@ -11,6 +11,7 @@ import re
 from clusterspec.exchange.import_result import ImportBuilder, ImportResult, InputFile
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.exchange.workloads.megatron import set_printed_arguments
+from clusterspec.logs.text_lines import line_at
 
 _MARK = re.compile(r"-{10,120} (end of )?arguments -{10,120}")
 _ENTRY = re.compile(r"(?:^|[:\]] ) {1,8}([a-z]\w{1,80}) \.{0,60} ?(\S.{0,300}?)\s*$")
@@ -21,6 +22,7 @@ _PADDED = re.compile(r"> padded vocab \(size: [0-9]{1,9}\) with [0-9]{1,9} dummy
 """The vocabulary that the tokenizer gives, where the arguments state none (megatron/core/tokenizers/utils,
 ``build_tokenizer``).
 """
+_STAGE = re.compile(r"\bzero_optimization_stage \.{2,60} ([0-3])\b")
 _NEEDS = (
     (re.compile(r"num_query_groups"), "group_query_attention"),
     (re.compile(r"moe_\w+|expert_\w+"), "num_experts"),
@@ -52,9 +54,22 @@ def printed_arguments(file: InputFile) -> Keys | None:
     if len(different) != 1 or not found[0].find("num_layers"):
         return None
     keys = _without_defaults(found[0])
+    _take_stage_of_deepspeed(file, keys)
     if len(padded) == 1 and not keys.find("padded_vocab_size"):
         keys.put("padded_vocab_size", *next(iter(padded.items())))
     return keys
+
+
+def _take_stage_of_deepspeed(file: InputFile, keys: Keys) -> None:
+    """Take the stage of ZeRO that DeepSpeed prints, which decides; the argument of Megatron-DeepSpeed may differ.
+
+    Source: deepspeedai/DeepSpeed, deepspeed/runtime/config.py (``print``).
+    """
+    printed = {match[1]: line_at(file.plain, match.start()) for match in _STAGE.finditer(file.plain)}
+    if len(printed) == 1:
+        keys.put("zero_stage", *printed.popitem())
+    elif printed:
+        keys.put("zero_stage", "$zero_stage", keys.line("zero_stage") or min(printed.values()))
 
 
 def _without_defaults(keys: Keys) -> Keys:

@@ -45,7 +45,8 @@ def read_olmo_core(file: InputFile) -> ImportResult:
     builder.set("workload.kind", "train", length.line)
     builder.set("workload.sequence_length", length.value, length.line)
     for path, name in (("workload.global_batch", "global_batch_size"), ("layout.micro_batch", "rank_microbatch_size")):
-        _set_samples(path, _decided(found, (name,), builder), length.value, builder)
+        if not _is_changed(name, file, builder):
+            _set_samples(path, _decided(found, (name,), builder), length.value, builder)
     if nodes := _decided(found, ("num_nodes",), builder):
         builder.set("layout.nodes", nodes.value, nodes.line)
     _set_degrees(found, builder)
@@ -67,8 +68,18 @@ def _decided(found: Iterable[KeywordValue], names: tuple[str, ...], builder: Imp
         if stated:
             why = "calls give it different values" if len(counts) > 1 else OPEN_COUNT
             builder.unknown(name, why, stated[0].line)
+        if len(counts) > 1:
             return None
     return None
+
+
+def _is_changed(name: str, file: InputFile, builder: ImportBuilder) -> bool:
+    """Whether the script assigns a keyword of a call again, as an attribute; such a keyword is listed."""
+    changed = re.search(rf"[\w.]{{1,60}}\.{name}[ \t]{{0,9}}(?://|[*+-])?=(?!=)", file.text)
+    if changed:
+        name = excerpt(changed[0].rstrip("/*+-= \t"))
+        builder.unknown(name, "assigned again after the call", file.line_at(changed.start()))
+    return changed is not None
 
 
 def _set_samples(path: str, tokens: KeywordValue | None, length: int, builder: ImportBuilder) -> None:

@@ -47,7 +47,15 @@ from clusterspec.exchange.workloads.engine_limits import (
     set_weight_type,
 )
 from clusterspec.exchange.workloads.engine_logs import engines_of_log, prints_engine
-from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys, chosen_launch, launches_of, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import (
+    OPEN_COUNT,
+    UNDECIDED_REPLICAS,
+    Keys,
+    chosen_launch,
+    launches_of,
+    set_choice,
+    set_counts,
+)
 from clusterspec.exchange.workloads.launch_commands import (
     GAP,
     engine_path,
@@ -316,8 +324,8 @@ def _set_sglang_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
     apart = keys.is_on("enable_dp_attention") or keys.find(*own) is not None
     groups: tuple[str, ...] = own if keys.find(*own) else copies
     dp, at = _degree(keys, builder, *groups), keys.line(*groups)
-    if keys.is_undecided("enable_dp_attention"):
-        builder.unknown("layout.tp", "whether attention is data-parallel is not decided", line)
+    if keys.is_open("enable_dp_attention"):
+        builder.unknown("layout.tp", UNDECIDED_REPLICAS, line)
     elif apart and tp and dp and tp % dp:
         builder.unknown(f"tp {tp} and dp {dp}", "dp does not divide tp", at)
         return
@@ -364,7 +372,9 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         elsewhere, why = True, "it may be a built engine, whose config.json states its ranks"
         builder.unknown(f"layout.tp of {excerpt(built)}", why, keys.command.line)
     tp, line = None if elsewhere else _degree(keys, builder, *names), keys.line(*names)
-    if keys.is_on("enable_attention_dp"):
+    if keys.is_open("enable_attention_dp"):
+        builder.unknown("layout.tp", UNDECIDED_REPLICAS, line)
+    elif keys.is_on("enable_attention_dp"):
         builder.set("layout.tp", 1 if tp else None, line)
         builder.set("layout.attention_dp", tp, keys.line("enable_attention_dp"))
     else:

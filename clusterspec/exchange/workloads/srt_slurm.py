@@ -24,7 +24,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.engine_limits import set_block
 from clusterspec.exchange.workloads.engine_roles import set_roles
-from clusterspec.exchange.workloads.keys import Keys, flat_leaves, positive_integer_of
+from clusterspec.exchange.workloads.keys import OPEN_VALUE, Keys, flat_leaves, positive_integer_of
 from clusterspec.exchange.workloads.models import catalog_model, keeps_experts_in, set_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.trtllm import set_options
@@ -122,6 +122,8 @@ def _set_machine(yaml: Yaml, builder: ImportBuilder) -> None:
     if shared := value_at(yaml.value, "backend", "allow_prefill_decode_colocation_across_nodes"):
         why = "engines of both roles may share nodes: the nodes of the job are not their sum"
         builder.unknown(f"allow_prefill_decode_colocation_across_nodes: {shared}", why, yaml.line(base))
+    elif any(str(count).startswith("$") for count in counts):
+        builder.unknown("layout.nodes", OPEN_VALUE, yaml.line(base))
     else:
         nodes = sum(positive_integer_of(count) or 0 for count in counts if count is not None)
         builder.set("layout.nodes", nodes or None, yaml.line(base))

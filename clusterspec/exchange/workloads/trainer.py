@@ -30,6 +30,7 @@ from clusterspec.exchange.workloads.deepspeed import (
     set_trainer_accumulation,
 )
 from clusterspec.exchange.workloads.keys import (
+    OPEN_VALUE,
     Keys,
     set_choice,
     set_counts,
@@ -297,6 +298,9 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
     for name in ("bf16", "fp16"):
         if keys.is_on(name):
             builder.set("workload.precision", name, keys.line(name))
+            return
+        if keys.is_variable(name):
+            builder.unknown(f"{name}: {excerpt(keys.get(name))}", OPEN_VALUE, keys.line(name))
             return
     names = ("mixed_precision", "precision", *(("torch_dtype",) if _is_swift(keys) else ()))
     if str(keys.get(*names) or "no").lower() != "no":

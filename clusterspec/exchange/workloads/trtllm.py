@@ -24,7 +24,14 @@ from clusterspec.exchange.import_result import (
     excerpt,
 )
 from clusterspec.exchange.workloads.engine_limits import set_delayed_prompt_steps, set_draft_method
-from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
+from clusterspec.exchange.workloads.keys import (
+    UNDECIDED_REPLICAS,
+    Keys,
+    boolean_value,
+    flat_leaves,
+    set_choice,
+    set_counts,
+)
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.source import value_at
@@ -181,6 +188,9 @@ def _set_network(keys: Keys, builder: ImportBuilder) -> None:
 def _set_degrees(keys: Keys, builder: ImportBuilder) -> None:
     """Set the degrees; with data-parallel attention every rank of tp is an attention replica."""
     tp, line = keys.integer(*_TP), keys.line(*_TP)
+    if keys.is_open("enable_attention_dp"):
+        builder.unknown("layout.tp", UNDECIDED_REPLICAS, line)
+        return
     if keys.is_on("enable_attention_dp"):
         builder.set("layout.tp", 1 if tp else None, line)
         builder.set("layout.attention_dp", tp, keys.line("enable_attention_dp"))

@@ -270,7 +270,10 @@ def _set_trainer(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_micro_batch(keys: Keys, builder: ImportBuilder) -> None:
     size = f"{_ACTOR}ppo_micro_batch_size_per_gpu"
-    if keys.is_on(f"{_ACTOR}use_dynamic_bsz"):
+    if keys.is_variable(f"{_ACTOR}use_dynamic_bsz"):
+        why = "a variable decides whether micro batches are filled up to a number of tokens"
+        builder.unknown("layout.micro_batch", why, keys.line(f"{_ACTOR}use_dynamic_bsz"))
+    elif keys.is_on(f"{_ACTOR}use_dynamic_bsz"):
         why = "micro batches are filled up to a number of tokens"
         builder.unknown("layout.micro_batch", why, keys.line(f"{_ACTOR}use_dynamic_bsz"))
     elif count := keys.integer(size):
