@@ -85,7 +85,7 @@ ON_TWO_CARDS = frozenset({"twothreeninety"})
 """A source of the same day, torchtitan on one and two RTX 3090, whose weights pass through host memory."""
 SINCE_THEN |= ON_TWO_CARDS
 OF_OWN_PROGRAMS = frozenset({"padraig", "jubench", "mori", "hanuman", "awgu"})
-"""Sources of the same day, most programs of their own: GPT-2 on one card, experts in JAX on TPU v5e, FSDP2 on MI355X."""
+"""Sources of that day, most programs of their own: GPT-2 on one card, experts in JAX on TPU v5e, FSDP2 on MI355X."""
 SINCE_THEN |= OF_OWN_PROGRAMS
 OF_CLOUDS = frozenset(
     {
