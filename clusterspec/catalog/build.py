@@ -78,6 +78,7 @@ def accelerator(read: FactReader) -> Accelerator:
         unified_memory=read.flag("unified_memory") or False,
         processor_memory=read.figure("processor_memory", "bytes"),
         stochastic_rounding=read.flag("stochastic_rounding") or False,
+        compiled=read.flag("compiled") or False,
         peer_to_peer=read.flag("peer_to_peer"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         architecture=read.text("architecture") or "",

@@ -118,6 +118,8 @@ class Accelerator(PoweredPart):
     """The most bytes of memory soldered to the processor of its module, for each accelerator of the module."""
     stochastic_rounding: bool = False
     """Whether its instructions can round results stochastically."""
+    compiled: bool = False
+    """Whether it runs compiled programs alone: graphs whose kernels a compiler fuses and the host starts at once."""
     peer_to_peer: bool | None = None
     gpudirect_rdma: bool | None = None
     architecture: str = ""

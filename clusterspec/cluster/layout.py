@@ -211,7 +211,7 @@ def _with_stated_settings(
     return replace(
         layout,
         software=software.release,
-        stack=_stack_as_run(section, software.stack),
+        stack=_stack_as_run(section, software.stack, compiled=cluster.accelerator.compiled),
         capabilities=software.capabilities,
         stated=_stated_settings(section),
         separate_engines=_has_separate_engines(workload),
@@ -230,15 +230,21 @@ def _stated_settings(section: LayoutSpec) -> frozenset[str]:
     return frozenset(stated | {f"overlap.{axis}" for axis in ("ep", "dp", "pp") if getattr(overlap, axis) is not None})
 
 
-def _stack_as_run(section: LayoutSpec, stack: Stack | None) -> Stack | None:
-    """The software with the kernel options that the layout states, such as fusion and captured graphs."""
+def _stack_as_run(section: LayoutSpec, stack: Stack | None, *, compiled: bool) -> Stack | None:
+    """The software with the kernel options that the layout states, such as fusion and captured graphs.
+
+    Software whose entry does not say how its kernels are made runs as a graph on an accelerator of ``compiled``
+    programs, unless the layout states otherwise.
+    """
     if stack is None:
         return None
+    graph = True if compiled and stack.memory.may_be_plain else None
+    captured = section.captured_graphs if section.captured_graphs is not None else graph
     return replace(
         _software_of_pipelines(section, stack),
-        fused=section.fused_kernels,
+        fused=section.fused_kernels if section.fused_kernels is not None else graph,
         fused_update=section.fused_optimizer is not False,
-        captured=section.captured_graphs or False,
+        captured=captured or False,
         loss=section.loss,
         fused_experts=section.fused_experts or False,
     )

@@ -84,6 +84,9 @@ SINCE_THEN |= OF_SMALL_MODELS
 ON_TWO_CARDS = frozenset({"twothreeninety"})
 """A source of the same day, torchtitan on one and two RTX 3090, whose weights pass through host memory."""
 SINCE_THEN |= ON_TWO_CARDS
+OF_OWN_PROGRAMS = frozenset({"padraig", "jubench", "mori", "hanuman", "awgu"})
+"""Sources of that day, most programs of their own: GPT-2 on one card, experts in JAX on TPU v5e, FSDP2 on MI355X."""
+SINCE_THEN |= OF_OWN_PROGRAMS
 OF_CLOUDS = frozenset(
     {
         "GoogleCloudPlatform",
@@ -248,6 +251,7 @@ LATER_GOALS = {
     "issues and pull requests": (OF_ISSUES, 13, 0.19, 0.23),
     "small models": (OF_SMALL_MODELS, 4, 0.25, 0.25),
     "two cards without a bridge": (ON_TWO_CARDS, 10, 0.31, 0.37),
+    "programs of their own": (OF_OWN_PROGRAMS, 20, 0.27, 0.41),
 }
 """Runs of later sources, and the greatest median and mean of their errors."""
 

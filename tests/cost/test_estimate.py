@@ -162,6 +162,23 @@ def test_fused_kernels_and_captured_graphs_never_hurt() -> None:
         assert eager > fused
 
 
+@pytest.mark.parametrize(("chip", "graph"), [("tpu-v4", True), ("h100-sxm-80gb", False)])
+def test_a_program_of_no_known_framework_runs_as_a_graph_on_a_tpu(chip: str, graph: bool) -> None:
+    """XLA compiles whatever runs on a TPU (Introduction to Cloud TPU); a spec may still state what it does not fuse."""
+    machine = {"platform": None, "accelerator": chip, "accelerators_per_node": 4, "scale_up": {"domain": 8}, "nodes": 2}
+    layout = {"framework": "custom", "tp": 1}
+    unstated, compiled, eager = (
+        seconds(machine, layout={**layout, **way})
+        for way in (
+            {},
+            {"fused_kernels": True, "captured_graphs": True},
+            {"fused_kernels": False, "captured_graphs": False},
+        )
+    )
+    assert compiled <= unstated < eager
+    assert (unstated == compiled) is graph
+
+
 def test_captured_graphs_leave_single_experts_to_the_host() -> None:
     """128 experts on a rank, two launches for each product of each: the device waits for them, and for nothing else."""
     workload, waits = {"model": "nemotron-3-super", "precision": "fp8"}, {}

@@ -373,7 +373,7 @@ def network_of(fabric: ScaleOut, unified_memory: bool = False) -> Network:
         return Network(
             line, Figure(rate, "1", SOCKETS), SOCKET_LATENCY, SOCKET_LATENCY, SOCKET_PROTOCOLS, overlapped=True
         )
-    share = _network_figure(fabric, "ring", RING_BETWEEN)
+    share = _ring_share(fabric)
     if not fabric.gpudirect_rdma and entry.rdma and not unified_memory:
         share = Figure(share.value * WITHOUT_DIRECT.value, "1", WITHOUT_DIRECT.origin)
     latency = _network_figure(fabric, "latency", LATENCY)
@@ -390,6 +390,18 @@ def network_of(fabric: ScaleOut, unified_memory: bool = False) -> Network:
         tree=entry.achievable.get("tree"),
         overlaps_rings=entry.overlapped_rings,
     )
+
+
+def _ring_share(fabric: ScaleOut) -> Figure:
+    """The share of the line that a ring reaches. Where processors copy the bytes of each connection, a line that is
+    slower than their copies carries its payload whole.
+    """
+    share, known = _network_figure(fabric, "ring", RING_BETWEEN), fabric.technology.achievable
+    copies, payload = known.get("ring.connection"), known.get("ring.payload")
+    if copies is None or payload is None:
+        return share
+    slow = min(payload.value, copies.value / fabric.nic_bandwidth.value)
+    return share if slow <= share.value else Figure(slow, "1", copies.origin)
 
 
 def falls_back_to_sockets(fabric: ScaleOut) -> bool:

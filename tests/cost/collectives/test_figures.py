@@ -65,6 +65,14 @@ def test_sockets_carry_no_more_than_a_node_of_them_nor_than_its_nics(nics: int, 
     assert found.overlapped
 
 
+@pytest.mark.parametrize(
+    ("rate", "share"),
+    [(1, 0.94), (10, 0.94), (20, 0.74), (25, 0.6), (100, 0.6)],  # Gb/s; 1.85 of 2.5 GB/s are 0.74
+)
+def test_tcp_fills_lines_that_are_slower_than_the_copies_of_one_connection(rate: int, share: float) -> None:
+    assert network_of(fabric("ethernet", 1, rate)).share.value == pytest.approx(share)
+
+
 def test_staging_through_the_host_halves_the_share_where_the_network_could_do_without() -> None:
     for technology, halved in (("infiniband-ndr", 0.5), ("ethernet", 1.0)):
         direct, staged = (network_of(fabric(technology, more=f"gpudirect_rdma: {word}")) for word in ("true", "false"))
