@@ -315,3 +315,25 @@ def test_a_description_has_a_head_what_is_added_to_it_and_what_it_holds(
 
 def test_the_words_of_a_line_are_in_lower_case_and_order_codes_whole() -> None:
     assert words_of(QuoteLine("MMA4Z00-NS, 2x OSFP")) >= {"mma4z00-ns", "osfp"} and words_of(QuoteLine(None)) == set()
+
+
+LINKS_OF_RATE = {
+    ("OSFP cable 800G", 400): 2,
+    ("cable OSFP 800 Gb/s", 400): 2,
+    ("cable 400G", 400): 1,
+    ("AOC 1600G", 400): 4,
+    ("cable 400G", 200): 2,
+    ("cable 100G", 400): 1,
+    ("cable 800G to 2x 400G", 400): 1,  # two rates: its ends count, not its rate
+    ("cable of 30 m", 400): 1,
+    ("switch 800G", 400): 1,
+}
+"""The links of so many Gb/s in one cable."""
+
+
+def test_a_cable_of_twice_the_rate_carries_two_links() -> None:
+    found = {}
+    for part, rate in LINKS_OF_RATE:
+        kind = "switch" if part.startswith("switch") else "cable"
+        found[part, rate] = Offered(0, kind, QuoteLine(part)).links_of_rate(rate * 1e9 / 8)
+    assert found == LINKS_OF_RATE

@@ -158,9 +158,13 @@ def with_own_cables(problems: Iterable[Problem], missing: float, of_others: int)
             yield problem
 
 
-def links_of(cables: Sequence[Offered]) -> float:
-    """The number of links that lines of cables carry; a split cable carries several."""
-    return float(sum((line.quantity or 0) * line.ways for line in cables if not line.is_spare))
+def links_of(cables: Sequence[Offered], rate: float) -> float:
+    """The number of links of ``rate`` bytes/s per direction that lines of cables carry.
+
+    A divided cable carries several, and so does one of twice the rate, between cages of two ports each.
+    """
+    lines = [line for line in cables if not line.is_spare]
+    return float(sum((line.quantity or 0) * max(line.ways, line.links_of_rate(rate)) for line in lines))
 
 
 def names_every_part(lines: Sequence[Offered]) -> bool:

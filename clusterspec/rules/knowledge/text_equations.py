@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf, log
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
@@ -299,6 +300,8 @@ def priced_amounts(sentence: str) -> Iterator[PricedAmount]:
 
     >>> [round(each.right) for each in priced_amounts("200 TB a month at 0.05 USD per GB are 1,000 USD a month")]
     [10000]
+    >>> [round(each.right) for each in priced_amounts("80 kW at 150,000 KRW per kW and month are 12 million KRW a month")]
+    [12000000]
     """
     numbers = [each for each in tokens_of(sentence) if each.kind == "number" and each.unit]
     money = [each for each in numbers if UNITS[each.unit][1] == MONEY]
@@ -314,9 +317,18 @@ def priced_amounts(sentence: str) -> Iterator[PricedAmount]:
             if each not in money and _product(each.dimensions, rate.dimensions) == cost.dimensions
         ]
         if len(fitting) == 1:
-            quantity = fitting[0]
-            right = quantity.values[0] * quantity.scale * rate.values[-1] * rate.scale / cost.scale
-            yield PricedAmount(cost, rate, quantity, right)
+            yield PricedAmount(cost, rate, fitting[0], _product_nearest_to(cost, rate, fitting[0]))
+
+
+def _product_nearest_to(cost: Token, rate: Token, quantity: Token) -> float:
+    """The product of rate and quantity, in units of the cost; for digits of two readings the one nearest to the cost."""
+    scale = quantity.scale * rate.scale / cost.scale
+    products = [one * other * scale for one in quantity.values for other in rate.values]
+    written = [each for each in cost.values if each > 0]
+    return min(
+        products,
+        key=lambda each: min((abs(log(each / one)) for one in written), default=0.0) if each > 0 else inf,
+    )
 
 
 def _counts(unit: str) -> bool:

@@ -38,7 +38,7 @@ It is a note for
   gap, some lines of a kind have exactly the needed number, only the cabling of `extra_endpoints` is missing, or a line
   such as `installation and cabling` may include the cables and modules that no line names.
 
-A divided cable (`400G to 2x 200G`) counts by its links.
+A divided cable (`400G to 2x 200G`) counts by its links, as does one of twice the rate of the NICs.
 
 A line for a whole lot (`cabling`, `network`) counts as all parts of its kind, and `fabric installation kit` as cables
 and modules; trunks and shuffles, which carry several links each, are not counted. A shortage of modules is reported at the end, nodes or switches, whose lines have too few.
@@ -231,6 +231,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
     exact, decided = states_links(design, counted.fabric), states_cabling(design, counted.fabric)
     links = sum(counted.fabric.links.values()) if counted.fabric is not None else 0
     extra = cluster.scale_out.extra_endpoints if cluster.scale_out is not None else 0
+    rate = cluster.scale_out.nic_bandwidth.value if cluster.scale_out is not None else 0.0
     for kind, count in needed.items():
         if kind != "node":
             guessed = kind in assumed or (kind == "switch" and bool(assumed & {*SWITCHES}))
@@ -244,7 +245,7 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remark
             own = [line for line in offered if not line.is_spare]
             if kind == "cable" and not decided and count <= offered_quantity(own) <= links:
                 continue  # up to a cable for each link, as ports with two connectors have
-            by_link = kind == "cable" and not decided and links_of(offered) >= count
+            by_link = kind == "cable" and not decided and links_of(offered, rate) >= count
             if not by_link or offered_quantity(own) >= count:
                 found = _count_problem(kind, count, offered, guessed, exact, surplus)
                 missing = count - offered_quantity(own)
