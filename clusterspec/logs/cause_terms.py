@@ -17,6 +17,7 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.catalog.names_of_parts import GPU_MODELS
 from clusterspec.logs.chinese_words import STOPS, with_english_words
+from clusterspec.logs.form_lines import is_of_a_form
 from clusterspec.logs.report_sentences import is_logged
 from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import NamedTuple
@@ -39,6 +40,8 @@ MOST_READ = 120_000
 """Largest number of characters of a text in which terms are searched, half of them at each end."""
 WIDEST = 1_200
 """Characters of a line that are read: reports have shorter ones."""
+LONGEST_TITLE = 160
+"""Most characters of the title of a report."""
 NEAR_WORDS = 3
 """Words of a clause within which the words of a term are near each other, for each word of the term."""
 RELEASE = "#"
@@ -185,14 +188,15 @@ class Term(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A term in a text: the number of its first line, whether that clause denies it, and whether the line is a command
-    (``launched``), whose options are often of no consequence.
+    """A term in a text: the number of its first line, whether that clause denies it, whether the line is a command
+    (``launched``), whose options are often of no consequence, and whether it is the title of the text.
     """
 
     term: Term
     line: int
     denied: bool
     launched: bool
+    of_title: bool = False
 
 
 def plain_word(word: str) -> str:
@@ -302,6 +306,7 @@ def terms_in(text: str) -> tuple[Found, ...]:
     """The terms of causes in the clauses of a text, each at its first place; only the ends of a long text are read."""
     found: dict[int, Found] = {}
     seen = set[frozenset[str]]()
+    titled = has_title(text)
     for number, clause, written in _clauses(text):
         places_of_words = _places_of_words(clause)
         words = frozenset(places_of_words)
@@ -312,8 +317,18 @@ def terms_in(text: str) -> tuple[Found, ...]:
         launched = is_command(clause)
         for place in _places_in(words):
             if (written or terms()[place].role not in _OF_PEOPLE) and are_near(terms()[place].words, places_of_words):
-                found.setdefault(place, Found(terms()[place], number, denied, launched))
+                found.setdefault(place, Found(terms()[place], number, denied, launched, titled and number == 1))
     return tuple(found.values())
+
+
+def has_title(text: str) -> bool:
+    """Whether the first line of a text is its title: a heading, or a short line before an empty one.
+
+    >>> has_title("# Stale file handle"), has_title("Slow reads\n\nIt takes hours."), has_title("It hangs.\nWhy?")
+    (True, True, False)
+    """
+    first, _, rest = text[: 2 * WIDEST].partition("\n")
+    return first.startswith("# ") or (len(first) <= LONGEST_TITLE and rest.startswith("\n"))
 
 
 def is_command(line: str) -> bool:
@@ -374,7 +389,7 @@ def _clauses(text: str) -> Iterator[tuple[int, str, bool]]:
     at = 0
     for number, line in enumerate(lines_of(text), 1):
         read = line[:WIDEST] if at < MOST_READ // 2 or at >= last else ""
-        if read.strip() and not _ENVIRONMENT.match(read) and not _LISTED.match(read):
+        if read.strip() and not any(each(read) for each in (_ENVIRONMENT.match, _LISTED.match, is_of_a_form)):
             written = not is_logged(read)
             read = _CARD_OF_A_NIC.sub(r"\1 nic", _RELEASE_OF_ERROR.sub("", read))
             clauses = (clause for clause in _CLAUSE.split(read) if clause and not _OWN_RELEASES.fullmatch(clause))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from clusterspec.logs.fault_words import OF_A_PERSON, SUBTLE
+from clusterspec.logs.form_lines import is_of_a_form
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 MOST_LINES = 4_000
@@ -253,11 +254,13 @@ def _tells_of(words: re.Pattern[str], clause: str, line: str) -> bool:
 
 
 def report_sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text that a person may have written, with their numbers; of a long text the first and last."""
+    """The lines of a text that a person may have written, with their numbers; of a long text the first and last. Lines
+    of the form that the person filled in are left out.
+    """
     lines = list(enumerate(lines_of(text), 1))
     if len(lines) > MOST_LINES:
         lines = lines[: MOST_LINES // 2] + lines[-(MOST_LINES // 2) :]
-    return ((number, line) for number, line in lines if NARROWEST <= len(line) <= WIDEST and is_sentence(line))
+    return ((number, line) for number, line in lines if NARROWEST <= len(line) <= WIDEST and is_sentence(line) and not is_of_a_form(line))
 
 
 def is_logged(line: str) -> bool:

@@ -54,6 +54,8 @@ PER_TERM = 0.5
 """Decrease of the weight of further terms of a cause: to 1 / (1 + PER_TERM), then to 1 / (1 + 2 PER_TERM)."""
 OF_LAUNCH = 0.5
 """The share of its weight that a term of a command has, where settings stand that are of no consequence."""
+OF_TITLE = 1.5
+"""The factor of the weight of a term in the title, in which a person says what the report is about."""
 OF_DENIAL = 0.5
 """The share of the largest denied term that is taken from the score."""
 _ALIKE = frozenset({"hardware", "subject"})
@@ -113,7 +115,7 @@ def _scored_cause(cause: str, found: Iterable[Found]) -> Worded:
 
 def _weight(found: Found) -> float:
     """The weight of a term at its place."""
-    return weights()[found.term] * (OF_LAUNCH if found.launched else 1)
+    return weights()[found.term] * (OF_LAUNCH if found.launched else 1) * (OF_TITLE if found.of_title else 1)
 
 
 def _without_parts(found: Sequence[Found]) -> list[Found]:
