@@ -51,8 +51,9 @@ _ALIKE = {
     "node": "nodes host hosts machine machines server servers instance instances multinode",
     "hang": "hangs hanging hung stuck freeze freezes frozen froze freezing deadlock deadlocks deadlocked stall stalls "
     "stalled blocked blocks",
-    "slow": "slower slowly slowness degraded degradation low lower poor drop drops dropped decreases decreased small "
+    "slow": "slower slowly slowness degraded degradation low lower poor drop drops dropped decreases decreased "
     "half worse longer",
+    "small": "smaller tiny",
     "crash": "crashes crashed crashing segfault segfaults sigsegv abort aborted aborts died dies",
     "fail": "fails failed failing failure failures error errors exception exceptions",
     "upgrade": "upgraded upgrading upgrades update updated updating updates downgrade downgraded downgrading bump "
@@ -77,7 +78,8 @@ _ALIKE = {
     "wait": "waits waited waiting forever pending sits",
     "alone": "itself separately independently isolated standalone",
     "same": "identical",
-    "different": "differs differ differing differently unequal mismatch mismatched mismatches",
+    "different": "differs differ differing differently unequal",
+    "mismatch": "mismatched mismatches",
     "batch": "batches sample samples minibatch",
     "evict": "evicts evicted evicting preempts preempted preemption",
     "save": "saves saved saving",
@@ -85,7 +87,7 @@ _ALIKE = {
     "stop": "stops stopped stopping terminates terminated terminate",
     "refuse": "refuses refused rejects rejected rejecting denies denied",
     "traffic": "packets flows",
-    "memory": "mem ram vram",
+    "memory": "mem",
     "full": "exhausted filled fills",
     "create": "creates created creating",
     "load": "loads loaded loading",
@@ -97,6 +99,8 @@ _ALIKE = {
 }
 """Words, each with others of the same meaning."""
 _SAME = {other: word for word, others in _ALIKE.items() for other in others.split()}
+_KINDS = {"ram": "memory", "vram": "memory", "small": "slow", "mismatch": "different"}
+"""Words that mean more than others do, each with the other whose terms it has, too."""
 _ENDINGS = ("ing", "ed", "es", "s", "e")
 _SHORTEST = 4
 """Smallest number of characters of a word that are left without its ending."""
@@ -231,7 +235,9 @@ def words_of(text: str) -> Iterator[str]:
             name = name[2:]
         if _RELEASE.fullmatch(name) or _WITH_RELEASE.match(name):
             yield RELEASE
-        yield plain_word(name)
+        yield (plain := plain_word(name))
+        if plain in _KINDS:
+            yield _KINDS[plain]
         if _OF_DRIVER.fullmatch(name):
             yield "driver"
         if _NAME_OF_NIC.match(name):
