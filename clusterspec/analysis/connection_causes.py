@@ -119,6 +119,8 @@ CONNECTION_CAUSES = (
     ("ended", "peer-ended", ": the process was ending", FIRST, WEAK),
     ("flushed", "peer-ended", ": an earlier error closed the queue", FIRST, WEAK),
     ("flushed", "unreachable-peer", ", as when its first message finds no path to the peer", _HANDLES_RDMA, WEAK),
+    ("kernel-cache", "kernel-compilation", ": processes write one cache of kernels", service_steps.KERNELS, STRONG),
+    ("kernel-cache", "storage-fault", ", as on a shared file system", service_steps.KERNELS, GIVEN),
     ("absent-file", "unshared-files", ", which the program writes itself", _SHARED, GIVEN),
     (
         "absent-program",

@@ -155,6 +155,8 @@ _OF_PEOPLE = frozenset({"change", "symptom"})
 """Roles of terms that programs do not print: what was done before, and what a person notices."""
 _RELEASE_OF_ERROR = re.compile(r"\bNCCL error in: \S{1,200}|, NCCL version [0-9.]{3,12}")
 """The place and the release that PyTorch adds to any error of NCCL (`torch/csrc/distributed/c10d/NCCLUtils.hpp`)."""
+_ADDRESS = re.compile(r"https?://\S{1,400}")
+"""An address that a person quotes, whose words are not of the report."""
 _COMMAND = re.compile(
     r"\s{0,8}[`$#>]{0,2} ?(?:[A-Z_]{3,40}=\S{1,200} ){0,20}(?:mpirun|mpiexec|srun|sbatch|torchrun|python3?|docker"
     r"|podman|accelerate|deepspeed|vllm|ray|numactl|singularity|apptainer|enroot|horovodrun|export|#?SBATCH)\b|\s{0,8}--?[a-zA-Z]"
@@ -397,6 +399,7 @@ def _clauses(text: str) -> Iterator[tuple[int, str, bool]]:
         read = line[:WIDEST] if at < MOST_READ // 2 or at >= last else ""
         if read.strip() and not any(each(read) for each in (_ENVIRONMENT.match, _LISTED.match, is_of_a_form)):
             written = not is_logged(read)
+            read = _ADDRESS.sub("", read) if written else read
             read = _CARD_OF_A_NIC.sub(r"\1 nic", _RELEASE_OF_ERROR.sub("", read))
             clauses = (clause for clause in _CLAUSE.split(read) if clause and not _OWN_RELEASES.fullmatch(clause))
             yield from ((number, with_english_words(clause), written) for clause in clauses)

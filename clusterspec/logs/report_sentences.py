@@ -37,7 +37,7 @@ _SET = re.compile(r"\b[A-Z][A-Z0-9_]{5,40} ?= ?\S")
 """A setting, to which one word is enough for a sentence."""
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _SENTENCE = re.compile(
-    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
+    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|(?<=[a-z]{3})\.(?=[A-Z][a-z]{1,9} [a-z])|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
 )
 _MODAL = re.compile(
     r"\b(?:may|might|should|could|would|perhaps|maybe|possibly|recommend\w{0,4}|suggest(?:s|ed|ing)?|consider"
@@ -50,7 +50,7 @@ _MODAL = re.compile(
 )
 """Words of advice, of a question, or of something that was not tried."""
 _OF_A_FAULT = re.compile(
-    r"\bwhy (?:is|are|do|does|did|am|can)\b|\bwhat (?:am|are|do|did) (?:i|we) (?:do|doing) wrong\b"
+    r"\bwhy (?:is|are|do|does|did|am|can)\b.{0,120}\bnot (?:work|start|connect|communicate)\w{0,3}\b|\bwhy (?:is|are|do|does|did|am|can)\b|\bwhat (?:am|are|do|did) (?:i|we) (?:do|doing) wrong\b"
     r"|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
     r"(?:fix|solve|resolve|avoid|get rid|deal|overcome)\b",
     re.IGNORECASE,
@@ -98,15 +98,17 @@ _FAULTY = re.compile(
     r"|not (?:working|detected|found|visible|available|used|recogni[sz]ed|responding)"
     r"|slow(?:er|ly|ness|s|ed|ing|-?downs?)?|bottlenecks?"
     r"|low(?:er)? (?:\w{1,12} ){0,2}(?:bandwidth|throughput|performance|speed|utili[sz]ation|busbw)"
-    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation) (?:\w{1,12} ){0,8}(?:low|lower|poor|drops?"
+    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation|utility) (?:\w{1,12} ){0,8}(?:low|lower|poor|drops?"
     r"|dropped|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
     r"|utili[sz]ation (?:\w{1,14} ){0,8}(?:is|be|to|at|of) 0(?![0-9.])|time[- ]consuming"
+    r"|(?:do|does|did) not exist"
     r"|only (?:saved|written|created|stored|copied) (?:in|on|at|by)"
     r"|poor (?:\w{1,10} )?(?:performance|bandwidth|scaling)|degrad\w{2,6}|regress\w{2,4}|corrupt\w{0,4}|wrong"
     r"|incorrect|garbage|gibberish|nonsense|garbled|messed up|bad (?:answers?|results?|outputs?|quality|performance)"
     r"|nan|time[sd] out|(?:will|then|to|they|ranks) time ?out|timing out|timeouts"
     r"|timeout errors?|misbehav\w{1,3}"
     r"|(?:very |too |unusually )high (?:cpu|memory|load)"
+    r"|(?:cpu|gpu|memory) (?:util\w{0,8}|usage|load) (?:\w{1,8} ){0,2}(?:too|very|extremely|always) (?:high|low)"
     r"|(?:cpu|memory) (?:usage|load) (?:\w{1,8} ){0,3}(?:high|[1-9][0-9]{2,4})"
     r"|used to work|timeouts? (?:during|in|at|after|when|while)"
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
