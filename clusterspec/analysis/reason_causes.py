@@ -84,8 +84,8 @@ _OF_SENTENCES = {
     ),
     # pytorch.org tutorials, "Performance Tuning Guide"; docs.vllm.ai, "Optimization and Tuning"
     "small-work": (
-        "repeat with four times the batch or concurrent requests: if a step takes hardly longer, use more work per step,"
-        " CUDA graphs, or fewer accelerators"
+        "repeat with four times the batch or concurrent requests: if a step takes hardly longer, use more work per"
+        " step, CUDA graphs, or fewer accelerators"
     ),
     # docs.vllm.ai, "Parallelism and Scaling"; deepspeed.ai tutorials, "ZeRO++"
     "wide-groups": (

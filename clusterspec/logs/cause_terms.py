@@ -332,7 +332,7 @@ def terms_in(text: str) -> tuple[Found, ...]:
 def has_title(text: str) -> bool:
     """Whether the first line of a text is its title: a heading, or a short line before an empty one.
 
-    >>> has_title("# Stale file handle"), has_title("Slow reads\n\nIt takes hours."), has_title("It hangs.\nWhy?")
+    >>> has_title("# Stale file handle"), has_title("Slow reads\\n\\nIt takes hours."), has_title("It hangs.\\nWhy?")
     (True, True, False)
     """
     first, _, rest = text[: 2 * WIDEST].partition("\n")

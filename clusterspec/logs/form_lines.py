@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _LABEL = re.compile(
-    r"[\s>*_#-]{0,8}[A-Z`][^:()\n]{2,60}\((?:e\.g\.?|i\.e\.?|if|as opposed|such as|use command|please|`?conda|source|or)\b"
+    r"[\s>*_#-]{0,8}[A-Z`][^:()\n]{2,60}"
+    r"\((?:e\.g\.?|i\.e\.?|if|as opposed|such as|use command|please|`?conda|source|or)\b"
     r"[^)]{0,120}\)?[^:]{0,40}:"
 )
 """The label of a field with its hint in parentheses, before what a person fills in."""
@@ -18,8 +19,10 @@ _QUESTION = re.compile(
 _BOX = re.compile(r"\s{0,8}[-*] \[(?: |x|X|yes|no|N/A|n/a)\]\s")
 """A box that a person ticks, before the words of the form."""
 _ASKS = re.compile(
-    r"a clear and concise description|\badd any other context\b|\bif applicable, add\b|\bsteps to reproduce the behaviou?r"
-    r"|\bplease (?:complete the following|fill|provide (?:a|the|as)|run (?:`|the following)|make sure|search|use english)\b"
+    r"a clear and concise description|\badd any other context\b|\bif applicable, add\b"
+    r"|\bsteps to reproduce the behaviou?r"
+    r"|\bplease (?:complete the following|fill|provide (?:a|the|as)|run (?:`|the following)|make sure|search"
+    r"|use english)\b"
     r"|\bfeel free to (?:remove|delete)\b|\btemplate below\b|\bmake sure you (?:already|have) searched\b"
     r"|\bi (?:have )?searched (?:for |the |related |existing |similar )"
     r"|\[e\.g\.? [^\]]{2,80}\]|\bexpected to happen\s{0,3}$|\bsubmit a pr\b",
@@ -31,7 +34,7 @@ _ASKS = re.compile(
 def is_of_a_form(line: str) -> bool:
     """Whether a line is of a form, rather than of the person who fills it in.
 
-    >>> is_of_a_form(" - How you installed PyTorch (`conda`, `pip`, source): pip"), is_of_a_form("- [x] official script")
+    >>> is_of_a_form(" - How you installed it (`conda`, `pip`, source): pip"), is_of_a_form("- [x] official script")
     (True, True)
     >>> is_of_a_form("We installed it with conda (as before): it hangs."), is_of_a_form("- [2] hangs")
     (False, False)

@@ -37,7 +37,8 @@ _SET = re.compile(r"\b[A-Z][A-Z0-9_]{5,40} ?= ?\S")
 """A setting, to which one word is enough for a sentence."""
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _SENTENCE = re.compile(
-    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|(?<=[a-z]{3})\.(?=[A-Z][a-z]{1,9} [a-z])|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
+    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|(?<=[a-z]{3})\.(?=[A-Z][a-z]{1,9} [a-z])"
+    r"|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
 )
 _MODAL = re.compile(
     r"\b(?:may|might|should|could|would|perhaps|maybe|possibly|recommend\w{0,4}|suggest(?:s|ed|ing)?|consider"
@@ -50,7 +51,7 @@ _MODAL = re.compile(
 )
 """Words of advice, of a question, or of something that was not tried."""
 _OF_A_FAULT = re.compile(
-    r"\bwhy (?:is|are|do|does|did|am|can)\b.{0,120}\bnot (?:work|start|connect|communicate)\w{0,3}\b|\bwhy (?:is|are|do|does|did|am|can)\b|\bwhat (?:am|are|do|did) (?:i|we) (?:do|doing) wrong\b"
+    r"\bwhy (?:is|are|do|does|did|am|can)\b|\bwhat (?:am|are|do|did) (?:i|we) (?:do|doing) wrong\b"
     r"|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
     r"(?:fix|solve|resolve|avoid|get rid|deal|overcome)\b",
     re.IGNORECASE,
@@ -90,7 +91,8 @@ _OF_STEPS = re.compile(
 )
 """Words of steps that a run has done: all of its ranks had connected by then."""
 _FAULTY = re.compile(
-    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}"
+    r"\bwhy (?:is|are|do|does|did|am|can)\b.{0,120}\bnot (?:work|start|connect|communicate)\w{0,3}\b"
+    r"|\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}"
     r"|blocked|crash\w{0,8}"
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
     r"|unable|can(?:not|'t)|could ?n['o]t|(?:does|do|did|is|are)(?: not|n't) (?:\w{1,12} )?(?:work|start|run|find|see"
@@ -98,8 +100,8 @@ _FAULTY = re.compile(
     r"|not (?:working|detected|found|visible|available|used|recogni[sz]ed|responding)"
     r"|slow(?:er|ly|ness|s|ed|ing|-?downs?)?|bottlenecks?"
     r"|low(?:er)? (?:\w{1,12} ){0,2}(?:bandwidth|throughput|performance|speed|utili[sz]ation|busbw)"
-    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation|utility) (?:\w{1,12} ){0,8}(?:low|lower|poor|drops?"
-    r"|dropped|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
+    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation|utility) (?:\w{1,12} ){0,8}(?:low|lower|poor"
+    r"|drops?|dropped|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
     r"|utili[sz]ation (?:\w{1,14} ){0,8}(?:is|be|to|at|of) 0(?![0-9.])|time[- ]consuming"
     r"|(?:do|does|did) not exist"
     r"|only (?:saved|written|created|stored|copied) (?:in|on|at|by)"
@@ -262,7 +264,11 @@ def report_sentences(text: str) -> Iterator[tuple[int, str]]:
     lines = list(enumerate(lines_of(text), 1))
     if len(lines) > MOST_LINES:
         lines = lines[: MOST_LINES // 2] + lines[-(MOST_LINES // 2) :]
-    return ((number, line) for number, line in lines if NARROWEST <= len(line) <= WIDEST and is_sentence(line) and not is_of_a_form(line))
+    return (
+        (number, line)
+        for number, line in lines
+        if NARROWEST <= len(line) <= WIDEST and is_sentence(line) and not is_of_a_form(line)
+    )
 
 
 def is_logged(line: str) -> bool:
