@@ -34,7 +34,7 @@ LEAST = 2.4
 """The score from which causes are named where none has `FEWEST`: one term that few causes have."""
 DECIDING = 7.5
 """The score from which a cause is named for topics alone, in a text that tells of no case."""
-OF_NO_CASE = 5.2
+OF_NO_CASE = 5.4
 """The score from which a cause is named in a text that neither a program printed nor a person about a case wrote."""
 PER_EVIDENCE = 0.8
 """What a unit of the evidence of single words adds to the score of terms."""
