@@ -154,6 +154,7 @@ CONNECTION_CAUSES = (
     ("ucx-without-verbs", "wrong-interface", ", as within a container without the devices", _VERBS, GIVEN),
     ("ucx-device", "invalid-setting", "", UCX, STRONG),
     ("ucx-device", "wrong-interface", UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
+    ("driver-module", "driver-release", ": it is not built for that kernel", STEP_OF["driver-release"], STRONG),
     ("module", "library-release", ", of another kernel or driver than it was built for", service_steps.MODULE, STRONG),
     ("peer-module", "gpudirect-refused", "", STEP_OF["gpudirect-refused"], GIVEN),
     (

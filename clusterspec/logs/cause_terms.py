@@ -17,7 +17,7 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.catalog.names_of_parts import GPU_MODELS
 from clusterspec.logs.chinese_words import STOPS, with_english_words
-from clusterspec.logs.form_lines import is_of_a_form
+from clusterspec.logs.form_lines import has_title, is_of_a_form
 from clusterspec.logs.report_sentences import is_logged
 from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import NamedTuple
@@ -40,8 +40,6 @@ MOST_READ = 120_000
 """Largest number of characters of a text in which terms are searched, half of them at each end."""
 WIDEST = 1_200
 """Characters of a line that are read: reports have shorter ones."""
-LONGEST_TITLE = 160
-"""Most characters of the title of a report."""
 NEAR_WORDS = 3
 """Words of a clause within which the words of a term are near each other, for each word of the term."""
 RELEASE = "#"
@@ -327,16 +325,6 @@ def terms_in(text: str) -> tuple[Found, ...]:
             if (written or terms()[place].role not in _OF_PEOPLE) and are_near(terms()[place].words, places_of_words):
                 found.setdefault(place, Found(terms()[place], number, denied, launched, titled and number == 1))
     return tuple(found.values())
-
-
-def has_title(text: str) -> bool:
-    """Whether the first line of a text is its title: a heading, or a short line before an empty one.
-
-    >>> has_title("# Stale file handle"), has_title("Slow reads\\n\\nIt takes hours."), has_title("It hangs.\\nWhy?")
-    (True, True, False)
-    """
-    first, _, rest = text[: 2 * WIDEST].partition("\n")
-    return first.startswith("# ") or (len(first) <= LONGEST_TITLE and rest.startswith("\n"))
 
 
 def is_command(line: str) -> bool:

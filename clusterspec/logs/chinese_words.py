@@ -39,6 +39,8 @@ _WORDS = {
     "镜像": "image",
     "驱动": "driver",
     "整除": "divisible",
+    "不够": "not enough full",
+    "溢出": "full",
     "量化": "quantized",
     "矩阵": "matrix",
     "内核": "kernel",

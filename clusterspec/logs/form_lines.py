@@ -1,8 +1,11 @@
-"""Lines of the form that a project asks reports to fill in: they are alike in all reports, whatever their cause is."""
+"""Lines of the form that a project asks reports to fill in, alike whatever their cause is, and the title of a report."""
 
 from __future__ import annotations
 
 import re
+
+LONGEST_TITLE = 160
+"""Most characters of the title of a report."""
 
 _LABEL = re.compile(
     r"[\s>*_#-]{0,8}[A-Z`][^:()\n]{2,60}"
@@ -40,3 +43,13 @@ def is_of_a_form(line: str) -> bool:
     (False, False)
     """
     return any(each.match(line) for each in (_LABEL, _QUESTION, _BOX)) or _ASKS.search(line) is not None
+
+
+def has_title(text: str) -> bool:
+    """Whether the first line of a text is its title: a heading, or a short line before an empty one.
+
+    >>> has_title("# Stale file handle"), has_title("Slow reads\\n\\nIt takes hours."), has_title("It hangs.\\nWhy?")
+    (True, True, False)
+    """
+    first, _, rest = text[: 2 * LONGEST_TITLE].partition("\n")
+    return first.startswith("# ") or (len(first) <= LONGEST_TITLE and rest.startswith("\n"))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from clusterspec.logs.fault_words import OF_A_PERSON, SUBTLE
-from clusterspec.logs.form_lines import is_of_a_form
+from clusterspec.logs.form_lines import has_title, is_of_a_form
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 MOST_LINES = 4_000
@@ -103,7 +103,8 @@ _FAULTY = re.compile(
     r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation|utility) (?:\w{1,12} ){0,8}(?:low|lower|poor"
     r"|drops?|dropped|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
     r"|utili[sz]ation (?:\w{1,14} ){0,8}(?:is|be|to|at|of) 0(?![0-9.])|time[- ]consuming"
-    r"|(?:do|does|did) not exist"
+    r"|(?:do|does|did) not exist|no longer (?:exists?|works?|starts?|runs?|found|available|visible|detected)"
+    r"|(?:far|much|well) (?:less|below|lower) than"
     r"|only (?:saved|written|created|stored|copied) (?:in|on|at|by)"
     r"|poor (?:\w{1,10} )?(?:performance|bandwidth|scaling)|degrad\w{2,6}|regress\w{2,4}|corrupt\w{0,4}|wrong"
     r"|incorrect|garbage|gibberish|nonsense|garbled|messed up|bad (?:answers?|results?|outputs?|quality|performance)"
@@ -130,7 +131,7 @@ _FAULTY = re.compile(
     r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
     r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
-    r"|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
+    r"|不够|不足|溢出|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
 )
 """Words of a run that fails, stops, is slow or is wrong."""
@@ -151,7 +152,8 @@ _SMALL = re.compile(
 )
 """Words between others, which people write and messages of programs leave out."""
 _PERSON = re.compile(
-    r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b|\b(?:[Ee]rrors?|[Pp]roblems?|[Ff]ailures?) (?:occur|happen)(?:s|red|ed)?\b"
+    r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b|\b(?:code|script|program|job|training|it) (?:will|would|just|always|then) \w"
+    r"|\b(?:[Ee]rrors?|[Pp]roblems?|[Ff]ailures?) (?:occur|happen)(?:s|red|ed)?\b"
 )
 """Words of a person who reports."""
 _HEAD = re.compile(
@@ -193,10 +195,22 @@ def reported_fault(text: str) -> tuple[str, int] | None:
     ('The bandwidth between two nodes is only 3 GB/s.', 2)
     >>> reported_fault("Does UCX support TCPX? If a transfer fails, is it retried?")
     """
-    plain = next(_clauses_with(text, _FAULTY, is_written), None)
+    plain = _titled_fault(text) or next(_clauses_with(text, _FAULTY, is_written), None)
     if plain is not None or not any(OF_A_PERSON.search(line) for _, line in report_sentences(text)):
         return plain
     return next(_clauses_with(text, SUBTLE, is_written), None)
+
+
+def _titled_fault(text: str) -> tuple[str, int] | None:
+    """The title of a text with its line, if it names a fault: titles have few words between others, and may guess.
+
+    >>> _titled_fault("# All jobs may be stuck")
+    ('# All jobs may be stuck', 1)
+    >>> _titled_fault("# Support for wider links")
+    """
+    title = text.partition("\n")[0]
+    named = has_title(text) and _FAULTY.search(title) and not is_logged(title) and not _SOLVED.search(title)
+    return (shown_line(title), 1) if named else None
 
 
 def tells_of_a_case(text: str) -> bool:

@@ -100,8 +100,7 @@ _EVEN = re.compile(
 """Words before a remedy with which the run also fails; without them, the words of the remedy belong to the error."""
 _SINCE = re.compile(
     r"\b(?:since|after|when|once) (?:\w{1,12} ){0,6}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
-    r"|\bsince (?:the )?(?:commit|PR|pull request|merge|nightly)\b"
-    r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
+    r"|\b(?:since (?:the )?(?:commit|PR|pull request|merge|nightly)|starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
     r"|\bonly (?:appear|happen|occur|fail|hang|reproduc)\w{0,4} (?:with|on|in|since|after|from)\b"
     r"|\bbisect\w{0,5} (?:\w{1,12} ){0,3}(?:to|return|point|show|identif|found|find)\w{0,5}\b",
     re.IGNORECASE,
