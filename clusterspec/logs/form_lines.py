@@ -1,4 +1,4 @@
-"""Lines of the form that a project asks reports to fill in, alike whatever their cause is, and the title of a report."""
+"""Lines of the form that a project asks reports to fill in, alike for all causes, and the title of a report."""
 
 from __future__ import annotations
 

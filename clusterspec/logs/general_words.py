@@ -23,7 +23,8 @@ GENERAL = (
     # number formats that a part lacks
     (
         "unsupported-accelerator",
-        r"\b(?:GPU|[Dd]evice|card|hardware)\b.{0,40}\b(?:does not|doesn't|do not) support (?:b?float(?:16|8)|bf16|fp(?:16|8|4))",
+        r"\b(?:GPU|[Dd]evice|card|hardware)\b.{0,40}\b(?:does not|doesn't|do not) support"
+        r" (?:b?float(?:16|8)|bf16|fp(?:16|8|4))",
     ),
     ("locked-memory", r"\block(?:ed|ing)? (?:the )?memory|\bulimit -l\b"),
     (

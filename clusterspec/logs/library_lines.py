@@ -201,7 +201,8 @@ LIBRARY_PATTERNS = (
     (
         "module",
         re.compile(
-            r"(\b(?!(?:amdgpu|amdkfd|nvidia(?:_uvm|_drm|_modeset)?|habanalabs|i915|xe):)\w{1,40}: (?:disagrees about version of symbol|Unknown symbol) \w{1,60}"
+            r"(\b(?!(?:amdgpu|amdkfd|nvidia(?:_uvm|_drm|_modeset)?|habanalabs|i915|xe):)\w{1,40}: "
+            r"(?:disagrees about version of symbol|Unknown symbol) \w{1,60}"
             r"|could not insert (?:module )?\S{1,60}: .{1,60}|version magic '.{1,60})"
         ),
     ),
