@@ -195,18 +195,18 @@ def reported_fault(text: str) -> tuple[str, int] | None:
     ('The bandwidth between two nodes is only 3 GB/s.', 2)
     >>> reported_fault("Does UCX support TCPX? If a transfer fails, is it retried?")
     """
-    plain = _titled_fault(text) or next(_clauses_with(text, _FAULTY, is_written), None)
+    plain = titled_fault(text) or next(_clauses_with(text, _FAULTY, is_written), None)
     if plain is not None or not any(OF_A_PERSON.search(line) for _, line in report_sentences(text)):
         return plain
     return next(_clauses_with(text, SUBTLE, is_written), None)
 
 
-def _titled_fault(text: str) -> tuple[str, int] | None:
+def titled_fault(text: str) -> tuple[str, int] | None:
     """The title of a text with its line, if it names a fault: titles have few words between others, and may guess.
 
-    >>> _titled_fault("# All jobs may be stuck")
+    >>> titled_fault("# All jobs may be stuck")
     ('# All jobs may be stuck', 1)
-    >>> _titled_fault("# Support for wider links")
+    >>> titled_fault("# Support for wider links")
     """
     title = text.partition("\n")[0]
     named = has_title(text) and _FAULTY.search(title) and not is_logged(title) and not _SOLVED.search(title)

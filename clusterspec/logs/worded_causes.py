@@ -17,6 +17,7 @@ from clusterspec.logs.report_sentences import (
     report_sentences,
     reported_fault,
     tells_of_a_case,
+    titled_fault,
 )
 from clusterspec.logs.text_lines import lines_of
 from clusterspec.logs.word_model import evidence_for_causes, evidence_of_word
@@ -146,7 +147,7 @@ def _suspected(text: str) -> Sequence[Worded]:
     """
     by_terms = worded_causes(text)
     sentences = [(number, line) for number, line in report_sentences(text) if not is_command(line)]
-    of_a_person = any(OF_A_PERSON.search(line) for _, line in sentences)
+    of_a_person = titled_fault(text) is not None or any(OF_A_PERSON.search(line) for _, line in sentences)
     of_a_case = of_a_person or tells_of_a_case(text)
     named = [each for each in by_terms if of_a_case or each.score >= DECIDING or not _is_of_topics(each)]
     fewest = 0.0 if of_a_person or any(is_logged(line) for line in lines_of(text)) else OF_NO_CASE
