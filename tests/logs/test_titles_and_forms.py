@@ -27,7 +27,9 @@ def test_a_line_of_a_form_has_no_terms_and_is_no_sentence(line: str) -> None:
     assert is_of_a_form(line) and terms_in(line) == () and list(report_sentences(line)) == []
 
 
-@pytest.mark.parametrize("line", ["We installed it with pip (as before), it hangs.", "- Our two nodes hang since Monday."])
+@pytest.mark.parametrize(
+    "line", ["We installed it with pip (as before), it hangs.", "- Our two nodes hang since Monday."]
+)
 def test_a_sentence_with_parentheses_or_a_dash_is_of_a_person(line: str) -> None:
     assert not is_of_a_form(line) and reported_fault(line) is not None
 
