@@ -123,7 +123,8 @@ programs print them; for a benchmark with a result also the share of the predict
   first and twelve at all; of 20 of loaders, quantization, operators and caches (five of them known) twelve and 13.
 - `AM3` (2026-11-30): 29 posts by eleven other queries, drawn last (28 of new addresses, five of them only a title): 17
   were named first and 19 at all, two had another cause with certainty, seven with a cause were refused; three without a
-  fault were rightly refused. Faults that stand in the title alone were not read; they are since.
+  fault were rightly refused. Faults that stand in the title alone were not read; they are since. Of the rows before
+  AM1 seven moved back (three texts of no person to "unread", one to "named", three to "missed"), two to "first".
 
 The places of AF1 to AM3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
