@@ -119,6 +119,8 @@ CONNECTION_CAUSES = (
     ("ended", "peer-ended", ": the process was ending", FIRST, WEAK),
     ("flushed", "peer-ended", ": an earlier error closed the queue", FIRST, WEAK),
     ("flushed", "unreachable-peer", ", as when its first message finds no path to the peer", _HANDLES_RDMA, WEAK),
+    ("kernel-cache", "kernel-compilation", ": processes write one cache of kernels", service_steps.KERNELS, STRONG),
+    ("kernel-cache", "storage-fault", ", as on a shared file system", service_steps.KERNELS, GIVEN),
     ("absent-file", "unshared-files", ", which the program writes itself", _SHARED, GIVEN),
     (
         "absent-program",
@@ -152,6 +154,7 @@ CONNECTION_CAUSES = (
     ("ucx-without-verbs", "wrong-interface", ", as within a container without the devices", _VERBS, GIVEN),
     ("ucx-device", "invalid-setting", "", UCX, STRONG),
     ("ucx-device", "wrong-interface", UNSAID, "ls /dev/infiniband within the container; ibv_devinfo", GIVEN),
+    ("driver-module", "driver-release", ": it is not built for that kernel", STEP_OF["driver-release"], STRONG),
     ("module", "library-release", ", of another kernel or driver than it was built for", service_steps.MODULE, STRONG),
     ("peer-module", "gpudirect-refused", "", STEP_OF["gpudirect-refused"], GIVEN),
     (

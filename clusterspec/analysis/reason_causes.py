@@ -82,6 +82,21 @@ _OF_SENTENCES = {
         "record a step with nsys or torch.profiler, and look for gaps between kernels; use CUDA graphs, the performance"
         " governor and more cores for each rank"
     ),
+    # pytorch.org tutorials, "Performance Tuning Guide"; docs.vllm.ai, "Optimization and Tuning"
+    "small-work": (
+        "repeat with four times the batch or concurrent requests: if a step takes hardly longer, use more work per"
+        " step, CUDA graphs, or fewer accelerators"
+    ),
+    # docs.vllm.ai, "Parallelism and Scaling"; deepspeed.ai tutorials, "ZeRO++"
+    "wide-groups": (
+        "keep tensor and expert parallelism within a node and use pipeline stages between nodes; shard in a node and"
+        " replicate between nodes (HYBRID_SHARD, zero_hpz_partition_size)"
+    ),
+    # huggingface.co docs of transformers, "Chat templates"
+    "prompt-format": (
+        "compare the tokens of one prompt with tokenizer.apply_chat_template of the model, its eos_token_id, and its"
+        " generation_config.json"
+    ),
     "uneven-work": (
         "print the tokens and the seconds of each rank for some steps; pack sequences, divide stages by time, or"
         " balance experts"

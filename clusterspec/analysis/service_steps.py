@@ -218,3 +218,8 @@ PROVIDER = (
     "run fi_info -l within the job, on the nodes that fail and on one that works; unset FI_PROVIDER and "
     "I_MPI_FABRICS of the job, or set tcp"
 )
+KERNELS = (
+    "give each node or job a cache of its own on a local disk (TRITON_CACHE_DIR, TORCHINDUCTOR_CACHE_DIR, "
+    "TORCH_EXTENSIONS_DIR), remove the old one, and compile once before all ranks start"
+)
+"""triton-lang/triton issue 2688, PrimeIntellect-ai/prime-rl pull 2305."""

@@ -17,6 +17,7 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.catalog.names_of_parts import GPU_MODELS
 from clusterspec.logs.chinese_words import STOPS, with_english_words
+from clusterspec.logs.form_lines import has_title, is_of_a_form
 from clusterspec.logs.report_sentences import is_logged
 from clusterspec.logs.text_lines import lines_of
 from clusterspec.records import NamedTuple
@@ -48,8 +49,9 @@ _ALIKE = {
     "node": "nodes host hosts machine machines server servers instance instances multinode",
     "hang": "hangs hanging hung stuck freeze freezes frozen froze freezing deadlock deadlocks deadlocked stall stalls "
     "stalled blocked blocks",
-    "slow": "slower slowly slowness degraded degradation low lower poor drop drops dropped decreases decreased small "
+    "slow": "slower slowly slowness degraded degradation low lower poor drop drops dropped decreases decreased "
     "half worse longer",
+    "small": "smaller tiny",
     "crash": "crashes crashed crashing segfault segfaults sigsegv abort aborted aborts died dies",
     "fail": "fails failed failing failure failures error errors exception exceptions",
     "upgrade": "upgraded upgrading upgrades update updated updating updates downgrade downgraded downgrading bump "
@@ -74,7 +76,8 @@ _ALIKE = {
     "wait": "waits waited waiting forever pending sits",
     "alone": "itself separately independently isolated standalone",
     "same": "identical",
-    "different": "differs differ differing differently unequal mismatch mismatched mismatches",
+    "different": "differs differ differing differently unequal",
+    "mismatch": "mismatched mismatches",
     "batch": "batches sample samples minibatch",
     "evict": "evicts evicted evicting preempts preempted preemption",
     "save": "saves saved saving",
@@ -82,7 +85,7 @@ _ALIKE = {
     "stop": "stops stopped stopping terminates terminated terminate",
     "refuse": "refuses refused rejects rejected rejecting denies denied",
     "traffic": "packets flows",
-    "memory": "mem ram vram",
+    "memory": "mem",
     "full": "exhausted filled fills",
     "create": "creates created creating",
     "load": "loads loaded loading",
@@ -94,6 +97,8 @@ _ALIKE = {
 }
 """Words, each with others of the same meaning."""
 _SAME = {other: word for word, others in _ALIKE.items() for other in others.split()}
+_KINDS = {"ram": "memory", "vram": "memory", "small": "slow", "mismatch": "different"}
+"""Words that mean more than others do, each with the other whose terms it has, too."""
 _ENDINGS = ("ing", "ed", "es", "s", "e")
 _SHORTEST = 4
 """Smallest number of characters of a word that are left without its ending."""
@@ -148,6 +153,8 @@ _OF_PEOPLE = frozenset({"change", "symptom"})
 """Roles of terms that programs do not print: what was done before, and what a person notices."""
 _RELEASE_OF_ERROR = re.compile(r"\bNCCL error in: \S{1,200}|, NCCL version [0-9.]{3,12}")
 """The place and the release that PyTorch adds to any error of NCCL (`torch/csrc/distributed/c10d/NCCLUtils.hpp`)."""
+_ADDRESS = re.compile(r"https?://\S{1,400}")
+"""An address that a person quotes, whose words are not of the report."""
 _COMMAND = re.compile(
     r"\s{0,8}[`$#>]{0,2} ?(?:[A-Z_]{3,40}=\S{1,200} ){0,20}(?:mpirun|mpiexec|srun|sbatch|torchrun|python3?|docker"
     r"|podman|accelerate|deepspeed|vllm|ray|numactl|singularity|apptainer|enroot|horovodrun|export|#?SBATCH)\b|\s{0,8}--?[a-zA-Z]"
@@ -185,14 +192,15 @@ class Term(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A term in a text: the number of its first line, whether that clause denies it, and whether the line is a command
-    (``launched``), whose options are often of no consequence.
+    """A term in a text: the number of its first line, whether that clause denies it, whether the line is a command
+    (``launched``), whose options are often of no consequence, and whether it is the title of the text.
     """
 
     term: Term
     line: int
     denied: bool
     launched: bool
+    of_title: bool = False
 
 
 def plain_word(word: str) -> str:
@@ -227,7 +235,9 @@ def words_of(text: str) -> Iterator[str]:
             name = name[2:]
         if _RELEASE.fullmatch(name) or _WITH_RELEASE.match(name):
             yield RELEASE
-        yield plain_word(name)
+        yield (plain := plain_word(name))
+        if plain in _KINDS:
+            yield _KINDS[plain]
         if _OF_DRIVER.fullmatch(name):
             yield "driver"
         if _NAME_OF_NIC.match(name):
@@ -302,6 +312,7 @@ def terms_in(text: str) -> tuple[Found, ...]:
     """The terms of causes in the clauses of a text, each at its first place; only the ends of a long text are read."""
     found: dict[int, Found] = {}
     seen = set[frozenset[str]]()
+    titled = has_title(text)
     for number, clause, written in _clauses(text):
         places_of_words = _places_of_words(clause)
         words = frozenset(places_of_words)
@@ -312,7 +323,7 @@ def terms_in(text: str) -> tuple[Found, ...]:
         launched = is_command(clause)
         for place in _places_in(words):
             if (written or terms()[place].role not in _OF_PEOPLE) and are_near(terms()[place].words, places_of_words):
-                found.setdefault(place, Found(terms()[place], number, denied, launched))
+                found.setdefault(place, Found(terms()[place], number, denied, launched, titled and number == 1))
     return tuple(found.values())
 
 
@@ -374,8 +385,9 @@ def _clauses(text: str) -> Iterator[tuple[int, str, bool]]:
     at = 0
     for number, line in enumerate(lines_of(text), 1):
         read = line[:WIDEST] if at < MOST_READ // 2 or at >= last else ""
-        if read.strip() and not _ENVIRONMENT.match(read) and not _LISTED.match(read):
+        if read.strip() and not any(each(read) for each in (_ENVIRONMENT.match, _LISTED.match, is_of_a_form)):
             written = not is_logged(read)
+            read = _ADDRESS.sub("", read) if written else read
             read = _CARD_OF_A_NIC.sub(r"\1 nic", _RELEASE_OF_ERROR.sub("", read))
             clauses = (clause for clause in _CLAUSE.split(read) if clause and not _OWN_RELEASES.fullmatch(clause))
             yield from ((number, with_english_words(clause), written) for clause in clauses)

@@ -20,7 +20,7 @@ SUBTLE = re.compile(
     r"|out of memory|oom\w{0,6}|too (?:many|few|small|large|slow|old|new|long|short)|not enough|insufficient"
     r"|(?:in place|in ?stead) of|as if|except|limited to|no such|nothing|neither|none of"
     r"|without (?:any )?(?:effect|error|output|message)"
-    r"|as (?:slow|fast|long) as|terrible|awful|only|just [0-9]|alternat\w{1,4}|differs?|disagree"
+    r"|as (?:slow|fast|long) as|terrible|awful|(?<!use )(?<!using )only|just [0-9]|alternat\w{1,4}|differs?|disagree"
     r"|(?:gives?|gave|returns?|returned|shows?|showed|reports?|says?|prints?|counts?|sees?) "
     r"(?:an? |the |only )?(?:0|zero|no|nothing|empty|inf(?:inity)?|unknown|error)\b"
     r"|[0-9.]{1,6} ?(?:x|times|%) (?:\w{1,10} )?(?:slower|longer|less|of (?:the|what|line|our|that))"

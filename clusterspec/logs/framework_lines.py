@@ -83,6 +83,16 @@ FRAMEWORK_PATTERNS = (
     ("empty-target", re.compile(r"(no server name supplied in dns URI)")),
     # a name of an environment variable that a program takes from `os.environ`
     ("unset-variable", re.compile(r"(\bKeyError: '[A-Z][A-Z0-9]{1,20}(?:_[A-Z0-9]{1,20}){1,6}')")),
+    # caches of compiled kernels that several processes write (Triton, Inductor, PyTorch, FlashInfer, vLLM, Neuron).
+    # Threads: triton-lang/triton issues 2688 and 11512
+    (
+        "kernel-cache",
+        re.compile(
+            r"((?:FileNotFoundError|FileExistsError|OSError|ImportError|EOFError|BadZipFile|JSONDecodeError): .{0,200}"
+            r"(?:/\.triton/|\btriton_cache|/torchinductor_|/torch_extensions/|/\.cache/(?:flashinfer|vllm|deep_gemm|tvm)"
+            r"|neuron-compile-cache|torch_compile_cache).{0,120})"
+        ),
+    ),
     # a file that is renamed, and is no longer there. Thread: huggingface/pytorch-image-models pull 693
     # HDF5, and Safetensors, whose exception has no number
     (
@@ -93,7 +103,13 @@ FRAMEWORK_PATTERNS = (
             r"|(?:[Ff]ail\w{0,3}|[Uu]nable|[Cc]annot) (?:to )?creat\w{1,3} directory .{1,160}: ?[Nn]o such file or dir)"
         ),
     ),
-    ("renamed-file", re.compile(r"(FileNotFoundError: \[Errno 2\] .{1,200}' -> '.{1,120})")),
+    (
+        "renamed-file",
+        re.compile(
+            r"(FileNotFoundError: \[Errno 2\] (?!.{0,200}(?:/\.triton/|/torchinductor_|/torch_extensions/))"
+            r".{1,200}' -> '.{1,120})"
+        ),
+    ),
     # a class that another release has otherwise; of a worker that did not start vLLM says so of its executor
     (
         "absent-attribute",
@@ -106,7 +122,8 @@ FRAMEWORK_PATTERNS = (
     (
         "renamed-file",
         re.compile(
-            r"(\b(?:os\.(?:remove|unlink|chmod|rename|replace|link)|shutil\.move)\(.{1,160}FileNotFoundError: .{1,160})"
+            r"(\b(?:os\.(?:remove|unlink|chmod|rename|replace|link)|shutil\.move)\(.{1,160}FileNotFoundError: "
+            r"(?!.{0,200}(?:/\.triton/|/torchinductor_|/torch_extensions/)).{1,160})"
         ),
     ),
     # CANN, of a process before it. Thread: hiyouga/LlamaFactory issue 3839

@@ -20,6 +20,12 @@ GENERAL = (
         r"\b[Dd]river\b.{0,40}(?:\bnot (?:running|loaded|installed|found)|\bfail|\bmismatch)"
         r"|\b[Ff]ail.{0,40}\bdriver\b",
     ),
+    # number formats that a part lacks
+    (
+        "unsupported-accelerator",
+        r"\b(?:GPU|[Dd]evice|card|hardware)\b.{0,40}\b(?:does not|doesn't|do not) support"
+        r" (?:b?float(?:16|8)|bf16|fp(?:16|8|4))",
+    ),
     ("locked-memory", r"\block(?:ed|ing)? (?:the )?memory|\bulimit -l\b"),
     (
         "host-memory-full",

@@ -190,10 +190,19 @@ LIBRARY_PATTERNS = (
         re.compile(r"(compiled (?:with|against) .{1,40}\b(?:but|while) .{0,20}(?:running|found|loaded|linked).{0,40})"),
     ),
     # modules of the kernel, and memory of accelerators in perftest
+    # drivers of accelerators
+    (
+        "driver-module",
+        re.compile(
+            r"(\b(?:amdgpu|amdkfd|nvidia(?:_uvm|_drm|_modeset)?|habanalabs|i915|xe): "
+            r"(?:disagrees about version of symbol|Unknown symbol) \w{1,60})"
+        ),
+    ),
     (
         "module",
         re.compile(
-            r"(\w{1,40}: (?:disagrees about version of symbol|Unknown symbol) \w{1,60}"
+            r"(\b(?!(?:amdgpu|amdkfd|nvidia(?:_uvm|_drm|_modeset)?|habanalabs|i915|xe):)\w{1,40}: "
+            r"(?:disagrees about version of symbol|Unknown symbol) \w{1,60}"
             r"|could not insert (?:module )?\S{1,60}: .{1,60}|version magic '.{1,60})"
         ),
     ),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from clusterspec.logs.fault_words import OF_A_PERSON, SUBTLE
+from clusterspec.logs.form_lines import has_title, is_of_a_form
 from clusterspec.logs.text_lines import lines_of, shown_line
 
 MOST_LINES = 4_000
@@ -36,7 +37,8 @@ _SET = re.compile(r"\b[A-Z][A-Z0-9_]{5,40} ?= ?\S")
 """A setting, to which one word is enough for a sentence."""
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _SENTENCE = re.compile(
-    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
+    r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|(?<=[a-z]{3})\.(?=[A-Z][a-z]{1,9} [a-z])"
+    r"|[。；！？]|,? \b(?:but|however|whereas|although|though)\b|，|: (?=[a-z])"
 )
 _MODAL = re.compile(
     r"\b(?:may|might|should|could|would|perhaps|maybe|possibly|recommend\w{0,4}|suggest(?:s|ed|ing)?|consider"
@@ -89,7 +91,8 @@ _OF_STEPS = re.compile(
 )
 """Words of steps that a run has done: all of its ranks had connected by then."""
 _FAULTY = re.compile(
-    r"\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}"
+    r"\bwhy (?:is|are|do|does|did|am|can)\b.{0,120}\bnot (?:work|start|connect|communicate)\w{0,3}\b"
+    r"|\b(?:hang(?:s|ing)?|hung|stops|freez\w{1,4}|frozen|froze|stuck|stall(?:s|ed|ing)?|deadlock\w{0,3}"
     r"|blocked|crash\w{0,8}"
     r"|segfault\w{0,3}|abort(?:s|ed)?|dies|died|kill(?:s|ed)|terminates?|fail(?:s|ed|ing|ures?)?|errors?|broken|breaks"
     r"|unable|can(?:not|'t)|could ?n['o]t|(?:does|do|did|is|are)(?: not|n't) (?:\w{1,12} )?(?:work|start|run|find|see"
@@ -97,15 +100,18 @@ _FAULTY = re.compile(
     r"|not (?:working|detected|found|visible|available|used|recogni[sz]ed|responding)"
     r"|slow(?:er|ly|ness|s|ed|ing|-?downs?)?|bottlenecks?"
     r"|low(?:er)? (?:\w{1,12} ){0,2}(?:bandwidth|throughput|performance|speed|utili[sz]ation|busbw)"
-    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation) (?:\w{1,12} ){0,8}(?:low|lower|poor|drops?"
-    r"|dropped|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
+    r"|(?:bandwidth|throughput|performance|speed|busbw|utili[sz]ation|utility) (?:\w{1,12} ){0,8}(?:low|lower|poor"
+    r"|drops?|dropped|small|bad|only|half|degrad\w{1,4}|decreas\w{1,3}|worse|varies|unstable|below)"
     r"|utili[sz]ation (?:\w{1,14} ){0,8}(?:is|be|to|at|of) 0(?![0-9.])|time[- ]consuming"
+    r"|(?:do|does|did) not exist|no longer (?:exists?|works?|starts?|runs?|found|available|visible|detected)"
+    r"|(?:far|much|well) (?:less|below|lower) than"
     r"|only (?:saved|written|created|stored|copied) (?:in|on|at|by)"
     r"|poor (?:\w{1,10} )?(?:performance|bandwidth|scaling)|degrad\w{2,6}|regress\w{2,4}|corrupt\w{0,4}|wrong"
     r"|incorrect|garbage|gibberish|nonsense|garbled|messed up|bad (?:answers?|results?|outputs?|quality|performance)"
     r"|nan|time[sd] out|(?:will|then|to|they|ranks) time ?out|timing out|timeouts"
     r"|timeout errors?|misbehav\w{1,3}"
     r"|(?:very |too |unusually )high (?:cpu|memory|load)"
+    r"|(?:cpu|gpu|memory) (?:util\w{0,8}|usage|load) (?:\w{1,8} ){0,2}(?:too|very|extremely|always) (?:high|low)"
     r"|(?:cpu|memory) (?:usage|load) (?:\w{1,8} ){0,3}(?:high|[1-9][0-9]{2,4})"
     r"|used to work|timeouts? (?:during|in|at|after|when|while)"
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
@@ -125,7 +131,7 @@ _FAULTY = re.compile(
     r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
     r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
-    r"|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
+    r"|不够|不足|溢出|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
 )
 """Words of a run that fails, stops, is slow or is wrong."""
@@ -146,7 +152,8 @@ _SMALL = re.compile(
 )
 """Words between others, which people write and messages of programs leave out."""
 _PERSON = re.compile(
-    r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b|\b(?:[Ee]rrors?|[Pp]roblems?|[Ff]ailures?) (?:occur|happen)(?:s|red|ed)?\b"
+    r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur)\b|\b(?:code|script|program|job|training|it) (?:will|would|just|always|then) \w"
+    r"|\b(?:[Ee]rrors?|[Pp]roblems?|[Ff]ailures?) (?:occur|happen)(?:s|red|ed)?\b"
 )
 """Words of a person who reports."""
 _HEAD = re.compile(
@@ -188,10 +195,22 @@ def reported_fault(text: str) -> tuple[str, int] | None:
     ('The bandwidth between two nodes is only 3 GB/s.', 2)
     >>> reported_fault("Does UCX support TCPX? If a transfer fails, is it retried?")
     """
-    plain = next(_clauses_with(text, _FAULTY, is_written), None)
+    plain = titled_fault(text) or next(_clauses_with(text, _FAULTY, is_written), None)
     if plain is not None or not any(OF_A_PERSON.search(line) for _, line in report_sentences(text)):
         return plain
     return next(_clauses_with(text, SUBTLE, is_written), None)
+
+
+def titled_fault(text: str) -> tuple[str, int] | None:
+    """The title of a text with its line, if it names a fault: titles have few words between others, and may guess.
+
+    >>> titled_fault("# All jobs may be stuck")
+    ('# All jobs may be stuck', 1)
+    >>> titled_fault("# Support for wider links")
+    """
+    title = text.partition("\n")[0]
+    named = has_title(text) and _FAULTY.search(title) and not is_logged(title) and not _SOLVED.search(title)
+    return (shown_line(title), 1) if named else None
 
 
 def tells_of_a_case(text: str) -> bool:
@@ -253,11 +272,17 @@ def _tells_of(words: re.Pattern[str], clause: str, line: str) -> bool:
 
 
 def report_sentences(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text that a person may have written, with their numbers; of a long text the first and last."""
+    """The lines of a text that a person may have written, with their numbers; of a long text the first and last. Lines
+    of the form that the person filled in are left out.
+    """
     lines = list(enumerate(lines_of(text), 1))
     if len(lines) > MOST_LINES:
         lines = lines[: MOST_LINES // 2] + lines[-(MOST_LINES // 2) :]
-    return ((number, line) for number, line in lines if NARROWEST <= len(line) <= WIDEST and is_sentence(line))
+    return (
+        (number, line)
+        for number, line in lines
+        if NARROWEST <= len(line) <= WIDEST and is_sentence(line) and not is_of_a_form(line)
+    )
 
 
 def is_logged(line: str) -> bool:

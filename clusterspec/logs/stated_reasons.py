@@ -80,7 +80,8 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("file-limit", r"\b(?:open files?|file descriptors?|ulimit -n)\b"),
     (
         "host-memory-full",
-        r"\b(?:host|system|CPU|container|cgroup) (?:RAM|memory|OOM)\b|\bOOM[- ]?kill\w{0,4}\b|\bout of RAM\b",
+        r"\b(?:host|system|CPU|container|cgroup) (?:RAM|memory|OOM)\b|\bOOM[- ]?kill\w{0,4}\b|\bout of RAM\b"
+        r"|\b[Mm]emory cgroup\b|\bdmesg\b.{0,60}\b(?:out of memory|OOM)\b",
     ),
     ("memory-full", r"\b(?:GPU|CUDA|device) (?:memory|OOM)\b|\bout of memory\b|\bOOM\b"),
     (

@@ -23,7 +23,7 @@ _ERROR = re.compile(
     r"|[Ee]xiting|[Uu]ndefined|(?:[Gg]ot|[Cc]aught|[Rr]aised) (?:an? )?exception)\b"
     r"|^[^:]{1,160}: (?:.{0,300}?\b)?(?:[Cc]ould(?: ?not|n't)|[Cc]annot|[Cc]an(?:'t| not)|[Uu]nable|[Ii]nsufficient)\b"
     r"|(?:^|\s)[EF] {1,8}(?:[0-9]{1,9} )?(?:external/)?[\w./-]{1,160}\.(?:cc|h):[0-9]{1,6}\]"
-    r"|^[EF][0-9]{4} [0-9:]{8}\.[0-9]{3,6} {1,8}[0-9]{1,9} [\w./-]{1,120}:[0-9]{1,6}\]"  # glog, klog
+    r"|^[EF][0-9]{4} [0-9:]{8}\.[0-9]{3,6} {1,8}(?:[0-9]{1,9} ){1,2}[\w./-]{1,120}:[0-9]{1,6}\]"  # glog, klog
     r"|_STATUS_(?!SUCCESS)[A-Z_]{3,40}\b|: [0-9]{1,6}: [\w.+-]{1,60}: not found$"
     r"|: (?:unbound variable|parameter (?:null or )?not set)\s{0,8}$"
     r"|\bwhat\(\): {1,4}\S"  # the text of an exception of C++ that nothing catches (libstdc++, vterminate.cc)

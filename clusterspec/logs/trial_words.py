@@ -215,9 +215,17 @@ PARTS: tuple[tuple[str, str], ...] = (
         r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
         r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
         r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|package|wheel|images?|container image|toolkit"
-        r"|software|enviro\w{1,8}|venv)\b",
+        r"|software|enviro\w{1,8}|venv|commit [0-9a-f]{6,40}|(?:PR|pull request) ?#?[0-9]{2,6})\b",
     ),
 )
 """The kind of a change, the more specific before the more common."""
 VERSION = r"\bv?[0-9]{1,4}\.[0-9]{1,4}(?:\.[0-9]{1,6}){0,2}(?:[-.]?(?:rc|post|dev|a|b)[0-9]{0,8})?\b"
 """A number of a release."""
+SINCE = (
+    r"\b(?:since|after|when|once) (?:\w{1,12} ){0,6}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
+    r"|\b(?:since (?:the )?(?:commit|PR|pull request|merge|nightly)|starting (?:from|with)|introduced (?:in|by))\b"
+    r"|\b(?:regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
+    r"|\bonly (?:appear|happen|occur|fail|hang|reproduc)\w{0,4} (?:with|on|in|since|after|from)\b"
+    r"|\bbisect\w{0,5} (?:\w{1,12} ){0,3}(?:to|return|point|show|identif|found|find)\w{0,5}\b"
+)
+"""Words of a release since which a run has the fault."""

@@ -25,7 +25,7 @@ from clusterspec.logs.outcomes import (
 )
 from clusterspec.logs.prose_lines import prose_lines
 from clusterspec.logs.text_lines import lines_of, shown_line
-from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, TOOLS, USES, VERSION
+from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, SINCE, TOOLS, USES, VERSION
 from clusterspec.records import NamedTuple
 
 TRIAL = "trial "
@@ -98,14 +98,7 @@ _EVEN = re.compile(
     re.IGNORECASE,
 )
 """Words before a remedy with which the run also fails; without them, the words of the remedy belong to the error."""
-_SINCE = re.compile(
-    r"\b(?:since|after|when|once) (?:\w{1,12} ){0,6}(?:up(?:grad|dat)|downgrad)\w{1,4}\b"
-    r"|\b(?:starting (?:from|with)|introduced (?:in|by)|regression (?:in|since|from|of)|incompatib\w{3,5} with)\b"
-    r"|\bonly (?:appear|happen|occur|fail|hang|reproduc)\w{0,4} (?:with|on|in|since|after|from)\b"
-    r"|\bbisect\w{0,5} (?:\w{1,12} ){0,3}(?:to|return|point|show|identif|found|find)\w{0,5}\b",
-    re.IGNORECASE,
-)
-"""Words of a release since which a run has the fault."""
+_SINCE = re.compile(SINCE, re.IGNORECASE)
 _OF_A_DRIVER = re.compile(r"\b[3-6][0-9]{2}\.[0-9]{2,3}(?:\.[0-9]{2})?\b")
 """The number of a release of NVIDIA's driver, such as 595.91.07."""
 _DONE = re.compile(

@@ -17,6 +17,7 @@ from clusterspec.logs.report_sentences import (
     report_sentences,
     reported_fault,
     tells_of_a_case,
+    titled_fault,
 )
 from clusterspec.logs.text_lines import lines_of
 from clusterspec.logs.word_model import evidence_for_causes, evidence_of_word
@@ -32,9 +33,9 @@ FEWEST = 4.0
 """The score from which causes are named: two terms of a subsystem, or a message."""
 LEAST = 2.4
 """The score from which causes are named where none has `FEWEST`: one term that few causes have."""
-DECIDING = 6.0
+DECIDING = 7.5
 """The score from which a cause is named for topics alone, in a text that tells of no case."""
-OF_NO_CASE = 4.5
+OF_NO_CASE = 5.4
 """The score from which a cause is named in a text that neither a program printed nor a person about a case wrote."""
 PER_EVIDENCE = 0.8
 """What a unit of the evidence of single words adds to the score of terms."""
@@ -54,6 +55,8 @@ PER_TERM = 0.5
 """Decrease of the weight of further terms of a cause: to 1 / (1 + PER_TERM), then to 1 / (1 + 2 PER_TERM)."""
 OF_LAUNCH = 0.5
 """The share of its weight that a term of a command has, where settings stand that are of no consequence."""
+OF_TITLE = 1.5
+"""The factor of the weight of a term in the title, in which a person says what the report is about."""
 OF_DENIAL = 0.5
 """The share of the largest denied term that is taken from the score."""
 _ALIKE = frozenset({"hardware", "subject"})
@@ -113,7 +116,7 @@ def _scored_cause(cause: str, found: Iterable[Found]) -> Worded:
 
 def _weight(found: Found) -> float:
     """The weight of a term at its place."""
-    return weights()[found.term] * (OF_LAUNCH if found.launched else 1)
+    return weights()[found.term] * (OF_LAUNCH if found.launched else 1) * (OF_TITLE if found.of_title else 1)
 
 
 def _without_parts(found: Sequence[Found]) -> list[Found]:
@@ -144,7 +147,7 @@ def _suspected(text: str) -> Sequence[Worded]:
     """
     by_terms = worded_causes(text)
     sentences = [(number, line) for number, line in report_sentences(text) if not is_command(line)]
-    of_a_person = any(OF_A_PERSON.search(line) for _, line in sentences)
+    of_a_person = titled_fault(text) is not None or any(OF_A_PERSON.search(line) for _, line in sentences)
     of_a_case = of_a_person or tells_of_a_case(text)
     named = [each for each in by_terms if of_a_case or each.score >= DECIDING or not _is_of_topics(each)]
     fewest = 0.0 if of_a_person or any(is_logged(line) for line in lines_of(text)) else OF_NO_CASE

@@ -30,6 +30,21 @@ REPORTS = (
         "The load imbalance grows during training.",
         "uneven-work",
     ),
+    (
+        "Our tiny model trains slower on several GPUs than on one GPU.\n"
+        "Each gets a small batch of eight images, so communication dominates.",
+        "small-work",
+    ),
+    (
+        "We run tensor parallel across nodes, and the throughput is poor. Two nodes are slower than one node.\n"
+        "With pipeline parallel between nodes and TP inside a node it is twice as fast.",
+        "wide-groups",
+    ),
+    (
+        "Our fine-tuned model keeps repeating itself behind the server and never stops.\n"
+        "We see that the chat template of the instruct model is another one, and the eos token is not set.",
+        "prompt-format",
+    ),
 )
 
 
