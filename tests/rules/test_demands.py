@@ -16,6 +16,8 @@ KILO, TERA = 1e3, 1e12
 WEEK, YEAR = 604800.0, 31557600.0
 
 DEMANDS = [
+    ("Los estatutos permiten pagar antes de la entrega a lo más la cuarta parte, 7,9 millones.", "advance", 0.25),
+    ("Die Leute stellen 216.000 Fragen in 21.600 Sekunden.", "request rate", 10.0),
     # a sentence, and what it demands of which subject
     ("The switchboard on our floor was built for 160 kW.", "power", 160 * KILO),
     ("El taller nos cede una línea de 38 kW, ni un vatio más.", "power", 38 * KILO),

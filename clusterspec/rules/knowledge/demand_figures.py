@@ -9,7 +9,7 @@ from clusterspec.quantity import DAY, HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
-from clusterspec.rules.knowledge.written_numbers import number_in_text
+from clusterspec.rules.knowledge.written_numbers import large_number_in_text, number_in_text
 from clusterspec.standard import pattern
 
 MOST_FIGURES = 12
@@ -102,8 +102,8 @@ _ONE_IN = pattern(
     r"(?i)\b(?:one|une?|uno|una|ein\w{0,2}|één|um|uma) (?:in|of|out of|(?:user |person )?in every|de cada|sur|su|von|op de|em cada|auf) (\d{1,2})\b"
 )
 _PARTS = pattern(
-    r"(?i)\b(?:(?P<half>half|hälfte|moitié|mitad|metà|helft|metade)|(?P<third>a third|ein Drittel|un tiers|un tercio|un terzo|een derde|um terço)|(?P<quarter>a quarter|ein Viertel|un quart|una cuarta parte|un quarto|een kwart|um quarto)"
-    r"|(?P<fifth>(?:a|one) fifth|ein Fünftel|un cinquième|una quinta parte|un quinto|een vijfde|um quinto)|(?P<tenth>(?:a|one) tenth|ein Zehntel|un dixième|una décima parte|un decimo|een tiende|um décimo))\b"
+    r"(?i)\b(?:(?P<half>half|hälfte|moitié|mitad|metà|helft|metade)|(?P<third>a third|(?:ein|das) Drittel|(?:un|le) tiers|un tercio|(?:una|la) tercera parte|(?:un|il) terzo|een derde|um terço)|(?P<quarter>a quarter|(?:ein|das) Viertel|(?:un|le) quart|(?:una|la) cuarta parte|(?:un|il) quarto|een kwart|um quarto|a quarta parte)"
+    r"|(?P<fifth>(?:a|one) fifth|(?:ein|das) Fünftel|(?:un|le) cinquième|(?:una|la) quinta parte|(?:un|il) quinto|een vijfde|um quinto)|(?P<tenth>(?:a|one) tenth|(?:ein|das) Zehntel|(?:un|le) dixième|(?:una|la) décima parte|(?:un|il) decimo|een tiende|um décimo))\b"
 )
 _OF = pattern(r"(?i)^(?: \w+)?,? (?:of|von|der|des|de|du|di|dei|delle|van|do|dos|das)\b")
 _OUT_OF = pattern(
@@ -117,6 +117,10 @@ _PERIOD = pattern(
     r"(?i)^(?: [^\W\d]+){0,2} (?:an?|per|each|every|alle|toutes les|ogni|elke|om de|(?:in|within) (?:that|this|the|an?|one|each) (?:\w+ )?|pro|je|in (?:der|dieser|einer) (?:\w+ )?|par|à la|(?:dans|pendant|durant) (?:cette|une|l') ?|por|cada|en (?:esa|una|la)|al|alla|ogni|à|in (?:quell'|un'|dat|een)|per|nessa|numa) ?(?:(?P<many>\d{1,2}) )?(?P<unit>second|minute|hour|Sekunde|Minute|Stunde|seconde|heure|segundo|minuto|hora|secondo|ora|uur|minuut|seconds|minutes|hours|Sekunden|Minuten|Stunden|secondes|heures|segundos|minutos|horas|minuti|ore|minuten|uren)\b|^(?: [^\W\d]+){1,2} (?:à l'|all')(?P<elided>heure|ora)\b"
 )
 """Things that nobody knows, and the time in which a number of them comes: `28,800 callers an hour`."""
+_IN_MANY = pattern(
+    r"(?i)^(?: [^\W\d]+){0,2} (?:in|within|en|innerhalb von|dans|entro|em|binnen) (?P<many>\d{1,3}(?:[.,'’]\d{3})+|\d{2,5}) (?P<unit>seconds|minutes|hours|Sekunden|Minuten|Stunden|secondes|heures|segundos|minutos|horas|secondi|minuti|ore|seconden|minuten|uren)\b"
+)
+"""Things, and the many seconds or minutes in which they come: `216,000 questions in 21,600 seconds`."""
 DAILY = pattern(
     r"(?i)^(?: [^\W\d]+){0,6}? (?:each|every|per|a|pro|am|jeden|chaque|par|cada|al|por|ogni|per|elke|ao) (?P<unit>day|night|week|month|Tag|Nacht|Woche|Monat|jour|nuit|semaine|mois|día|noche|semana|mes|giorno|notte|settimana|mese|dag|nacht|maand|dia|noite|mês)\b|^(?: [^\W\d]+){0,3} (?:täglich|daily|nightly|quotidien\w*|diari\w+|giornalier\w+|dagelijks)\b"
 )
@@ -197,7 +201,8 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
         return []
     taken = {each.start for each in written if each.powers == _LENGTH}
     written = [each for each in written if each.powers == _LENGTH or each.start not in taken]
-    return [*written, *_computed_figures(sentence, [*written, *_parts_in(sentence)])]
+    parts = [*_parts_in(sentence)]
+    return [*written, *parts, *_computed_figures(sentence, [*written, *parts])]
 
 
 def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
@@ -206,7 +211,12 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
         return _per_day(sentence, figure)
     if figure.powers not in (_NOTHING, _REQUEST):
         return figure
-    match = _PERIOD.match(sentence[figure.end : figure.end + FARTHEST])
+    behind = sentence[figure.end : figure.end + FARTHEST]
+    if (many := _IN_MANY.match(behind)) is not None:
+        seconds, end = TIME_WORDS[many["unit"].lower()] * large_number_in_text(many["many"]), figure.end + many.end()
+        rate = figure.value / seconds
+        return DemandFigure(rate, frozenset({("s", -1)}), figure.start, end, sentence[figure.start : end])
+    match = _PERIOD.match(behind)
     if match is None:
         counts = figure.powers == _REQUEST or _ASKED.match(sentence[figure.end :]) is not None
         is_of_hour = counts and _HOUR_AHEAD.search(sentence[: figure.start]) is not None

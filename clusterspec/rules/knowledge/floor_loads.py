@@ -57,6 +57,8 @@ def overload_of_floor(text: str) -> FloorLoad | None:
 
     >>> overload_of_floor("The floor may carry 900 kg/m². A loaded rack weighs 800 kg on 0.6 m x 1.2 m.").words
     '800 kg on 0.72 m²'
+    >>> overload_of_floor("The floor may carry 900 kg/m². A loaded rack stands on 0.72 m² and weighs 800 kg.").words
+    '800 kg on 0.72 m²'
     >>> overload_of_floor("The floor may carry 1,200 kg/m². A loaded rack weighs 800 kg on 0.6 m x 1.2 m.")
     """
     sentences = [each for each in plain_sentences(text) if not (is_hypothetical(each) or words_of_another(each))]
@@ -91,7 +93,7 @@ def _rack_masses(sentences: Sequence[str]) -> Iterator[float]:
     for sentence in sentences:
         for match in islice(_MASS.finditer(sentence), MOST_MATCHES):
             start, _ = clause_bounds(sentence, match.start(), match.end())
-            ahead = sentence[start : match.start()]
+            ahead = _AREA.sub("", sentence[start : match.start()])
             of_rack = _RACK.search(ahead) is not None and _FULL.search(ahead) is not None
             if of_rack and not any(map(str.isdigit, ahead)):
                 yield _kilograms(match)

@@ -186,11 +186,17 @@ def _loaded_rack_problem(text: str, nodes: int) -> Iterator[Problem]:
     >>> text = "the floor takes 500 kg at each rack position. one dgx weighs 130 kg, an empty rack 200 kg"
     >>> [each.path for each in _loaded_rack_problem(text, 4)], [*_loaded_rack_problem(text, 2)]
     ([('cluster', 'power', 'nodes_per_rack')], [])
+    >>> text = "chaque machine pèse 123 kg et l'armoire vide 140 kg ; le plancher ne supporte que 680 kg par armoire"
+    >>> [each.path for each in _loaded_rack_problem(text, 5)], [*_loaded_rack_problem(text, 4)]
+    ([('cluster', 'power', 'nodes_per_rack')], [])
     """
     limits, racks, systems = set(), set(), set()
     for sentence in sentences_of(text):
+        before = 0
         for match in islice(_MASS_OF_LINE.finditer(sentence), MOST_MATCHES):
-            clause, mass = clause_at(sentence, match.start(), match.end()), _kilograms(match[1])
+            ahead, mass = sentence[before : match.start()], _kilograms(match[1])
+            named = any(each.search(ahead) is not None for each in (_EMPTY, _SYSTEM))
+            clause, before = ahead if named else clause_at(sentence, match.start(), match.end()), match.end()
             if _EMPTY.search(clause) is not None:
                 racks.add(mass)
             elif _ON_FLOOR.search(sentence) is not None and _RACK.search(sentence) is not None:
