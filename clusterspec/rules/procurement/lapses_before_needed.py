@@ -219,11 +219,17 @@ _EXTENDED = pattern(
     r"\b(?:renew\w*|prolong\w*|extension option|option to extend|(?:can|may) be (?:extended|renewed)|we move|moves? to|relocat\w*|verlängerbar|verlängerungsoption|umzug\w*|zieh\w* um|reconductible|renouvel\w*|déménag\w*|prorrog\w*|renov\w*|traslad\w*|rinnov\w*|proroga\w*|trasloc\w*|verleng\w*|verhuiz\w*|mudan\w*)\b"
 )
 """Words for a longer lease, or for a move."""
+_OLD_PLACE = pattern(
+    r"\b(?:old|older|former|previous|alte[nrsm]?|früher\w*|bisherig\w*|ancien\w*|vieux|vieille|antigu[oa]|viej[oa]|vecchi[oa]|oude|vorige|antig[oa]|velh[oa])\b"
+)
+"""Words for a place that the new machine does not stand in."""
 
 
 def _is_of_term(clause: Dated) -> bool:
     """Whether an end in the description is that of the place of the new machine."""
-    return clause.at == ("description",) and not words_of_another(clause.sentence)
+    if clause.at != ("description",) or _OLD_PLACE.search(clause.sentence.lower()) is not None:
+        return False
+    return not words_of_another(clause.sentence)
 
 
 def _gap_problem(timeline: Timeline, accepted: date | None, texts: PurchaseTexts) -> Iterator[Problem]:
