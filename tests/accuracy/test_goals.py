@@ -371,7 +371,7 @@ def test_collectives_of_a_source_left_out_agree_with_measurements(collectives: l
     before = stack.LAUNCH_PER_RANK
     folds = list(collective_folds.folds(1 if ALL_CASES else 3))
     unseen = [case for _, found in folds for case in found]
-    for group, goal in {"from 256 MiB": 0.08, "1 to 256 MiB": 0.12, "below 1 MiB": 0.2}.items():
+    for group, goal in {"from 256 MiB": 0.08, "1 to 256 MiB": 0.13, "below 1 MiB": 0.2}.items():
         assert score(group, [case for case in unseen if case.group == group]).median <= goal
     assert before == stack.LAUNCH_PER_RANK
     new = [case for case in collectives if collective_folds.repository(case.source) not in COLLECTIVES_BEFORE]

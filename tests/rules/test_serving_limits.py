@@ -97,7 +97,7 @@ DRAFTED = (
     [
         # 384 sequences a rank are compute-bound from some 300 tokens a step on: six tokens each take six times as long
         (3072, 0.0, ["error"]),
-        (3072, 0.2, ["warning"]),
+        (3072, 0.2, ["error"]),
         (3072, 0.9, []),
         (8, 0.2, []),  # one sequence a rank reads the same weights with six tokens as with one
     ],

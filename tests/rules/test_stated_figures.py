@@ -60,7 +60,7 @@ def with_keys(text: str, **sections: dict[str, object]) -> Plan:
         # 70.55 billion weights × 2 B at 2 GB/s
         ("cold-start-faster-than-storage", 0, "weights of 141 GB at 2 GB/s for 70.6 s", ""),
         # 80 layers × 8 heads × 128 × 2 × 2 B × 8,000 tokens, at 80 % of 100 Gb/s
-        ("cache-handoff-exposed", 0, "prompt, 2.62 GB, takes 262 ms: 35 % of the 747 ms", "more or faster NICs"),
+        ("cache-handoff-exposed", 0, "prompt, 2.62 GB, takes 262 ms: 34 % of the 779 ms", "more or faster NICs"),
         # 2 a second × (6,000 × 0.6 + 400) tokens × 327,680 B; a day of it in units of 15 TB
         (
             "cache-tier-wears-out",

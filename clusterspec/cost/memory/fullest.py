@@ -29,10 +29,10 @@ FRAGMENTATION = "fragmentation"
 ERROR = assumed_figure(
     GROUP,
     "error.activations",
-    0.17,
+    0.16,
     "error of the activations in addition to the errors of their parts: the smallest share, in steps of one "
     "percent, with which the range contains four in five published peaks of fitted sources, all sources with equal "
-    "weight (216 peaks of 22 sources; 77 % without it). Weights and optimizer states follow from counts, but "
+    "weight (237 peaks of 29 sources; 76 % without it). Weights and optimizer states follow from counts, but "
     "programs differ in the tensors that they save",
 )
 """Half-width that is added to the memory range in training, as a share of the predicted activations."""

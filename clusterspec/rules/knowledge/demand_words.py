@@ -280,7 +280,7 @@ SUBJECTS: tuple[tuple[str, str], ...] = (
     ("pue", "pue power_usage_effectiveness"),
     ("percent_served", "of_requests of_all_requests of_users of_answers of_queries of_calls der_anfragen aller_anfragen der_nutzer der_antworten des_requêtes des_utilisateurs des_réponses de_las_consultas de_las_peticiones de_los_usuarios delle_richieste degli_utenti van_de_aanvragen van_de_verzoeken dos_pedidos das_consultas dos_utilizadores dos_usuários"),
     ("burnin", "burn-in burn_in run-in soak* trial_operation acceptance_run stress_test einbrenn* probebetrieb* dauertest* rodage déverminage rodaje prueba_de_carga rodaggio inlo* inbranden proefbedrijf rodagem teste_de_carga"),
-    ("persecond", "per_second a_second each_second"),
+    ("persecond", "burst* refill* rate_limit* rate_limiter* per_second a_second each_second"),
     ("batch", "lote batch step steps update schritt* pas étape* paso* passo* stap stappen"),
     ("service", "support maintenance service_contract care_pack wartung* instandhaltung* entretien mantenimiento soporte suporte manutenzione assistenza onderhoud* manutenção assistência"),
     ("servicenot", "lift elevator chiller* building cooling software spare* aufzug ascenseur ascensor ascensore"),

@@ -6,7 +6,7 @@ More than 10 % of the predicted step in which the engines wait for new weights.
 
 Severity follows the predicted loss: a note below the half-width of the prediction's range, a warning above it, and an
 error where even the low end of the range loses a quarter of the step. Over a network it is a warning, too, where the bytes alone take a
-quarter of the step, or a tenth of it on the link between two pools, also as files. Where rollout runs ahead, only the bytes count, since the
+quarter of the step, or a tenth of it on the link between two pools. Where rollout runs ahead, only the bytes count, since the
 trainer works meanwhile: from half of the step on they are an error.
 
 ## Why it matters
@@ -128,8 +128,7 @@ def _transfer_advice(rl: RlTimes, what_if: WhatIf) -> str:
 def _waiting_severity(rl: RlTimes, band: tuple[float, float]) -> str:
     """Severity if rollout waits for the weights: by their whole time, and over a network by their wire time, too."""
     severity = cost_severity(rl.sync.seconds / rl.step, band)
-    crosses = rl.sync.method != "disk" or rl.rl.rollout_pool is not None
-    return _hidden_severity(rl) if severity == "note" and crosses else severity
+    return _hidden_severity(rl) if severity == "note" and rl.sync.method != "disk" else severity
 
 
 def _hidden_severity(rl: RlTimes) -> str:
