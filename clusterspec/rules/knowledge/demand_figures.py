@@ -214,8 +214,8 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
     behind = sentence[figure.end : figure.end + FARTHEST]
     if (many := _IN_MANY.match(behind)) is not None:
         seconds, end = TIME_WORDS[many["unit"].lower()] * large_number_in_text(many["many"]), figure.end + many.end()
-        rate = figure.value / seconds
-        return DemandFigure(rate, frozenset({("s", -1)}), figure.start, end, sentence[figure.start : end])
+        words = sentence[figure.start : end]
+        return DemandFigure(figure.value / seconds, frozenset({("s", -1)}), figure.start, end, words)
     match = _PERIOD.match(behind)
     if match is None:
         counts = figure.powers == _REQUEST or _ASKED.match(sentence[figure.end :]) is not None
