@@ -58,7 +58,7 @@ def test_training_gains_a_share_of_its_activations_and_none_of_its_states() -> N
     stored = sum(line.value for line in (*rank.activations, *rank.peak.activations))
     states = sum(line.value for line in (*rank.weights, *rank.gradients, *rank.optimizer))
     assert 0 < stored < rank.total - states
-    assert found.error == pytest.approx(0.17 * stored)
+    assert found.error == pytest.approx(0.16 * stored)
 
 
 def test_four_tenths_of_allocated_memory_may_be_kept() -> None:
