@@ -60,8 +60,6 @@ _SPLIT = pattern(r"\b(?:to|into)\b|\bsplitters?\b|\bbreak-?outs?\b|->|→")
 """Words of a cable whose ends have different rates."""
 _WAYS = pattern(r"(?:\b(?:to|into|auf|in|a|en|vers|naar|till|na|em|su)|->|→) ?([248]) ?[x×] ?(?:\d{2,3} ?g|q?sfp|osfp)")
 """The ends of a divided cable on one side, in the languages of suppliers: `to 2x 200G`."""
-_RATE_OF_CABLE = pattern(r"(?<![\w.,-])(\d{2,4}) ?g(?:b(?:e|ps|it)?|bit/s|b/s)?\b")
-"""A rate in Gb/s in the text of a cable: `OSFP cable 800G`."""
 _NOT_ETHERNET = frozenset({"infiniband", "omni-path", "slingshot"})
 _LOT = pattern(r"\b(?:lot|lump|package|bundle|kit|set)\b")
 _NUMBER_OF_HOURS = pattern(
@@ -168,7 +166,7 @@ class Offered:
 
         At 400 Gb/s they are 2 for `OSFP cable 800G`; without a rate 1.
         """
-        named = {int(each) for each in _RATE_OF_CABLE.findall(plain_part(self.line))} if self.kind == "cable" else set()
+        named = {int(each) for each in _RATE.findall(plain_part(self.line))} if self.kind == "cable" else set()
         times = named.pop() * 1e9 / 8 / rate if len(named) == 1 and rate else 1.0
         return round(times) if abs(times - 2) < 0.02 or abs(times - 4) < 0.02 else 1
 

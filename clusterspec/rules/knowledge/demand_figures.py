@@ -212,11 +212,7 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
     if figure.powers not in (_NOTHING, _REQUEST):
         return figure
     behind = sentence[figure.end : figure.end + FARTHEST]
-    if (many := _IN_MANY.match(behind)) is not None:
-        seconds, end = TIME_WORDS[many["unit"].lower()] * large_number_in_text(many["many"]), figure.end + many.end()
-        words = sentence[figure.start : end]
-        return DemandFigure(figure.value / seconds, frozenset({("s", -1)}), figure.start, end, words)
-    match = _PERIOD.match(behind)
+    match = _IN_MANY.match(behind) or _PERIOD.match(behind)
     if match is None:
         counts = figure.powers == _REQUEST or _ASKED.match(sentence[figure.end :]) is not None
         is_of_hour = counts and _HOUR_AHEAD.search(sentence[: figure.start]) is not None
@@ -225,7 +221,9 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
         )
         return rate if is_of_hour else figure
     end = figure.end + match.end()
-    seconds = TIME_WORDS.get((match["unit"] or match["elided"]).lower(), 1.0) * float(match["many"] or 1)
+    seconds = TIME_WORDS.get((match["unit"] or match["elided"]).lower(), 1.0) * large_number_in_text(
+        match["many"] or "1"
+    )
     return DemandFigure(figure.value / seconds, frozenset({("s", -1)}), figure.start, end, sentence[figure.start : end])
 
 

@@ -93,6 +93,7 @@ from math import ceil
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.facilities import Cdu
+from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import CoolingUnits, cooling_units, loop_heat
@@ -152,7 +153,7 @@ def _few_units_in_racks_problem(power: PowerSpec, catalog: Catalog, cluster: Clu
     part = catalog.find("cdu", written.model)
     if not isinstance(part, Cdu) or part.form != "in-rack":
         return None
-    racks, each = ceil(cluster.all_nodes / per_rack), 2 if written.redundancy in ("N+1", "2N") else 1
+    racks, each = parts_needed(cluster.all_nodes, per_rack), 2 if written.redundancy in ("N+1", "2N") else 1
     if written.count >= racks * each:
         return None
     have = f"{plural(written.count, 'unit')} for {plural(racks, 'rack')}"

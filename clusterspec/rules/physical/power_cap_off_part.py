@@ -100,13 +100,15 @@ def check(power: PowerSpec, cluster: Cluster) -> Iterator[Problem]:
         yield RULE.problem("cluster.power.node_idle", message, "correct one of the two figures", severity="error")
     if cap is None or own is None or cap.value == own.value:
         return
+    lowest = _lowest_limit(cluster.accelerator, own.value)
     if cap.value > own.value:
         message = f"a cap of {display(cap.value, 'W')} is above the {display(own.value, 'W')} of {cluster.accelerator.id}: it limits nothing"
         yield RULE.problem(AT, message, "write the cap that is configured, or remove the key", severity="error")
-    elif cap.value < _lowest_limit(cluster.accelerator, own.value):
-        lowest = display(_lowest_limit(cluster.accelerator, own.value), "W")
-        message = f"a cap of {display(cap.value, 'W')} is {percent(cap.value / own.value)} of the {display(own.value, 'W')} of {cluster.accelerator.id}: drivers refuse limits below {lowest}"
-        yield RULE.problem(AT, message, f"write the cap of one accelerator, at least {lowest}", severity="error")
+    elif cap.value < lowest:
+        message = f"a cap of {display(cap.value, 'W')} is {percent(cap.value / own.value)} of the {display(own.value, 'W')} of {cluster.accelerator.id}: drivers refuse limits below {display(lowest, 'W')}"
+        yield RULE.problem(
+            AT, message, f"write the cap of one accelerator, at least {display(lowest, 'W')}", severity="error"
+        )
     else:
         clock = capped_clock(cluster)
         kept = f": matrix products run at {percent(clock.value, 2)} of their rate" if clock is not None else ""
