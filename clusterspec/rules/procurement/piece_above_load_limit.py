@@ -82,6 +82,7 @@ from itertools import islice
 
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.floor_loads import FLOORS, GRAVITY, load_on_footprint, overload_of_floor
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, number_in_text, sentences_of
@@ -96,13 +97,12 @@ UNIT = 0.04445
 """Height of a rack unit in meters."""
 _MASS = r"(\d{1,3}(?:[.,' ]\d{3}){1,2}|(?<![\d.,])\d{2,5}(?:\.\d{1,2})?) ?kg\b(?! ?(?:/|per|je|pro|par|al) ?(?:m2|m²|sqm|square|quadrat|metro|mètre))"
 _LIFTS = r"(?:lifts?|elevators?|hoists?|\w*aufz[uü]ge?|monte-charges?|ascenseurs?|montacargas|ascensor|elevador|montacarichi|ascensore|goederenlift|\w*hiss(?:en)?)"
-_FLOORS = r"(?:floors?|slab|\w*b[oö]den|plancher|dalle|suelo|piso|pavimento|vloer|golv(?:et)?|gulv(?:et)?)"
 _LIMITS = (
     ("the lift", pattern(rf"\b{_LIFTS}\b[^.;\d]{{0,80}}{_MASS}"), min),
     (
         "the floor",
         pattern(
-            rf"\b{_FLOORS}\b[^.;\d]{{0,80}}{_MASS} ?(?:per|pro|je|par|por|a|/|each|on|for|under) ?(?:a |each |one )?(?:rack|cabinet|schrank|baie|armadio)"
+            rf"\b{FLOORS}\b[^.;\d]{{0,80}}{_MASS} ?(?:per|pro|je|par|por|a|/|each|on|for|under) ?(?:a |each |one )?(?:rack|cabinet|schrank|baie|armadio)"
         ),
         max,
     ),
@@ -111,17 +111,6 @@ _LIMITS = (
 several limits applies. For lifts it is the smallest limit, for floors the largest, since racks are placed on the
 strongest floor.
 """
-_PRESSURE = pattern(
-    rf"\b{_FLOORS}\b[^;\d]{{0,80}}(?P<n>\d{{1,3}}(?:\.\d)?|\d[, ]?\d{{3}}) ?(?P<unit>kn|kg) ?(?:/|per|pro|je|par|por) ?(?:m2|m²|sqm|square met)"
-)
-_FOOTPRINT = pattern(
-    r"(?<![\w.,])(?P<a>[0-3]\.\d{1,2}|\d{3,4}|\d,\d{3}) ?(?:m|mm)? ?(?:x|×|by|mal) ?(?P<b>[0-3]\.\d{1,2}|\d{3,4}|\d,\d{3}) ?(?P<unit>mm|m)\b(?!2|²)"
-)
-_RACK_MASS = pattern(rf"\b(?:weighs?|weight|mass|wiegt|pèse|pesa)\b[^.;\d]{{0,30}}{_MASS}")
-_SPREAD = pattern(r"\b(?:load[- ]spread\w*|spreaders?|plinths?|steel frames?|lastverteil\w*|sockel|répartition)\b")
-_WITHOUT = pattern(r"\b(?:without|no|not|ohne|kein\w*|sans|sin)\b")
-GRAVITY = 9.80665
-"""Standard gravity, in meters per second squared."""
 _RACK = pattern(r"\b(?:\w*racks?|cabinets?|\w*schr[aä]nke?n?s?|armoire|baie|armadio|armario|nvl ?\d{2,3})\b")
 _MASS_OF_LINE = pattern(_MASS)
 _DOOR = pattern(
@@ -132,14 +121,11 @@ _UNITS = pattern(r"(?<![\w.,])([2-5]\d) ?(?:u|he|ru)\b")
 """Pattern of the rack units of a rack in its line."""
 
 
-_AREA = pattern(
-    r"(?<![\w.,])([0-3][.,]\d{1,2}) ?(?:m2|m²|sqm|square met(?:er|re)s?|quadratmeter|mètres? carrés?|metros? cuadrados?)"
-)
 _EMPTY = pattern(r"\b(?:empty|leer\w*|vides?|vac[ií][oa]s?|vuot[oi]|leeg|lege)\b")
 _SYSTEM = pattern(
     r"\b(?:systems?|servers?|nodes?|dgx|hgx|machines?|knoten|systeme?|maschinen?|serveurs?|nœuds?|servidor(?:es)?|nodos?|nodi|sistem[ai])\b"
 )
-_ON_FLOOR = pattern(rf"\b{_FLOORS}\b|\bdoppelboden\b|\bstandfläche\b|\bfootprint\b")
+_ON_FLOOR = pattern(rf"\b{FLOORS}\b|\bdoppelboden\b|\bstandfläche\b|\bfootprint\b")
 
 
 _OF_AREA = ("/m", " m2", " m²", "square", "quadrat", "carré", "cuadrad", "vierkant")
@@ -153,8 +139,7 @@ def check(
     if "kg" in text and power is not None and power.nodes_per_rack is not None:
         yield from _loaded_rack_problem(text, power.nodes_per_rack)
     if ("kn" in text or "kg" in text) and any(each in text for each in _OF_AREA):
-        found = [*_high_pressure_problem(text, cluster)]
-        yield from found or _overload_problem(remarks)
+        yield from _high_pressure_problem(remarks[:MOST_CHARACTERS], cluster)
     if (procurement is None or not procurement.quote) and (
         cluster is None or cluster.platform is None or cluster.platform.rack_kilograms is None
     ):
@@ -203,7 +188,8 @@ def _loaded_rack_problem(text: str, nodes: int) -> Iterator[Problem]:
                 limits.add(mass)
             elif _SYSTEM.search(clause) is not None:
                 systems.add(mass)
-    limits = limits or _limits_by_area(text)
+    if not limits and (carried := load_on_footprint(text)) is not None:
+        limits.add(carried)
     if len(limits) != 1 or len(systems) != 1 or len(racks) > 1:
         return
     (least,), (system,), rack = limits, systems, max(racks, default=0.0)
@@ -216,47 +202,17 @@ def _loaded_rack_problem(text: str, nodes: int) -> Iterator[Problem]:
         yield RULE.problem("cluster.power.nodes_per_rack", message, help_)
 
 
-def _limits_by_area(text: str) -> set[float]:
-    """The kilograms that the floor carries on the area under a rack, by its limit for a square meter; empty unless a text states one
-    of each.
-
-    >>> _limits_by_area("the footprint of a rack is 0.72 m2. the floor carries 1,000 kg/m2 below it")
-    {720.0}
-    """
-    pressures = [match for match in _PRESSURE.finditer(text) if match["unit"] == "kg"]
-    areas = {number_in_text(each) for each in _AREA.findall(text)}
-    if len(pressures) != 1 or len(areas) != 1 or not areas:
-        return set()
-    return {_kilograms(pressures[0]["n"]) * areas.pop()}
-
-
-def _high_pressure_problem(text: str, cluster: Cluster | None) -> Iterator[Problem]:
-    """The problem of a rack whose pressure on its footprint exceeds the limit of the floor in a lowercase text."""
-    spread = [each for each in sentences_of(text) if _SPREAD.search(each) and not _WITHOUT.search(each)]
-    limits, masses, areas = list(_PRESSURE.finditer(text)), _RACK_MASS.findall(text), list(_FOOTPRINT.finditer(text))
+def _high_pressure_problem(remarks: str, cluster: Cluster | None) -> Iterator[Problem]:
+    """The problem of a rack that presses on the floor more than a text allows."""
     platform = cluster.platform if cluster is not None else None
-    mass = _kilograms(masses[0]) if len(masses) == 1 else platform.rack_kilograms if platform and not masses else None
-    if spread or mass is None or len(limits) != 1 or len(areas) != 1:
-        return
-    limit, sides = limits[0], areas[0]
-    scale = 1e-3 if sides["unit"] == "mm" else 1.0
-    area = number_in_text(sides["a"]) * number_in_text(sides["b"]) * scale * scale
-    carried = number_in_text(limit["n"]) * (1e3 if limit["unit"] == "kn" else GRAVITY)
-    if area and mass * GRAVITY / area > carried:
-        message = f"{mass:,.0f} kg on {area:.2f} m² exert {mass * GRAVITY / area / 1e3:.1f} kN/m², but the floor carries {carried / 1e3:.1f} kN/m² according to the text"
-        yield RULE.problem("description", message, "spread the load by plinths or plates, or strengthen the floor")
-
-
-def _overload_problem(remarks: str) -> Iterator[Problem]:
-    """The problem of a loaded rack that presses on the floor more than a text allows."""
-    from clusterspec.rules.knowledge.floor_loads import overload_of_floor  # for texts about pressure alone
-
-    found = overload_of_floor(remarks[:MOST_CHARACTERS])
-    if found is not None:
-        message = f"{found.words} are {found.pressure:,.0f} kg/m², but the floor carries {found.limit:,.0f} kg/m² according to the text"
-        yield RULE.problem(
-            "description", message, "spread the load, place fewer nodes in a rack, or strengthen the floor"
+    load = overload_of_floor(remarks, platform.rack_kilograms if platform is not None else None)
+    if load is not None:
+        message = (
+            f"{load.mass:,.0f} kg on {load.area:.3g} m² exert {load.pressure * GRAVITY / 1e3:.1f} kN/m² ({load.pressure:,.0f} kg/m²), "
+            f"but the floor carries {load.limit * GRAVITY / 1e3:.1f} kN/m² ({load.limit:,.0f} kg/m²) according to the text"
         )
+        help_ = "spread the load by plinths or plates, place fewer nodes in a rack, or strengthen the floor"
+        yield RULE.problem("description", message, help_)
 
 
 def _high_rack_problem(lines: Sequence[str], text: str) -> Iterator[Problem]:
