@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.rules.knowledge.floor_loads import overload_of_floor
+from clusterspec.rules.knowledge.floor_loads import load_on_footprint, overload_of_floor
 from clusterspec.rules.knowledge.planned_stops import stops_beyond_availability
 from clusterspec.rules.knowledge.text_lists import wrong_wholes
 
@@ -82,23 +82,43 @@ def test_stops_that_an_availability_leaves_are_not_named(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "mass", "limit"),
     [
         # 740 / 0.72 = 1,028
-        (
-            "Das volle Rack wiegt 740 kg auf 0,6 m × 1,2 m. Der Statiker gibt höchstens 800 kg/m² frei.",
-            "740 kg on 0.72 m²",
-        ),
-        (
-            "Une baie équipée pèse 800 kg sur 0,72 m². Le plancher est certifié pour 900 kg/m² au plus.",
-            "800 kg on 0.72 m²",
-        ),
+        ("Das volle Rack wiegt 740 kg auf 0,6 m × 1,2 m. Der Statiker gibt höchstens 800 kg/m² frei.", 740, 800),
+        ("Une baie équipée pèse 800 kg sur 0,72 m². Le plancher est certifié pour 900 kg/m² au plus.", 800, 900),
+        # 10,000 N / 9.80665 m/s² = 1,019.7 kg
+        ("A rack weighs 800 kg on a footprint of 0.72 m². The slab carries 10 kN/m².", 800, 1019.7),
     ],
 )
-def test_the_pressure_of_a_rack_is_its_mass_over_its_footprint(text: str, words: str) -> None:
+def test_the_pressure_of_a_rack_is_its_mass_over_its_footprint(text: str, mass: float, limit: float) -> None:
     found = overload_of_floor(text)
     assert found is not None
-    assert found.words == words
+    assert (found.mass, found.area) == (mass, 0.72) and found.pressure == pytest.approx(mass / 0.72)
+    assert found.limit == pytest.approx(limit, rel=1e-4)
+
+
+def test_a_rack_whose_mass_is_not_stated_has_that_of_its_platform() -> None:
+    text = "A rack stands on 0.6 m x 1.2 m. The floor carries 1,500 kg/m²."  # 1,360 / 0.72 = 1,889
+    assert overload_of_floor(text) is None
+    found = overload_of_floor(text, 1360)
+    assert found is not None and found.pressure == pytest.approx(1888.9, rel=1e-4)
+    assert overload_of_floor(text, 1000) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "carried"),
+    [
+        ("The footprint of a rack is 0.72 m². The floor carries 1,000 kg/m².", 720),
+        (
+            "The footprint of a rack is 0.72 m². The floor carries 1,000 kg/m². The floor of hall B carries 500 kg/m².",
+            None,
+        ),
+        ("The floor carries 1,000 kg/m².", None),
+    ],
+)
+def test_a_floor_carries_its_pressure_on_the_footprint(text: str, carried: float | None) -> None:
+    assert load_on_footprint(text) == carried
 
 
 def test_a_floor_that_carries_the_rack_is_not_named() -> None:
