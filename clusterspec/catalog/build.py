@@ -79,6 +79,8 @@ def accelerator(read: FactReader) -> Accelerator:
         processor_memory=read.figure("processor_memory", "bytes"),
         stochastic_rounding=read.flag("stochastic_rounding") or False,
         compiled=read.flag("compiled") or False,
+        whole_graphs=read.flag("whole_graphs") or False,
+        smallest_graph=read.count("smallest_graph"),
         peer_to_peer=read.flag("peer_to_peer"),
         gpudirect_rdma=read.flag("gpudirect_rdma"),
         architecture=read.text("architecture") or "",

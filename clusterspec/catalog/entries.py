@@ -120,6 +120,10 @@ class Accelerator(PoweredPart):
     """Whether its instructions can round results stochastically."""
     compiled: bool = False
     """Whether it runs compiled programs alone: graphs whose kernels a compiler fuses and the host starts at once."""
+    whole_graphs: bool = False
+    """Whether serving engines run a step with prompts as one graph, compiled before, which the host launches once."""
+    smallest_graph: int | None = None
+    """Tokens of the smallest graph of a serving step, if engines compile graphs for powers of two of tokens."""
     peer_to_peer: bool | None = None
     gpudirect_rdma: bool | None = None
     architecture: str = ""

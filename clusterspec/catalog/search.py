@@ -191,10 +191,22 @@ def _entries_with_all_words(catalog: Catalog, text: str) -> Found:
         held = _boards_and_sliced_accelerators(catalog, text)
         found = [each for each in rows if (each.kind, each.id) in held]
     if found or parts:
-        return Found(tuple(found), parts)
+        return Found(tuple(found), parts) if named else _named_before_mentioning(found, parts, words)
     by_id = {f"{each.kind}/{each.id}": each for each in rows}
     spelled = tuple(by_id[each] for each in nearest_entries(catalog, "-".join(words)))
     return Found((), (), tuple(_nearest_rows(rows, words)) or spelled)
+
+
+def _named_before_mentioning(rows: Sequence[CatalogRow], parts: Sequence[KnownPart], words: Sequence[str]) -> Found:
+    """The rows and parts, with the parts that have the searched words first: Modal before Phi-4-multimodal.
+
+    If a part has the only word, rows that have it inside another word alone are left out (IREN in ``biren``).
+    """
+    starts = [re.compile(rf"(?<![a-z0-9]){re.escape(word)}") for word in words]
+    called = [each for each in parts if all(word.search(each.words) for word in starts)]
+    others = [each for each in parts if each not in called]
+    inside = called and len(words) == 1 and words[0].isalpha()
+    return Found(tuple(each for each in rows if not inside or starts[0].search(each.words)), (*called, *others))
 
 
 def matching_rows(rows: Sequence[CatalogRow], text: str) -> tuple[CatalogRow, ...]:

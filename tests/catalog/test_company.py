@@ -42,6 +42,14 @@ def test_a_company_folder_adds_entries() -> None:
     )
 
 
+def test_a_company_describes_the_graphs_of_its_own_part(folder: Path) -> None:
+    assert not Catalog.open([COMPANY]).accelerator("acme-x1").whole_graphs
+    stated = "  whole_graphs: {is: true, assumed: its engine}\n  smallest_graph: {is: 64, assumed: its engine}\n"
+    (folder / "accelerators" / "acme-x1.yaml").write_text(WHOLE.replace("facts:\n", f"facts:\n{stated}", 1))
+    entry = Catalog.open([folder]).accelerator("acme-x1")
+    assert (entry.whole_graphs, entry.smallest_graph) == (True, 64)
+
+
 def test_an_assumed_figure_says_so() -> None:
     raw_entry = Catalog.open([COMPANY]).raw_entry("accelerator", "acme-x1")
     origin = raw_entry.facts["scale_out.nics_per_accelerator"].origin

@@ -80,10 +80,10 @@ def test_a_sparse_peak_has_the_printed_figure_and_not_its_dense_half(table: list
 
 
 def test_a_price_has_its_ends_and_a_year_is_a_number(table: list[dict[str, str]]) -> None:
-    """Eight H100 at Nebius: 10.00 dollars an hour when they may be taken back, 23.60 on demand."""
+    """Eight H200 at CoreWeave: 20.93 dollars an hour when they may be taken back, 50.44 on demand."""
     rows = {row["fact_id"]: row for row in table}
-    rent, year = rows["platform/nebius-h100#market.rent"], rows["accelerator/mi355x#year"]
-    assert (rent["low"], rent["high"], rent["unit"], rent["value"]) == ("1.25", "2.95", "USD/h", "")
+    rent, year = rows["platform/coreweave-h200#market.rent"], rows["accelerator/mi355x#year"]
+    assert (rent["low"], rent["high"], rent["unit"], rent["value"]) == ("2.61625", "6.305", "USD/h", "")
     assert (float(year["value"]), year["unit"], year["low"]) == (2025, "1", "")
     assert {row["fact"] for row in table if row["low"]} == {"market.rent", "market.price"}
 

@@ -36,6 +36,12 @@ def test_statements_of_a_source_find_a_part_where_no_name_does() -> None:
     assert entries_with_words(CATALOG, "E3.SX").parts == ()
 
 
+def test_a_part_of_a_name_comes_before_one_that_has_it_inside_a_word() -> None:
+    assert [each.name for each in entries_with_words(CATALOG, "Modal").parts] == ["Modal Functions", "Phi-4-multimodal"]
+    assert entries_with_words(CATALOG, "IREN").rows == ()
+    assert [each.id for each in entries_with_words(CATALOG, "biren").rows] == ["biren-br100"]
+
+
 def test_a_number_stands_alone_among_digits() -> None:
     gemma = entries_with_words(CATALOG, "Gemma 4")
     assert {each.id for each in gemma.rows} == {"gemma-3-4b", "gemma-4-12b", "gemma-4-26b-a4b", "gemma-4-31b"}

@@ -50,12 +50,6 @@ LOW_LATENCY_TOKENS = 256
 """Tokens per rank above which an exchange sends one copy per rank instead of one per expert (the two modes of
 DeepEP).
 """
-WHOLE_GRAPHS = frozenset({"AWS", "Google"})
-"""Vendors of accelerators that run a step with prompts as one graph, compiled before for its size, which the host
-launches once (Neuron: one binary for each bucket of sizes, awsdocs-neuron.readthedocs-hosted.com/en/latest,
-vllm-neuron/docs/design/compilation; XLA: one graph for each shape, docs.pytorch.org/xla/release/r2.8/perf/
-recompilation.html).
-"""
 SCORE_BYTES = assumed_figure(
     GROUP,
     "score_bytes",

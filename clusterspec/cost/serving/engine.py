@@ -281,7 +281,7 @@ class Engine:
         pipeline, with drafted tokens, or with one compiled graph per step do not.
         """
         software, serving = self._serving_software, self.workload.serving
-        if software is None or self.layout.pp > 1 or self.cluster.accelerator.vendor in constants.WHOLE_GRAPHS:
+        if software is None or self.layout.pp > 1 or self.cluster.accelerator.whole_graphs:
             return False
         return "decode" in software.steps_ahead and not (serving is not None and serving.draft_tokens)
 
@@ -323,7 +323,7 @@ class Engine:
         """Least seconds that the host needs to launch a step of ``tokens`` with prompts, without captured graphs or
         with graphs of all but some kernels of each layer. Nothing if the step is one compiled graph.
         """
-        if self.cluster.accelerator.vendor in constants.WHOLE_GRAPHS:
+        if self.cluster.accelerator.whole_graphs:
             return 0.0
         serving, habits = self.workload.serving, self.habits
         each = habits.compiled if serving is None or serving.captured_graphs else habits.eager

@@ -351,7 +351,7 @@ def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
 def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
     habits, serving = engine.habits, engine.workload.serving
     captured = serving is None or serving.captured_graphs
-    apart = captured and engine.cluster.accelerator.vendor not in constants.WHOLE_GRAPHS
+    apart = captured and not engine.cluster.accelerator.whole_graphs
     fused = passes * engine.whole.moe_layers if apart else 0.0
     small = launches.small_kernels(engine.layout, engine.model, engine.whole, engine.cluster.accelerator)
     measured = table_origins(engine.rates.table, each="gemm.bf16.floor")

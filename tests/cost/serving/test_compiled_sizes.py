@@ -1,4 +1,4 @@
-"""Steps on TPU run as graphs compiled for powers of two of tokens."""
+"""Steps run as graphs compiled for powers of two of tokens where the accelerator's entry says so."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.simulation.steps import StepTables
+from clusterspec.catalog import Catalog
 from clusterspec.cost.serving.compiled_sizes import compiled_rows, graph_sizes, mean_compiled_rows
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.times import serving_times
 from tools.accuracy.cases import study
 
 
-def cluster_of(vendor: str) -> Any:
-    return SimpleNamespace(accelerator=SimpleNamespace(vendor=vendor))
+def cluster_of(smallest: int | None) -> Any:
+    return SimpleNamespace(accelerator=SimpleNamespace(smallest_graph=smallest))
 
 
 @pytest.mark.parametrize(
     ("tokens", "rows"), [(0.5, 16), (16, 16), (17, 32), (1024, 1024), (1024.0000001, 1024), (1087, 2048), (4097, 8192)]
 )
-def test_a_step_on_tpu_computes_the_next_power_of_two(tokens: float, rows: float) -> None:
-    assert compiled_rows(cluster_of("Google"), tokens) == rows
-    assert compiled_rows(cluster_of("NVIDIA"), tokens) == compiled_rows(cluster_of("AWS"), tokens) == tokens
+def test_a_step_computes_the_next_power_of_two_where_graphs_are_compiled_by_size(tokens: float, rows: float) -> None:
+    assert compiled_rows(cluster_of(16), tokens) == rows
+    assert compiled_rows(cluster_of(None), tokens) == tokens
+    assert compiled_rows(cluster_of(64), tokens) == max(64, rows)
 
 
 @pytest.mark.parametrize(
@@ -32,13 +34,23 @@ def test_a_step_on_tpu_computes_the_next_power_of_two(tokens: float, rows: float
 )
 def test_all_steps_of_a_prompt_but_the_last_are_full(last: float, steps: float, rows: float) -> None:
     """4,200 tokens at 2,048 a step: two full steps and one of 104, which runs as 128, (2 x 2,048 + 128) / 3."""
-    assert mean_compiled_rows(cluster_of("Google"), 1.0, 2048.0, last, steps) == pytest.approx(rows)
-    assert mean_compiled_rows(cluster_of("NVIDIA"), 700.0, 2048.0, last, steps) == 700
+    assert mean_compiled_rows(cluster_of(16), 1.0, 2048.0, last, steps) == pytest.approx(rows)
+    assert mean_compiled_rows(cluster_of(None), 700.0, 2048.0, last, steps) == 700
 
 
 def test_graphs_are_compiled_for_powers_of_two() -> None:
-    assert graph_sizes(cluster_of("Google"), 100.0) == (16, 32, 64)
-    assert graph_sizes(cluster_of("AMD"), 100.0) == ()
+    assert graph_sizes(cluster_of(16), 100.0) == (16, 32, 64)
+    assert graph_sizes(cluster_of(64), 300.0) == (64, 128, 256)
+    assert graph_sizes(cluster_of(None), 100.0) == ()
+
+
+def test_entries_say_which_accelerators_run_compiled_graphs() -> None:
+    catalog = Catalog.open()
+    sized = {name for name in catalog.ids("accelerator") if catalog.accelerator(name).smallest_graph is not None}
+    tpus = {name for name in catalog.ids("accelerator") if name.startswith("tpu-")}
+    assert sized == tpus | {"trainium2", "trainium2-ultra", "trainium3", "trainium4"}
+    whole = {name for name in catalog.ids("accelerator") if catalog.accelerator(name).whole_graphs}
+    assert whole == sized | {"trainium1", "inferentia2"}
 
 
 def design_of(tokens: int) -> Any:
