@@ -69,7 +69,7 @@ SUGGESTIONS = (
         "outside-server",
         r"\bawscrt::|\bAWS_(?:ERROR|IO)_[A-Z_]{3,60}\b"
         r"|\b[Nn]etwork (?:connectivity|access) is (?:disabled|not available)\b"
-        r"|\b[Ff]ailed to fetch\b.{0,40}\bhttps?://",
+        r"|\b[Ff]ailed to fetch\b.{0,40}\bhttps?://|\bconnect to https?://[\w.-]{1,80}\.(?:com?|io|org|ai|cn|net)\b",
     ),
     # a program that a launcher does not find: uv, runc, programs in Go
     ("library-release", r"\b[Ff]ailed to (?:spawn|exec(?:ute)?): |\bfork/exec /\S{1,200}: no such file or directory"),

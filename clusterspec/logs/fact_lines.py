@@ -35,6 +35,8 @@ FACT_PATTERNS = (
             r"(\b(?:loads?|ha(?:s|ve)|with) no [`']?(?:nvidia[-_]peermem|nv_peer_mem|ib_peer_mem|amdp2p|peer_?mem)\b)"
         ),
     ),
+    # gdrcopy's device, as tools of a shell miss it
+    ("copy-device", re.compile(r"((?:cannot (?:access|open|stat)|open\w{0,6}).{0,8}/dev/gdrdrv.{0,60})")),
     # memory with a handle of the fabric, which a process may create with a channel of IMEX alone (CUDA driver API,
     # `CU_MEM_HANDLE_TYPE_FABRIC`; microsoft/mscclpp issue 467, kvcache-ai/Mooncake issue 1297)
     (

@@ -55,6 +55,7 @@ from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import line_at, lines_of, shown_part, with_digits_as_zero
 from clusterspec.logs.told_rates import rate_statements
+from clusterspec.logs.tool_facts import called_option, old_driver, scarce_devices
 from clusterspec.logs.trials import trial_statements
 from clusterspec.logs.unlike_hosts import unlike_statements
 from clusterspec.logs.unlike_ranks import uneven_statements
@@ -341,6 +342,9 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
         "ample-shm": ample_shared_memory,
+        "called-option": called_option,
+        "scarce-devices": scarce_devices,
+        "old-driver": old_driver,
     }
     crashed = [Evidence(*part)] if (part := crashed_part(text)) else []
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))

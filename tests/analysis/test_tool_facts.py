@@ -1,0 +1,124 @@
+"""Causes by facts of tools: what each states, and near texts that do not state it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analysis.test_diagnosis import names
+from tests.analysis.test_program_lines import H100, PAIR, read
+
+REFUSED = "hostname: {} option -- 'I'\nTry 'hostname --help' for more information.\n"
+CALLED = "subprocess.CalledProcessError: Command '['hostname', '-I']' returned non-zero exit status 64."
+PLACE = (
+    "Waiting for creating a placement group of specs for 150 seconds. specs=[{'GPU': 1.0}, {'GPU': 1.0}].\nActive:\n"
+)
+COUNTED = " 1 node_0123456789abcdef{}\n"
+DEMAND = "Total Usage:\n 0.0/{} GPU\nPending Demands:\n {{'GPU': 1.0}} * 2 (PACK): 1+ pending placement groups\n"
+FAILED = "Failed: Cuda error /src/custom_all_reduce.cuh:310 'invalid argument'"
+LOST = "RendezvousConnectionError: The connection to the C10d store has failed. See inner exception for details."
+LOGIN = "CalledProcessError: Command '['ssh node-7 hostname -I']' returned non-zero exit status 255."
+
+
+def first(machine: str, text: str) -> str:
+    found = read(machine, text, 8 if machine == H100 else 16)
+    return names(found)[0] if found is not None and found.causes else ""
+
+
+def named(machine: str, text: str, cause: str) -> bool:
+    found = read(machine, text, 8 if machine == H100 else 16)
+    return found is not None and cause in names(found)
+
+
+@pytest.mark.parametrize("words", ["invalid", "unrecognized", "illegal"])
+def test_an_option_that_a_called_program_lacks_is_of_another_package(words: str) -> None:
+    assert first(PAIR, REFUSED.format(words) + CALLED) == "library-release"
+    assert first(PAIR, CALLED + "\n" + REFUSED.format(words)) != "library-release"  # it failed before, not by this
+    assert first(PAIR, REFUSED.format("another") + CALLED) != "library-release"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "total", "cause"), [(2, "1.0", "missing-accelerator"), (1, "1.0", "absent-ranks"), (2, "2.0", None)]
+)
+def test_nodes_that_joined_ray_with_too_few_accelerators_lack_them(nodes: int, total: str, cause: str | None) -> None:
+    text = PLACE + "".join(map(COUNTED.format, range(nodes))) + DEMAND.format(total)
+    if cause:
+        assert first(PAIR, text) == cause
+    else:
+        assert not named(PAIR, text, "missing-accelerator")
+
+
+@pytest.mark.parametrize(
+    ("facts", "old"),
+    [
+        ("Nvidia driver version: 470.57.02\nCUDA used to build PyTorch: 12.1\n", True),
+        (
+            "| NVIDIA-SMI 515.65  Driver Version: 515.65.01  CUDA Version: 11.7 |\nNCCL version 2.21.5+cuda12.4\n",
+            True,
+        ),
+        ("Nvidia driver version: 535.104.05\nCUDA used to build PyTorch: 12.6\n", False),  # one major release
+        ("Nvidia driver version: 570.86.10\nCUDA runtime version: 13.0.48\n", True),
+        ("Nvidia driver version: 470.57.02\nCUDA used to build PyTorch: 11.8\n", False),
+        ("Nvidia driver version: Could not collect\nCUDA used to build PyTorch: 12.1\n", False),
+        ("Nvidia driver version: 470.57.02\nCUDA used to build PyTorch: None\n", False),
+    ],
+)
+def test_a_driver_before_the_cuda_of_the_program_may_be_the_cause(facts: str, old: bool) -> None:
+    assert named(H100, facts + FAILED, "driver-release") is old
+    assert (first(H100, facts + FAILED) == "driver-release") is old
+
+
+def test_a_store_that_closes_on_one_node_is_of_another_job() -> None:
+    assert first(H100, f"RuntimeError: Broken pipe\n{LOST}") == "port-in-use"
+    assert not named(PAIR, f"RuntimeError: Broken pipe\n{LOST}", "port-in-use")  # the first node may have ended
+    assert not named(H100, LOST, "port-in-use")
+
+
+def test_a_login_by_a_name_that_ssh_cannot_resolve_is_of_the_name() -> None:
+    assert (
+        first(PAIR, f"ssh: Could not resolve hostname node-7: Name or service not known\n{LOGIN}") == "name-resolution"
+    )
+    assert first(PAIR, f"root@node-7: Permission denied (publickey).\n{LOGIN}") == "remote-login"
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        (
+            "[/x/gloo/tcp/socket.cc:142] rv != -1. -1 vs -1. connect: Network is unreachable",
+            "wrong-interface",
+        ),
+        (
+            "h:1:2 [0] NCCL WARN Call to recv from 10.1.2.3<50412> failed : Connection timed out",
+            "unreachable-peer",
+        ),
+    ],
+)
+def test_an_error_of_the_system_tells_a_route_from_a_connection_that_was_made(line: str, cause: str) -> None:
+    assert first(PAIR, f"RuntimeError: {line}") == cause
+    assert named(PAIR, f"RuntimeError: {line}", "wrong-interface") is (cause == "wrong-interface")
+
+
+def test_a_server_without_a_route_is_no_interface_of_ranks() -> None:
+    line = "Failed to connect to https://huggingface.co/api/models: Network is unreachable"
+    assert first(PAIR, f"RuntimeError: {line}") == "outside-server"
+
+
+def test_a_device_of_gdrcopy_that_is_missing_may_be_one_that_the_container_lacks() -> None:
+    text = "ls: cannot access '/dev/gdrdrv': No such file or directory"
+    assert first(H100, text) == "gpudirect-refused"
+    assert named(H100, text, "container-permission")
+    assert not named(H100, "crw-rw-rw- 1 root root 230, 0 Sep 14 16:19 /dev/gdrdrv", "container-permission")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("Since CUDA.jl v3.8.2 the run fails, with v3.8.1 all works fine.", True),
+        ("Worked in 0.26.0, crashes in 0.27.1", True),
+        ("With 1.5 GB it works, and with 2.5 GB it fails", False),  # amounts
+        ("Rank 0 on 10.0.0.1 works, but 10.0.0.2 hangs", False),  # addresses
+        ("It fails with 2.18.1, and with 2.19.3 it fails, too", False),
+    ],
+)
+def test_one_of_two_releases_that_works_is_a_release_with_a_fault(line: str, told: bool) -> None:
+    assert (first(H100, f"signal (11): Segmentation fault\n{line}") == "library-release") is told
