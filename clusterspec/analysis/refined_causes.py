@@ -62,6 +62,10 @@ def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause
             yield Cause("storage-fault", evidence, _MAPPED, STRONG)
             yield Cause("host-memory-full", evidence, STEP_OF["host-memory-full"], WEAK)
             yield replace(cause, weight=min(cause.weight, GIVEN))
+        elif cause.name == "packet-loss" and _loses_requests(run):
+            text, line = run.log_lines("loss-counter")[0]
+            evidence = f"line {line} of the log: {text}, on a fabric whose requests are not answered"
+            yield replace(cause, weight=STRONG, evidence=evidence)
         elif _is_told_otherwise(run, cause):
             yield replace(cause, weight=min(cause.weight, GIVEN))
         else:
@@ -69,10 +73,19 @@ def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause
     yield from _held_rendezvous(run)
 
 
+def _loses_requests(run: PlacedRun) -> bool:
+    """Whether a fabric of Ethernet counts lost packets, and requests of NICs are not answered: each alone is common."""
+    fabric = run.cluster.scale_out
+    on_ethernet = fabric is not None and fabric.technology.family == "roce"
+    return on_ethernet and bool(run.log_lines("loss-counter")) and bool(run.log_lines("unreachable"))
+
+
 def _is_told_otherwise(run: PlacedRun, cause: Cause) -> bool:
-    """Whether ssh or Ray print a more likely cause: a login fails by the name of its host if ssh cannot resolve it
+    """Whether other lines print a more likely cause: a login fails by the name of its host if ssh cannot resolve it
     (thu-coai/EVA issue 4).
     """
+    if cause.name == "unreachable-peer" and _loses_requests(run):
+        return True
     if cause.name == "remote-login" and _FAILED_COMMAND in cause.evidence:
         return any(text.startswith("ssh: ") for text, _ in run.log_lines("name"))
     counted = run.log_lines("scarce-devices")

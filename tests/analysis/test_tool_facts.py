@@ -103,6 +103,41 @@ def test_a_server_without_a_route_is_no_interface_of_ranks() -> None:
     assert first(PAIR, f"RuntimeError: {line}") == "outside-server"
 
 
+ROCE = (
+    "{accelerator: h100-sxm, accelerators_per_node: 8, nodes: 2, scale_up: {topology: switched, domain: 8}, "
+    "scale_out: {technology: roce-v2, nic_bandwidth: 400 Gb/s, nics_per_node: 8, switch_ports: 64}}"
+)
+UNANSWERED = (
+    "h:1:2 [0] NCCL WARN NET/IB : Got completion from peer 10.0.1.2<4> with status=12 opcode=0 vendor err 129\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("machine", "lines", "cause"),
+    [
+        (ROCE, UNANSWERED + "rx_discards_phy: 119233", "packet-loss"),
+        (ROCE, UNANSWERED + "rx_discards_phy: 0", "unreachable-peer"),
+        (PAIR, UNANSWERED + "rx_discards_phy: 119233", "unreachable-peer"),  # InfiniBand loses none by congestion
+    ],
+)
+def test_requests_without_an_answer_are_lost_where_the_fabric_counts_losses(
+    machine: str, lines: str, cause: str
+) -> None:
+    assert first(machine, lines) == cause
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("Failed to resolve CUDA function cuMemGetHandleForAddressRange (last error: 0, result: 1)", "driver-release"),
+        ("Failed to resolve libgdrapi.so symbol(s): gdr_pin_buffer_v2", "library-release"),
+        ("Failed to resolve node-7", "name-resolution"),
+    ],
+)
+def test_a_symbol_that_is_not_resolved_is_no_name_of_a_host(text: str, cause: str) -> None:
+    assert first(PAIR, f"h:1:2 [0] nccl_net_ofi_init:9 NCCL WARN NET/OFI {text}") == cause
+
+
 def test_a_device_of_gdrcopy_that_is_missing_may_be_one_that_the_container_lacks() -> None:
     text = "ls: cannot access '/dev/gdrdrv': No such file or directory"
     assert first(H100, text) == "gpudirect-refused"
