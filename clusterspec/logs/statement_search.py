@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 
+from clusterspec.logs.announced_addresses import doubled_route, unannounced_address
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.build_lines import BUILD_PATTERNS
 from clusterspec.logs.catalogued_messages import MESSAGE, xid_patterns
@@ -342,6 +343,8 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
         "ample-shm": ample_shared_memory,
+        "unannounced-address": unannounced_address,
+        "doubled-route": doubled_route,
         "called-option": called_option,
         "scarce-devices": scarce_devices,
         "old-driver": old_driver,

@@ -133,6 +133,10 @@ programs print them; for a benchmark with a result also the share of the predict
   a store that another job holds, and connections that were made before they failed. One stays missed (a kernel that the
   accelerators are too old for, of which only an Xid tells); JuliaGPU/CUDA.jl issue 1398 has the cause of other rows of
   its kind, a release of a library, rather than a fault of a release as was written down.
+- `AN2` (2026-11-30): 15 more by seven other queries (engines on several nodes, Ray, DDP, Slurm, device plugins, HCCL,
+  checkpoints), drawn after AN1 was mended: 11 were named first and 12 at all before anything was changed, none was
+  refused. Not known were addresses that no rank announces, shards that do not cover a tensor, releases in parentheses,
+  and workers of a loader that are created anew.
 
 The places of AF1 to AM3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
