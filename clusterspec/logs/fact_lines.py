@@ -100,6 +100,7 @@ FACT_PATTERNS = (
     ("few-cores", re.compile(r"(\bsuggested max number of worker in current system is [12](?![0-9]))")),
     # a limit below 10 MB as the kernel and as shells print it (proc(5), `ulimit -a`)
     ("low-memlock", re.compile(r"(\bMax locked memory {1,24}[0-9]{1,7} {1,24}[0-9a-z]{1,20} {1,24}bytes)")),
+    ("low-memlock", re.compile(r"(\bulimit: max locked memory: cannot modify limit)")),  # bash, a hard limit below it
     ("low-memlock", re.compile(r"(\bmax locked memory {1,24}\(kbytes, -l\) {1,4}[0-9]{1,4}(?![0-9]))")),
     # Ray, without the lines below it (gpustack/gpustack issue 2691)
     ("releases", re.compile(r"(\bRuntimeError: Version mismatch)(?!: )")),

@@ -24,7 +24,7 @@ _TEXTS = {
     r"[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
     "ENOSPC": r"[Nn]o space left on device",
     "EOPNOTSUPP": r"[Oo]peration not supported|\bCUDA_ERROR_NOT_SUPPORTED\b|"
-    r"[Ff]unction not implemented|[Pp]rotocol not supported|[Uu]nknown error 524\b|\berrno:? 524\b",
+    r"[Ff]unction not implemented|[Pp]rotocol not supported|[Uu]nknown error 524\b|\berrno:? 524\b|\breturned 38: ",
     "EAFNOSUPPORT": r"[Aa]ddress family not supported",
     "EADDRINUSE": r"[Aa]ddress already in use",
     "EADDRNOTAVAIL": r"[Cc]annot assign requested address",

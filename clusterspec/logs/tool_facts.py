@@ -1,5 +1,5 @@
 """Facts that several lines of tools state together: an option that a called program lacks, accelerators that Ray has
-and is asked for, and a driver that is older than the CUDA of the program needs.
+and is asked for, a limit that a shell was asked for, and a driver that is older than the CUDA of the program needs.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ _DEMAND = re.compile(r"\{'GPU': ([0-9.]{1,6})[^{}]{0,80}\} ?\* ?([0-9]{1,6})")
 """A demand that is pending, and how many times."""
 _NODE = re.compile(r"^\s{0,8}([0-9]{1,6}) node_[0-9a-f]{16,64}\s*$")
 """A node that is active."""
+_ASKED = re.compile(r"^\s{0,8}(?:\S{0,60}[$#%>] ?)?(?:sudo )?ulimit -l\s*$")
+"""A shell that is asked for its limit of locked memory."""
+_ANSWER = re.compile(r"^\s{0,8}([0-9]{1,4})\s*$")
+"""A limit in kB, below 10 MB."""
 _DRIVER = re.compile(
     r"^(?:.{0,24}\b)?[Nn](?:vidia|VIDIA) [Dd]river [Vv]ersion: ([3-9][0-9]{2})\.[0-9]"
     r"|\bDriver Version: ([3-9][0-9]{2})\."
@@ -83,6 +87,23 @@ def scarce_devices(text: str) -> tuple[str, int] | None:
 def active_nodes(text: str) -> int:
     """The nodes in the text of `scarce_devices`."""
     return int(text.partition(" ")[0])
+
+
+def low_limit(text: str) -> tuple[str, int] | None:
+    """A limit of locked memory below 10 MB that a shell was asked for, with its line; None otherwise.
+
+    >>> low_limit("$ ulimit -l\\n64")
+    ('ulimit -l is 64 kB', 2)
+    >>> low_limit("$ ulimit -l\\nunlimited")
+    """
+    if "ulimit -l" not in text:
+        return None
+    lines = [line[:LONGEST] for line in lines_of(text)]
+    asked = (number for number, line in enumerate(lines, 1) if _ASKED.match(line))
+    answers = (
+        (match, number + 1) for number in asked for line in lines[number : number + 1] if (match := _ANSWER.match(line))
+    )
+    return next(((f"ulimit -l is {match[1]} kB", number) for match, number in answers), None)
 
 
 def old_driver(text: str) -> tuple[str, int] | None:

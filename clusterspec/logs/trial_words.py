@@ -202,7 +202,7 @@ PARTS: tuple[tuple[str, str], ...] = (
     (
         "driver",
         r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel ){0,4}(?:drivers?|kernel modules?)\b|\bnvidia-open\b"
-        r"|\b[Nn][Vv][Ii][Dd][Ii][Aa][- ][3-9][0-9]{2}\.[0-9]{2,3}\b"
+        r"|[a-z]-dkms\b|\b[Nn][Vv][Ii][Dd][Ii][Aa][- ][3-9][0-9]{2}\.[0-9]{2,3}\b"
         r"|\b[4-6][0-9]{2}\.[0-9]{2,3}\.[0-9]{2}\b",
     ),
     ("nic-firmware", r"\bfirmware\b|\bfw\b"),

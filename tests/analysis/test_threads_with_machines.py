@@ -137,6 +137,12 @@ programs print them; for a benchmark with a result also the share of the predict
   checkpoints), drawn after AN1 was mended: 11 were named first and 12 at all before anything was changed, none was
   refused. Not known were addresses that no rank announces, shards that do not cover a tensor, releases in parentheses,
   and workers of a loader that are created anew.
+- `AN3` (2026-11-30): 15 more by eleven other queries (perftest, RCCL, EFA, memory of hosts and locked memory, Slurm,
+  UCX, Ray), drawn after AN2 was mended: 11 were named first and 12 at all before anything was changed, none was
+  refused. Not known were a limit that a shell prints, packages of modules of the kernel, and the number that a call
+  returned beside another text. openucx/ucx issue 4770 was written down as `mixed-releases`, which are those of ranks:
+  its library and its module of the kernel are of two. One stays late, whose error says nothing of its reason
+  (xorbitsai/inference issue 2945).
 
 The places of AF1 to AM3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).

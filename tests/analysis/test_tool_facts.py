@@ -157,3 +157,53 @@ def test_a_device_of_gdrcopy_that_is_missing_may_be_one_that_the_container_lacks
 )
 def test_one_of_two_releases_that_works_is_a_release_with_a_fault(line: str, told: bool) -> None:
     assert (first(H100, f"signal (11): Segmentation fault\n{line}") == "library-release") is told
+
+
+PINNED = "RuntimeError: Unable to pin host memory with error code: -1\n"
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ("$ ulimit -l\n64", True),
+        ("root@pod:/# ulimit -l\n8192", True),
+        ("bash: ulimit: max locked memory: cannot modify limit: Operation not permitted", True),
+        ("$ ulimit -l\nunlimited", False),
+        ("$ ulimit -l\n65536000", False),
+        ("$ ulimit -n\n1024", False),
+    ],
+)
+def test_a_low_limit_that_a_shell_prints_is_of_locked_memory(limit: str, told: bool) -> None:
+    assert (first(H100, f"{PINNED}{limit}\n") == "locked-memory") is told
+
+
+@pytest.mark.parametrize(
+    ("call", "cause"),
+    [
+        ("ibv_exp_query_device(mlx5_0) returned 38: No space left on device", "library-release"),
+        ("ibv_query_device(mlx5_0) returned 38: Function not implemented", "library-release"),
+        ("ibv_create_cq(cqe=4096) failed: No space left on device", "nic-limit"),
+    ],
+)
+def test_the_number_that_a_call_returned_tells_more_than_the_text_beside_it(call: str, cause: str) -> None:
+    assert first(PAIR, f"[1581627489.21] [h1:195530:0]       ib_verbs.h:84   UCX  ERROR {call}\n") == cause
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("After amdgpu-dkms was installed on the host, the invalid device pointer is gone.", True),
+        ("I reinstalled amdgpu-dkms and that did the trick.", True),
+        ("Installing nvidia-dkms-570 on the host solved it.", True),
+        ("Reinstalled amdgpu-dkms, same error.", False),
+    ],
+)
+def test_a_package_of_a_module_of_the_kernel_is_a_driver(change: str, told: bool) -> None:
+    assert (first(H100, f"[rank0]: HIP failure: 'invalid device pointer'\n{change}\n") == "driver-release") is told
+
+
+def test_the_directory_of_packages_in_a_trace_tells_of_no_release() -> None:
+    path = "/usr/local/lib/python3.10/dist-packages/sglang/srt/distributed/pynccl_wrapper.py"
+    trace = f'  File "{path}", line 284, in NCCL_CHECK\nRuntimeError: NCCL error: unhandled system error\n'
+    assert not named(PAIR, trace, "library-release")
+    assert named(PAIR, trace, "shared-memory")
