@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STATED
+from clusterspec.logs.announced_addresses import announced_hosts
 from clusterspec.results.diagnosis import Cause
 
 _OTHER = re.compile(r"\b(?!127\.)[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
@@ -16,6 +17,10 @@ _PROBE = "VLLM_HOST_IP of every rank, or --net=host: the container has no route 
 _PEERS = (
     "show_gids on both nodes, and ib_write_bw between that pair; a list of NICs for each (NCCL_IB_HCA, --ib-device)"
 )
+_ROUTES = (
+    "run ip route get PEER on every node: give the interfaces networks (netmasks) that do not overlap, or unlike "
+    "metrics, and set NCCL_SOCKET_IFNAME to one of them"
+)
 
 
 def address_causes(run: PlacedRun) -> Iterator[Cause]:
@@ -24,6 +29,7 @@ def address_causes(run: PlacedRun) -> Iterator[Cause]:
     Published: vllm-project/vllm issues 19543 (a loopback for two nodes) and 2857 (a host without a route, which a
     program asks for its own address), kvcache-ai/Mooncake issue 2467 (the NIC of another network).
     """
+    yield from _other_interfaces(run)
     failed = run.log_lines("rendezvous", "refused", "cluster-store", "unreachable")
     several = failed and run.group.nodes > 1
     for text, line in (
@@ -39,3 +45,14 @@ def address_causes(run: PlacedRun) -> Iterator[Cause]:
     for text, line in run.log_lines("unlike-pair")[:1] if run.log_lines("unreachable") else ():
         evidence = f"line {line} of the log: {text}: NICs with different names, typical of two networks"
         yield Cause("wrong-interface", evidence, _PEERS, GIVEN)
+
+
+def _other_interfaces(run: PlacedRun) -> Iterator[Cause]:
+    """Another interface than ranks announce: an address that none of all nodes announces, or a network with two routes
+    (NVIDIA/nccl issue 1581).
+    """
+    for text, line in run.log_lines("unannounced-address"):
+        if run.group.nodes > 1 and announced_hosts(text) >= run.group.nodes:
+            yield Cause("wrong-interface", f"line {line} of the log: {text}", _ROUTES, STATED)
+    for text, line in run.log_lines("doubled-route") if run.group.nodes > 1 else ():
+        yield Cause("wrong-interface", f"line {line} of the log: {text}", _ROUTES, GIVEN)

@@ -27,6 +27,10 @@ _DEVICES = {
         "ls -ln /dev/kfd /dev/dri /dev/nvidia* within the container, and id: docker run --device=/dev/kfd "
         "--device=/dev/dri --group-add of the group that owns them, or --gpus all"
     ),
+    "exchange": (
+        "check that the host of that address is up; the connection was made before: look for a firewall or an address "
+        "translation between the nodes that ends idle connections, and for lost packets (ss -ti)"
+    ),
     "provider": (
         "fi_info -v within the job: the provider, its attributes and its release; on Slingshot the key of the job: "
         "SLINGSHOT_VNIS of every rank, srun --network=single_node_vni, mpirun --prtemca ras_base_launch_orted_on_hn 1"
@@ -110,6 +114,11 @@ CALLS: dict[tuple[str, str], tuple[tuple[str, float], ...]] = {
     ("bind", "EADDRNOTAVAIL"): (("wrong-interface", STRONG), ("invalid-setting", WEAK)),
     ("connect", "bridge"): (("wrong-interface", STATED), ("unreachable-peer", GIVEN)),
     ("connect", "EAFNOSUPPORT"): (("wrong-interface", STRONG),),
+    # connect(2): the host itself has no route to that network, such as one that its interface does not join
+    ("connect", "ENETUNREACH"): (("wrong-interface", STRONG), ("unreachable-peer", GIVEN)),
+    # NVIDIA/nccl issue 1619: what was connected before, and no longer answers, as with a firewall that drops idle
+    # connections
+    ("exchange", "ETIMEDOUT"): (("unreachable-peer", STRONG),),
     ("multicast", "EPERM"): (("fabric-manager", STRONG),),
     ("multicast", "EINVAL"): (("fabric-manager", STRONG),),
     ("multicast", "EOPNOTSUPP"): (("fabric-manager", STRONG),),

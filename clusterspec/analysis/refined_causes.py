@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
+from clusterspec.logs.tool_facts import active_nodes
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -19,6 +20,13 @@ _DRIVER = (
 )
 _BUS_ERROR = "insufficient shared memory"
 """What PyTorch supposes of a bus error of a worker (`torch/utils/data/_utils/signal_handling.py`)."""
+_FAILED_COMMAND = "returned non-zero exit status 255"
+"""What Python prints of a login that failed for any reason (ssh(1): status 255)."""
+_CLOSED = ("Broken pipe", "Connection reset")
+_OWN_STORE = (
+    "start each job by torchrun --standalone, or with its own --rdzv-endpoint=localhost:0: jobs on one node that name "
+    "one port share the store of the first, and lose it when that job ends"
+)
 _MAPPED = (
     "run dmesg | grep -i -E 'sigbus|i/o error"
     "|nfs' on that host; check whether a file that the loader maps is replaced or "
@@ -54,5 +62,49 @@ def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause
             yield Cause("storage-fault", evidence, _MAPPED, STRONG)
             yield Cause("host-memory-full", evidence, STEP_OF["host-memory-full"], WEAK)
             yield replace(cause, weight=min(cause.weight, GIVEN))
+        elif cause.name == "packet-loss" and _loses_requests(run):
+            text, line = run.log_lines("loss-counter")[0]
+            evidence = f"line {line} of the log: {text}, on a fabric whose requests are not answered"
+            yield replace(cause, weight=STRONG, evidence=evidence)
+        elif _is_told_otherwise(run, cause):
+            yield replace(cause, weight=min(cause.weight, GIVEN))
         else:
             yield cause
+    yield from _held_rendezvous(run)
+
+
+def _loses_requests(run: PlacedRun) -> bool:
+    """Whether a fabric of Ethernet counts lost packets, and requests of NICs are not answered: each alone is common."""
+    fabric = run.cluster.scale_out
+    on_ethernet = fabric is not None and fabric.technology.family == "roce"
+    return on_ethernet and bool(run.log_lines("loss-counter")) and bool(run.log_lines("unreachable"))
+
+
+def _is_told_otherwise(run: PlacedRun, cause: Cause) -> bool:
+    """Whether other lines print a more likely cause: a login fails by the name of its host if ssh cannot resolve it
+    (thu-coai/EVA issue 4).
+    """
+    if cause.name == "unreachable-peer" and _loses_requests(run):
+        return True
+    if cause.name == "remote-login" and _FAILED_COMMAND in cause.evidence:
+        return any(text.startswith("ssh: ") for text, _ in run.log_lines("name"))
+    counted = run.log_lines("scarce-devices")
+    return bool(counted) and cause.name == _less_likely_absence(run, counted[0][0])
+
+
+def _less_likely_absence(run: PlacedRun, counted: str) -> str:
+    """The less likely one of two causes of too few accelerators: nodes that did not join, or accelerators that joined
+    nodes do not count.
+    """
+    return "absent-ranks" if active_nodes(counted) >= run.cluster.nodes else "missing-accelerator"
+
+
+def _held_rendezvous(run: PlacedRun) -> Iterator[Cause]:
+    """The lost store of a rendezvous on a machine of one node: the launcher of that node holds the store itself, unless
+    another job on the node holds it, and ended (wenet-e2e/wespeaker issue 171).
+    """
+    lost = [line for text, line in run.log_lines("rendezvous") if "C10d store has failed" in text]
+    closed = [line for text, line in run.log_lines("peer-ended") if text.startswith(_CLOSED)]
+    if run.cluster.nodes == 1 and lost and closed and closed[0] <= lost[0]:
+        evidence = f"line {lost[0]} of the log: the store of the launch closed, which another job on this node may hold"
+        yield Cause("port-in-use", evidence, _OWN_STORE, STRONG)

@@ -24,6 +24,18 @@ DEVICES_OF_CONTAINER = (
 """containers/crun issue 1802, NVIDIA/nvidia-docker issue 1730."""
 PROGRAM = "run which PROGRAM and echo $PATH within the job on every node; install it there, or add its directory"
 """flashinfer-ai/flashinfer issue 1781."""
+TOOL = (
+    "run that program with --version in the image of the ranks: another package has the option (hostname -I is of "
+    "Debian's hostname, not of inetutils or busybox)"
+)
+"""deepspeedai/DeepSpeed issues 826 and 6497."""
+RESOURCES = "run ray list nodes --detail and nvidia-smi -L on each node; start ray with --num-gpus where it counts none"
+"""gpustack/gpustack issue 5509."""
+COPY = (
+    "run lsmod | grep gdrdrv and ls -l /dev/gdrdrv on the host; with both, give it to the container: docker run "
+    "--device=/dev/gdrdrv"
+)
+"""NVIDIA/gdrcopy issue 138."""
 TARGET = (
     "print env of every rank, and check the variables that name its coordinator or its workers "
     "(TPU_WORKER_HOSTNAMES, MASTER_ADDR)"

@@ -151,8 +151,12 @@ _CLAUSE = re.compile(
 )
 _OF_PEOPLE = frozenset({"change", "symptom"})
 """Roles of terms that programs do not print: what was done before, and what a person notices."""
-_RELEASE_OF_ERROR = re.compile(r"\bNCCL error in: \S{1,200}|, NCCL version [0-9.]{3,12}")
-"""The place and the release that PyTorch adds to any error of NCCL (`torch/csrc/distributed/c10d/NCCLUtils.hpp`)."""
+_RELEASE_OF_ERROR = re.compile(
+    r"\bNCCL error in: \S{1,200}|, NCCL version [0-9.]{3,12}|/(?:site|dist)-packages/|\bunhandled system error"
+)
+"""The place and the release that PyTorch adds to any error of NCCL (`torch/csrc/distributed/c10d/NCCLUtils.hpp`), the
+directory of packages of a trace, and NCCL's words for any error of the system.
+"""
 _ADDRESS = re.compile(r"https?://\S{1,400}")
 """An address that a person quotes, whose words are not of the report."""
 _COMMAND = re.compile(

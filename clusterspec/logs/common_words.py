@@ -69,7 +69,7 @@ SUGGESTIONS = (
         "outside-server",
         r"\bawscrt::|\bAWS_(?:ERROR|IO)_[A-Z_]{3,60}\b"
         r"|\b[Nn]etwork (?:connectivity|access) is (?:disabled|not available)\b"
-        r"|\b[Ff]ailed to fetch\b.{0,40}\bhttps?://",
+        r"|\b[Ff]ailed to fetch\b.{0,40}\bhttps?://|\bconnect to https?://[\w.-]{1,80}\.(?:com?|io|org|ai|cn|net)\b",
     ),
     # a program that a launcher does not find: uv, runc, programs in Go
     ("library-release", r"\b[Ff]ailed to (?:spawn|exec(?:ute)?): |\bfork/exec /\S{1,200}: no such file or directory"),
@@ -166,9 +166,9 @@ SUGGESTIONS = (
     ("outside-server", r"[Ff]ailed to pull (?:and unpack )?image|\bErrImagePull\b|pull access denied|toomanyrequests"),
     (
         "name-resolution",
-        r"[Rr]esolve[sd]? to ['\"]?127\."
-        r"|(?:not|n't|to) resolve(?! reference)|[Uu]nknown host|name resolution|[Nn]ame or service"
-        r"|nodename nor servname|no such host|gaierror",
+        r"[Rr]esolve[sd]? to ['\"]?127\.|[Uu]nknown host|name resolution|[Nn]ame or service|nodename nor servname|"
+        r"(?:not|n't|to) resolve(?! reference| \S{0,40} ?(?:function|symbol|API|module|import|dependenc))|"
+        r"no such host|gaierror",
     ),
     ("unstable-link", r"\b(?:[Ll]ink|[Pp]ort)s? (?:is |are |went |status .{0,12})?(?:down|DOWN)\b"),
     (

@@ -35,6 +35,8 @@ FACT_PATTERNS = (
             r"(\b(?:loads?|ha(?:s|ve)|with) no [`']?(?:nvidia[-_]peermem|nv_peer_mem|ib_peer_mem|amdp2p|peer_?mem)\b)"
         ),
     ),
+    # gdrcopy's device, as tools of a shell miss it
+    ("copy-device", re.compile(r"((?:cannot (?:access|open|stat)|open\w{0,6}).{0,8}/dev/gdrdrv.{0,60})")),
     # memory with a handle of the fabric, which a process may create with a channel of IMEX alone (CUDA driver API,
     # `CU_MEM_HANDLE_TYPE_FABRIC`; microsoft/mscclpp issue 467, kvcache-ai/Mooncake issue 1297)
     (
@@ -98,6 +100,7 @@ FACT_PATTERNS = (
     ("few-cores", re.compile(r"(\bsuggested max number of worker in current system is [12](?![0-9]))")),
     # a limit below 10 MB as the kernel and as shells print it (proc(5), `ulimit -a`)
     ("low-memlock", re.compile(r"(\bMax locked memory {1,24}[0-9]{1,7} {1,24}[0-9a-z]{1,20} {1,24}bytes)")),
+    ("low-memlock", re.compile(r"(\bulimit: max locked memory: cannot modify limit)")),  # bash, a hard limit below it
     ("low-memlock", re.compile(r"(\bmax locked memory {1,24}\(kbytes, -l\) {1,4}[0-9]{1,4}(?![0-9]))")),
     # Ray, without the lines below it (gpustack/gpustack issue 2691)
     ("releases", re.compile(r"(\bRuntimeError: Version mismatch)(?!: )")),

@@ -189,6 +189,7 @@ OF_DEVICES = ("power-cap", "resting-link")
 STATING = frozenset(
     {
         "cache-starved",
+        "called-option",
         "data-wait",
         "failing-nic",
         "preparing",
@@ -196,6 +197,7 @@ STATING = frozenset(
         "slow-peer-access",
         "stalled-peer-access",
         "reverse-name",
+        "scarce-devices",
         "store-wait",
         "unlike-links",
         "unseen-by-program",

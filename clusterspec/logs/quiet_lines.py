@@ -35,6 +35,7 @@ _HARMLESS = re.compile(
     r"|failed to find checkpoint \S{1,400} in wandb|Failed to inspect checkpoint in \S{1,400}: "
     r"|^libfabric:\S{1,120}<warn> .{0,80}\bnot supported\s{0,8}$"
     r"|Error retrieving safetensors: '\S{1,400} is not a safetensors repo"
+    r"|: Could not collect\s{0,8}$"
     r"|nthreads cannot be larger than environment variable \"NUMEXPR_MAX_THREADS\""
 )
 """Errors that their own documents call harmless, or that a host or a program prints at each start. They are about
@@ -44,7 +45,8 @@ event (drivers/acpi/apei/ghes.c). Others are about libraries that are already re
 stream_executor), kinds of memory for which a host has no library (libfabric, `src/hmem.c`), and features that a
 provider does not offer. The rest are about a checkpoint that is only on disk or does not exist before the first start
 (Megatron-LM, `wandb_utils.py`, `megatron/post_training/checkpointing.py`), a format of weights that a hub does not have
-(vLLM, `transformers_utils`), and more threads than a limit, which then applies (pydata/numexpr, `numexpr/utils.py`).
+(vLLM, `transformers_utils`), facts that a host has no tool for (PyTorch, `collect_env.py`), and
+more threads than a limit, which then applies (pydata/numexpr, `numexpr/utils.py`).
 """
 
 

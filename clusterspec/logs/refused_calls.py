@@ -24,7 +24,7 @@ _TEXTS = {
     r"[Ii]nvalid resource handle|hsa_status: 4097|\bRC: -22\b",
     "ENOSPC": r"[Nn]o space left on device",
     "EOPNOTSUPP": r"[Oo]peration not supported|\bCUDA_ERROR_NOT_SUPPORTED\b|"
-    r"[Ff]unction not implemented|[Pp]rotocol not supported|[Uu]nknown error 524\b|\berrno:? 524\b",
+    r"[Ff]unction not implemented|[Pp]rotocol not supported|[Uu]nknown error 524\b|\berrno:? 524\b|\breturned 38: ",
     "EAFNOSUPPORT": r"[Aa]ddress family not supported",
     "EADDRINUSE": r"[Aa]ddress already in use",
     "EADDRNOTAVAIL": r"[Cc]annot assign requested address",
@@ -85,6 +85,7 @@ CALLS = {
     ),
     "shm": r"\bshm_?(?:open|get)\b|/dev/shm\b|\bshared memory\b",
     "bind": r"\b(?:[Bb]ind|[Ll]isten)(?:ing)?\b",
+    "exchange": r"\b[Cc]all to (?:recv|send)\w{0,4}\b|\b(?:recv|send|readv|writev|recvmsg|sendmsg): [Cc]onnection\b",
     "connect": r"\b[Cc]onnect(?:ion|ing|ed)?\b|\bdial tcp\b|\bsocket(?:StartConnect|PollConnect)\b",
 }
 """What a program was doing, in the words of the libraries below it; the narrower before the wider."""
@@ -107,7 +108,8 @@ TELLING = {
     "lock": ("ENOMEM", "EPERM", "EAGAIN"),
     "shm": ("ENOSPC", "ENOENT", "EACCES", "EPERM", "ENOMEM"),
     "bind": ("EADDRINUSE", "EADDRNOTAVAIL"),
-    "connect": ("bridge", "EAFNOSUPPORT"),
+    "exchange": ("ETIMEDOUT",),
+    "connect": ("bridge", "EAFNOSUPPORT", "ENETUNREACH"),
 }
 """The errors of each call that identify a cause."""
 _BRIDGE = re.compile(
@@ -122,6 +124,8 @@ issue 192).
 _ERROR = re.compile("|".join(f"(?P<{name}>{words})" for name, words in ERRORS.items()))
 _CALL = {name: re.compile(words) for name, words in CALLS.items()}
 _QUIET = re.compile(r"\bDEBUG\b|\bTRACE\b|\bcannot (?:remove|stat|access)\b")
+_OF_A_SERVER = re.compile(r"https?://|HTTPS?Connection|\burllib3\b|\bport (?:80|443)\b|:(?:80|443)\b")
+"""Words of a client of a server outside the cluster."""
 _RETRIED = re.compile(r", retrying\b")
 _NEXT_ADDRESS = re.compile(r"client socket cannot be initialized to connect to ")
 """A warning of PyTorch, which goes on with the next address of the name (pytorch/pytorch 1c94016e,
@@ -181,6 +185,6 @@ def refused_call(line: str) -> tuple[str, str] | None:
     name = str(error.lastgroup)
     if call == "connect" and _BRIDGE.search(line):
         name = "bridge"
-    elif _RETRIED.search(line):
+    elif _RETRIED.search(line) or (call == "connect" and _OF_A_SERVER.search(line)):
         return None
     return (f"{CALL}{call} {name}", shown_line(line)) if name in TELLING[call] else None

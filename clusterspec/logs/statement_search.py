@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 
+from clusterspec.logs.announced_addresses import doubled_route, unannounced_address
 from clusterspec.logs.benchmark import Evidence
 from clusterspec.logs.build_lines import BUILD_PATTERNS
 from clusterspec.logs.catalogued_messages import MESSAGE, xid_patterns
@@ -55,6 +56,7 @@ from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import line_at, lines_of, shown_part, with_digits_as_zero
 from clusterspec.logs.told_rates import rate_statements
+from clusterspec.logs.tool_facts import called_option, low_limit, old_driver, scarce_devices
 from clusterspec.logs.trials import trial_statements
 from clusterspec.logs.unlike_hosts import unlike_statements
 from clusterspec.logs.unlike_ranks import uneven_statements
@@ -341,6 +343,12 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
         "ample-shm": ample_shared_memory,
+        "unannounced-address": unannounced_address,
+        "doubled-route": doubled_route,
+        "called-option": called_option,
+        "scarce-devices": scarce_devices,
+        "low-memlock": low_limit,
+        "old-driver": old_driver,
     }
     crashed = [Evidence(*part)] if (part := crashed_part(text)) else []
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))

@@ -115,7 +115,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"|\bgpu[-_]memory[-_]utilization\b|\bmem[-_]fraction[-_]static\b|\bmax[-_]model[-_]len\b",
     ),
     ("longer-limit", r"\b(?:increas|rais|longer|larger|higher|extend)\w{0,4} (?:\w{1,20} ){0,3}timeouts?\b"),
-    ("data-workers", r"\bnum_workers ?[=:]? ?(?:to )?0\b|--num[-_]workers[ =]0\b"),
+    ("data-workers", r"\bnum_workers ?[=:]? ?(?:to )?0\b|--num[-_]workers[ =]0\b|\bpersistent_workers\b"),
     ("equal-data", r"\bdrop_last\b|\bsame (?:number|amount) of (?:batches|samples|steps)\b"),
     ("unused-parameters", r"\bfind_unused_parameters\b"),
     ("shared-files", r"\bshared (?:file ?system|storage|directory)\b|\bdata[-_]cache[-_]path\b"),
@@ -202,7 +202,7 @@ PARTS: tuple[tuple[str, str], ...] = (
     (
         "driver",
         r"\b(?:NVIDIA |GPU |CUDA |amdgpu |open |kernel ){0,4}(?:drivers?|kernel modules?)\b|\bnvidia-open\b"
-        r"|\b[Nn][Vv][Ii][Dd][Ii][Aa][- ][3-9][0-9]{2}\.[0-9]{2,3}\b"
+        r"|[a-z]-dkms\b|\b[Nn][Vv][Ii][Dd][Ii][Aa][- ][3-9][0-9]{2}\.[0-9]{2,3}\b"
         r"|\b[4-6][0-9]{2}\.[0-9]{2,3}\.[0-9]{2}\b",
     ),
     ("nic-firmware", r"\bfirmware\b|\bfw\b"),

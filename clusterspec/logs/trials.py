@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from clusterspec.logs.blamed_things import blamed_things, blames
+from clusterspec.logs.opposed_releases import works_with_one_of_two
 from clusterspec.logs.outcomes import (
     BAD,
     GAIN,
@@ -286,8 +287,10 @@ def _has_an_outcome(line: str) -> bool:
 
 def trials_of_line(line: str) -> Iterator[Trial]:
     """The trials that the clauses of a line report; a clause without an outcome takes that of the next clause."""
-    if (both := _BOTH.search(line)) and len(line) <= MOST_WORDS and not _is_supposed(line):
-        part = next((name for name, words in _PARTS if words.search(both[0])), "library")
+    opposed = len(line) <= MOST_WORDS and not _is_supposed(line) and (_BOTH.search(line) or works_with_one_of_two(line))
+    if opposed:
+        named = line if opposed is True else opposed[0]
+        part = next((name for name, words in _PARTS if words.search(named)), "library")
         yield Trial(f"release of {part}", HELPED, line.strip())
         return
     before = ""

@@ -58,3 +58,32 @@ def test_an_address_that_does_not_serve_the_run_is_its_cause(text: str, first: s
 )
 def test_a_pair_of_unlike_nics_may_be_of_two_networks(peer: str, status: str, named: bool) -> None:
     assert ("wrong-interface" in _named(SLICE.format(peer=peer, status=status))) is named
+
+
+ANNOUNCED = "n{0}:7:7 [0] NCCL INFO Bootstrap : Using {1}:10.2.0.{0}<0>\n"
+REFUSED = "n2:7:9 [0] misc/socket.cc:484 NCCL WARN socketStartConnect: Connect to {}<41121> failed : No route to host\n"
+ROUTES = "10.2.0.0/16 dev {} proto kernel scope link src 10.2.3.4 metric 100\n"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "address", "first"),
+    [
+        ((1, 2), "10.3.0.1", "wrong-interface"),
+        ((1, 2), "10.2.0.1", "unreachable-peer"),  # the peer announced it
+        ((2,), "10.2.0.1", "unreachable-peer"),  # the log of one of two nodes
+    ],
+)
+def test_an_address_that_no_node_announces_is_of_another_interface(
+    hosts: tuple[int, ...], address: str, first: str
+) -> None:
+    text = "".join(ANNOUNCED.format(host, "ens1") for host in hosts) + REFUSED.format(address)
+    assert _named(text)[0] == first
+
+
+@pytest.mark.parametrize(("other", "told"), [("eno1", True), ("ens1", False)])
+def test_a_network_with_routes_over_two_interfaces_may_take_the_other_one(other: str, told: bool) -> None:
+    text = REFUSED.format("10.2.0.1") + ROUTES.format("ens1") + ROUTES.format(other)
+    found = read(PAIR, text, 16)
+    assert found is not None
+    wrong = next(cause for cause in found.causes if cause.name == "wrong-interface")
+    assert ("is reached by ens1 and by eno1" in wrong.evidence) is told

@@ -126,6 +126,24 @@ programs print them; for a benchmark with a result also the share of the predict
   fault were rightly refused. Faults that stand in the title alone were not read; they are since. Of the rows before
   AM1 seven moved back (three texts of no person to "unread", one to "named", three to "missed"), two to "first".
 
+- `AN1` (2026-11-30): 25 threads with output of a program and a stated cause, by 27 queries for NCCL, RCCL, EFA, UCX,
+  MPI, drivers, IMEX, DeepSpeed, Megatron-LM, engines, Ray, Slurm and containers, all of addresses that no table had, in
+  the form of their programs: 13 were named first and 17 at all before anything was changed, none was refused. Not known
+  were options that a called program lacks, accelerators that Ray does not count, drivers before the CUDA of a program,
+  a store that another job holds, and connections that were made before they failed. One stays missed (a kernel that the
+  accelerators are too old for, of which only an Xid tells); JuliaGPU/CUDA.jl issue 1398 has the cause of other rows of
+  its kind, a release of a library, rather than a fault of a release as was written down.
+- `AN2` (2026-11-30): 15 more by seven other queries (engines on several nodes, Ray, DDP, Slurm, device plugins, HCCL,
+  checkpoints), drawn after AN1 was mended: 11 were named first and 12 at all before anything was changed, none was
+  refused. Not known were addresses that no rank announces, shards that do not cover a tensor, releases in parentheses,
+  and workers of a loader that are created anew.
+- `AN3` (2026-11-30): 15 more by eleven other queries (perftest, RCCL, EFA, memory of hosts and locked memory, Slurm,
+  UCX, Ray), drawn after AN2 was mended: 11 were named first and 12 at all before anything was changed, none was
+  refused. Not known were a limit that a shell prints, packages of modules of the kernel, and the number that a call
+  returned beside another text. openucx/ucx issue 4770 was written down as `mixed-releases`, which are those of ranks:
+  its library and its module of the kernel are of two. One stays late, whose error says nothing of its reason
+  (xorbitsai/inference issue 2945).
+
 The places of AF1 to AM3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
 """
