@@ -1,0 +1,159 @@
+"""Tests use the records and functions of the program, not objects that stand for them.
+
+A stand-in has the attributes that a function read when its test was written. It keeps the test passing when a field is
+renamed or becomes optional. A record built directly, or `replace` of one of a real design, does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.test_architecture import dotted_name
+
+TESTS = Path(__file__).resolve().parent
+MADE = {
+    "SimpleNamespace",
+    "types.SimpleNamespace",
+    "object.__new__",
+    "Mock",
+    "MagicMock",
+    "mock.Mock",
+    "mock.MagicMock",
+}
+"""Calls that make an object with any attributes, or one of a class without its fields."""
+HINTS = re.compile(r"SimpleNamespace|object\.__new__|Mock|\btype\(|setattr\(")
+"""What stands in a file that may have stand-ins: its syntax tree is read."""
+LIBRARIES = {
+    "editor/test_site.py": "MkDocs",
+    "exchange/test_microbenchmarks.py": "PyTorch",
+    "report/test_page_setting.py": "WeasyPrint",
+}
+"""Files whose stand-ins are objects of a library."""
+LEFT: dict[str, int] = {
+    "analysis/test_cause_limits.py": 1,
+    "analysis/test_checked_points.py": 1,
+    "analysis/test_faults.py": 2,
+    "analysis/test_fleet_costs.py": 1,
+    "analysis/test_fleet_search.py": 1,
+    "analysis/test_influence.py": 1,
+    "analysis/test_laws_of_picks.py": 4,
+    "analysis/test_laws_of_sweeps.py": 1,
+    "analysis/test_merged_parts.py": 2,
+    "analysis/test_replica_loads.py": 3,
+    "analysis/test_rl_nodes.py": 10,
+    "analysis/test_simulated_traffic.py": 1,
+    "analysis/test_small_tables.py": 9,
+    "cli/test_bad_input.py": 1,
+    "cli/test_fixes.py": 1,
+    "cli/test_git.py": 2,
+    "cli/test_harmless_fixes.py": 8,
+    "cli/test_laws_of_trials.py": 3,
+    "cli/test_many_files.py": 10,
+    "cli/test_missing_libraries.py": 2,
+    "cli/test_parallel.py": 3,
+    "cli/test_small_parts.py": 6,
+    "cli/test_starting_layouts.py": 11,
+    "cli/test_written_files.py": 1,
+    "cluster/test_counted_nodes.py": 4,
+    "cost/measured/test_logs.py": 1,
+    "cost/memory/test_memory_parts.py": 2,
+    "cost/serving/test_compiled_sizes.py": 2,
+    "cost/serving/test_concurrency_laws.py": 2,
+    "cost/serving/test_equal_requests.py": 11,
+    "cost/serving/test_laws_of_medians.py": 1,
+    "cost/serving/test_load_laws.py": 4,
+    "cost/serving/test_mixed_waits.py": 8,
+    "cost/serving/test_replicas.py": 5,
+    "cost/test_laws_of_engines.py": 14,
+    "cost/test_part_classes.py": 1,
+    "exchange/test_lost_values.py": 1,
+    "exchange/test_megatron_arguments.py": 3,
+    "exchange/test_omitted_degrees.py": 4,
+    "logs/test_limits_of_rows.py": 1,
+    "logs/test_searched_part.py": 1,
+    "procurement/test_serving_cost.py": 10,
+    "prose/test_names.py": 1,
+    "report/test_decision_sentences.py": 8,
+    "report/test_energy_and_days.py": 16,
+    "report/test_fleet_lines.py": 18,
+    "report/test_laws_of_texts.py": 2,
+    "report/test_step_rows.py": 6,
+    "report/test_text_rows.py": 2,
+    "rules/conftest.py": 1,
+    "rules/test_engine.py": 1,
+    "rules/test_laws_of_limits.py": 4,
+    "rules/test_laws_of_readers.py": 1,
+    "rules/test_limits_of_helpers.py": 33,
+    "tools/test_serving_laws.py": 2,
+}
+"""Files that still have stand-ins for what is ours, and how many. Numbers fall; no file is added."""
+
+
+def stand_ins(tree: ast.AST) -> list[str]:
+    """The calls that make an object in place of one of the program, or replace a function or class of it.
+
+    A constant may be set, such as a limit that a test would take long to reach.
+    """
+    return [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_stand_in(node)]
+
+
+def _is_stand_in(call: ast.Call) -> bool:
+    name = dotted_name(call.func)
+    if name.rpartition(".")[2] == "setattr" and name != "setattr":
+        return _replaces_what_is_ours(call)
+    return name in MADE or (name == "type" and len(call.args) == 3)
+
+
+def _replaces_what_is_ours(call: ast.Call) -> bool:
+    target = call.args[0]
+    path = str(target.value) if isinstance(target, ast.Constant) else dotted_name(target)
+    name = call.args[1].value if len(call.args) == 3 and isinstance(call.args[1], ast.Constant) else path
+    return path.partition(".")[0] not in sys.stdlib_module_names and not str(name).rpartition(".")[2].isupper()
+
+
+def found_by_file() -> Counter[str]:
+    """How many stand-ins each file of the tests has."""
+    texts = {path: path.read_text("utf-8") for path in TESTS.rglob("*.py")}
+    return +Counter(
+        {
+            path.relative_to(TESTS).as_posix(): len(stand_ins(ast.parse(text)))
+            for path, text in texts.items()
+            if HINTS.search(text)
+        }
+    )
+
+
+def test_stand_ins_for_what_is_ours_become_fewer() -> None:
+    found = found_by_file()
+    assert {name: count for name, count in found.items() if name not in LIBRARIES} == LEFT
+    assert LIBRARIES.keys() <= found.keys()
+
+
+@pytest.mark.parametrize(
+    ("code", "counted"),
+    [
+        ("job: Any = SimpleNamespace(workload=None)", 1),
+        ("plan = SimpleNamespace(memory=SimpleNamespace(total=1.0))", 2),
+        ("made = object.__new__(Trial)", 1),
+        ("type('Plan', (), {'fits': True})", 1),
+        ("type(found) is Plan", 0),
+        ("Mock(spec=Plan)", 1),
+        ("monkeypatch.setattr(waves, 'step_ahead', lambda *_: 1.0)", 1),
+        ("monkeypatch.setattr('clusterspec.analysis.check', crash)", 1),
+        ("monkeypatch.setattr(module('unusual-value'), 'check', crash)", 1),
+        ("monkeypatch.setattr(quotes, 'MOST_LINES', 200)", 0),
+        ("monkeypatch.setattr(os, 'cpu_count', lambda: 8)", 0),
+        ("monkeypatch.setattr('shutil.which', lambda _: None)", 0),
+        ("setattr(record, 'nodes', 2)", 0),
+        ("replace(plan, memory=None)", 0),
+    ],
+)
+def test_objects_of_any_attributes_and_replaced_functions_are_stand_ins(code: str, counted: int) -> None:
+    assert HINTS.search(code) is not None or not counted
+    assert len(stand_ins(ast.parse(code))) == counted
