@@ -80,8 +80,6 @@ LEFT: dict[str, int] = {
     "procurement/test_serving_cost.py": 10,
     "prose/test_names.py": 1,
     "report/test_decision_sentences.py": 8,
-    "report/test_energy_and_days.py": 16,
-    "report/test_fleet_lines.py": 18,
     "report/test_laws_of_texts.py": 2,
     "report/test_step_rows.py": 6,
     "report/test_text_rows.py": 2,
@@ -89,7 +87,6 @@ LEFT: dict[str, int] = {
     "rules/test_engine.py": 1,
     "rules/test_laws_of_limits.py": 4,
     "rules/test_laws_of_readers.py": 1,
-    "rules/test_limits_of_helpers.py": 33,
     "tools/test_serving_laws.py": 2,
 }
 """Files that still have stand-ins for what is ours, and how many. Numbers fall; no file is added."""
