@@ -8,7 +8,11 @@ from typing import Any, TypeVar
 
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.times import serving_pools
 from clusterspec.records import replace
 from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
@@ -84,6 +88,20 @@ def times_of(text: str) -> ServingTimes:
     times = plan_of(text).serving
     assert times is not None
     return times
+
+
+def engines_of(text: str) -> Pools:
+    """The engines of a serving plan with their load."""
+    found = serving_pools(study_of(text).design)
+    assert found is not None
+    return found
+
+
+def with_steps(engine: Engine, steps: Mapping[Any, StepTime]) -> Engine:
+    """An engine that has timed these steps of prompts, by tokens, length, busy ranks and decoding sequences."""
+    made = replace(engine)
+    made.steps.update(steps)
+    return made
 
 
 def changed(record: R, changes: Mapping[str, object]) -> R:
