@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice, product
 
@@ -177,6 +177,14 @@ def aligned_spec(text: str) -> str:
     return "\n".join(f"{left.ljust(COMMENTS - 2)}{mark}{right}" if mark else left for left, mark, right in split)
 
 
+class RankedSpec(NamedTuple):
+    """A spec with its study and its rank: `FLAWLESS` or lower is best, `UNSOUND` or higher has errors."""
+
+    text: str
+    study: Study
+    rank: tuple[int, int, float]
+
+
 class StartingSpec(NamedTuple):
     """The text of a spec, and whether the plan has no errors and fits in memory. ``errors`` are the errors of a plan
     that fits, as sentences.
@@ -185,6 +193,14 @@ class StartingSpec(NamedTuple):
     text: str
     sound: bool
     errors: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, best: RankedSpec | None) -> StartingSpec:
+        """The spec with waivers of what is inherent to its platform; an empty text without one."""
+        if best is None:
+            return cls("", False)
+        sound = best.rank < UNSOUND
+        return cls(_waived_spec(best.text, best.study), sound, () if sound else _error_sentences(best.study))
 
 
 def starting_spec(settings: Settings, platform: str, model: str, kind: str, nodes: int | None = None) -> StartingSpec:
@@ -196,25 +212,34 @@ def starting_spec(settings: Settings, platform: str, model: str, kind: str, node
     if not isinstance(machine, Platform) or not isinstance(network, Model):
         raise UsageFault("the catalog entry is of another kind")
     chip = settings.catalog.find("accelerator", machine.accelerator or "")
-    best: tuple[tuple[int, int, float], int, str, Study] | None = None
     tried = candidate_layouts(machine, chip if isinstance(chip, Accelerator) else None, network, kind, nodes)
     usual = [*_usual_frameworks(settings.catalog, chip.vendor if isinstance(chip, Accelerator) else "", kind)]
-    framework, left = "", MOST_TRIED
-    for attempt in tried:
-        if best is not None and best[0] <= FLAWLESS and attempt.nodes > best[1]:
-            break
+    framework = ""
+
+    def spec_of(attempt: Attempt) -> RankedSpec:
+        nonlocal framework
         framework = framework or _running_framework(usual, partial(attempt.text, machine, network, kind), settings)
-        text, study, flaws = _advised_spec(partial(attempt.text, machine, network, kind, framework), settings)
-        if best is None or flaws < best[0]:
-            best = flaws, attempt.nodes, _waived_spec(text, study), study
-        left = min(left, MOST_BETTERED + 1) - 1 if best[0][0] == 0 else left - 1
-        if best[0] == FLAWLESS or left <= 0:
+        return _advised_spec(partial(attempt.text, machine, network, kind, framework), settings)
+
+    return StartingSpec.of(_best_spec(tried, spec_of))
+
+
+def _best_spec(tried: Iterable[Attempt], spec_of: Callable[[Attempt], RankedSpec]) -> RankedSpec | None:
+    """The spec of the lowest rank on the fewest nodes that have one without flaws of its layout; None without layouts.
+
+    After a sound one, at most `MOST_BETTERED` others are tried.
+    """
+    best, on, left = None, 0, MOST_TRIED
+    for attempt in tried:
+        if best is not None and best.rank <= FLAWLESS and attempt.nodes > on:
             break
-    if best is None:
-        return StartingSpec("", False)
-    rank, _, text, study = best
-    sound = rank < UNSOUND
-    return StartingSpec(text, sound, () if sound else _error_sentences(study))
+        found = spec_of(attempt)
+        if best is None or found.rank < best.rank:
+            best, on = found, attempt.nodes
+        left = min(left, MOST_BETTERED + 1) - 1 if best.rank[0] == 0 else left - 1
+        if best.rank == FLAWLESS or left <= 0:
+            break
+    return best
 
 
 def _error_sentences(study: Study) -> tuple[str, ...]:
@@ -225,27 +250,25 @@ def _error_sentences(study: Study) -> tuple[str, ...]:
     return tuple(f"{one.message} ({one.rule})" for one in errors)
 
 
-def _advised_spec(
-    text_with: Callable[[Mapping[Path, str]], str], settings: Settings
-) -> tuple[str, Study, tuple[int, int, float]]:
-    """The spec of a layout, with the `ADVISED` keys that its check asks for, its study and its rank."""
+def _advised_spec(text_with: Callable[[Mapping[Path, str]], str], settings: Settings) -> RankedSpec:
+    """The spec of a layout, with the `ADVISED` keys that its check asks for."""
     advised: dict[Path, str] = {}
     best = _ranked_spec(text_with(advised), settings)
     last = best
     for _ in range(MOST_ADVISED):
-        asked = {} if last[2] >= UNSOUND else _advised_values(last[1])
+        asked = {} if last.rank >= UNSOUND else _advised_values(last.study)
         if asked.items() <= advised.items():
             break
         advised |= asked
         last = _ranked_spec(text_with(advised), settings)
-        best = last if last[2] <= best[2] else best
+        best = last if last.rank <= best.rank else best
     return best
 
 
-def _ranked_spec(text: str, settings: Settings) -> tuple[str, Study, tuple[int, int, float]]:
+def _ranked_spec(text: str, settings: Settings) -> RankedSpec:
     """A spec with its study and its rank."""
     study = study_text(text, settings)
-    return text, study, _spec_rank(study)
+    return RankedSpec(text, study, _spec_rank(study))
 
 
 def _advised_values(study: Study) -> dict[Path, str]:

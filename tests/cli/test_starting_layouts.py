@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,11 +9,12 @@ import pytest
 from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.catalog.models import Model
 from clusterspec.cli import UsageFault, starting
-from clusterspec.cli.starting import NODES, Attempt, candidate_layouts
+from clusterspec.cli.starting import NODES, Attempt, RankedSpec, StartingSpec, candidate_layouts
 from clusterspec.cost.parameters import model_weights
 from clusterspec.records import replace
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES
 from clusterspec.studies import study_text
+from tests.designs import TRAINED, study_of
 from tests.effort import thorough
 from tests.settings import SETTINGS
 
@@ -244,6 +244,7 @@ def test_a_name_that_the_catalog_lacks_has_the_nearest() -> None:
     assert starting._catalog_entry(CATALOG, "model", "llama-3.1-8b") is not None
 
 
+ATTEMPT = Attempt(1, 8, 1, 1, "none", "bf16", 8)
 FITS, WORSE = (0, 2, 0.5), (0, 3, 0.5)
 TRIED = [  # the flaws of layouts in turn, the place of the chosen one, whether it is sound, and how many are tried
     ([starting.FLAWLESS, FITS], 0, True, 1),
@@ -267,37 +268,23 @@ def test_the_best_of_the_first_layouts_is_the_start(
     chosen: int | None,
     sound: bool,
     tried: int,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ranked = iter(enumerate(flaws))
-
-    def advised(*_: object) -> tuple[str, None, tuple[int, int, float]]:
-        place, rank = next(ranked)
-        return str(place), None, rank
-
-    attempt = SimpleNamespace(text=lambda *_: "", nodes=1)
-    monkeypatch.setattr(starting, "candidate_layouts", lambda *_: [attempt] * len(flaws))
-    monkeypatch.setattr(starting, "_advised_spec", advised)
-    monkeypatch.setattr(starting, "_running_framework", lambda *_: "vllm")
-    monkeypatch.setattr(starting, "_waived_spec", lambda text, _: text)
-    monkeypatch.setattr(starting, "_error_sentences", lambda _: ("of the best",))
-    found = starting.starting_spec(SETTINGS, "dgx-h100", "llama-3.1-8b", "serve")
-    told = () if sound or chosen is None else ("of the best",)
+    study = study_of(TRAINED.replace("tp: 2", "tp: 16"))
+    assert len(study.errors) == 1 and study.plan.fits
+    ranked = iter([RankedSpec(str(place), study, rank) for place, rank in enumerate(flaws)])
+    found = StartingSpec.of(starting._best_spec([ATTEMPT] * len(flaws), lambda _: next(ranked)))
+    told = () if sound or chosen is None else (f"{study.errors[0].message} ({study.errors[0].rule})",)
     assert found == ("" if chosen is None else str(chosen), sound, told)
-    assert next(ranked, (len(flaws), 0))[0] == tried
+    assert len(flaws) - len([*ranked]) == tried
 
 
-def test_the_fastest_layout_of_the_fewest_nodes_is_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fastest_layout_of_the_fewest_nodes_is_the_start() -> None:
     """Without a warning or a note, more tokens per second come first; without such a layout, more nodes are tried."""
     speeds = [(1, (0, 1, -900.0)), (1, (0, 0, -200.0)), (1, (0, 0, -300.0)), (1, (1, 0, -999.0)), (2, (0, 0, -400.0))]
-    ranked = iter([(str(place), None, rank) for place, (_, rank) in enumerate(speeds)])
-    attempts = [SimpleNamespace(text=lambda *_: "", nodes=nodes) for nodes, _ in speeds]
-    monkeypatch.setattr(starting, "candidate_layouts", lambda *_: attempts)
-    monkeypatch.setattr(starting, "_advised_spec", lambda *_: next(ranked))
-    monkeypatch.setattr(starting, "_running_framework", lambda *_: "vllm")
-    monkeypatch.setattr(starting, "_waived_spec", lambda text, _: text)
-    assert starting.starting_spec(SETTINGS, "dgx-h100", "llama-3.1-8b", "train").text == "2"
-    assert next(ranked)[0] == "4", "two nodes are not tried"
+    ranked = iter([RankedSpec(str(place), study_of(TRAINED), rank) for place, (_, rank) in enumerate(speeds)])
+    best = starting._best_spec([replace(ATTEMPT, nodes=nodes) for nodes, _ in speeds], lambda _: next(ranked))
+    assert best is not None and best.text == "2"
+    assert next(ranked).text == "4", "two nodes are not tried"
 
 
 @thorough
