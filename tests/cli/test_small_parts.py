@@ -13,7 +13,7 @@ import pytest
 from clusterspec.cli import UsageFault, choices, files, fixes, git, options, parallel, watch
 from clusterspec.cli.commands import reports
 from clusterspec.cli.fixes import FileChange
-from clusterspec.cli.starting import Attempt, aligned_spec
+from clusterspec.cli.starting_layouts import Attempt, aligned_spec
 from clusterspec.cli.terminal import Bar
 from clusterspec.finding import Edit
 from clusterspec.records import replace
