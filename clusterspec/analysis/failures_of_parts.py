@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from clusterspec.analysis.broken_targets import with_broken_targets
 from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost, rate_variance
 from clusterspec.analysis.outputs import cost
+from clusterspec.cost.failures import PartRate
 from clusterspec.money import Money
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import replace
@@ -136,7 +137,7 @@ def yearly_goodput(machine: FailingMachine, factor: float = 1.0) -> YearlyGoodpu
     if not expected:
         return YearlyGoodput(*[machine.goodput_of_year()] * 4)
     often = sum_of(each.failures for each in losses.values()) / sum_of(each.failures for each in usual)
-    mean, hours = hours_lost([*losses.values()], _common_variance(machine, losses))
+    mean, hours = hours_lost([*losses.values()], _common_variance(machine.failures(), losses))
     low, middle, high = (
         machine.goodput_of_year(often * hours[share] / mean, hours[share] / expected) for share in (0.95, 0.5, 0.05)
     )
@@ -155,12 +156,12 @@ def _yearly_losses(machine: FailingMachine, factor: float) -> Mapping[str, Yearl
     }
 
 
-def _common_variance(machine: FailingMachine, losses: Mapping[str, YearlyLoss]) -> float:
+def _common_variance(rates: Mapping[str, PartRate], losses: Mapping[str, YearlyLoss]) -> float:
     """The relative variance of a year's lost hours that results from the uncertainty of the rates: variance over
     squared mean.
 
     A machine that is worse than others is assumed to be worse in all parts, which gives the widest spread.
     """
-    rates, whole = machine.failures(), sum_of(each.failures * each.mean for each in losses.values())
+    whole = sum_of(each.failures * each.mean for each in losses.values())
     known = ((rates[part], loss.failures * loss.mean / whole) for part, loss in losses.items())
     return sum_of(share * math.sqrt(rate_variance(rate.yearly, rate.low, rate.high)) for rate, share in known) ** 2

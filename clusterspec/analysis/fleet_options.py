@@ -16,6 +16,7 @@ from clusterspec.analysis.rl_splits import COLOCATED, Rollouts, keys_of_split, p
 from clusterspec.analysis.studied import POOLS, missing_for_search, serving_targets_missed, with_a_layout
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_engines
 from clusterspec.cluster.fleet import NodeSet, Pool, engines_on_other_pools
+from clusterspec.cluster.model import Cluster
 from clusterspec.cost.formulas.compute import frozen_flops_per_token, model_flops_per_token
 from clusterspec.cost.nameplates import charged_nodes
 from clusterspec.cost.parameters import model_weights
@@ -343,7 +344,9 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
     design, plan = placed.design, placed.plan
     assert design.cluster is not None
     share = parts.fleet.jobs[option.job].term_share
-    nodes = _nodes_used(placed, option.nodes) if alone and plan.serving is not None else option.nodes
+    nodes = option.nodes
+    if alone and plan.serving is not None:
+        nodes = _nodes_used(nodes_of_engines(design), design.cluster, option.nodes)
     elapsed = plan.time_to_train / share if plan.time_to_train is not None and share > 0 else None
     found = cost_of(design, plan if placed.has_figures else None, bill(design))
     run_cost = found.per_run.value if found is not None and found.per_run else None
@@ -362,10 +365,9 @@ def with_figures(option: JobOption, parts: FleetStudy, placed: Study, goal: Goal
     )
 
 
-def _nodes_used(study: Study, most: int) -> int:
-    """The nodes of a serving plan, in whole domains."""
-    used, cluster = nodes_of_engines(study.design), study.design.cluster
-    if used is None or cluster is None:
+def _nodes_used(used: int | None, cluster: Cluster, most: int) -> int:
+    """The nodes of a serving plan with engines on ``used`` nodes, in whole domains; all where these are not known."""
+    if used is None:
         return most
     unit = min(nodes_of_domain(cluster), most)
     return min(most, -(-used // unit) * unit)

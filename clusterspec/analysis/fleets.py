@@ -174,30 +174,30 @@ def _job_use(parts: FleetStudy, job: Job, costs: FleetCosts) -> JobUse:
         elapsed=elapsed,
         billed=billed,
         beside={name: nodes for name, nodes in used.items() if name != job.spec.pool},
-        unit_cost=_unit_cost(parts, job, own, billed),
+        unit_cost=_unit_cost(plan, job.term_share, own, billed),
         store_wait=wait,
         link_share=parts.link_shares.get(job.name, 1.0),
     )
 
 
-def _unit_cost(parts: FleetStudy, job: Job, own: Cost | None, billed: float | None) -> float | None:
-    """The cost of one run of a job with its interruptions, or of a million tokens; None if unknown.
+def _unit_cost(plan: Plan | None, share: float, own: Cost | None, billed: float | None) -> float | None:
+    """The cost of one run of a job with its interruptions, or of a million tokens; None if unknown. The job has its
+    nodes for a ``share`` of the term.
 
     It is the part of the bill for that time, so all runs of the term together cost as much as the job's bill. A job
     with engines on several pools has it from its bill on all of them.
     """
-    study = parts.jobs.get(job.name)
-    if study is None or own is None or billed is None:
+    if plan is None or own is None or billed is None:
         return None
     known = own.per_run or (own.per_million_tokens if own.run is None else None)
     if known is not None:
         return known.value
-    seconds = (own.years or 0.0) * YEAR * job.term_share * own.utilization
+    seconds = (own.years or 0.0) * YEAR * share * own.utilization
     if not seconds:
         return None
     if own.run is not None:
         return billed / seconds * own.run.value
-    rate = _tokens_per_second(study.plan, own)
+    rate = _tokens_per_second(plan, own)
     return billed / seconds / rate * 1e6 if rate else None
 
 

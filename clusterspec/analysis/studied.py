@@ -260,7 +260,9 @@ class Studied:
             return None
         found = cost(design, plan, self._bill(design))
         term = _cost_term(plan, found) if found else None
-        return term.value if term and self._has_comparable_bill(design) else None
+        nodes = design.cluster.all_nodes if design.cluster is not None else None
+        mine, other = self._bill(self.one.design), self._bill(design)
+        return term.value if term and _is_comparable_bill(mine, other, nodes) else None
 
     def _bill(self, design: Design) -> Bill:
         key = repr((design.spec.cluster, design.spec.procurement, design.cluster.nodes if design.cluster else None))
@@ -268,12 +270,11 @@ class Studied:
             self._bills[key] = bill(design)
         return self._bills[key]
 
-    def _has_comparable_bill(self, design: Design) -> bool:
-        """Whether the bill of a variation has all parts in the bill of the spec; one node needs no fabric."""
-        mine, other = self._bill(self.one.design), self._bill(design)
-        left_out = {item.kind for item in other.unpriced} - {item.kind for item in mine.unpriced}
-        alone = design.cluster is not None and design.cluster.all_nodes == 1
-        return not left_out and (alone or other.fabric is not None or mine.fabric is None)
+
+def _is_comparable_bill(mine: Bill, other: Bill, nodes: int | None) -> bool:
+    """Whether the bill of a variation of ``nodes`` has all parts in the bill of the spec; one node needs no fabric."""
+    left_out = {item.kind for item in other.unpriced} - {item.kind for item in mine.unpriced}
+    return not left_out and (nodes == 1 or other.fabric is not None or mine.fabric is None)
 
 
 def _cost_term(plan: Plan, cost: Cost) -> Term | None:

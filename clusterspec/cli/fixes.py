@@ -164,27 +164,28 @@ class Trial:
         after = self.reader.changed_study(self.name, apply_edits(self.text, edits))
         if after.checked.fault is not None and self.before.checked.fault is None:
             return "the fixed file cannot be checked"
+        known = self.before.errors_before_waivers
         for (rule, path), problem in after.errors_before_waivers.items():
-            if (rule, path) not in self.before.errors_before_waivers and not self.shown_by(findings, after, rule, path):
+            if (rule, path) not in known and not was_present(self.before, findings, after, rule, path):
                 return f"the fixed file would have error[{rule}]: {problem.message}"
         return ""
 
-    def shown_by(self, findings: Sequence[Finding], after: Study, rule: str, path: Path) -> bool:
-        """Whether a new error was present before the fixes, and only becomes visible because more can be
-        checked now.
-        """
-        edits = [edit for finding in findings for edit in finding.edits]
-        if rule in ALWAYS_REPORTED or any(path in edit.keys for edit in edits):
-            return False
-        if rule in self.before.unchecked or all(finding.fix_safe for finding in findings):
-            return True
-        if any(edit.renames and path[: len(edit.path)] == (*edit.path[:-1], edit.text) for edit in edits):
-            return True
-        before, now = self.before.design, after.design
-        return (rule, path) in {(one.rule, one.path) for one in after.problems} and any(
-            getattr(before, part) is None and getattr(now, part) is not None
-            for part in ("cluster", "workload", "layout")
-        )
+
+def was_present(before: Study, findings: Sequence[Finding], after: Study, rule: str, path: Path) -> bool:
+    """Whether a new error was present before the fixes of ``findings``, and only becomes visible because more can be
+    checked now.
+    """
+    edits = [edit for finding in findings for edit in finding.edits]
+    if rule in ALWAYS_REPORTED or any(path in edit.keys for edit in edits):
+        return False
+    if rule in before.unchecked or all(finding.fix_safe for finding in findings):
+        return True
+    if any(edit.renames and path[: len(edit.path)] == (*edit.path[:-1], edit.text) for edit in edits):
+        return True
+    return (rule, path) in {(one.rule, one.path) for one in after.problems} and any(
+        getattr(before.design, part) is None and getattr(after.design, part) is not None
+        for part in ("cluster", "workload", "layout")
+    )
 
 
 def present_text(name: str) -> str | None:

@@ -9,7 +9,7 @@ import posixpath
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -172,7 +172,12 @@ def base_config(folder: Path) -> Config:
 
 def document_with_base_waivers(document: Document) -> Document:
     """The document without comments that are not at the same keys in the base revision."""
-    held = {name: _base_comments(name) for name in document.sources}
+    return document_with_waivers_of(document, {name: bytes_at_base(Path(name)) for name in document.sources})
+
+
+def document_with_waivers_of(document: Document, base: Mapping[str, bytes | None]) -> Document:
+    """The document without comments that are not at the same keys in the ``base`` of its files; None for a new file."""
+    held = {name: _base_comments(name, data) for name, data in base.items()}
     keys = _keys_by_line(document)
     kept = (
         one
@@ -182,9 +187,8 @@ def document_with_base_waivers(document: Document) -> Document:
     return replace(document, comments=tuple(kept))
 
 
-def _base_comments(name: str) -> frozenset[tuple[str, object]]:
+def _base_comments(name: str, data: bytes | None) -> frozenset[tuple[str, object]]:
     """The comments of a file in the base revision, each with the keys on its line or the next one."""
-    data = bytes_at_base(Path(name))
     document = parse(decode(name, data))[0] if data is not None else None
     if document is None:
         return frozenset()

@@ -20,6 +20,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
     shown_value,
 )
+from clusterspec.finding import Problem
 from clusterspec.logs.text_lines import line_at
 from clusterspec.records import dataclass, field, replace
 from clusterspec.source import Key, Source, dotted_path
@@ -181,14 +182,19 @@ TEMPLATE = re.compile(r"\{\{-? *(?:if|or|with|range|\.(?:Values|Spec))\b[^}\n]{0
 _VARIABLE_OF_TEMPLATE = re.compile(r"\{\{-? *\$\w{1,60}\b[^}\n]{0,200}\}\}")
 
 
+def _yaml_fault(problem: Problem, offset: int) -> FormatError:
+    """The fault of a text that is not YAML, at its line in the file if that is known."""
+    line = problem.span.start.line + offset if problem.span else 0
+    return FormatError(f"not YAML: {problem.message.removeprefix('not YAML: ')}", line)
+
+
 def _yaml_document(source: Source, offset: int) -> Yaml:
     document, problems = parse(source, MOST_VALUES, merges=True)
     if document is None and (template := TEMPLATE.search(source.text) or _VARIABLE_OF_TEMPLATE.search(source.text)):
         line = line_at(source.text, template.start()) + offset
         raise FormatError(f"{excerpt(template[0])}: a template: import the rendered files", line)
     if document is None:  # for the last problem: those before it, such as tags, leave a document
-        line = problems[-1].span.start.line + offset if problems[-1].span else 0
-        raise FormatError(f"not YAML: {problems[-1].message.removeprefix('not YAML: ')}", line)
+        raise _yaml_fault(problems[-1], offset)
     value = _with_merged_keys(document.value, {}) if "<<" in source.text else document.value
     return Yaml(value, document, offset)
 

@@ -63,7 +63,7 @@ def wrong_ratios(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]:
     pairs = [(a, b) for a in tiers for b in tiers if a.channel is not b.channel and a.one_way > b.one_way]
     for at, ratio in stated:
         right = any(agrees_within(ratio, fast.one_way / slow.one_way, RATIO_TOLERANCE) for fast, slow in pairs)
-        if not right and not _is_of_replaced_figure(sentence, ratio):
+        if not right and not _is_of_replaced_figure(sentence.words, ratio):
             mixed = (
                 problem
                 for fast, slow in pairs[:MAX_PAIRS]
@@ -105,9 +105,8 @@ def _written_ratios(sentence: Sentence) -> Iterator[tuple[int, float]]:
             yield at, token.value
 
 
-def _is_of_replaced_figure(sentence: Sentence, ratio: float) -> bool:
+def _is_of_replaced_figure(words: Sequence[Token], ratio: float) -> bool:
     """Whether a ratio compares two figures of one kind: `2.35 times as fast (4.8 instead of 2.039 TB/s)`."""
-    words = sentence.words
     for at in range(1, len(words) - 2):
         new, old = words[at - 1], words[at + 2]
         joined = f"{words[at].text} {words[at + 1].text}".lower() in _INSTEAD

@@ -28,6 +28,10 @@ from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural
 from clusterspec.units.display import joined_words
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from clusterspec.cost.reinforcement.times import RlPart
+
 UNKNOWN = "–"
 JOB_HEADS = ("job", "pool", "nodes", "share", "time", "MFU", "memory", "run")
 MONEY_HEADS = ("job", "billed", "unit cost")
@@ -67,16 +71,17 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
 
 def role_lines(report: FleetReport) -> list[str]:
     """For each job of reinforcement learning, its roles with their seconds and idle shares."""
-    lines = []
-    for name, found in report.estimates.items():
-        if (times := found.plan.rl) is not None:
-            parts = [
-                f"{part.role.replace('_', ' ')} {display(part.seconds, 's')}"
-                + (f" (idle {percent(part.idle_share, 2)})" if part.idle_share > 0 else "")
-                for part in times.parts
-            ]
-            lines.append(f"{name}: {', '.join(parts)}.")
-    return lines
+    times = {name: found.plan.rl for name, found in report.estimates.items()}
+    return [f"{name}: {_role_texts(found.parts)}." for name, found in times.items() if found is not None]
+
+
+def _role_texts(parts: Sequence[RlPart]) -> str:
+    """The seconds and the idle share of each role."""
+    return ", ".join(
+        f"{part.role.replace('_', ' ')} {display(part.seconds, 's')}"
+        + (f" (idle {percent(part.idle_share, 2)})" if part.idle_share > 0 else "")
+        for part in parts
+    )
 
 
 def wait_text(report: FleetReport) -> str:

@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from csv import DictReader
 from io import StringIO
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -20,7 +18,7 @@ from clusterspec.analysis import failures_of_parts
 from clusterspec.analysis.lost_hours import YearlyLoss, hours_lost, rate_variance
 from clusterspec.catalog import Catalog
 from clusterspec.cost.estimate import legal_estimate
-from clusterspec.cost.failures import published_rate
+from clusterspec.cost.failures import PartRate, published_rate
 from clusterspec.exchange.exporters.fabric import Link, fabric_links
 from clusterspec.exchange.exporters.registry import ExportInput, NotExportable
 from clusterspec.quantity import YEAR, Figure
@@ -29,6 +27,7 @@ from clusterspec.report import Ink
 from clusterspec.report.faults_text import assumptions_as_text, faults_as_text, faults_csv
 from clusterspec.results.faults import STOPS, FaultRow, FaultsReport
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
+from clusterspec.source import Assumed
 from clusterspec.studies import Study
 from tests.analysis.jobs import study_of
 from tests.effort import diagonal, telling, thorough
@@ -958,12 +957,11 @@ def test_the_common_variance_is_a_mean_over_the_hours_that_each_part_takes(
     """Its root is the mean of the parts' own deviations, weighed by their hours: that of each where all are alike."""
     stated = [parts[0][0] if alike else rate for rate, _ in parts]
     rates = {
-        str(at): SimpleNamespace(yearly=mean, low=mean * below, high=mean * above)
+        str(at): PartRate(str(at), mean, mean * below, mean * above, Assumed("rate", "drawn"))
         for at, (mean, below, above) in enumerate(stated)
     }
     losses = {str(at): YearlyLoss(*loss) for at, (_, loss) in enumerate(parts)}
-    machine = cast("Any", SimpleNamespace(failures=lambda: rates))
-    found = failures_of_parts._common_variance(machine, losses)
+    found = failures_of_parts._common_variance(rates, losses)
     own = [math.sqrt(rate_variance(rate.yearly, rate.low, rate.high)) for rate in rates.values()]
     hours = [failures * mean for _, (failures, mean) in parts]
     expected = sum(deviation * each for deviation, each in zip(own, hours, strict=True)) / sum(hours)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,10 +12,15 @@ from clusterspec.analysis.conditions import parse
 from clusterspec.analysis.fleet_costs import FleetCosts, drawn_energy
 from clusterspec.analysis.fleets import _tokens_per_second, _unit_cost, fleet_report
 from clusterspec.analysis.outputs import cost, estimate
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import Term
+from clusterspec.procurement.cost import Cost
+from clusterspec.records import replace
 from clusterspec.results.fleet import FleetReport
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.fleet import FleetStudy
 from clusterspec.studies.variation import varied_study
+from tests.designs import REINFORCED, SERVED, TRAINED, changed, plan_of
 from tests.effort import sampled, thorough
 from tests.settings import SETTINGS
 
@@ -194,42 +198,51 @@ def test_the_energy_of_an_option_is_what_its_nodes_draw() -> None:
     assert drawn_energy(bare, report, 1000.0, 4) == pytest.approx(report.watts.value * 4 / 8 * 1000)
 
 
-def bare(**values: Any) -> Any:
-    """An object with these values alone."""
-    return SimpleNamespace(**values)
+DOLLAR = Term("cost", 1.0, "USD", "x")
+OWN = Cost(
+    *("USD", None, 1.0, None, (), replace(DOLLAR, value=0.5), None, None, None, (), (), ()),
+    *(8.0, 8, 8, replace(DOLLAR, value=0.0), (), ()),
+    utilization=0.8,
+)
+"""The cost of a year of eight accelerators, of whose time half is goodput."""
+RUN, EACH, MILLION = (replace(DOLLAR, value=value) for value in (100.0, 7.0, 3.0))
 
 
-TRAINED = bare(serving=None, rl=None, tokens_per_second_per_accelerator=1000.0)
-OWN = bare(
-    per_run=None, per_million_tokens=None, run=None, years=1.0, utilization=0.8, accelerators_used=8.0,
-    goodput=bare(value=0.5),
-)  # fmt: skip
+def timed_plan(kind: str) -> Plan:
+    """A plan that trains 1,000 tokens a second on each accelerator, or serves 500 in all."""
+    trained = changed(plan_of(TRAINED), {"tokens_per_second_per_accelerator": 1000.0})
+    return trained if kind == "train" else changed(plan_of(SERVED), {"serving.output_tokens_per_second": 500.0})
 
 
 @pytest.mark.parametrize(
-    ("plan", "own", "cost"),
+    ("kind", "own", "cost"),
     [
-        (TRAINED, {}, 250.0),  # 4,000 tokens of 8 accelerators are kept per second: 1 / 4,000 for each
-        (TRAINED, {"run": bare(value=100.0)}, 100.0),
-        (TRAINED, {"per_run": bare(value=7.0), "run": bare(value=100.0)}, 7.0),
-        (TRAINED, {"per_million_tokens": bare(value=3.0)}, 3.0),
-        (TRAINED, {"per_million_tokens": bare(value=3.0), "run": bare(value=100.0)}, 100.0),
-        (TRAINED, {"years": None}, None),
-        (TRAINED, {"utilization": 0.0}, None),
-        (TRAINED, {"accelerators_used": None}, None),
-        (TRAINED, {"goodput": None}, None),
-        (bare(serving=bare(output_tokens_per_second=500.0), rl=None), {}, 2000.0),
-        (bare(serving=None, rl=bare(tokens_per_second=100.0)), {}, 10_000.0),
+        ("train", {}, 250.0),  # 4,000 tokens of 8 accelerators are kept per second: 1 / 4,000 for each
+        ("train", {"run": RUN}, 100.0),
+        ("train", {"per_run": EACH, "run": RUN}, 7.0),
+        ("train", {"per_million_tokens": MILLION}, 3.0),
+        ("train", {"per_million_tokens": MILLION, "run": RUN}, 100.0),
+        ("train", {"years": None}, None),
+        ("train", {"utilization": 0.0}, None),
+        ("train", {"accelerators_used": None}, None),
+        ("train", {"goodput": None}, None),
+        ("serve", {}, 2000.0),
     ],
 )
-def test_a_run_or_a_million_tokens_cost_their_part_of_the_bill(plan: Any, own: dict[str, Any], cost: float) -> None:
+def test_a_run_or_a_million_tokens_cost_their_part_of_the_bill(
+    kind: str, own: dict[str, Any], cost: float | None
+) -> None:
     """A job with half of a year of 31,557,600 s, at a utilization of 0.8, and a bill of one unit for each second."""
-    whole, job = bare(**{**vars(OWN), **own}), bare(name="a", term_share=0.5)
-    found = _unit_cost(bare(jobs={"a": bare(plan=plan)}), job, whole, 31_557_600 * 0.5 * 0.8)
+    whole, plan, billed = replace(OWN, **own), timed_plan(kind), 31_557_600 * 0.5 * 0.8
+    found = _unit_cost(plan, 0.5, whole, billed)
     assert found == (pytest.approx(cost) if cost is not None else None)
-    assert _unit_cost(bare(jobs={}), job, whole, 1.0) is None
-    assert _unit_cost(bare(jobs={"a": bare(plan=plan)}), job, whole, None) is None
+    assert _unit_cost(None, 0.5, whole, billed) is None
+    assert _unit_cost(plan, 0.5, whole, None) is None and _unit_cost(plan, 0.5, None, billed) is None
 
 
 def test_the_tokens_of_a_plan_are_those_it_serves_or_keeps() -> None:
-    assert _tokens_per_second(TRAINED, OWN) == 4000.0
+    assert _tokens_per_second(timed_plan("train"), OWN) == 4000.0
+    assert _tokens_per_second(timed_plan("serve"), OWN) == 500.0
+    reinforced = plan_of(REINFORCED)
+    assert reinforced.rl is not None
+    assert _tokens_per_second(reinforced, OWN) == reinforced.rl.tokens / reinforced.rl.step

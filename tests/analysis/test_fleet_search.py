@@ -322,10 +322,8 @@ procurement: {currency: USD, as_of: 2026-11-01, term: 4 years, electricity: 0.1,
 @pytest.mark.parametrize(
     ("used", "most", "nodes"), [(1, 36, 18), (18, 36, 18), (19, 36, 36), (19, 30, 30), (5, 12, 12), (None, 36, 36)]
 )
-def test_a_serving_job_takes_whole_domains_of_the_nodes_offered(
-    used: int | None, most: int, nodes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_serving_job_takes_whole_domains_of_the_nodes_offered(used: int | None, most: int, nodes: int) -> None:
     """A rack of GB200 has 18 nodes; where fewer are offered, all of them."""
-    rack = studies.study_text("cluster: {platform: gb200-nvl72, nodes: 36}\n", SETTINGS)
-    monkeypatch.setattr(fleet_options, "nodes_of_engines", lambda _: used)
-    assert fleet_options._nodes_used(rack, most) == nodes
+    racks = studies.study_text("cluster: {platform: gb200-nvl72, nodes: 36}\n", SETTINGS).design.cluster
+    assert racks is not None
+    assert fleet_options._nodes_used(used, racks, most) == nodes

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
-from clusterspec.analysis import picks
 from clusterspec.analysis.picks import Candidate, Picks
+from clusterspec.analysis.studied import Studied
 from clusterspec.finding import Confidence, Finding, Severity
+from clusterspec.records import replace
 from clusterspec.source import Position, Span
+from clusterspec.studies import Checked
+from tests.designs import TRAINED, study_of
 
 LAYOUT = [
     ("layout", "tp"),
@@ -26,25 +26,23 @@ def finding(rule: str, path: tuple[str, ...], severity: Severity = Severity.WARN
     return Finding(rule, severity, Confidence.CERTAIN, "said", "done", span, path)
 
 
-def candidate(monkeypatch: pytest.MonkeyPatch, *found: Finding, machine: str = "", ignored: str = "") -> Candidate[int]:
-    monkeypatch.setattr(
-        picks, "errors_of", lambda _: frozenset(each.rule for each in found if each.severity is Severity.ERROR)
-    )
-    study: Any = SimpleNamespace(checked=SimpleNamespace(findings=found))
-    studied: Any = SimpleNamespace(machine_errors=frozenset({machine}))
+def candidate(*found: Finding, machine: str = "", ignored: str = "") -> Candidate[int]:
+    """A candidate with these findings, on a machine with an error of a rule: both are set before they are computed."""
+    study = replace(study_of(TRAINED))
+    vars(study)["checked"] = Checked(study.input, found, {})
+    studied = Studied(study)
+    vars(studied)["machine_errors"] = frozenset({machine})
     return Candidate.of(1, study, studied, frozenset({ignored}))
 
 
-def test_findings_about_a_layout_are_those_of_its_section_and_of_separate_engines(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_findings_about_a_layout_are_those_of_its_section_and_of_separate_engines() -> None:
     about = [finding(f"about-{number}", path) for number, path in enumerate(LAYOUT)]
     other = [finding(f"other-{number}", path) for number, path in enumerate(OTHER)]
-    found = candidate(monkeypatch, *other, *about)
+    found = candidate(*other, *about)
     assert (found.layout, found.other) == (tuple(about), tuple(other))
     assert found.finding_rules == tuple(each.rule for each in (*about, *other))
     assert (found.severity_counts, found.objection_counts) == ((0, len(LAYOUT), 0), (0, len(LAYOUT)))
-    without = candidate(monkeypatch, *other, *about, ignored="about-1")
+    without = candidate(*other, *about, ignored="about-1")
     assert without.layout == (about[0], *about[2:]) and without.other == tuple(other)
 
 
@@ -60,10 +58,10 @@ def test_findings_about_a_layout_are_those_of_its_section_and_of_separate_engine
     ],
 )
 def test_an_error_refuses_a_candidate_unless_each_layout_of_the_machine_has_it(
-    paths: list[tuple[str, ...]], machine: str, ignored: str, refused: bool, monkeypatch: pytest.MonkeyPatch
+    paths: list[tuple[str, ...]], machine: str, ignored: str, refused: bool
 ) -> None:
     found = [finding("flaw", path, Severity.ERROR) for path in paths]
-    one = candidate(monkeypatch, *found, machine=machine, ignored=ignored)
+    one = candidate(*found, machine=machine, ignored=ignored)
     assert bool(one.errors) is refused
     chosen: Picks[int] = Picks(3)
     chosen.add(one)

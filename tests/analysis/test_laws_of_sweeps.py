@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from clusterspec.analysis.sweeps import _unreadable_rules
 from clusterspec.finding import Problem, Severity
+from clusterspec.records import replace
+from tests.designs import TRAINED, study_of
 
 IN_LAYOUT = Problem("layout-flaw", ("layout", "tp"), "said")
 ALONE = Problem("alone", ("layout",), "said")
@@ -31,5 +30,6 @@ WARNED = Problem("warned", ("cluster", "nodes"), "said", severity=Severity.WARNI
 def test_a_point_without_figures_names_the_errors_outside_its_layout(
     figures: bool, problems: tuple[Problem, ...], rules: tuple[str, ...]
 ) -> None:
-    study: Any = SimpleNamespace(has_figures=figures, problems=problems)
+    study = replace(study_of(TRAINED if figures else TRAINED.replace("tp: 2", "tp: 3")), problems=problems)
+    assert study.has_figures is figures
     assert _unreadable_rules(study) == rules

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import yaml
 
 from clusterspec.analysis.merged_parts import _fleet_places
-from clusterspec.exchange.import_result import FormatError
+from clusterspec.document.model import Places
+from clusterspec.document.parse import parse
+from clusterspec.exchange.import_result import FileLine, FormatError, ImportedValue
+from clusterspec.records import replace
 from clusterspec.source import Path as KeyPath
+from clusterspec.source import Source
 from clusterspec.studies.fleet_parts import FleetPart
 from tests.cli.conftest import Call
 from tests.effort import thorough
@@ -104,8 +106,10 @@ def test_a_pool_without_a_job_has_no_place_for_rates(call: Call) -> None:
 def test_measurements_belong_to_a_pool_and_operations_to_its_jobs(
     pools: str, written: tuple[KeyPath, ...], path: KeyPath, place: KeyPath | None
 ) -> None:
-    document: Any = SimpleNamespace(value={"pools": {key: {} for key in pools}}, places=dict.fromkeys(written))
-    given: Any = SimpleNamespace(path=path)
+    document, _ = parse(Source("f.yaml", yaml.safe_dump({"pools": {key: {} for key in pools}})))
+    assert document is not None
+    document = replace(document, places=Places(dict.fromkeys(written, document.places.offsets["pools",])))
+    given = ImportedValue(path, 1, FileLine("log"))
     if place is None:
         with pytest.raises(FormatError, match="`p` and `q`"):
             list(_fleet_places(document, FleetPart("p"), given, ["j"]))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from math import exp
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from clusterspec.analysis.simulation.run import simulated_load
 from clusterspec.cost.serving.carried import share_beyond_graphs
 from tests.analysis.test_simulation import parts, plan
+from tests.designs import SERVED, changed, engines_of
 from tests.effort import sampled, telling, thorough
 
 REPLICAS: dict[str, object] = {"machine": "h200-sxm-141gb", "per": 8, "model": "qwen3-30b-a3b", "output": 300}
@@ -21,7 +20,8 @@ def test_a_step_is_beyond_graphs_where_one_of_its_ranks_is() -> None:
     """Graphs of 512 tokens hold one prompt of 300 beside 100 sequences, not two. Of a step with prompts of a rank, 0.1
     on average, 1 - 0.1 e^-0.1 / (1 - e^-0.1) = 4.9 % have two or more.
     """
-    pools: Any = SimpleNamespace(load=SimpleNamespace(fresh_tokens=300), decode=SimpleNamespace(most_in_graphs=512))
+    pools = changed(engines_of(SERVED), {"load.input_tokens": 300})
+    assert pools.decode.most_in_graphs == 512
     several = 1 - exp(-0.1) - 0.1 * exp(-0.1)
     one = several / (1 - exp(-0.1))
     assert share_beyond_graphs(pools, 0.1, 100.0) == pytest.approx(one) == pytest.approx(0.0492, abs=1e-4)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,11 +19,14 @@ from clusterspec.analysis.sweeps import _row_as_written
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import Changes, design_with_keys
 from clusterspec.cost.estimate import legal_estimate
+from clusterspec.cost.reinforcement.memory import RlMemory
+from clusterspec.records import replace
 from clusterspec.report.solve_text import solve_as_text
 from clusterspec.studies import Study
 from clusterspec.studies.variation import varied_study
 from clusterspec.units import display, percent
 from tests.analysis.jobs import study_of
+from tests.designs import REINFORCED, changed, plan_of
 from tests.effort import thorough
 
 WORK = """
@@ -205,24 +207,25 @@ def test_the_division_of_the_spec_is_among_those_of_as_many_nodes() -> None:
 def test_engines_fit_with_their_cache_and_the_trainer(changes: dict[str, Any], fit: bool) -> None:
     given = {"weights": 50e9, "accelerators": 32, "capacity": 80e9, "fullest": 1.0, "memory": 80e9, "load": 0.85}
     given |= changes
-    load = given["load"] and SimpleNamespace(memory_fraction=given["load"])
-    memory = given["memory"] and SimpleNamespace(value=given["memory"])
-    cluster = SimpleNamespace(accelerator=SimpleNamespace(memory=memory), ranks_per_accelerator=2)
-    engine = SimpleNamespace(
-        workload=SimpleNamespace(serving=load),
-        cluster=cluster,
-        weight_bytes=given["weights"],
-        layout=SimpleNamespace(pp=2),
-    )
-    times: Any = SimpleNamespace(
-        rollout=SimpleNamespace(engine=engine, accelerators=given["accelerators"]),
-        accelerators=32,
-        memory=SimpleNamespace(capacity=given["capacity"], fullest_bytes=given["fullest"]),
-    )
+    times = plan_of(REINFORCED).rl
+    assert times is not None
+    engine = times.rollout.engine
+    serving, memory = engine.workload.serving, engine.cluster.accelerator.memory
+    assert serving is not None and memory is not None
+    held = given["memory"] and given["memory"] * engine.weight_bytes / given["weights"]
+    parts = {
+        "workload.serving": given["load"] and replace(serving, memory_fraction=given["load"]),
+        "cluster.accelerator.memory": held and replace(memory, value=held),
+        "cluster.ranks_per_accelerator": 2,
+        "layout.pp": 2,
+    }
+    rollout = changed(times.rollout, {f"engine.{name}": value for name, value in parts.items()})
+    shared = RlMemory(0.0, given["fullest"], 0.0, 0.0, given["capacity"], 0.0)
+    of_all = 32 / given["accelerators"] * rollout.accelerators
+    times = replace(times, rollout=rollout, accelerators=of_all, memory=shared)
     assert _engines_fit(times) is fit
     if "fullest" not in changes:
-        times.memory = None
-        assert _engines_fit(times) is fit
+        assert _engines_fit(replace(times, memory=None)) is fit
 
 
 def test_every_verb_judges_the_step_of_all_roles() -> None:

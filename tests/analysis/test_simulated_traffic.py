@@ -242,17 +242,10 @@ def test_a_full_plan_starts_with_requests_amid_their_answers(
     monkeypatch: pytest.MonkeyPatch, places: float, partial: int
 ) -> None:
     """One for each place, of 20 requests; on separate prefill engines all have their prompts before them."""
-    started: list[int] = []
-
-    def with_some(arrivals: list[Arrival], number: int, _: int) -> list[Arrival]:
-        started.append(number)
-        return arrivals
-
     monkeypatch.setattr(saturation, "PROBED", 20)
     monkeypatch.setattr(saturation, "MOST_PROBED", 20)
-    monkeypatch.setattr(saturation, "with_partial_outputs", with_some)
     one = timing(most=limits(sequences=1))
-    sustained_rate(one, [Arrival(5.0, 10, 1)], places)
-    assert started == [partial]
-    sustained_rate(replace(one, prefill=one.decode), [Arrival(5.0, 10, 1)], places)
-    assert started == [partial]
+    for engines, amid in ((one, partial), (replace(one, prefill=one.decode), 0)):
+        found = saturation._offered_requests(engines, [Arrival(5.0, 10, 1)], places)
+        assert len(found) == 20 and {request.time for request in found} == {0.0}
+        assert [request.cached for request in found] == [9] * amid + [-1] * (20 - amid)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from math import inf
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,23 +17,27 @@ from clusterspec.analysis.serving_choices import holds_load, load_tokens, nodes_
 from clusterspec.analysis.simulation.caches import replay_of
 from clusterspec.analysis.simulation.plans import Simulation
 from clusterspec.analysis.simulation.ranks import Limits
-from clusterspec.analysis.studied import Studied
+from clusterspec.analysis.studied import _is_comparable_bill
 from clusterspec.analysis.survival import _models_near_in_size
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cluster.requests import CacheTier, Engines
 from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.cost.parameters import model_weights
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.serving.caches import TierUse
-from clusterspec.cost.step import ReplicaSeconds, StageTime, StepInputs
+from clusterspec.cost.step import ReplicaSeconds, StageTime, StepInputs, StepTimes
 from clusterspec.cost.storage import storage_use
 from clusterspec.exchange.import_result import FormatError
 from clusterspec.logs.traces import Arrival
+from clusterspec.procurement.bill import Bill
+from clusterspec.procurement.items import Item
 from clusterspec.records import replace
 from clusterspec.studies import Study, study_text
 from tests.analysis.jobs import design_of
 from tests.analysis.test_serving_rows import dense
 from tests.analysis.test_serving_search import DENSE, study
 from tests.analysis.test_timetables import tables, timing
+from tests.designs import SERVED, TRAINED, changed, machine_of, plan_of
 from tests.effort import each
 from tests.settings import SETTINGS
 
@@ -256,34 +259,40 @@ def test_a_log_has_at_most_a_million_lines() -> None:
     assert "lines, the maximum" not in str(why.value)
 
 
-def plan_with(step: float | None = None, tpot: float | None = None, fits: bool = True) -> Any:
-    return SimpleNamespace(
-        step=SimpleNamespace(seconds=step) if step else None,
-        serving=SimpleNamespace(tpot=tpot) if tpot else None,
-        fits=fits,
-    )
+def plan_with(step: float | None = None, tpot: float | None = None, fits: bool = True) -> Plan:
+    """A plan that trains or serves in these seconds, in more memory than it needs or in one byte."""
+    text = SERVED if tpot else TRAINED
+    times: dict[str, Any] = {"serving.tpot": tpot} if tpot else {"step": None}
+    if step:
+        times = {"step.times": StepTimes(step, *[0.0] * (len(StepTimes._fields) - 1))}
+    made = changed(plan_of(text), times if fits else times | {"stored.capacity.value": 1.0})
+    assert made.fits is fits
+    return made
 
 
 @pytest.mark.parametrize(
     ("plan", "other", "change"),
     [
-        (plan_with(step=2.0), plan_with(step=3.0), 0.5),
-        (plan_with(step=2.0), plan_with(step=3.0, fits=False), 0.5),  # the time of a step needs no memory
-        (plan_with(step=2.0), plan_with(), 0.0),
-        (plan_with(tpot=0.02), plan_with(tpot=0.015), -0.25),
-        (plan_with(tpot=0.02), plan_with(tpot=0.015, fits=False), 0.0),
-        (plan_with(tpot=0.02, fits=False), plan_with(tpot=0.015, fits=False), -0.25),
-        (plan_with(tpot=0.02), plan_with(), 0.0),
+        ({"step": 2.0}, {"step": 3.0}, 0.5),
+        ({"step": 2.0}, {"step": 3.0, "fits": False}, 0.5),  # the time of a step needs no memory
+        ({"step": 2.0}, {}, 0.0),
+        ({"tpot": 0.02}, {"tpot": 0.015}, -0.25),
+        ({"tpot": 0.02}, {"tpot": 0.015, "fits": False}, 0.0),
+        ({"tpot": 0.02, "fits": False}, {"tpot": 0.015, "fits": False}, -0.25),
+        ({"tpot": 0.02}, {}, 0.0),
     ],
 )
-def test_an_assumption_changes_the_step_or_the_time_per_output_token(plan: Any, other: Any, change: float) -> None:
-    assert _time_change(plan, other) == pytest.approx(change)
+def test_an_assumption_changes_the_step_or_the_time_per_output_token(
+    plan: dict[str, Any], other: dict[str, Any], change: float
+) -> None:
+    assert _time_change(plan_with(**plan), plan_with(**other)) == pytest.approx(change)
 
 
-def bill_of(*unpriced: str, fabric: bool) -> Any:
-    return SimpleNamespace(
-        unpriced=[SimpleNamespace(kind=kind) for kind in unpriced], fabric="built" if fabric else None
-    )
+def bill_of(*unpriced: str, fabric: bool) -> Bill:
+    """A bill with these parts without a price."""
+    counted = count_fabric(machine_of(TRAINED), None)
+    assert isinstance(counted, Fabric)
+    return Bill(tuple(Item(kind, "part", 8, "counted") for kind in unpriced), counted if fabric else None)
 
 
 @pytest.mark.parametrize(
@@ -300,8 +309,6 @@ def bill_of(*unpriced: str, fabric: bool) -> Any:
     ],
 )
 def test_a_bill_is_comparable_with_one_that_has_its_parts_and_a_fabric(
-    mine: Any, other: Any, nodes: int, comparable: bool
+    mine: Bill, other: Bill, nodes: int, comparable: bool
 ) -> None:
-    one, varied = SimpleNamespace(design="spec"), SimpleNamespace(cluster=SimpleNamespace(all_nodes=nodes))
-    studied: Any = SimpleNamespace(one=one, _bill=lambda design: mine if design == "spec" else other)
-    assert Studied._has_comparable_bill(studied, varied) is comparable  # type: ignore[arg-type]
+    assert _is_comparable_bill(mine, other, nodes) is comparable

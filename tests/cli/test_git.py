@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ import pytest
 from clusterspec.cli import UsageFault, git
 from clusterspec.config import Config
 from clusterspec.document import Document, parse
-from clusterspec.records import replace
 from clusterspec.source import Source
 from tests.effort import each
 
@@ -273,20 +271,13 @@ def read(text: str, name: str) -> Document:
         ("\n\na: 3  # same\nb: 2\n", ["# same"]),
     ],
 )
-def test_a_comment_counts_where_the_base_has_it_at_the_same_key(
-    text: str, kept: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    base: Callable[[Path], bytes] = lambda _: b"a: 1  # same\nb: 2\n"  # noqa: E731
-    monkeypatch.setattr(git, "bytes_at_base", base)
-    document = read(text, "spec.yaml")
-    found = git.document_with_base_waivers(replace(document, sources={"spec.yaml": document.source}))
+def test_a_comment_counts_where_the_base_has_it_at_the_same_key(text: str, kept: list[str]) -> None:
+    found = git.document_with_waivers_of(read(text, "spec.yaml"), {"spec.yaml": b"a: 1  # same\nb: 2\n"})
     assert [one.text for one in found.comments] == kept
 
 
-def test_a_new_file_has_no_comment_of_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git, "bytes_at_base", lambda _: None)
-    document = read("a: 1  # same\n", "spec.yaml")
-    assert not git.document_with_base_waivers(replace(document, sources={"spec.yaml": document.source})).comments
+def test_a_new_file_has_no_comment_of_the_base() -> None:
+    assert not git.document_with_waivers_of(read("a: 1  # same\n", "spec.yaml"), {"spec.yaml": None}).comments
 
 
 def test_variables_of_git_and_its_settings_do_not_reach_the_command(

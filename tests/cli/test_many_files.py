@@ -248,7 +248,7 @@ def test_an_unreadable_folder_is_reported(call: Call, monkeypatch: pytest.Monkey
         raise PermissionError(13, "Permission denied", path)
 
     Path("specs").mkdir()
-    monkeypatch.setattr("clusterspec.document.files.os.scandir", denied)
+    monkeypatch.setattr("os.scandir", denied)
     done = call("check", "specs")
     assert (done.status, done.error) == (2, "clusterspec: specs: Permission denied\n")
 

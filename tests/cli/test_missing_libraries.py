@@ -69,10 +69,7 @@ def test_a_missing_library_is_one_line(missing: str, target: str, said: str, tmp
 def test_a_missing_library_is_told_before_anything_is_computed(
     spec: str, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent() -> None:
-        raise paper.MissingLibrary(paper.INSTALL_HTML)
-
-    monkeypatch.setattr(paper, "_jinja_module", absent)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     for computed in ("full_report.report", "fleets.fleet_report"):
         monkeypatch.setattr(f"clusterspec.analysis.{computed}", lambda *_, **__: 1 / 0)
     done = call("report", str(ROOT / "examples" / f"{spec}.yaml"), "-o", "out.html")

@@ -7,18 +7,18 @@ import io
 import sys
 from datetime import date
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from clusterspec.cli import UsageFault, choices, files, fixes, git, options, parallel, watch
 from clusterspec.cli.commands import reports
 from clusterspec.cli.fixes import FileChange
-from clusterspec.cli.starting import Attempt, aligned_spec
+from clusterspec.cli.starting_layouts import Attempt, aligned_spec
 from clusterspec.cli.terminal import Bar
 from clusterspec.finding import Edit
-from clusterspec.source import Position, Span
+from clusterspec.records import replace
+from clusterspec.source import Position, Source, Span
+from tests.designs import TRAINED, study_of
 
 VERSIONS = [
     ("1.2.3", "1.2.3", True),
@@ -254,19 +254,22 @@ def test_comments_stand_in_one_column() -> None:
 
 @pytest.mark.parametrize(("jobs", "pools", "taken"), [(1, 1, True), (2, 1, False), (1, 2, False), (0, 1, False)])
 def test_a_fleet_of_one_job_on_one_pool_is_compared_as_a_cluster(jobs: int, pools: int, taken: bool) -> None:
-    parts: Any = SimpleNamespace(jobs={f"job {at}": at for at in range(jobs)}, pools=dict.fromkeys(range(pools)))
-    study: Any = SimpleNamespace(fleet=parts)
+    machines = (f"  p{at}: {{platform: dgx-h100, nodes: 4}}" for at in range(pools))
+    work = "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 32}"
+    planned = (f"  j{at}: {{pool: p0, nodes: 1, {work}}}" for at in range(jobs))
+    study = study_of("\n".join(["pools:", *machines, "jobs:", *planned]))
+    assert study.fleet is not None and (len(study.fleet.jobs), len(study.fleet.pools)) == (jobs, pools)
     if taken:
-        assert [reports.sole_job(study, "a.yaml")] == list(parts.jobs.values())
+        assert reports.sole_job(study, "a.yaml") is study.fleet.jobs["j0"]
     else:
         with pytest.raises(UsageFault, match=r"a\.yaml is a fleet, and the other spec one cluster"):
             reports.sole_job(study, "a.yaml")
-    alone: Any = SimpleNamespace(fleet=None)
+    alone = study_of(TRAINED)
     assert reports.sole_job(alone, "a.yaml") is alone
 
 
 def test_files_of_a_revision_have_the_names_of_the_call() -> None:
-    study: Any = SimpleNamespace(source=SimpleNamespace(name="/tmp/x/a.yaml"))
+    study = replace(study_of(TRAINED), source=Source("/tmp/x/a.yaml", ""))
     assert reports.caller_names(study, "HEAD~1:a.yaml", Path("/tmp/x")) == {
         "/tmp/x/a.yaml": "HEAD~1:a.yaml",
         "/tmp/x/": "HEAD~1:",
@@ -285,7 +288,9 @@ def test_files_of_a_revision_have_the_names_of_the_call() -> None:
     ],
 )
 def test_a_spec_names_its_base_and_its_logs(value: object, named: list[str]) -> None:
-    document: Any = SimpleNamespace(value=value)
+    document = study_of(TRAINED).document
+    assert document is not None
+    document = replace(document, value=value)
     assert git._referenced_files(document) == named
     assert git._referenced_files(None) == []
 

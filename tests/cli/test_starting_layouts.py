@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from clusterspec.catalog.entries import Accelerator, Platform
 from clusterspec.catalog.models import Model
-from clusterspec.cli import UsageFault, starting
-from clusterspec.cli.starting import NODES, Attempt, candidate_layouts
+from clusterspec.cli import UsageFault, starting, starting_layouts
+from clusterspec.cli.starting import RankedSpec, StartingSpec
+from clusterspec.cli.starting_layouts import NODES, Attempt, candidate_layouts
 from clusterspec.cost.parameters import model_weights
 from clusterspec.records import replace
 from clusterspec.rules.fabric.roce_without_flow_control import TECHNOLOGIES
 from clusterspec.studies import study_text
+from tests.designs import TRAINED, study_of
 from tests.effort import thorough
 from tests.settings import SETTINGS
 
@@ -34,11 +35,11 @@ def test_the_fewest_nodes_are_those_whose_memory_holds_the_parameters(kind: str,
     """8 accelerators a node; exactly the memory of four nodes is enough, a byte less needs eight."""
     needed = model_weights(SMALL).total * each
     for nodes, place in ((1, 0), (2, 1), (4, 2), (1024, 10)):
-        assert starting._fewest_nodes(DGX, with_memory(needed / (8 * nodes)), SMALL, kind) == place
+        assert starting_layouts._fewest_nodes(DGX, with_memory(needed / (8 * nodes)), SMALL, kind) == place
         less = with_memory(needed / (8 * nodes) * 0.999)
-        assert starting._fewest_nodes(DGX, less, SMALL, kind) == min(place + 1, len(NODES) - 1)
-    assert starting._fewest_nodes(DGX, None, SMALL, kind) == 0
-    assert starting._fewest_nodes(DGX, replace(with_memory(1.0), memory=None), SMALL, kind) == 0
+        assert starting_layouts._fewest_nodes(DGX, less, SMALL, kind) == min(place + 1, len(NODES) - 1)
+    assert starting_layouts._fewest_nodes(DGX, None, SMALL, kind) == 0
+    assert starting_layouts._fewest_nodes(DGX, replace(with_memory(1.0), memory=None), SMALL, kind) == 0
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_nodes_grow_by_the_units_that_a_platform_is_sold_in(platform: str, kind:
     assert tried[0] == unit and {nodes % unit for nodes in tried} == {0}
     needed = model_weights(SMALL).total * 16
     each = (machine.accelerators_per_node or 1) * unit
-    assert starting._fewest_nodes(machine, with_memory(needed / (2 * each)), SMALL, "train") == 1, "two units"
+    assert starting_layouts._fewest_nodes(machine, with_memory(needed / (2 * each)), SMALL, "train") == 1, "two units"
 
 
 def test_a_serving_template_has_a_request_for_each_engine() -> None:
@@ -70,7 +71,7 @@ def test_a_serving_template_has_a_request_for_each_engine() -> None:
 
 
 def found(kind: str = "train", nodes: int = 1, model: Model = SMALL, chip: Accelerator | None = H100) -> list[Attempt]:
-    return list(starting._layouts_on_nodes(nodes, DGX, chip, model, kind))
+    return list(starting_layouts._layouts_on_nodes(nodes, DGX, chip, model, kind))
 
 
 def degrees(attempts: list[Attempt]) -> list[tuple[int, int]]:
@@ -94,7 +95,7 @@ def test_tensor_parallelism_stays_in_the_domain_and_divides_the_ranks() -> None:
     assert all(24 % (one.tp * one.pp) == 0 for one in three)
     assert {one.pp for one in three} == {1, 2, 3}
     alone = replace(DGX, domain=None, accelerators_per_node=None)
-    assert degrees(list(starting._layouts_on_nodes(2, alone, H100, SMALL, "train"))) == [(1, 1), (1, 2)]
+    assert degrees(list(starting_layouts._layouts_on_nodes(2, alone, H100, SMALL, "train"))) == [(1, 1), (1, 2)]
 
 
 def test_stages_are_at_most_the_layers() -> None:
@@ -114,20 +115,20 @@ def test_the_split_is_wide_enough_for_the_part_that_data_parallelism_does_not_di
 
 
 def test_experts_lie_on_the_ranks_of_degrees_that_divide_them() -> None:
-    assert starting._expert_degrees(SPARSE, 64, "train") == (8, 16, 32, 64, 1)
-    assert starting._expert_degrees(SPARSE, 63, "train") == (8, 16, 32, 1)
-    assert starting._expert_degrees(replace(SPARSE, experts=24), 64, "train") == (8, 1)
-    assert starting._expert_degrees(SPARSE, 64, "serve") == (1,)
-    assert starting._expert_degrees(LARGE, 64, "train") == (1,)
+    assert starting_layouts._expert_degrees(SPARSE, 64, "train") == (8, 16, 32, 64, 1)
+    assert starting_layouts._expert_degrees(SPARSE, 63, "train") == (8, 16, 32, 1)
+    assert starting_layouts._expert_degrees(replace(SPARSE, experts=24), 64, "train") == (8, 1)
+    assert starting_layouts._expert_degrees(SPARSE, 64, "serve") == (1,)
+    assert starting_layouts._expert_degrees(LARGE, 64, "train") == (1,)
     spread = found(nodes=4, model=SPARSE, chip=None)
     assert any(one.pp > 1 and one.tp == 1 and one.ep > 1 for one in spread), "experts need no tensor parallelism"
 
 
 def test_layouts_are_those_of_the_nodes_or_of_growing_numbers_of_them() -> None:
     stated = list(candidate_layouts(DGX, H100, SMALL, "train", 3))
-    assert {one.nodes for one in stated} == {3} and len(stated) <= starting.MOST_OF_NODES
+    assert {one.nodes for one in stated} == {3} and len(stated) <= starting_layouts.MOST_OF_NODES
     grown = candidate_layouts(DGX, H100, LARGE, "train", None)
-    assert next(grown).nodes == NODES[starting._fewest_nodes(DGX, H100, LARGE, "train")]
+    assert next(grown).nodes == NODES[starting_layouts._fewest_nodes(DGX, H100, LARGE, "train")]
 
 
 @pytest.mark.parametrize(
@@ -146,8 +147,8 @@ def test_the_precision_is_the_most_usual_with_a_published_peak(
 ) -> None:
     figure: Any = next(iter(H100.peaks.values()))
     chip: Any = replace(H100, peaks=dict.fromkeys(peaks, figure), unpublished_peaks=unpublished)
-    assert starting._usual_precision(chip, kind) == precision
-    assert starting._usual_precision(None, kind) == "bf16"
+    assert starting_layouts._usual_precision(chip, kind) == precision
+    assert starting_layouts._usual_precision(None, kind) == "bf16"
 
 
 @pytest.mark.parametrize(
@@ -195,8 +196,10 @@ def test_the_precision_of_a_published_checkpoint_is_left_to_it() -> None:
     other = text_of(replace(attempt, precision="fp8"), "serve", SPARSE)
     assert "published checkpoint" not in other and "  precision: fp8" in other
     assert "published checkpoint" not in text_of(attempt, "train", SPARSE)
-    assert starting._checkpoint_text(replace(SPARSE, checkpoint_expert_precision="fp4")).endswith("fp8, experts fp4")
-    assert starting._checkpoint_text(SMALL) == ""
+    assert starting_layouts._checkpoint_text(replace(SPARSE, checkpoint_expert_precision="fp4")).endswith(
+        "fp8, experts fp4"
+    )
+    assert starting_layouts._checkpoint_text(SMALL) == ""
 
 
 def test_flow_control_is_stated_where_ethernet_drops_packets_and_nobody_states_it() -> None:
@@ -204,10 +207,10 @@ def test_flow_control_is_stated_where_ethernet_drops_packets_and_nobody_states_i
     assert isinstance(roce, Platform)
     known = next(iter(TECHNOLOGIES))
     lossy = replace(roce, technologies=(known,), cloud=False, pfc=None, ecn=None)
-    assert "flow_control: {pfc: true, ecn: true}" in starting._scale_out_text(lossy, {})
+    assert "flow_control: {pfc: true, ecn: true}" in starting_layouts._scale_out_text(lossy, {})
     for stated in ({"cloud": True}, {"pfc": False}, {"ecn": True}, {"technologies": ("infiniband-ndr", known)}):
         changed: dict[str, Any] = dict(stated)
-        assert starting._scale_out_text(replace(lossy, **changed), {}) == ""
+        assert starting_layouts._scale_out_text(replace(lossy, **changed), {}) == ""
 
 
 def test_what_the_check_advises_stands_in_its_section() -> None:
@@ -226,12 +229,12 @@ def test_the_bubble_of_a_starting_batch_is_a_tenth_at_most() -> None:
 
 def test_stages_begin_without_tensor_parallelism_where_pcie_joins_the_accelerators() -> None:
     pcie = replace(DGX, interconnect="pcie-5")
-    assert (1, 2) in degrees(list(starting._layouts_on_nodes(1, pcie, H100, SMALL, "train")))
+    assert (1, 2) in degrees(list(starting_layouts._layouts_on_nodes(1, pcie, H100, SMALL, "train")))
     assert (1, 2) not in degrees(found())
     for interconnects, joined in ((("pcie-4",), True), (("nvlink-4", "pcie-4"), False), ((), False)):
         chip = replace(H100, interconnects=interconnects)
-        assert starting._is_joined_by_pcie(replace(DGX, interconnect=None), chip) == joined
-    assert not starting._is_joined_by_pcie(replace(DGX, interconnect=None), None)
+        assert starting_layouts._is_joined_by_pcie(replace(DGX, interconnect=None), chip) == joined
+    assert not starting_layouts._is_joined_by_pcie(replace(DGX, interconnect=None), None)
 
 
 def test_a_name_that_the_catalog_lacks_has_the_nearest() -> None:
@@ -244,6 +247,7 @@ def test_a_name_that_the_catalog_lacks_has_the_nearest() -> None:
     assert starting._catalog_entry(CATALOG, "model", "llama-3.1-8b") is not None
 
 
+ATTEMPT = Attempt(1, 8, 1, 1, "none", "bf16", 8)
 FITS, WORSE = (0, 2, 0.5), (0, 3, 0.5)
 TRIED = [  # the flaws of layouts in turn, the place of the chosen one, whether it is sound, and how many are tried
     ([starting.FLAWLESS, FITS], 0, True, 1),
@@ -267,37 +271,23 @@ def test_the_best_of_the_first_layouts_is_the_start(
     chosen: int | None,
     sound: bool,
     tried: int,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ranked = iter(enumerate(flaws))
-
-    def advised(*_: object) -> tuple[str, None, tuple[int, int, float]]:
-        place, rank = next(ranked)
-        return str(place), None, rank
-
-    attempt = SimpleNamespace(text=lambda *_: "", nodes=1)
-    monkeypatch.setattr(starting, "candidate_layouts", lambda *_: [attempt] * len(flaws))
-    monkeypatch.setattr(starting, "_advised_spec", advised)
-    monkeypatch.setattr(starting, "_running_framework", lambda *_: "vllm")
-    monkeypatch.setattr(starting, "_waived_spec", lambda text, _: text)
-    monkeypatch.setattr(starting, "_error_sentences", lambda _: ("of the best",))
-    found = starting.starting_spec(SETTINGS, "dgx-h100", "llama-3.1-8b", "serve")
-    told = () if sound or chosen is None else ("of the best",)
+    study = study_of(TRAINED.replace("tp: 2", "tp: 16"))
+    assert len(study.errors) == 1 and study.plan.fits
+    ranked = iter([RankedSpec(str(place), study, rank) for place, rank in enumerate(flaws)])
+    found = StartingSpec.of(starting._best_spec([ATTEMPT] * len(flaws), lambda _: next(ranked)))
+    told = () if sound or chosen is None else (f"{study.errors[0].message} ({study.errors[0].rule})",)
     assert found == ("" if chosen is None else str(chosen), sound, told)
-    assert next(ranked, (len(flaws), 0))[0] == tried
+    assert len(flaws) - len([*ranked]) == tried
 
 
-def test_the_fastest_layout_of_the_fewest_nodes_is_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fastest_layout_of_the_fewest_nodes_is_the_start() -> None:
     """Without a warning or a note, more tokens per second come first; without such a layout, more nodes are tried."""
     speeds = [(1, (0, 1, -900.0)), (1, (0, 0, -200.0)), (1, (0, 0, -300.0)), (1, (1, 0, -999.0)), (2, (0, 0, -400.0))]
-    ranked = iter([(str(place), None, rank) for place, (_, rank) in enumerate(speeds)])
-    attempts = [SimpleNamespace(text=lambda *_: "", nodes=nodes) for nodes, _ in speeds]
-    monkeypatch.setattr(starting, "candidate_layouts", lambda *_: attempts)
-    monkeypatch.setattr(starting, "_advised_spec", lambda *_: next(ranked))
-    monkeypatch.setattr(starting, "_running_framework", lambda *_: "vllm")
-    monkeypatch.setattr(starting, "_waived_spec", lambda text, _: text)
-    assert starting.starting_spec(SETTINGS, "dgx-h100", "llama-3.1-8b", "train").text == "2"
-    assert next(ranked)[0] == "4", "two nodes are not tried"
+    ranked = iter([RankedSpec(str(place), study_of(TRAINED), rank) for place, (_, rank) in enumerate(speeds)])
+    best = starting._best_spec([replace(ATTEMPT, nodes=nodes) for nodes, _ in speeds], lambda _: next(ranked))
+    assert best is not None and best.text == "2"
+    assert next(ranked).text == "4", "two nodes are not tried"
 
 
 @thorough

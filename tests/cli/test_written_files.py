@@ -122,7 +122,7 @@ def test_a_failed_write_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.M
 
     place = tmp_path / "out.html"
     place.write_text("before")
-    monkeypatch.setattr("clusterspec.cli.output._copy_mode_and_owner", full)
+    monkeypatch.setattr("pathlib.Path.chmod", full)
     with pytest.raises(UsageFault, match=r"out\.html: No space left on device"):
         write_whole(place, b"after")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("out.html", "before")]

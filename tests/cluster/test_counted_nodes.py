@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import inf
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +23,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.records import replace
 from clusterspec.spec.model import LayoutSpec, PoolLinkSpec
 from tests.cluster.resolving import catalog, clean, cluster_of
+from tests.designs import TRAINED, changed, layout_of, machine_of, work_of
 
 RACKS = "cluster: {{platform: gb200-nvl72, nodes: {}}}"
 ONES = ("tp", "attention_dp", "cp", "pp", "dp", "ep", "expert_tp", "virtual_stages")
@@ -158,7 +158,6 @@ def test_spare_nodes_are_the_trays_held_back_where_these_are_as_many(
 def test_neighbors_of_degrees_are_powers_of_two_and_doublings(
     nodes: int, heads: int, layers: int, tp: tuple[int, ...], pp: tuple[int, ...]
 ) -> None:
-    cluster: Any = SimpleNamespace(ranks_per_node=8)
-    work: Any = SimpleNamespace(model=SimpleNamespace(heads=heads, layers=layers))
-    layout: Any = SimpleNamespace(nodes=nodes, tp=2, pp=3)
-    assert neighbor_degrees(cluster, work, layout) == (tp, pp)
+    cluster, work = machine_of(TRAINED), changed(work_of(TRAINED), {"model.heads": heads, "model.layers": layers})
+    assert cluster.ranks_per_node == 8
+    assert neighbor_degrees(cluster, work, replace(layout_of(TRAINED), nodes=nodes, tp=2, pp=3)) == (tp, pp)

@@ -1,27 +1,25 @@
-"""Parts of engines and of jobs at the ends of their conditions, from numbers given by hand."""
+"""Parts of engines and of jobs at the ends of their conditions, from records with round numbers."""
 
 from __future__ import annotations
-
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from clusterspec.cost.memory import Job
 from clusterspec.cost.serving.constants import CONTEXT
+from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.parts import UNFUSED, _scores_in_memory
 from clusterspec.cost.serving.plan_engines import _sampling_bytes
+from clusterspec.quantity import Figure
+from clusterspec.source import Computed
+from tests.designs import SERVED, TRAINED, changed, engines_of, layout_of, study_of, work_of
 
 
-def engine(limit: float | None) -> Any:
+def engine(limit: float | None) -> Engine:
     """An engine of two ranks with 16 heads and 10 layers, whose fused kernel is for prompts beyond the limit."""
-    achievable = {} if limit is None else {UNFUSED: SimpleNamespace(value=limit)}
-    return SimpleNamespace(
-        cluster=SimpleNamespace(accelerator=SimpleNamespace(achievable=achievable)),
-        model=SimpleNamespace(heads=16),
-        layout=SimpleNamespace(tp=2),
-        whole=SimpleNamespace(full_layers=8, window_layers=2),
-    )
+    achievable = {} if limit is None else {UNFUSED: Figure(limit, "1", Computed("longest prompt"))}
+    model = {"workload.model.heads": 16, "whole.full_layers": 8, "whole.window_layers": 2}
+    changes = {"cluster.accelerator.achievable": achievable, "layout.tp": 2}
+    return changed(engines_of(SERVED).decode, model | changes)
 
 
 @pytest.mark.parametrize(
@@ -49,15 +47,14 @@ def test_scores_pass_through_memory_up_to_the_limit(
 def test_a_pipeline_with_shards_gathers_once_a_step_where_its_software_keeps_weights(
     kept: bool, stages: int, shards: int, once: float
 ) -> None:
-    job: Any = SimpleNamespace(
-        layout=SimpleNamespace(pp=stages), framework=SimpleNamespace(kept_in_pipelines=kept), shards=shards
-    )
-    assert Job.synchronizes_once.fget(job) == once  # type: ignore[attr-defined]
+    job = Job.of(study_of(TRAINED).design, work_of(TRAINED), layout_of(TRAINED))
+    layout = {"layout.pp": stages, "layout.shard_group": shards}
+    assert changed(job, {"framework.kept_in_pipelines": kept, **layout}).synchronizes_once == once
 
 
 @pytest.mark.parametrize(("width", "reserved"), [(0.0, 0.0), (12.0, 256 * 1_000 * 12.0 + CONTEXT.value)])
 def test_an_engine_reserves_memory_for_sampling_and_its_context_or_neither(width: float, reserved: float) -> None:
     """256 sequences of a vocabulary of 1,000 with 12 bytes each."""
-    serving = SimpleNamespace(sampling_bytes=width, sampled_sequences=256)
-    whole: Any = SimpleNamespace(workload=SimpleNamespace(serving=serving, model=SimpleNamespace(vocab=1_000)))
+    serving = {"workload.serving.sampling_bytes": width, "workload.serving.sampled_sequences": 256}
+    whole = changed(engines_of(SERVED).decode, {"workload.model.vocab": 1_000, **serving})
     assert _sampling_bytes(whole) == pytest.approx(reserved, abs=0.0)

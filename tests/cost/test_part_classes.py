@@ -7,11 +7,10 @@ failure affects. What a line does not show follows from it: all parts carry the 
 from __future__ import annotations
 
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from clusterspec.cluster.fabric import Fabric, count_fabric
 from clusterspec.cost.class_rates import MachineFailures
 from clusterspec.cost.part_classes import PartClass, _scale_up_switches, built_levels
 from clusterspec.records import replace
@@ -343,9 +342,10 @@ POD = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64, scale_out: {topo
 def test_leaves_below_a_pod_have_the_nodes_of_their_ports(topology: str, ports: int, nodes: int) -> None:
     text = POD.replace("TOPOLOGY", topology).replace("LEVELS", "levels: [{name: pod, nodes: 64, oversubscription: 1}]")
     cluster = study_text(text, SETTINGS).design.cluster
-    fabric: Any = SimpleNamespace(down_ports=ports)
     assert cluster is not None
-    found = built_levels(cluster, fabric)
+    fabric = count_fabric(cluster, None)
+    assert isinstance(fabric, Fabric)
+    found = built_levels(cluster, replace(fabric, down_ports=ports))
     assert [level.name for level in found] == ["leaf", "pod"] and found[0].nodes == nodes
     assert [level.name for level in built_levels(cluster, None)] == ["pod"]
 

@@ -418,11 +418,9 @@ def test_packed_length_of_swift() -> None:
     assert "workload.sequence_length" not in given(read(swift))
 
 
-def test_a_problem_of_a_document_is_at_its_line_or_at_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_problem_of_a_document_is_at_its_line_or_at_none() -> None:
     point = Position(4, 1)
     for span, told in ((Span("a.yaml", point, point), "line 11: not YAML: a tab"), (None, "not YAML: a tab")):
-        problem = Problem("invalid-yaml", (), "not YAML: a tab", span=span)
-        monkeypatch.setattr(documents, "parse", lambda *_, found=problem, **__: (None, [found]))
-        with pytest.raises(FormatError) as caught:
-            documents.yaml_of_text("a.yaml", "a: 1", 7)
-        assert str(caught.value) == told
+        assert str(documents._yaml_fault(Problem("invalid-yaml", (), "not YAML: a tab", span=span), 7)) == told
+    with pytest.raises(FormatError, match=r"^line 9: not YAML: "):
+        documents.yaml_of_text("a.yaml", "a: 1\n\tb: 2\n", 7)

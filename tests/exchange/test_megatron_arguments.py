@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from clusterspec.exchange.exporters.megatron import (
     _window_pattern,
 )
 from clusterspec.records import replace
+from tests.designs import TRAINED, changed, layout_of, work_of
 from tests.effort import each
 from tests.exchange.imports import given, read, unknown
 
@@ -101,19 +101,18 @@ def test_the_layers_without_a_window_are_every_nth_or_marked() -> None:
         ({"recompute": "selective"}, ["--recompute-granularity selective"]),
         ({"recompute": "full"}, ["--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"]),
         (
-            {"recompute": "full", "recompute_layers": 3, "recomputed_share": 0.5},
+            {"recompute": "full", "recompute_layers": 3, "stage_layers": (6,)},
             ["--recompute-granularity full --recompute-method block --recompute-num-layers 3"],
         ),
         (
-            {"recompute": "full", "recompute_layers": 3},
+            {"recompute": "full", "recompute_layers": 3, "stage_layers": (3,)},
             ["--recompute-granularity full --recompute-method uniform --recompute-num-layers 1"],
         ),
     ],
 )
 def test_recomputation_has_its_granularity(changes: dict[str, Any], arguments: list[str]) -> None:
-    layout: Any = SimpleNamespace(**{"recompute_layers": None, "recomputed_share": 1.0, **changes})
-    model: Any = SimpleNamespace(experts=0, latent=False)
-    assert [*_recompute_arguments(layout, model)] == arguments
+    layout = changed(layout_of(TRAINED), {"recompute_layers": None, **changes})
+    assert [*_recompute_arguments(layout, work_of(TRAINED).model)] == arguments
 
 
 EXPERTS = {"experts": 8, "experts_per_token": 2, "expert_ffn_hidden": 64, "expert_latent": 0, "shared_experts": 0}
@@ -143,9 +142,8 @@ FIRST = ["--num-experts 8 --moe-router-topk 2", "--moe-ffn-hidden-size 64 --moe-
     ],
 )
 def test_experts_have_their_arguments(changes: dict[str, Any], arguments: list[str]) -> None:
-    model: Any = SimpleNamespace(
-        **{**EXPERTS, "shared_width": 32, "layers": 12, "moe_layers": 12, "block": None} | changes
-    )
+    given = {**EXPERTS, "shared_expert_ffn_hidden": 32, "layers": 12, "moe_layers": 12, "block": None}
+    model = changed(work_of(TRAINED).model, given | changes)
     assert [*_expert_arguments(model)] == FIRST + arguments
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from datetime import date
 from functools import partial
@@ -199,7 +200,7 @@ class Device:
 
 def test_each_call_is_timed_twenty_times_after_five_that_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = Device(found=True)
-    monkeypatch.setattr(probe, "importlib", SimpleNamespace(import_module=lambda _: torch))
+    monkeypatch.setitem(sys.modules, "torch", torch)
     found = probe.samples_of_device(date(2026, 11, 21))
     assert (found["device"], found["date"]) == ("part cuda:0", "2026-11-21")
     assert found["software"] == {"torch": "2.9", "runtime": "12.9"}
@@ -216,7 +217,7 @@ def test_each_call_is_timed_twenty_times_after_five_that_are_not(monkeypatch: py
 
 def test_the_runtime_is_that_of_the_build_and_no_device_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     for torch in (Device(found=True, hip="7.0"), Device(found=False)):
-        monkeypatch.setattr(probe, "importlib", SimpleNamespace(import_module=lambda _, torch=torch: torch))
+        monkeypatch.setitem(sys.modules, "torch", torch)
         if torch.cuda.is_available():
             assert probe.samples_of_device(date(2026, 11, 21))["software"]["runtime"] == "7.0"
         else:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
+from clusterspec.cluster.model import Dispatcher, Overlap
 from clusterspec.exchange.exporters import sglang, vllm
+from clusterspec.exchange.exporters.engines import EngineKind
+from tests.designs import SERVED, changed, layout_of
 from tests.effort import each
 
 
@@ -17,12 +19,10 @@ def kind(
     overlap: bool = False,
     inside: bool = False,
     dispatcher: str = "all-to-all",
-) -> Any:
+) -> EngineKind:
     """Engines of a layout with these degrees."""
-    overlaps = SimpleNamespace(ep=overlap, inside_gemms=inside)
-    used = SimpleNamespace(kind=dispatcher)
-    layout = SimpleNamespace(ep=ep, attention_dp=dp, tp=tp, overlap=overlaps, dispatcher=used)
-    return SimpleNamespace(layout=layout)
+    chosen = {"overlap": Overlap(tp="full" if inside else "none", ep=overlap), "dispatcher": Dispatcher(dispatcher)}
+    return EngineKind("", changed(layout_of(SERVED), {"ep": ep, "attention_dp": dp, "tp": tp, **chosen}), 0)
 
 
 @each(

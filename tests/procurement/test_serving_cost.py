@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from clusterspec import analysis
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.serving_search import present_row, search_serving
 from clusterspec.analysis.studied import Studied
+from clusterspec.cluster.requests import Engines
+from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.cost.term import Term
 from clusterspec.procurement.unit_costs import costs_by_kind
@@ -19,6 +18,7 @@ from clusterspec.report.cost_text import cost_text
 from clusterspec.results.decision import CostReport
 from clusterspec.studies import Study, study_text
 from clusterspec.studies.variation import rewritten_study
+from tests.designs import SERVED, changed, plan_of
 from tests.settings import SETTINGS
 
 TEXT = """
@@ -166,16 +166,19 @@ def test_the_hours_of_a_day_cost_the_accelerator_hours_of_their_engines() -> Non
     assert of_tokens.value == pytest.approx(prices["per_day"].value / day.output_tokens * 1e6)
 
 
+def _part(name: str, seconds: float) -> Part:
+    return Part(name, lambda seconds: seconds, {"seconds": seconds}, {})
+
+
 def test_cached_input_costs_the_attention_of_the_computed_tokens_to_it() -> None:
     """Prompts take 0.4 of the time, and attention 1 s of a step of 2 s. The half of a prompt that is computed
     attends to the cached half, and to half of itself: 0.5 of 0.75 is for cached input.
     """
-    parts = (SimpleNamespace(name="attention", seconds=1.0), SimpleNamespace(name="mlp", seconds=3.0))
-    prefill = SimpleNamespace(total=4.0, steps=2.0, parts=parts)
-    times = SimpleNamespace(prefill=prefill, prefix_hit=0.5, output_tokens_per_second=100.0, prefill_share=0.4)
-    load = SimpleNamespace(prefill=None, decode=None, input_tokens=3000, output_tokens=1000)
-    design = SimpleNamespace(workload=SimpleNamespace(serving=load))
-    given: Any = SimpleNamespace(serving=times, design=design)
+    parts = (_part("attention", 1.0), _part("mlp", 3.0))
+    times = {"state.prefill": StepTime(parts, 2.0, 4.0, 4.0), "state.share": 0.4, "prefix_hit": 0.5}
+    load = {"design.workload.serving.input_tokens": 3000, "design.workload.serving.output_tokens": 1000}
+    given = changed(plan_of(SERVED), {f"serving.{name}": value for name, value in times.items()} | load)
+    given = changed(given, {"serving.output_tokens_per_second": 100.0})
     second = Term("per_second", 6.0, "USD/s", "a")
     cached = 0.4 * (1 / 2) * (2 / 3)
     wanted = {
@@ -185,14 +188,13 @@ def test_cached_input_costs_the_attention_of_the_computed_tokens_to_it() -> None
     }
     found = {term.name: term.value for term in costs_by_kind(second, given)}
     assert found == pytest.approx({f"per_million_{kind}_tokens": value for kind, value in wanted.items()})
-    apart = SimpleNamespace(replicas=1, ranks=8), SimpleNamespace(replicas=3, ranks=8)
-    load.prefill, load.decode, times.prefix_hit = *apart, 0.0
+    engines = {"design.workload.serving.prefill": Engines(1, 8), "design.workload.serving.decode": Engines(3, 8)}
+    given = changed(given, engines | {"serving.prefix_hit": 0.0})
     split = {term.name: term.value for term in costs_by_kind(second, given)}
     assert split == pytest.approx(
         {"per_million_input_tokens": 6 * 0.25 / 300 * 1e6, "per_million_generated_tokens": 6 * 0.75 / 100 * 1e6}
     )
-    times.output_tokens_per_second = 0.5  # 200 times as slow, and as expensive
+    given = changed(given, {"serving.output_tokens_per_second": 0.5})  # 200 times as slow, and as expensive
     slow = {term.name: term.value for term in costs_by_kind(second, given)}
     assert slow == pytest.approx({name: 200 * value for name, value in split.items()})
-    times.output_tokens_per_second = 0.0
-    assert not list(costs_by_kind(second, given))
+    assert not list(costs_by_kind(second, changed(given, {"serving.output_tokens_per_second": 0.0})))

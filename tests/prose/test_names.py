@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 from clusterspec.catalog import Catalog
@@ -207,5 +204,4 @@ def test_a_lane_of_a_scope_keeps_its_rate_at_any_width() -> None:
     ],
 )
 def test_a_ratio_of_a_figure_to_the_one_it_replaces_compares_no_tiers(text: str, ratio: float, same: bool) -> None:
-    sentence: Any = SimpleNamespace(words=tokens([ProseLine(1, text)]))
-    assert _is_of_replaced_figure(sentence, ratio) is same
+    assert _is_of_replaced_figure(tokens([ProseLine(1, text)]), ratio) is same

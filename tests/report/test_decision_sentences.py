@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from clusterspec.finding import Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
+from clusterspec.procurement.items import Item
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.records import replace
 from clusterspec.report import escaped_line
@@ -20,6 +20,7 @@ from clusterspec.report.paper.materials import cost_section
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Gate, GateStatus
 from tests.effort import telling
+from tests.report.plain_results import FLEET, JOB, POOL
 from tests.report.test_paper import SPECS, own_parts, report
 from tests.report.test_paper_rows_by_hand import finding
 from tests.report.test_paper_words import planned, trained
@@ -126,23 +127,19 @@ def test_commands_of_runners_are_escaped(line: str, shown: str) -> None:
     assert escaped_line(line) == shown
 
 
-def fleet_of(**parts: Any) -> Any:
-    return SimpleNamespace(**parts)
-
-
 def test_nodes_of_a_pool_are_those_of_its_jobs_and_the_rest() -> None:
     """Of 10 nodes one job has 4 for half of the time, another 3 in addition to its own pool: 5 are without a job."""
     jobs = {
-        "a": SimpleNamespace(pool="p", nodes=4, share=0.5, beside={}),
-        "b": SimpleNamespace(pool="q", nodes=9, share=1.0, beside={"p": 3}),
-        "c": SimpleNamespace(pool="q", nodes=2, share=1.0, beside={}),
-        "d": SimpleNamespace(pool="p", nodes=None, share=1.0, beside={}),
+        "a": replace(JOB, pool="p", nodes=4, share=0.5),
+        "b": replace(JOB, pool="q", nodes=9, beside={"p": 3}),
+        "c": replace(JOB, pool="q", nodes=2),
+        "d": replace(JOB, pool="p", nodes=None),
     }
     tints = dict.fromkeys(jobs, "forward")
 
     def parts(nodes: int | None) -> list[tuple[str, float]]:
-        use: Any = SimpleNamespace(nodes=nodes)
-        return [(part.label, part.value) for part in fleet._node_parts(fleet_of(jobs=jobs), "p", use, tints)]
+        found = fleet._node_parts(replace(FLEET, jobs=jobs), "p", replace(POOL, nodes=nodes), tints)
+        return [(part.label, part.value) for part in found]
 
     assert parts(10) == [("a", 2.0), ("b", 3.0), ("without a job", 5.0)]
     assert parts(5) == [("a", 2.0), ("b", 3.0)]
@@ -170,15 +167,7 @@ def test_a_table_has_titles_whose_first_columns_are_text() -> None:
 
 
 def test_parts_of_a_bill_without_a_price_say_so() -> None:
-    given = {
-        "part_label": "DGX H100",
-        "kind": "node",
-        "name": "",
-        "quantity": 1200,
-        "derivation": "counted",
-        "assumed": False,
-    }
-    item: Any = SimpleNamespace(**given, unit_price_text="", price_text="")
-    priced: Any = SimpleNamespace(**vars(item) | {"unit_price_text": "1 USD", "price_text": "1,200 USD"})
+    item = Item("node", "DGX H100", 1200, "counted")
+    priced = replace(item, unit_price=Money.of(1, "USD"), currency="USD")
     shown = [fleet._item_cells(each)[1:] for each in (item, priced)]
     assert shown == [("1,200", "no price", "no price", "counted"), ("1,200", "1 USD", "1,200 USD", "counted")]

@@ -1,36 +1,50 @@
-"""Rows of energy and of days, and notes on cases of a plan and on incomplete costs, from hand-made figures."""
+"""Rows of energy and of days, and notes on cases of a plan and on incomplete costs, from records of round figures."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from clusterspec.cluster.requests import Hours
+from clusterspec.cost.energy import Supply
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.power import Drawn
+from clusterspec.cost.serving.day import DayPlan, HourPlan
+from clusterspec.cost.swing import Swings
 from clusterspec.cost.term import Term
+from clusterspec.records import replace
 from clusterspec.report import fleet_text
 from clusterspec.report.estimate_rows import _day_rows
 from clusterspec.report.paper.choices import _case_note
 from clusterspec.report.power_rows import energy_row, swing_row
+from clusterspec.results import Input
+from clusterspec.results.fleet import PoolUse
+from clusterspec.results.survival import Curve, WireCase
+from tests.designs import TRAINED
+from tests.report.plain_results import FLEET, POOL, estimate_of
 
 RUN, TOKENS = Term("of_run", 5000.0, "USD", "x"), Term("per_million_tokens", 0.5, "USD", "x")
 CARBON = Term("of_run", 2000.0, "g", "x")
+JOULES = Term("of_run", 1.0, "J", "x")
+DRAWN = Drawn(None, Term("idle", 1e3, "W", "x"), None, None, None, ())
 
 
 @pytest.mark.parametrize(
     ("drawn", "row"),
     [
         (None, None),
-        ({"money": (), "carbon": (), "of_run": 1.0}, None),
-        ({"money": (RUN, TOKENS), "carbon": (CARBON,), "of_run": 1.0}, ("of_run", 2)),
-        ({"money": (RUN, TOKENS), "carbon": (), "of_run": 1.0}, ("of_run", 1)),
-        ({"money": (RUN, TOKENS), "carbon": (), "of_run": None}, ("per_million_tokens", 1)),
-        ({"money": (), "carbon": (CARBON,), "of_run": 1.0}, ("carbon", 1)),
+        ({"of_run": JOULES}, None),
+        ({"money": (RUN, TOKENS), "carbon": (CARBON,), "of_run": JOULES}, ("of_run", 2)),
+        ({"money": (RUN, TOKENS), "of_run": JOULES}, ("of_run", 1)),
+        ({"money": (RUN, TOKENS)}, ("per_million_tokens", 1)),
+        ({"carbon": (CARBON,), "of_run": JOULES}, ("carbon", 1)),
     ],
 )
-def test_energy_is_that_of_the_run_else_of_a_million_tokens(drawn: Any, row: tuple[str, int] | None) -> None:
-    report: Any = SimpleNamespace(drawn=SimpleNamespace(**drawn) if drawn is not None else None)
-    found = energy_row(report)
+def test_energy_is_that_of_the_run_else_of_a_million_tokens(
+    drawn: dict[str, Any] | None, row: tuple[str, int] | None
+) -> None:
+    found = energy_row(replace(estimate_of(TRAINED), drawn=replace(DRAWN, **drawn) if drawn is not None else None))
     if row is None:
         assert found is None
         return
@@ -41,18 +55,22 @@ def test_energy_is_that_of_the_run_else_of_a_million_tokens(drawn: Any, row: tup
     assert ("CO2e" in found[1]) is (row[0] == "carbon") and ("CO2e" in found[2]) is (row == ("of_run", 2))
 
 
-SWINGS = Term("step", 3e3, "W", "x"), Term("fall", 4e3, "W", "x"), Term("ramp", 6e3, "W/s", "x")
+SWINGS = Swings(Term("step", 3e3, "W", "x"), Term("fall", 4e3, "W", "x"), Term("ramp", 6e3, "W/s", "x"))
+RACK = Term("rack", 4e4, "W", "x")
 
 
 @pytest.mark.parametrize(
-    ("swings", "rack", "step"), [(None, 1, 1), (SWINGS, None, 1), (SWINGS, 1, None), (SWINGS, 1, 1)]
+    ("swings", "rack", "timed"), [(None, RACK, True), (SWINGS, None, True), (SWINGS, RACK, False), (SWINGS, RACK, True)]
 )
-def test_power_swings_in_a_job_of_known_steps_in_stated_racks(swings: Any, rack: Any, step: Any) -> None:
-    drawn = SimpleNamespace(swings=swings, supply=SimpleNamespace(rack=rack))
-    report: Any = SimpleNamespace(drawn=drawn, plan=SimpleNamespace(step_time=step))
+def test_power_swings_in_a_job_of_known_steps_in_stated_racks(
+    swings: Swings | None, rack: Term | None, timed: bool
+) -> None:
+    report = replace(estimate_of(TRAINED), drawn=replace(DRAWN, swings=swings, supply=Supply(rack=rack)))
+    if not timed:
+        report = replace(report, plan=Plan(report.design))
     row = ("swing", "3 kW", "in each step, 6 kW/s at its edges, 4 kW where the job stops")
-    assert swing_row(report) == (row if swings and rack and step else None)
-    assert swing_row(SimpleNamespace(drawn=None)) is None  # type: ignore[arg-type]
+    assert swing_row(report) == (row if swings and rack and timed else None)
+    assert swing_row(replace(report, drawn=None)) is None
 
 
 @pytest.mark.parametrize(
@@ -65,12 +83,8 @@ def test_power_swings_in_a_job_of_known_steps_in_stated_racks(swings: Any, rack:
     ],
 )
 def test_engines_of_a_day_are_told_from_the_fewest_to_the_most(hours: tuple[tuple[int, int], ...], counts: str) -> None:
-    day: Any = SimpleNamespace(
-        hours=[SimpleNamespace(prefill=prefill, replicas=replicas) for prefill, replicas in hours],
-        accelerator_hours=1234.0,
-        constant_accelerator_hours=2000.0,
-    )
-    (row,) = _day_rows(day)
+    plans = [HourPlan(Hours(0, 60, 1.0), prefill, replicas, 8.0, None, True) for prefill, replicas in hours]
+    (row,) = _day_rows(DayPlan(tuple(plans), 1234.0, 2000.0, 3600.0, 36000.0, ()))
     assert row[1:3] == ("1,234", f"a day, {counts}, 2000 with all engines at all hours")
     assert list(_day_rows(None)) == []
 
@@ -88,18 +102,17 @@ def test_engines_of_a_day_are_told_from_the_fewest_to_the_most(hours: tuple[tupl
 def test_a_case_says_what_is_exposed_and_whether_it_fits(
     bubble: float, fits: bool | None, memory: float | None, said: str
 ) -> None:
-    case: Any = SimpleNamespace(communication=2.0, exposed=0.5, bubble=bubble, fits=fits, memory=memory)
-    assert _case_note(case) == said
+    curve = Curve((0.0,), (0.0,), (0.0,), joint=False, ratio=False, tables=(((0.0,),),))
+    assert _case_note(WireCase("dp", 2, "m", 4.0, 2.0, 0.5, bubble, memory, fits, curve)) == said
 
 
 def test_incomplete_costs_name_their_pools_and_parts() -> None:
-    whole, unknown = SimpleNamespace(cost=1, missing=()), SimpleNamespace(cost=None, missing=("a",))
-    part = SimpleNamespace(cost=1, missing=("no price for `leaf_switch`", "cables"))
-    other = SimpleNamespace(cost=1, missing=("cables",))
+    whole, unknown = replace(POOL, cost=1.0), replace(POOL, missing=("a",))
+    part = replace(POOL, cost=1.0, missing=("no price for `leaf_switch`", "cables"))
+    other = replace(POOL, cost=1.0, missing=("cables",))
 
-    def told(**pools: Any) -> str:
-        report: Any = SimpleNamespace(pools=pools, input=SimpleNamespace(name="my fleet.yaml"))
-        return fleet_text.left_out(report)
+    def told(**pools: PoolUse) -> str:
+        return fleet_text.left_out(replace(FLEET, pools=pools, input=Input("my fleet.yaml", b"")))
 
     assert told(p=whole, q=unknown) == ""
     assert told(p=part) == (

@@ -1,17 +1,22 @@
-"""Lines on fleets and their assignments, from hand-made uses."""
+"""Lines on fleets and their assignments, from records of their use."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from clusterspec.cluster.fleet import FreeGroups
+from clusterspec.cost.reinforcement.times import RlPart
+from clusterspec.procurement.growth import Phase
 from clusterspec.records import replace
 from clusterspec.report import fleet_search_text as searched
 from clusterspec.report import fleet_text
 from clusterspec.report.fleet_search_text import fleet_search_text
+from clusterspec.results.fleet import LinkUse
 from clusterspec.results.fleet_search import Assignment, FleetSearchReport, JobOption
+from tests.designs import REINFORCED, TRAINED, plan_of
+from tests.report.plain_results import FLEET, JOB, POOL, estimate_of
 from tests.report.test_result_texts import INPUT, TOOL, WIDE
 
 ONE = JobOption("a", "p", 2, {"tp": 4}, elapsed=100.0, step_time=2.0)
@@ -108,56 +113,43 @@ def test_the_spec_is_told_with_what_the_best_saves(objective: float, best: float
     assert said.startswith("The spec (a on 2 of p, with its own layouts): ") and said.endswith(ends)
 
 
-def fleet(**parts: Any) -> Any:
-    return SimpleNamespace(**parts)
-
-
 def test_jobs_that_wait_for_a_store_or_share_a_link_are_listed() -> None:
-    jobs = {
-        "a": SimpleNamespace(store_wait=1.0, link_share=1.0),
-        "b": SimpleNamespace(store_wait=1.25, link_share=0.5),
-        "c": SimpleNamespace(store_wait=2.0, link_share=0.25),
-    }
-    assert fleet_text.wait_text(fleet(jobs=jobs)).endswith(": b 1.25 times, c 2 times.")
-    assert fleet_text.wait_text(fleet(jobs={"a": jobs["a"]})) == ""
-    assert fleet_text._shared_link_text(fleet(jobs=jobs)).endswith("of its rate: b 50 %, c 25 %.")
-    assert fleet_text._shared_link_text(fleet(jobs={"a": jobs["a"]})) == ""
+    later, last = replace(JOB, store_wait=1.25, link_share=0.5), replace(JOB, store_wait=2.0, link_share=0.25)
+    report = replace(FLEET, jobs={"a": JOB, "b": later, "c": last})
+    assert fleet_text.wait_text(report).endswith(": b 1.25 times, c 2 times.")
+    assert fleet_text._shared_link_text(report).endswith("of its rate: b 50 %, c 25 %.")
+    alone = replace(FLEET, jobs={"a": JOB})
+    assert fleet_text.wait_text(alone) == fleet_text._shared_link_text(alone) == ""
 
 
 def test_a_link_is_told_with_its_bursts_and_latency() -> None:
-    link: Any = SimpleNamespace(
-        between=("p", "q"), rate=50e9, latency=0.0, mean={"a": 1e9, "b": 2e9}, burst={"a": 1e9, "b": 4e9}
-    )
+    link = LinkUse(("p", "q"), 50e9, 0.0, {"a": 1e9, "b": 2e9}, {"a": 1e9, "b": 4e9})
     said = (
         "Between p and q caches and weights pass at 50 GB/s at most, each way{}. Sent on average: a 1 GB/s, "
         "b 2 GB/s (4 GB/s while it sends)."
     )
     assert fleet_text._sent_text(link) == said.format("")
-    link.latency = 0.01
-    assert fleet_text._sent_text(link) == said.format(", after 10 ms")
+    assert fleet_text._sent_text(replace(link, latency=0.01)) == said.format(", after 10 ms")
 
 
 def test_roles_are_told_with_their_idle_shares() -> None:
-    roles = SimpleNamespace(parts=(
-        SimpleNamespace(role="rollout", seconds=100.0, idle_share=0.25),
-        SimpleNamespace(role="weight_sync", seconds=2.0, idle_share=0.0),
-    ))  # fmt: skip
-    estimates = {
-        "a": SimpleNamespace(plan=SimpleNamespace(rl=roles)),
-        "b": SimpleNamespace(plan=SimpleNamespace(rl=None)),
-    }
-    assert fleet_text.role_lines(fleet(estimates=estimates)) == ["a: rollout 100 s (idle 25 %), weight sync 2 s."]
+    parts = (RlPart("rollout", 100.0, 0.25), RlPart("weight_sync", 2.0, 0.0))
+    assert fleet_text._role_texts(parts) == "rollout 100 s (idle 25 %), weight sync 2 s"
+    reports = {"a": estimate_of(REINFORCED), "b": estimate_of(TRAINED)}
+    times = plan_of(REINFORCED).rl
+    assert times is not None
+    assert fleet_text.role_lines(replace(FLEET, estimates=reports)) == [f"a: {fleet_text._role_texts(times.parts)}."]
 
 
 def test_free_nodes_are_told_with_the_gangs_that_fit() -> None:
-    leaf = SimpleNamespace(largest=3, name="leaf", size=4, whole=1000)
+    leaf = FreeGroups("leaf", size=4, whole=1000, largest=3)
     pools = {
-        "p": SimpleNamespace(idle=5, free=(leaf,)),
-        "q": SimpleNamespace(idle=1, free=()),
-        "r": SimpleNamespace(idle=0, free=(leaf,)),
-        "s": SimpleNamespace(idle=None, free=()),
+        "p": replace(POOL, idle=5, free=(leaf,)),
+        "q": replace(POOL, idle=1),
+        "r": replace(POOL, idle=0, free=(leaf,)),
+        "s": replace(POOL, idle=None),
     }
-    assert fleet_text.free_text(fleet(pools=pools), WIDE).splitlines() == [
+    assert fleet_text.free_text(replace(FLEET, pools=pools), WIDE).splitlines() == [
         "Free on p, jobs side by side: 5 nodes; a job of 3 nodes fits in one leaf of 4; 1,000 wholly free.",
         "Free on q, jobs side by side: 1 node.",
     ]
@@ -174,16 +166,9 @@ def test_free_nodes_are_told_with_the_gangs_that_fit() -> None:
 def test_a_phase_has_its_parts_and_what_the_last_one_takes_beyond(
     changes: dict[str, Any], racks: str, power: str
 ) -> None:
-    given: dict[str, Any] = {
-        **{"date": "2027-01", "nodes": 1024, "leaf_switches": 8, "spine_switches": 4, "core_switches": 0},
-        **{
-            "cables": 2048,
-            "reserved_ports": 128,
-            "racks": 12,
-            "reserved_racks": 0,
-            "power": 1e5,
-            "reserved_power": 0.0,
-        },
-    }
-    phase: Any = SimpleNamespace(**given | changes)
-    assert fleet_text._growth_row(phase) == (*("2027-01", "1,024", "8", "4", "0", "2,048", "128", racks, power),)
+    phase = Phase(
+        "2027-01", 1024, leaf_switches=8, spine_switches=4, cables=2048, reserved_ports=128,
+        racks=12, reserved_racks=0, power=1e5, reserved_power=0.0,
+    )  # fmt: skip
+    cells = ("2027-01", "1,024", "8", "4", "0", "2,048", "128", racks, power)
+    assert fleet_text._growth_row(replace(phase, **changes)) == cells

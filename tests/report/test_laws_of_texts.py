@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from clusterspec.cost.step import StepTimes
+from clusterspec.records import replace
 from clusterspec.report import PLAIN, faults_text, solve_text, sweep_text
 from clusterspec.report.estimate_text import measurement_effect
 from clusterspec.results import Input, Tool
 from clusterspec.results.faults import FaultRow, FaultsReport, PairRow
 from clusterspec.results.levers import SolveReport, SweepRow
+from tests.designs import TRAINED
+from tests.report.plain_results import estimate_of
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
@@ -61,7 +63,11 @@ def test_a_cluster_grows_with_a_job_where_a_value_exceeds_its_nodes(
 def test_the_effect_of_measurements_is_the_change_of_the_step(
     before: float | None, after: float | None, told: str
 ) -> None:
-    report: Any = SimpleNamespace(unmeasured_step_time=before, plan=SimpleNamespace(step_seconds=after))
+    report = estimate_of(TRAINED)
+    assert report.plan.step is not None
+    times = StepTimes(after or 0.0, *[0.0] * (len(report.plan.step.times) - 1))
+    step = replace(report.plan.step, times=times) if after is not None else None
+    report = replace(report, unmeasured_step_time=before, plan=replace(report.plan, step=step))
     assert measurement_effect(report) == told
 
 

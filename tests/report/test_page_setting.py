@@ -101,10 +101,7 @@ class Typesetter:
         )
 
 
-@pytest.fixture
-def page_of_report(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(paper, "_rendered_page", lambda *_, **__: "<html><body>24 GB</body></html>")
-    return compose(trained())
+PAGE = "<html><body>24 GB</body></html>"
 
 
 @pytest.mark.parametrize(
@@ -123,16 +120,16 @@ def page_of_report(monkeypatch: pytest.MonkeyPatch) -> Any:
     ],
 )
 def test_a_report_is_set_closer_where_that_saves_its_last_page(
-    page_of_report: Any, pages: int, fill: float, closer: int, settings: Sequence[str | None], written: str
+    pages: int, fill: float, closer: int, settings: Sequence[str | None], written: str
 ) -> None:
     typesetter = Typesetter(pages, fill, closer)
-    assert paper._pdf_bytes(page_of_report, typesetter) == written.encode()
+    assert paper._pdf_bytes(compose(trained()), PAGE, typesetter) == written.encode()
     assert typesetter.settings == settings
 
 
-def test_attachments_are_the_source_and_its_data(page_of_report: Any) -> None:
+def test_attachments_are_the_source_and_its_data() -> None:
     typesetter = Typesetter(1, 0.5, 1)
-    paper._pdf_bytes(page_of_report, typesetter)
+    paper._pdf_bytes(compose(trained()), PAGE, typesetter)
     assert {each["name"].rpartition(".")[2]: each["relationship"] for each in typesetter.attached} == {
         "yaml": "Source",
         "csv": "Data",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
+from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute import Kernel
 from clusterspec.cost.estimate import RUN_TO_RUN, UNSEEN_PART
-from clusterspec.cost.layer_tables import PhaseTime, TransferTime
+from clusterspec.cost.layer_tables import PartTime, PhaseTime, TransferTime
 from clusterspec.cost.plan import StepRecord
+from clusterspec.cost.reinforcement.rollout import Rollout
 from clusterspec.cost.reinforcement.times import RlTimes
+from clusterspec.cost.traffic import Transfer
 from clusterspec.records import replace
 from clusterspec.report.charts.bars import StackPart
 from clusterspec.report.paper.blocks import PaperTable
@@ -125,9 +127,9 @@ def test_rollout_that_runs_ahead_is_told_where_a_role_takes_longer_than_the_step
     assert section.lead.endswith(said) is ahead
 
 
-def quick(times: RlTimes) -> Any:
+def quick(times: RlTimes) -> Rollout:
     """A rollout of 100 s that is busy for half of them."""
-    return SimpleNamespace(batch=100.0, busy=50.0, idle_share=0.5)
+    return replace(times.rollout, batch=100.0, busy=50.0)
 
 
 def test_roles_are_drawn_in_sequence_on_shared_nodes_and_side_by_side_on_others() -> None:
@@ -155,18 +157,17 @@ def test_roles_are_drawn_in_sequence_on_shared_nodes_and_side_by_side_on_others(
     assert "driver 10 s, switch of roles 5 s" in switched.svg
 
 
-def kernel(rate: str) -> Kernel:
-    return cast(Kernel, SimpleNamespace(rate=rate))
-
-
 def transfer(axis: str, seconds: float, exposed: float) -> TransferTime:
-    return cast(TransferTime, SimpleNamespace(transfer=SimpleNamespace(axis=axis), seconds=seconds, exposed=exposed))
+    """One call, with its seconds on the links."""
+    figures = (2, 1e9, seconds, seconds, seconds, seconds, 1e9, 1e9, 1e9)
+    cost = CollectiveCost("all-gather", "ring", "simple", "scale-up", *figures, "NVLink")
+    return TransferTime(Transfer(axis, "all-gather", 1e9), cost, 0.0, 0.0, exposed)
 
 
 def phase(transfers: tuple[TransferTime, ...] = (), launch: float = 0.0, exposed: float = 0.0) -> PhaseTime:
     """A second of kernels: half in GEMMs, a fifth in attention, the rest bound by memory."""
     rates = (("matmul", 0.4), ("matmul.fp8", 0.1), ("attention_forward", 0.2), ("", 0.3))
-    kernels = tuple((kernel(rate), seconds) for rate, seconds in rates)
+    kernels = tuple((Kernel("k", 0.0, 0.0, rate), seconds) for rate, seconds in rates)
     return PhaseTime(kernels, transfers, 1.0, exposed, 4.0, 0.0, 0.0, launch)
 
 
@@ -201,11 +202,11 @@ EMPTY = PhaseTime((), (), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def recorded(*parts: tuple[str, int, PhaseTime]) -> StepRecord:
-    made = [
-        (SimpleNamespace(name=name, phases=(("forward", one), ("recomputation", EMPTY))), count)
-        for name, count, one in parts
-    ]
-    return cast(StepRecord, SimpleNamespace(parts=tuple(made)))
+    """The step of a plan with parts that have only a forward pass."""
+    step = trained().estimate.plan.step
+    assert step is not None
+    made = [(PartTime(name, one, EMPTY, EMPTY, 0.0, 0.0), count) for name, count, one in parts]
+    return replace(step, parts=tuple(made))
 
 
 def test_the_layer_that_a_stage_has_most_of_is_drawn_without_empty_passes() -> None:

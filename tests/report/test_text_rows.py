@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,6 +39,7 @@ from clusterspec.results.verdict import Influence
 from clusterspec.source import Computed, Position, Source, Span, Written
 from tests.report.columns import lines
 from tests.report.test_paper_words import trained
+from tests.report.test_result_texts import SIMULATED, TOGETHER
 
 
 def seconds(name: str, value: float, *parts: Term) -> Term:
@@ -346,7 +346,7 @@ def test_the_values_of_a_quantity_at_which_one_plan_is_never_better_are_those_tr
     [(1.05, "by 5 %"), (1.099, "by 9.9 %"), (1.1, "1.10 times"), (2.5, "2.50 times")],
 )
 def test_the_nearest_plan_is_told_by_what_it_exceeds(excess: float, said: str) -> None:
-    side: Any = SimpleNamespace(excess=excess, limit="", accelerators=4.0)
+    side = replace(TOGETHER, excess=excess, limit="", accelerators=4.0)
     assert separation_text._excess_text(side) == f"the closest, on 4 accelerators, exceeds a limit {said}"
 
 
@@ -410,8 +410,8 @@ def test_refused_steps_are_told_by_rule_and_by_parameter() -> None:
     ("last", "head", "shown"), [(9.0, "s", "9"), (599.0, "s", "599"), (600.0, "min", "10"), (36000.0, "h", "10")]
 )
 def test_the_times_of_a_queue_have_one_unit(last: float, head: str, shown: str) -> None:
-    queue = (QueuePoint(0.0, 0, 0), QueuePoint(last, 1, 2))
-    table = simulation_text._queue_table(SimpleNamespace(queue=queue), PLAIN)  # type: ignore[arg-type]
+    report = replace(SIMULATED, queue=(QueuePoint(0.0, 0, 0), QueuePoint(last, 1, 2)))
+    table = simulation_text._queue_table(report, PLAIN)
     assert [line.split() for line in table.splitlines()] == [
         ["time", "in", head, "waiting", "running"], ["0", "0", "0"], [shown, "1", "2"],
     ]  # fmt: skip

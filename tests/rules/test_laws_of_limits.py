@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
+from clusterspec.cost.reinforcement.roles import OwnRole
+from clusterspec.records import replace
 from clusterspec.rules.reinforcement.unbalanced_roles import _slowest_role_problem
 from clusterspec.rules.serving.nodes_without_engine import check
 from clusterspec.studies import study_text
+from tests.designs import REINFORCED, plan_of
 from tests.settings import SETTINGS
 
 APART = """clusterspec: 1
@@ -48,11 +48,10 @@ def test_an_eighth_of_the_nodes_without_an_engine_is_a_warning(nodes: int, decod
     ],
 )
 def test_a_role_for_which_all_others_wait_four_fifths_of_a_step_is_an_error(waits: float, severity: str | None) -> None:
-    reward = SimpleNamespace(name="reward", nodes=2, seconds=waits)
-    critic = SimpleNamespace(name="critic", nodes=1, seconds=0.5)
-    colocated = SimpleNamespace(placement="colocated", max_staleness=2)
-    times: Any = SimpleNamespace(roles=(critic, reward), step=10.0, waits=waits, rl=colocated, band=(9.5, 10.5))
+    times = plan_of(REINFORCED).rl
+    assert times is not None and times.rl.placement == "colocated"
+    roles = (OwnRole("critic", 1, 0.5, 8, None), OwnRole("reward", 2, waits, 16, None))
+    times = replace(times, roles=roles, step=10.0, waits=waits, band=(9.5, 10.5))
     found = _slowest_role_problem(times, 0.25)
     assert (found and (str(found.severity), found.path[2])) == (severity and (severity, "reward"))
-    times.roles = ()
-    assert _slowest_role_problem(times, 0.25) is None
+    assert _slowest_role_problem(replace(times, roles=()), 0.25) is None

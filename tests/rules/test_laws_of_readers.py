@@ -44,14 +44,11 @@ def test_checkpoints_are_kept_by_their_only_count_or_time(sentence: str, kept: i
         (("llama-3.1-70b", "llama-3.1-405b"), True),
     ],
 )
-def test_a_name_that_may_be_of_the_own_shape_is_no_other_model(
-    ids: tuple[str, ...], told: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_that_may_be_of_the_own_shape_is_no_other_model(ids: tuple[str, ...], told: bool) -> None:
     catalog = Catalog.open()
     own = catalog.get("model", "llama-3.1-8b")
     assert isinstance(own, Model)
-    monkeypatch.setattr(named_choices, "_models_in", lambda *_: iter([("Llama", ids, True)]))
-    assert named_choices.wrong_model("It trains Llama.", own, catalog) == ("Llama" if told else "")
+    assert named_choices._other_model([("Llama", ids, True)], own, catalog) == ("Llama" if told else "")
 
 
 @pytest.mark.parametrize(

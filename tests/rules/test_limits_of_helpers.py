@@ -1,35 +1,56 @@
-"""What rules share, at its limits: parts of a design made by hand."""
+"""What rules share, at its limits: records of designs with other figures."""
 
 from __future__ import annotations
 
 from math import inf
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from clusterspec.catalog.models import TokenPrediction
+from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cost.plan import Plan
+from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.finding import Confidence, Problem, Severity
+from clusterspec.quantity import Figure
+from clusterspec.records import replace
 from clusterspec.rules.advice.proposals import near_multiples
 from clusterspec.rules.advice.remedies import may_fit
 from clusterspec.rules.configured import MOST, bounded_problems
 from clusterspec.rules.fabric import endpoints_exceed_fabric, switch_of_another_technology
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
-from clusterspec.rules.knowledge.served import is_twice, prompts_processed
+from clusterspec.rules.knowledge.deviations import Deviations
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
+from clusterspec.rules.knowledge.served import Served, is_twice, prompts_processed
 from clusterspec.rules.layout.stage_layers_mismatch import _place_of_empty_stage
 from clusterspec.rules.pipeline.fewer_microbatches_than_stages import _dualpipe_problem
 from clusterspec.rules.serving.chunks_exceed_token_target import _share_of_steps
 from clusterspec.rules.serving.weights_leave_no_cache import _fewer_sequences_advice
+from clusterspec.source import Computed
 from clusterspec.studies import study_text
+from tests.designs import (
+    APART,
+    SERVED,
+    TRAINED,
+    changed,
+    layout_of,
+    machine_of,
+    plan_of,
+    study_of,
+    times_of,
+    work_of,
+)
 from tests.effort import each
 from tests.settings import SETTINGS
 
 
-def plan_of(low: float | None, total: float, capacity: float | None) -> Any:
-    held = None if capacity is None else SimpleNamespace(value=capacity)
-    made: Any = SimpleNamespace(
-        memory=SimpleNamespace(total=SimpleNamespace(value=total), capacity=held),
-        memory_range=None if low is None else (low, 2 * total),
-    )
+def plan_with_memory(low: float | None, total: float, capacity: float | None) -> Plan:
+    """A plan with a range of memory from ``low``, and parts that add up to ``total``."""
+    nothing = Term("gradients", 0.0, "B", "0")
+    used = Term("memory", total, "B", "weights", low=low, high=None if low is None else 2 * total)
+    held = None if capacity is None else Figure(capacity, "B", Computed("of the accelerator"))
+    made = Plan(study_of(TRAINED).design)
+    vars(made)["memory"] = MemoryUse(used, used, nothing, nothing, nothing, nothing, held)  # instead of its first use
     return made
 
 
@@ -44,13 +65,12 @@ def plan_of(low: float | None, total: float, capacity: float | None) -> Any:
     ],
 )
 def test_a_plan_may_fit_up_to_its_capacity(low: float | None, total: float, capacity: float | None, fits: bool) -> None:
-    assert may_fit(plan_of(low, total, capacity)) is fits
+    assert may_fit(plan_with_memory(low, total, capacity)) is fits
     assert not may_fit(None)
-    without: Any = SimpleNamespace(memory=None)
-    assert not may_fit(without)
+    assert not may_fit(Plan(study_of(TRAINED).design))
 
 
-SERVED = """
+LOADED = """
 clusterspec: 1
 cluster: {{platform: dgx-h100, nodes: 2}}
 workload: {{kind: serve, model: llama-3.1-8b, serving: {{input_tokens: 512, output_tokens: 128, {load}}}}}
@@ -71,24 +91,25 @@ layout: {{framework: vllm, tp: 1}}
     ],
 )
 def test_a_tail_is_promised_by_a_percentile_above_the_median(load: str, tail: bool) -> None:
-    spec = study_text(SERVED.format(load=load), SETTINGS).design.spec
-    job: Any = SimpleNamespace(spec=spec)
-    assert _promises_a_tail(job) is tail
+    assert _promises_a_tail(study_text(LOADED.format(load=load), SETTINGS).design.spec.workload) is tail
 
 
 def test_work_that_serves_nothing_promises_no_tail() -> None:
-    for workload in (None, SimpleNamespace(serving=None)):
-        job: Any = SimpleNamespace(spec=SimpleNamespace(workload=workload))
-        assert not _promises_a_tail(job)
+    for workload in (None, study_of(TRAINED).design.spec.workload):
+        assert not _promises_a_tail(workload)
 
 
-def exceeding(endpoints: int, capacity: int, rails: int, topology: str = "fat-tree", **written: Any) -> list[Any]:
+FABRIC = "cluster: {platform: dgx-h100, nodes: 64, scale_out: {switch: quantum-2-qm9700}}"
+
+
+def exceeding(endpoints: int, capacity: int, rails: int, topology: str = "fat-tree", **written: Any) -> list[Problem]:
     """The problems with a fabric of switches of 64 ports that does not fit."""
-    fabric = {"fits": False, "capacity": capacity, "endpoints": endpoints, "planes": 1, "tiers": 2, "switch_ports": 64}
-    counts: Any = SimpleNamespace(fabric=SimpleNamespace(**fabric))
-    out: Any = SimpleNamespace(**{"tiers": None, "topology": topology, "rails": rails, "nics_per_node": 8} | written)
-    text = "clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 64, scale_out: {switch: quantum-2-qm9700}}\n"
-    design = study_text(text, SETTINGS).design
+    design, cluster = study_of(FABRIC).design, machine_of(FABRIC)
+    fabric = count_fabric(cluster, None)
+    assert isinstance(fabric, Fabric) and (fabric.planes, fabric.tiers, fabric.switch_ports) == (1, 2, 64)
+    counts = FabricCount(replace(fabric, fits=False, capacity=capacity, endpoints=endpoints), True, "error")
+    assert cluster.scale_out is not None
+    out = replace(cluster.scale_out, **{"tiers": None, "topology": topology, "rails": rails} | written)
     return list(endpoints_exceed_fabric.check(counts, design, out, {}, SETTINGS.catalog))
 
 
@@ -123,7 +144,7 @@ def test_dualpipe_wants_an_even_number_of_two_micro_batches_for_each_stage(
     stages: int, many: int, least: int, batch: int
 ) -> None:
     """With dp 2 and three sequences in a micro-batch, a batch has six sequences for each: 9 become 10 of them, 60."""
-    layout: Any = SimpleNamespace(pp=stages, dp=2, micro_batch=3)
+    layout = replace(layout_of(TRAINED), pp=stages, dp=2, micro_batch=3)
     found = _dualpipe_problem(layout, many)
     assert f"at least {least} micro-batches for {stages} stages" in found.message and f"has {many}" in found.message
     assert f"at least {batch}" in found.help or f"of {batch}," in found.help
@@ -141,11 +162,12 @@ def test_dualpipe_wants_an_even_number_of_two_micro_batches_for_each_stage(
 def test_as_many_steps_carry_a_chunk_as_prompts_follow_requests_that_end(
     sequences: int, gained: float, output: int, chunks: float, share: float
 ) -> None:
-    times = SimpleNamespace(
-        sequences=sequences, tokens_per_step=gained, output_tokens=output, prefill=SimpleNamespace(steps=chunks)
-    )
-    served: Any = SimpleNamespace(times=times)
-    assert _share_of_steps(served) == pytest.approx(share)
+    state = {"state.sequences": sequences, "state.tokens_per_step": gained, "state.prefill.steps": chunks}
+    times = changed(times_of(SERVED), state | {"output_tokens": output})
+    assert _share_of_steps(times) == pytest.approx(share)
+
+
+ETHERNET = "cluster: {platform: hgx-h100, nodes: 8, scale_out: {technology: roce-v2, switch: arista-7060dx5-64s}}"
 
 
 @pytest.mark.parametrize(
@@ -153,14 +175,11 @@ def test_as_many_steps_carry_a_chunk_as_prompts_follow_requests_that_end(
 )
 def test_ports_are_slower_than_nics_from_a_hundredth_on(port: float, planes: int, slower: bool) -> None:
     """A NIC of 50 GB/s, whole or in two planes; a hundredth is rounding."""
-    switch = SimpleNamespace(
-        name="a switch", families=("ethernet",), vendor="", port_bandwidth=SimpleNamespace(value=port)
-    )
-    technology = SimpleNamespace(name="Ethernet", family="ethernet", single_vendor=False, vendor="")
-    nics = SimpleNamespace(value=50e9)
-    out: Any = SimpleNamespace(switch=switch, technology=technology, nic_bandwidth=nics, planes=planes)
-    agreeing: Any = SimpleNamespace(has_any_of=lambda _: False)
-    assert len([*switch_of_another_technology.check(agreeing, out)]) == slower
+    out = machine_of(ETHERNET).scale_out
+    assert out is not None and out.switch is not None
+    changes = {"switch.port_bandwidth.value": port, "nic_bandwidth.value": 50e9, "planes": planes}
+    found = list(switch_of_another_technology.check(Deviations(()), changed(out, changes)))
+    assert len(found) == slower and all("slower than the NICs" in one.message for one in found)
 
 
 @pytest.mark.parametrize("beyond", [0, 1, 3])
@@ -199,7 +218,8 @@ def test_the_multiples_near_a_number_are_others_above_zero() -> None:
 def test_a_stage_without_layers_is_empty_unless_something_else_is_on_it(
     stages: list[int], prediction: int, empty: int | None
 ) -> None:
-    model: Any = SimpleNamespace(prediction=prediction)
+    layers = TokenPrediction(prediction, "dense") if prediction else None
+    model = replace(work_of(TRAINED).model, prediction=layers)
     assert _place_of_empty_stage(stages, model) == empty
 
 
@@ -214,11 +234,10 @@ def test_a_stage_without_layers_is_empty_unless_something_else_is_on_it(
 def test_memory_that_is_kept_free_for_sampling_is_less_with_fewer_sequences(
     line: str, serves: bool, advice: str
 ) -> None:
-    serving = SimpleNamespace(sampled_sequences=1024) if serves else None
-    stored: Any = SimpleNamespace(
-        rank=SimpleNamespace(reserved=[SimpleNamespace(name=line, value=2e9)]),
-        job=SimpleNamespace(workload=SimpleNamespace(serving=serving)),
-    )
+    stored = plan_of(SERVED).stored
+    assert stored is not None and stored.rank.reserved[-1].name == "sampling"
+    reserved = (changed(stored.rank.reserved[-1], {"name": line, "value": 2e9}),)
+    stored = changed(stored, {"rank.reserved": reserved, "job.workload": work_of(SERVED if serves else TRAINED)})
     assert _fewer_sequences_advice(stored) == advice
 
 
@@ -237,6 +256,8 @@ def test_a_rate_is_more_than_twice_another_at_the_rounding_of_messages(one: floa
 def test_prefill_engines_process_a_prompt_at_a_time_on_each_rank(
     replicas: int | None, ranks: int, service: float, prompts: float
 ) -> None:
-    engines = SimpleNamespace(replicas=replicas, attention_dp=ranks) if replicas else None
-    served: Any = SimpleNamespace(load=SimpleNamespace(prefill=engines), times=SimpleNamespace(prompt_service=service))
-    assert prompts_processed(served) == prompts
+    plan = changed(plan_of(APART), {"serving.prompt_service": service})
+    engines = {"prefill.replicas": replicas, "prefill.attention_dp": ranks} if replicas else {"prefill": None}
+    served = Served.from_plan(plan, lambda _: None)
+    assert served is not None
+    assert prompts_processed(changed(served, {"load": changed(served.load, engines)})) == prompts

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
+from clusterspec.cost.serving.latency import ServingTimes
+from tests.designs import changed
 from tools.serving_laws import laws
 from tools.serving_laws.plans import DrawnPlan, drawn_plans, times_of
 
@@ -26,19 +26,15 @@ def test_a_drawn_plan_serves_less_than_its_highest_rate_and_not_more(plan: Drawn
     assert (below.queue_grows, above.queue_grows) == (False, True)
 
 
-def test_times_that_fall_with_every_load_break_the_laws_of_waits(
-    plan: DrawnPlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seconds = iter(range(1000, 0, -1))
+def test_times_that_fall_with_every_load_break_the_laws_of_waits(plan: DrawnPlan) -> None:
+    seconds, real = iter(range(1000, 0, -1)), times_of(plan.loaded(load="closed", concurrency=1))
+    assert real is not None and not real.queue_grows
+    names = ("ttft", "ttft_mean", "tpot", "output_tokens_per_second", "kv_capacity_sequences")
 
-    def shorter_times(spec: object) -> SimpleNamespace:
-        time = float(next(seconds))
-        names = ("ttft", "ttft_mean", "tpot", "output_tokens_per_second", "kv_capacity_sequences")
-        return SimpleNamespace(**dict.fromkeys(names, time), queue_grows=False)
+    def shorter_times(spec: object) -> ServingTimes:
+        return changed(real, dict.fromkeys(names, float(next(seconds))))
 
-    monkeypatch.setattr(laws, "times_of", shorter_times)
-    monkeypatch.setattr(laws, "SLACK", 0.0)
-    found = {name for name, _ in laws.broken_laws(plan)}
+    found = {name for name, _ in laws.broken_laws(plan, shorter_times, 0.0)}
     assert found == {
         "more load: ttft falls",
         "more load: ttft_mean falls",

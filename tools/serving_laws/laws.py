@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from statistics import fmean, median
 
@@ -28,13 +28,14 @@ SIMULATED = 400
 FIGURES = ("ttft", "ttft_mean", "tpot")
 Broken = tuple[str, float]
 """Which law is broken, and by how much: the relative difference in the wrong direction."""
+Timed = Callable[[Spec], ServingTimes | None]
+"""The times of a spec; None if it does not run."""
 
 
-def broken_laws(plan: DrawnPlan) -> Iterator[Broken]:
-    """What a plan breaks by more than `SLACK`."""
-    for name, size in (*_of_links(plan), *_of_hits(plan), *_of_loads(plan), *_of_flights(plan), *_of_memory(plan)):
-        if size > SLACK:
-            yield name, size
+def broken_laws(plan: DrawnPlan, timed: Timed = times_of, slack: float = SLACK) -> Iterator[Broken]:
+    """What a plan, whose specs are ``timed``, breaks by more than ``slack``."""
+    for law in (_of_links, _of_hits, _of_loads, _of_flights, _of_memory):
+        yield from ((name, size) for name, size in law(plan, timed) if size > slack)
 
 
 def _rise(name: str, before: ServingTimes | None, after: ServingTimes | None) -> Iterator[Broken]:
@@ -44,16 +45,16 @@ def _rise(name: str, before: ServingTimes | None, after: ServingTimes | None) ->
             yield f"{name}: {each} rises", getattr(after, each) / getattr(before, each) - 1
 
 
-def _of_links(plan: DrawnPlan) -> Iterator[Broken]:
+def _of_links(plan: DrawnPlan, timed: Timed) -> Iterator[Broken]:
     """A faster scale-up link never hurts: half and twice the bandwidth of 200 GB/s a direction."""
     loaded = plan.loaded(load="closed", concurrency=4 * plan.replicas)
     slow, fast = (
-        times_of(changed(loaded, "cluster.scale_up", bandwidth=f"{rate} GB/s unidirectional")) for rate in (100, 400)
+        timed(changed(loaded, "cluster.scale_up", bandwidth=f"{rate} GB/s unidirectional")) for rate in (100, 400)
     )
     yield from _rise("faster link", slow, fast)
 
 
-def _of_hits(plan: DrawnPlan) -> Iterator[Broken]:
+def _of_hits(plan: DrawnPlan, timed: Timed) -> Iterator[Broken]:
     """A higher hit rate of the prefix cache never hurts, at half of the highest rate and in a loop.
 
     Pipelines are left out: a prompt of two steps passes their stages sooner than a longer one of one step.
@@ -62,37 +63,37 @@ def _of_hits(plan: DrawnPlan) -> Iterator[Broken]:
         return
     loops = plan.loaded(load="closed", concurrency=4 * plan.replicas)
     for kind, loaded in (("open", plan.loaded(load="open", request_rate=0.5 * plan.highest)), ("loop", loops)):
-        found = [times_of(changed(loaded, "workload.serving", prefix_hit=hit)) for hit in HITS]
+        found = [timed(changed(loaded, "workload.serving", prefix_hit=hit)) for hit in HITS]
         for before, after in pairwise(found):
             yield from _rise(f"more hits, {kind}", before, after)
 
 
-def _of_loads(plan: DrawnPlan) -> Iterator[Broken]:
+def _of_loads(plan: DrawnPlan, timed: Timed) -> Iterator[Broken]:
     """More load never shortens the mean or the median time to the first token of an open load."""
-    found = [times_of(plan.loaded(load="open", request_rate=share * plan.highest)) for share in LOADS]
+    found = [timed(plan.loaded(load="open", request_rate=share * plan.highest)) for share in LOADS]
     for before, after in pairwise(found):
         if before is not None and after is not None and not after.queue_grows:
             for each in ("ttft", "ttft_mean"):
                 yield f"more load: {each} falls", getattr(before, each) / getattr(after, each) - 1
 
 
-def _of_flights(plan: DrawnPlan) -> Iterator[Broken]:
+def _of_flights(plan: DrawnPlan, timed: Timed) -> Iterator[Broken]:
     """More requests in flight never lower the throughput of a loop."""
-    found = [times_of(plan.loaded(load="closed", concurrency=each * plan.replicas)) for each in FLIGHTS]
+    found = [timed(plan.loaded(load="closed", concurrency=each * plan.replicas)) for each in FLIGHTS]
     for before, after in pairwise(found):
         if before is not None and after is not None:
             fall = before.output_tokens_per_second / after.output_tokens_per_second - 1
             yield "more in flight: throughput falls", fall
 
 
-def _of_memory(plan: DrawnPlan) -> Iterator[Broken]:
+def _of_memory(plan: DrawnPlan, timed: Timed) -> Iterator[Broken]:
     """More memory never lowers the highest concurrency."""
     loaded = plan.loaded(load="closed", concurrency=plan.replicas)
     name = loaded["cluster"]["accelerator"]
     memory = study_of(loaded).design.cluster.accelerator.memory  # type: ignore[union-attr]
     assert memory is not None
     more = {"like": name, "memory": f"{1.25 * memory.value / 1e9:.3f} GB"}
-    before, after = times_of(loaded), times_of(changed(loaded, "cluster", accelerator=more))
+    before, after = timed(loaded), timed(changed(loaded, "cluster", accelerator=more))
     if before is not None and after is not None:
         yield "more memory: concurrency falls", before.kv_capacity_sequences / after.kv_capacity_sequences - 1
 

@@ -68,6 +68,15 @@ def _probed_requests(places: float) -> int:
     return min(MOST_PROBED, max(PROBED, ceil(FILLINGS * places)))
 
 
+def _offered_requests(timing: Timing, arrivals: Sequence[Arrival], places: float) -> list[Arrival]:
+    """Requests that come at once; as many as there are places start amid their outputs where the same engines run
+    prompts.
+    """
+    count = _probed_requests(places)
+    some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
+    return with_partial_outputs(some, max(1, min(int(places), count)), 0) if timing.prefill is None else some
+
+
 def sustained_rate(
     timing: Timing, arrivals: Sequence[Arrival], places: float, progress: Progress = no_progress
 ) -> float | None:
@@ -76,11 +85,7 @@ def sustained_rate(
     The first and the last fifth of them do not count: the plan fills and empties. Requests that start amid their
     answers fill it sooner; on separate engines all start with their prompts, as others need no prefill engine.
     """
-    count = _probed_requests(places)
-    some = [arrivals[place % len(arrivals)]._replace(time=0.0) for place in range(count)]
-    if timing.prefill is None:
-        some = with_partial_outputs(some, max(1, min(int(places), count)), 0)
-    run = Simulation(timing, some, progress=progress)
+    run = Simulation(timing, _offered_requests(timing, arrivals, places), progress=progress)
     run.run()
     ends = sorted(each.ended for each in run.requests)
     first, last = len(ends) // 5, len(ends) * 4 // 5

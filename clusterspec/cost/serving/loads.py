@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import floor, inf, log, pi, sqrt
 
+from clusterspec.cluster.requests import Serving
 from clusterspec.cost.formulas.queues import requests_amid_run, share_without_place
 from clusterspec.cost.serving.carried import full_prompt_step
 from clusterspec.cost.serving.cold import compilation_seconds
@@ -267,23 +268,22 @@ def open_run(pools: Pools, now: Steady) -> OpenRun:
     sooner = pools.limit * ranks / rate * max(0.0, added / full.tpot) / FILLING
     run = OpenRun(requests, rate, pools.limit * ranks, turn, varied, service, sooner, pools.equal_requests)
     run = run._replace(tail=now.tail, walk=walk if now.tail is not None else inf)
-    return _with_places_taken_at_times(run, pools, now)
+    return _with_places_taken_at_times(run, load, now, _wait_without_place(pools, now))
 
 
-def _with_places_taken_at_times(run: OpenRun, pools: Pools, now: Steady) -> OpenRun:
-    """A run with the waits for a place that irregular arrivals cause.
+def _with_places_taken_at_times(run: OpenRun, load: Serving, now: Steady, endless: PlaceWait) -> OpenRun:
+    """A run with the waits for a place that irregular arrivals cause; ``endless`` is the wait of arrivals without end.
 
     Requests that arrive before the mean number is in flight find free places; from then on the number in flight follows
     a random walk. Requests end at about the intervals at which they began, so each of n places has every n-th request:
     its walk has n times fewer steps, each of n arrivals.
     """
-    load, steady = pools.load, _wait_without_place(pools, now)
     flight = min(run.places, run.rate * (now.prompt + load.gaps * now.mean_token))
     after = max(0.0, run.requests - flight)
-    if not steady.share or not after:
+    if not endless.share or not after:
         return run
     walk = run.turn * load.arrival_cv * max(0.0, WALK * sqrt(after) - OVERSHOOT * sqrt(run.places))
-    return run._replace(waiting=steady.share * after / run.requests, placing=steady.mean, placed_walk=walk)
+    return run._replace(waiting=endless.share * after / run.requests, placing=endless.mean, placed_walk=walk)
 
 
 def _full_service(pools: Pools, now: Steady) -> float:

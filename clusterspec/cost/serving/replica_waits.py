@@ -7,7 +7,7 @@ from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
 from clusterspec.cost.serving.pools import Pools
-from clusterspec.cost.serving.receptions import reception_at
+from clusterspec.cost.serving.receptions import Reception, reception_at
 from clusterspec.cost.serving.replica_steps import ReplicaSteps, steps_at_rate
 from clusterspec.cost.serving.waits import variation_seconds
 
@@ -52,15 +52,25 @@ def wait_of_replicas(
     prompts in each of its steps. ``arriving`` holds the prompts that come per replica and second, and per replica in a
     decode step.
     """
+    found = steps_at_rate(pools, arriving[0], steps)
+    varying = variation_seconds(pools, _used_share(found, arriving[0]), found.longer / found.most)
+    return _wait_in_steps(found, arriving, steps[1], prompt) + varying
+
+
+def _used_share(found: ReplicaSteps, rate: float) -> float:
+    """The share of the room for prompts that ``rate`` prompts per second and replica take."""
+    return min(constants.MOST_LOAD, rate * found.longer / found.most)
+
+
+def _wait_in_steps(found: ReplicaSteps, arriving: tuple[float, float], alone: StepTime, prompt: float) -> float:
+    """`wait_of_replicas` for prompts of equal length, of which one takes the steps ``alone``."""
     rate, ended = arriving
-    found = steps_at_rate(pools, rate, steps)
-    used = min(constants.MOST_LOAD, rate * found.longer / found.most)
-    whole = found.longer * max(1.0, found.chunks / 2)
+    used, whole = _used_share(found, rate), found.longer * max(1.0, found.chunks / 2)
     earlier = min(steps_wait(used, max(1.0, found.most), whole), ended / 2 * found.chunks * found.longer)
-    launching, lead = steps[1].floor / steps[1].steps, _lead_at_arrival(found)
+    launching, lead = alone.floor / alone.steps, _lead_at_arrival(found)
     own = max(found.device, launching - lead) + (found.chunks - 1) * found.longer
     others = max(0.0, own - prompt)
-    return rest_of_step(found) + earlier + others + variation_seconds(pools, used, found.longer / found.most)
+    return rest_of_step(found) + earlier + others
 
 
 def wait_for_reception(pools: Pools, rate: float, steps: tuple[StepTime, StepTime], prompt: float) -> float:
@@ -68,8 +78,16 @@ def wait_for_reception(pools: Pools, rate: float, steps: tuple[StepTime, StepTim
     all that came in an interval start together, a step after the last one in which they may come.
     """
     found, ahead = reception_at(pools, rate, steps), steps[0].total if pools.decode.runs_ahead else 0.0
-    own = found.longer * (steps[1].steps if steps[1].steps > 1 else (found.number + 1) / 2)
-    return ahead + found.wait + max(0.0, own - prompt) + variation_seconds(pools, rate * found.longer, found.longer)
+    varying = variation_seconds(pools, rate * found.longer, found.longer)
+    return ahead + _wait_once_received(found, steps[1], prompt) + varying
+
+
+def _wait_once_received(found: Reception, alone: StepTime, prompt: float) -> float:
+    """`wait_for_reception` for prompts of equal length, of which one takes the steps ``alone``, without the step that
+    was formed before.
+    """
+    own = found.longer * (alone.steps if alone.steps > 1 else (found.number + 1) / 2)
+    return found.wait + max(0.0, own - prompt)
 
 
 def rest_of_step(found: ReplicaSteps) -> float:

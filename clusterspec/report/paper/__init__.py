@@ -94,7 +94,8 @@ def paper_as_pdf(paper: Paper) -> bytes:
     Raises `MissingLibrary` without WeasyPrint or the libraries beneath it.
     """
     with _collection_paused():
-        return _pdf_bytes(paper, _weasyprint_module())
+        library = _weasyprint_module()
+        return _pdf_bytes(paper, _rendered_page(paper), library)
 
 
 @contextlib.contextmanager
@@ -121,8 +122,8 @@ def _with_whole_numbers(page: str) -> str:
     return head + mark + re.sub(r">[^<>]+<", lambda match: unbroken_numbers(match[0]), body)
 
 
-def _pdf_bytes(paper: Paper, weasyprint: Any) -> bytes:
-    page, missing = drawable_page(_with_whole_numbers(_OF_SCREENS.sub("", _rendered_page(paper))))
+def _pdf_bytes(paper: Paper, rendered: str, weasyprint: Any) -> bytes:
+    page, missing = drawable_page(_with_whole_numbers(_OF_SCREENS.sub("", rendered)))
     if missing:
         page = page.replace("</footer>", f'<p data-field="spec">{missing}</p></footer>', 1)
     files = [

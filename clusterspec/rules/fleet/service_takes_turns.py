@@ -65,6 +65,7 @@ from clusterspec.cluster.serving_load import DAY_MINUTES, minutes_of_hours
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.rules.words import and_list
+from clusterspec.spec.model import WorkloadSpec
 from clusterspec.units import percent
 
 RULE = Rule.of(__name__, "warning", "likely")
@@ -83,7 +84,9 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                     )
                     message = f"`{job.name}` serves requests as they arrive, but has its nodes for only {percent(job.term_share)} of the time: {owners} for the rest"
                     rented = pool.cluster is not None and pool.cluster.cloud  # the instances may run at peaks alone
-                    severity = "" if _promises_a_tail(job) and job.term_share < DAY and not rented else "note"
+                    severity = (
+                        "" if _promises_a_tail(job.spec.workload) and job.term_share < DAY and not rented else "note"
+                    )
                     severity = "error" if job.term_share < MOSTLY * _share_of_day(job) else severity
                     yield RULE.problem(
                         ("jobs", job.name, "share"), message, "give the job nodes of its own", severity=severity
@@ -105,11 +108,11 @@ def _share_of_day(job: Job) -> float:
     return len(frozenset().union(*served)) / DAY_MINUTES
 
 
-def _promises_a_tail(job: Job) -> bool:
-    """Whether a serving job promises more than a median: it has open load or no targets, or a target above the 50th
+def _promises_a_tail(workload: WorkloadSpec | None) -> bool:
+    """Whether work that serves promises more than a median: it has open load or no targets, or a target above the 50th
     percentile.
     """
-    serving = job.spec.workload.serving if job.spec.workload else None
+    serving = workload.serving if workload else None
     targets = serving.targets if serving else None
     if serving is None:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from clusterspec.catalog import Catalog
@@ -68,7 +68,11 @@ def wrong_model(text: str, own: Model, catalog: Catalog) -> str:
     >>> [wrong_model(each, catalog.get("model", "kimi-k2-0905"), catalog) for each in texts]
     ['DeepSeek-V3', '', '']
     """
-    mentions = list(_models_in(text, catalog))
+    return _other_model(list(_models_in(text, catalog)), own, catalog)
+
+
+def _other_model(mentions: Sequence[tuple[str, tuple[str, ...], bool]], own: Model, catalog: Catalog) -> str:
+    """The words of `_models_in` for another model than ``own``; empty if they may mean the own one, none, or several."""
     if any(_is_name_of(own, id_) for _, ids, _ in mentions for id_ in ids):
         return ""
     found = [each for each in mentions if each[2]]

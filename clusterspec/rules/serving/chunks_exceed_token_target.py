@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cost.serving.latency import range_factors
+from clusterspec.cost.serving.latency import ServingTimes, range_factors
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.targets import is_caused_by_chunks, missed_targets
 from clusterspec.finding import Problem
@@ -77,7 +77,7 @@ def check(served: Served) -> Iterator[Problem]:
     if not missed:
         return
     _, percentile, target, key = min(missed, key=lambda each: each.seconds)
-    gap, share = latency_at(served.times, load, "itl", percentile), _share_of_steps(served)
+    gap, share = latency_at(served.times, load, "itl", percentile), _share_of_steps(served.times)
     chunk = load.chunk_tokens
     yield RULE.problem(
         f"{LOAD}.chunk_tokens" if chunk else f"{LOAD}.targets.{key}",
@@ -94,9 +94,8 @@ def _step_with_chunk(served: Served) -> float:
     return prefill.total / prefill.steps
 
 
-def _share_of_steps(served: Served) -> float:
+def _share_of_steps(times: ServingTimes) -> float:
     """The share of an engine's steps that include a chunk; as many prompts start as requests end."""
-    times = served.times
     ended = times.sequences * times.tokens_per_step / times.output_tokens
     return min(1.0, ended * times.prefill.steps)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from clusterspec.cost.memory import Job
 from clusterspec.cost.memory.fullest import memory_use
 from clusterspec.cost.memory.states import _gradient_shards
+from clusterspec.records import replace
 from tests.cost.memory.designs import design, experts, model
+from tests.designs import TRAINED, changed, layout_of, study_of, work_of
 
 TOKENS = 2048
 LAYER = 1024 * (1024 + 2 * 512 + 1024) + 3 * 1024 * 4096
@@ -207,17 +209,20 @@ def test_context_parallelism_has_keys_and_values_under_way(method: str, size: in
 @pytest.mark.parametrize(
     ("sharding", "sync", "once", "batches", "shards"),
     [
-        ("zero2", None, 0.0, 4, (8.0, 2.0)),
-        ("zero2", None, 1.0, 4, (1.0, 1.0)),  # a pipeline that reduces at its end keeps whole gradients
+        ("zero2", "micro-batch", 0.0, 4, (8.0, 2.0)),
+        ("zero2", "micro-batch", 1.0, 4, (1.0, 1.0)),  # a pipeline that reduces at its end keeps whole gradients
         ("zero2", "step", 0.0, 4, (1.0, 1.0)),
         ("zero2", "step", 0.0, 1, (8.0, 2.0)),  # one micro-batch leaves nothing to accumulate
-        ("zero1", None, 0.0, 4, (1.0, 1.0)),
+        ("zero1", "micro-batch", 0.0, 4, (1.0, 1.0)),
     ],
 )
 def test_gradients_are_sharded_unless_they_are_accumulated_whole(
-    sharding: str, sync: str | None, once: float, batches: int, shards: tuple[float, float]
+    sharding: str, sync: str, once: float, batches: int, shards: tuple[float, float]
 ) -> None:
     """8 ranks shard them, and 2 those of experts."""
-    layout = SimpleNamespace(sharding=sharding, gradient_sync=sync)
-    job: Any = SimpleNamespace(layout=layout, synchronizes_once=once, micro_batches=batches, shards=8, expert_shards=2)
+    degrees: dict[str, Any] = {"pp": 2, "dp": 8, "cp": 1, "expert_dp": 2, "shard_group": 8, "micro_batches": batches}
+    layout = replace(layout_of(TRAINED), sharding=sharding, gradient_sync=sync, **degrees)
+    job = Job.of(study_of(TRAINED).design, work_of(TRAINED), layout)
+    job = changed(job, {"framework.kept_in_pipelines": bool(once)})
+    assert job.synchronizes_once == once
     assert _gradient_shards(job) == shards

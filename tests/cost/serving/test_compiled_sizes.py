@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.catalog import Catalog
+from clusterspec.cluster.model import Cluster
 from clusterspec.cost.serving.compiled_sizes import compiled_rows, graph_sizes, mean_compiled_rows
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.times import serving_times
+from tests.designs import SERVED, changed, machine_of
 from tools.accuracy.cases import study
 
 
-def cluster_of(smallest: int | None) -> Any:
-    return SimpleNamespace(accelerator=SimpleNamespace(smallest_graph=smallest))
+def cluster_of(smallest: int | None) -> Cluster:
+    return changed(machine_of(SERVED), {"accelerator.smallest_graph": smallest})
 
 
 @pytest.mark.parametrize(

@@ -2,52 +2,56 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from clusterspec.cost.serving import waves
+from clusterspec.cost.serving.constants import StepTime
+from clusterspec.cost.serving.engine import NOTHING, Decoding
+from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.waves import group_of_prompts, prefill_time_in_full_steps, wait_in_step
+from clusterspec.records import replace
+from tests.designs import changed, engines_of, with_steps
 
-DECODE: Any = SimpleNamespace(total=0.02)
-
-
-def pools_of(outside: float = 0.03, ahead: bool = False, lasting: float = 0.05) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Engines whose steps of prompts last 50 ms, as 1.5 steps, and what those steps are asked to hold."""
-    asked: list[tuple[Any, ...]] = []
-
-    def prefill(*words: Any) -> Any:
-        asked.append(words)
-        return SimpleNamespace(lasting_seconds=lasting, steps=1.5)
-
-    pools = SimpleNamespace(
-        load=SimpleNamespace(fresh_tokens=900, input_tokens=1000),
-        prompts=SimpleNamespace(layout=SimpleNamespace(attention_dp=2), prefill=prefill),
-        decode=SimpleNamespace(runs_ahead=ahead),
-        in_waves=False,
-        outside=outside,
-    )
-    return pools, asked
+DECODE, PROMPTS = StepTime((), 1.0, 0.02, 0.02), 1.5
+"""A decode step of 20 ms, and the number of steps of a group of prompts."""
+PLAN = """
+cluster: {platform: dgx-h100, nodes: 1}
+workload:
+  kind: serve
+  model: llama-3.1-8b
+  serving: {input_tokens: 1000, output_tokens: {mean: 100, p99: 100}, concurrency: 32, requests: 320}
+layout: {framework: vllm, tp: 1, attention_dp: 2}
+"""
+LOAD: dict[str, Any] = {"prefix_hit": 0.1, "chunk_tokens": 8 * 900 + 99}
 
 
-def decoding(sequences: float) -> Any:
-    return SimpleNamespace(sequences=sequences, tokens=3.0)
+def decoding(sequences: float) -> Decoding:
+    return Decoding(sequences, 1000.0, 3.0)
 
 
-@pytest.fixture(autouse=True)
-def eight_prompts_share_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The token budget of a step, with 3 tokens of each of 33 sequences, has room for eight prompts."""
-    monkeypatch.setattr(waves, "prompts_of_step", lambda pools, tokens: 8.0 if tokens == 99.0 else 40.0)
+def pools_of(
+    sequences: float, prompts: float, outside: float = 0.03, ahead: bool = False, lasting: float = 0.05
+) -> Pools:
+    """Engines of two attention ranks whose steps with these prompts, beside the sequences, last 50 ms.
+
+    The token budget of a step, with 3 tokens of each of 33 sequences, has room for eight prompts of 900 tokens.
+    """
+    pools = engines_of(PLAN)
+    habits = replace(pools.decode.habits, request=outside, prompt_token=0.0)
+    timed = {(prompts * 900, 1000.0, 2.0, decoding(sequences)): StepTime((), PROMPTS, lasting, lasting)}
+    drafts = {"workload.serving.draft_tokens": 0 if ahead else 2}  # a step with drafts is formed after the one before
+    engine = with_steps(replace(changed(pools.decode, drafts), habits=habits), timed)
+    assert engine.runs_ahead is ahead
+    return pools._replace(decode=engine, prompts=engine, load=replace(pools.load, **LOAD))
 
 
 @pytest.mark.parametrize(
     ("sequences", "alone", "prompts"), [(33, 1.0, 8.0), (5, 0.0, 5.0), (5, 1.0, 4.0), (1, 1.0, 1.0)]
 )
 def test_no_more_prompts_come_together_than_there_are_sequences(sequences: int, alone: float, prompts: float) -> None:
-    pools, asked = pools_of()
-    assert group_of_prompts(pools, decoding(sequences), alone)[0] == prompts
-    assert asked == [(prompts * 900, 1000.0, 2.0, decoding(sequences))]
+    pools = pools_of(sequences, prompts)
+    assert group_of_prompts(pools, decoding(sequences), alone) == (prompts, StepTime((), PROMPTS, 0.05, 0.05))
 
 
 @pytest.mark.parametrize(
@@ -71,25 +75,31 @@ def test_no_more_prompts_come_together_than_there_are_sequences(sequences: int, 
 def test_a_prompt_waits_for_the_steps_that_end_before_its_own(
     sequences: int, outside: float, ahead: bool, prompt: float, wait: float
 ) -> None:
-    pools, _ = pools_of(outside, ahead)
+    pools = pools_of(sequences, max(1, min(sequences - 1, 8)), outside, ahead)
     assert wait_in_step(pools, DECODE, decoding(sequences), prompt) == pytest.approx(wait)
 
 
-def test_a_prompt_adds_its_share_of_what_a_step_lasts_longer() -> None:
-    steps: Any = (DECODE, DECODE)
-    # 50 ms in place of 1.5 steps of 20 ms, for eight prompts, or for one
-    assert prefill_time_in_full_steps(pools_of()[0], decoding(33), steps) == pytest.approx(0.02 / 8)
-    assert prefill_time_in_full_steps(pools_of()[0], decoding(0.5), steps) == pytest.approx(0.02)
-    assert prefill_time_in_full_steps(pools_of(lasting=0.01)[0], decoding(33), steps) == 0.0
+@pytest.mark.parametrize(
+    ("sequences", "prompts", "lasting", "added"),
+    [
+        # 50 ms in place of 1.5 steps of 20 ms, for eight prompts, or for one
+        (33, 8.0, 0.05, 0.02 / 8),
+        (0.5, 1.0, 0.05, 0.02),
+        (33, 8.0, 0.01, 0.0),
+    ],
+)
+def test_a_prompt_adds_its_share_of_what_a_step_lasts_longer(
+    sequences: float, prompts: float, lasting: float, added: float
+) -> None:
+    pools = pools_of(sequences, prompts, lasting=lasting)
+    assert not pools.in_waves
+    assert prefill_time_in_full_steps(pools, decoding(sequences), (DECODE, DECODE)) == pytest.approx(added)
 
 
-def test_an_engine_that_separates_prompts_runs_those_of_all_sequences_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_separates_prompts_runs_those_of_all_sequences_first() -> None:
     """Four steps of 50 ms for 32 sequences are 6.25 ms each."""
-    monkeypatch.setattr(waves, "step_ahead", lambda pools, steps, waiting: (steps, waiting))
-    monkeypatch.setattr(
-        waves, "steps_of_prompts", lambda pools, many, waiting, ahead: (many / 8, 0.05 if waiting == 0.0 else 9.0)
-    )
-    pools, _ = pools_of()
-    pools.in_waves = True
-    steps: Any = (DECODE, DECODE)
-    assert prefill_time_in_full_steps(pools, decoding(32), steps) == pytest.approx(0.00625)
+    pools = engines_of(PLAN.replace("vllm, tp: 1, attention_dp: 2", "sglang, tp: 1"))
+    engine = with_steps(pools.decode, {(8 * 900, 1000.0, 1.0, NOTHING): StepTime((), 1.0, 0.05, 0.05)})
+    pools = pools._replace(decode=engine, prompts=engine, load=replace(pools.load, **LOAD))
+    assert pools.in_waves
+    assert prefill_time_in_full_steps(pools, decoding(32), (DECODE, DECODE)) == pytest.approx(0.00625)

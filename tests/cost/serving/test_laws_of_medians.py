@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from math import exp, log
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from clusterspec.cluster.requests import Lengths
 from clusterspec.cost.serving.constants import LOSSES, RANGES, TAILS
 from clusterspec.cost.serving.pools import Pools
+from clusterspec.cost.serving.preemption import FullCache
 from clusterspec.cost.serving.times import _median_above_mean, _request_waits
 from clusterspec.records import replace
 from tests.cost.serving.test_steady import APART, CLOSED, OPEN, STEADY, pools
@@ -46,8 +45,7 @@ def test_half_of_the_prompts_of_an_open_load_wait_for_less_than_the_mean(
 )
 def test_the_mean_first_token_of_open_and_static_loads_has_no_delay_of_its_own(pools: Pools, median: float) -> None:
     """Every prompt waits; a cache that preempts adds half a second and 10 ms for each of 12 requests."""
-    full: Any = SimpleNamespace(waited=0.5, again=0.01)
-    _, _, (early, delay), run, later = _request_waits(pools, STEADY._replace(rate=6.0), 12.0, full)
+    _, _, (early, delay), run, later = _request_waits(pools, STEADY._replace(rate=6.0), 12.0, FullCache(0.5, 0.01))
     assert early == pytest.approx(median) and delay == 0.0 and run is None
     assert later == pytest.approx(0.62 if pools is OPEN else 0.0)
 

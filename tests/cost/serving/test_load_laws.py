@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import inf
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 
@@ -15,9 +13,10 @@ from clusterspec.cost.serving.latency import ServingTimes
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.preemption import computed_again, preemption, preemption_at_capacity
 from clusterspec.cost.serving.runs import OpenRun
-from clusterspec.cost.serving.steady import Steady
 from clusterspec.cost.serving.times import serving_pools
+from clusterspec.records import replace
 from tests.cluster.resolving import clean
+from tests.cost.serving.test_steady import OPEN, STEADY
 from tests.effort import sampled, telling
 
 PLAN = """
@@ -323,12 +322,12 @@ def test_a_rate_above_the_capacity_of_engines_that_compute_nothing_again_has_the
     ],
 )
 def test_requests_after_the_first_in_flight_may_find_all_places_taken(
-    monkeypatch: pytest.MonkeyPatch, share: float, rate: float, requests: float, waiting: float, walk: float
+    share: float, rate: float, requests: float, waiting: float, walk: float
 ) -> None:
-    pools = cast(Pools, SimpleNamespace(load=SimpleNamespace(gaps=100.0, arrival_cv=1.0)))
-    now = cast(Steady, SimpleNamespace(prompt=0.5, mean_token=0.035))
-    monkeypatch.setattr(loads, "_wait_without_place", lambda *_: loads.PlaceWait(share, 2.0))
-    run = loads._with_places_taken_at_times(OpenRun(requests, rate, 50.0, 0.1, 0.5), pools, now)
+    load, now = replace(OPEN.load, output_tokens=101), STEADY._replace(prompt=0.5, tpot=0.035)
+    assert (load.gaps, load.arrival_cv, now.mean_token) == (100, 1.0, 0.035)
+    given = OpenRun(requests, rate, 50.0, 0.1, 0.5)
+    run = loads._with_places_taken_at_times(given, load, now, loads.PlaceWait(share, 2.0))
     assert run.waiting == pytest.approx(waiting)
     assert run.placed_walk == pytest.approx(walk, abs=2e-5)
     assert run.placing == (2.0 if waiting else 0.0)

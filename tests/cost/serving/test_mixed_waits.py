@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import deque
 from math import exp, log
 from random import Random
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from clusterspec.cluster.model import Design
-from clusterspec.cost.serving.carried import full_prompt_step
+from clusterspec.cost.serving.carried import FullStep, full_prompt_step
 from clusterspec.cost.serving.constants import StepTime
-from clusterspec.cost.serving.engine import Decoding
+from clusterspec.cost.serving.engine import NOTHING, Decoding
 from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail, _full_step
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.runs import OpenRun
 from clusterspec.cost.serving.times import serving_times
+from clusterspec.records import replace
 from tests.cluster.resolving import clean
+from tests.designs import APART, SERVED, changed, engines_of, with_steps
 from tests.effort import sampled, telling, thorough
 
 PROMPTS, STEP = 8_000, 1e-3
@@ -184,18 +184,13 @@ def test_waits_of_a_growing_queue_approach_their_mean(growth: float, part: float
 def test_a_part_of_a_prompt_sees_the_mean_of_the_tokens_before_it(
     chunk: int | None, own: float, waiting: float, prompts: float, seen: float
 ) -> None:
-    asked: list[tuple[float, float]] = []
-
-    def prefill(*given: Any) -> StepTime:
-        asked.append(given[:2])
-        return StepTime((), 1.0, 0.5, 0.5)
-
-    layout = SimpleNamespace(attention_dp=1, pp=1)
-    engine = SimpleNamespace(prefill=prefill, layout=layout, attention_ranks=2, prompts_alone=True)
-    load = SimpleNamespace(fresh_tokens=4000, input_tokens=5000, chunk_tokens=chunk, draft_tokens=0)
-    pools: Any = SimpleNamespace(prompts=engine, load=load, has_prefill_engines=True)
-    assert full_prompt_step(pools, 2 * own, 2 * waiting).prompts == prompts
-    assert asked == [(prompts * 4000, seen)]
+    pools = engines_of(APART)
+    timed = {(prompts * 4000, seen, 1.0, NOTHING): StepTime((), 1.0, 0.5, 0.5)}
+    load = replace(pools.load, input_tokens=5000, prefix_hit=0.2, chunk_tokens=chunk)
+    pools = pools._replace(prompts=with_steps(pools.prompts, timed), load=load)
+    assert pools.has_prefill_engines and pools.prompts.attention_ranks == 2 and load.fresh_tokens == 4000
+    assert full_prompt_step(pools, 2 * own, 2 * waiting) == FullStep(prompts, StepTime((), 1.0, 0.5, 0.5), NOTHING)
+    assert pools.prompts.steps == timed
 
 
 @pytest.mark.parametrize(
@@ -219,17 +214,12 @@ def test_a_full_step_reads_the_mean_of_what_the_chunks_of_a_prompt_see(
 
     A step is timed with all that decode in it: of 2,400 tokens, 1,600 are left to a prompt, which run in one step.
     """
-    asked: list[tuple[float, float]] = []
-
-    def prefill(*given: Any) -> StepTime:
-        asked.append(given[:2])
-        return StepTime((), 1.0, 0.5, 0.5)
-
-    engine = SimpleNamespace(prefill=prefill, layout=SimpleNamespace(attention_dp=1, pp=2))
-    load = SimpleNamespace(fresh_tokens=fresh, input_tokens=8000, chunk_tokens=chunk)
-    pools: Any = SimpleNamespace(prompts=engine, load=load)
-    per_step, full = _full_step(pools, StepTime((), 1.0, 0.1, 0.1), Decoding(decoding, 1000.0, 2.0), 0.5)
-    assert asked == [(min(tokens, (chunk or tokens) - 2 * decoding), seen)]
+    pools, sequences = engines_of(SERVED), Decoding(decoding, 1000.0, 2.0)
+    timed = {(min(tokens, (chunk or tokens) - 2 * decoding), seen, 1.0, sequences): StepTime((), 1.0, 0.5, 0.5)}
+    load = replace(pools.load, input_tokens=8000, prefix_hit=1 - fresh / 8000, chunk_tokens=chunk)
+    pools = pools._replace(prompts=with_steps(changed(pools.prompts, {"layout.pp": 2}), timed), load=load)
+    per_step, full = _full_step(pools, StepTime((), 1.0, 0.1, 0.1), sequences, 0.5)
+    assert pools.prompts.steps == timed
     assert (per_step, full) == pytest.approx((tokens / fresh, 0.5 / 2))
 
 

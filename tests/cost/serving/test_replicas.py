@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import exp
 from random import Random
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,9 +13,10 @@ from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.quantiles import longest_over_mean
-from clusterspec.cost.serving.receptions import Reception
-from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row, row_of_steps
+from clusterspec.cost.serving.receptions import Reception, reception_at
+from clusterspec.cost.serving.replica_steps import ReplicaSteps, lead_in_row, row_of_steps, steps_at_rate
 from clusterspec.cost.serving.replicas import PromptCycle, prefill_time_of_replicas, prompt_cycle
+from clusterspec.cost.serving.waits import variation_seconds
 from clusterspec.records import replace
 from tests.cluster.resolving import clean
 from tests.effort import sampled, thorough
@@ -251,35 +250,22 @@ def test_prompts_beyond_those_of_a_step_wait_for_the_next(drawn: float, most: in
     assert several.wait == pytest.approx(cycle.wait, rel=1e-6), "each of four replicas has the same mean"
 
 
-def waiting(patch: pytest.MonkeyPatch, found: ReplicaSteps | Reception, ahead: bool = False) -> Any:
-    """An engine whose steps are ``found`` at any rate of prompts of one length."""
-    patch.setattr(replica_waits, "steps_at_rate", lambda *_: found)
-    patch.setattr(replica_waits, "reception_at", lambda *_: found)
-    patch.setattr(replica_waits, "variation_seconds", lambda *_: 0.0)
-    return SimpleNamespace(decode=SimpleNamespace(runs_ahead=ahead))
-
-
-DECODE_STEP = StepTime((), 1.0, 0.02, 0.015)
-
-
 @pytest.mark.parametrize(
-    ("steps", "number", "ahead", "wait"),
+    ("steps", "number", "wait"),
     [
         # the prompt alone takes 0.1 s; half an interval of 0.1 s passes until its engine receives it
-        (1.0, 1.0, False, 0.05),
-        (1.0, 5.0, False, 0.05 + 0.2),  # five prompts in five steps: three of them on average
-        (2.0, 5.0, False, 0.05 + 0.1),  # a prompt of two steps takes both, however many others come
-        (3.0, 5.0, False, 0.05 + 0.2),
-        (3.0, 5.0, True, 0.02 + 0.05 + 0.2),  # a step formed ahead runs before
+        (1.0, 1.0, 0.05),
+        (1.0, 5.0, 0.05 + 0.2),  # five prompts in five steps: three of them on average
+        (2.0, 5.0, 0.05 + 0.1),  # a prompt of two steps takes both, however many others come
+        (3.0, 5.0, 0.05 + 0.2),
     ],
 )
 def test_prompts_that_are_received_together_wait_for_half_of_an_interval_and_for_each_other(
-    monkeypatch: pytest.MonkeyPatch, steps: float, number: float, ahead: bool, wait: float
+    steps: float, number: float, wait: float
 ) -> None:
     rare = Reception(waiting=0.1, some=1e-12, number=number, longer=0.1, after=0.0, later=0.1, decoded=10.0)
     prompts = StepTime((), steps, 0.1 * steps, 0.09 * steps)
-    found = replica_waits.wait_for_reception(waiting(monkeypatch, rare, ahead), 1e-12, (DECODE_STEP, prompts), 0.1)
-    assert found == pytest.approx(wait)
+    assert replica_waits._wait_once_received(rare, prompts, 0.1) == pytest.approx(wait)
 
 
 @pytest.mark.parametrize(
@@ -293,9 +279,31 @@ def test_prompts_that_are_received_together_wait_for_half_of_an_interval_and_for
     ],
 )
 def test_a_prompt_of_replicas_waits_for_the_running_step_earlier_prompts_and_launches(
-    monkeypatch: pytest.MonkeyPatch, lead: float | None, floor: float, ended: float, wait: float
+    lead: float | None, floor: float, ended: float, wait: float
 ) -> None:
     found = ReplicaSteps(16.0, 1e-12, 0.02, 0.1, 4.0, chunks=3.0, lead=lead, device=0.1)
     prompts = StepTime((), 1.0, 0.1, 0.09, floor)
-    engine = waiting(monkeypatch, found)
-    assert replica_waits.wait_of_replicas(engine, (30.0, ended), (DECODE_STEP, prompts), 0.1) == pytest.approx(wait)
+    assert replica_waits._wait_in_steps(found, (30.0, ended), prompts, 0.1) == pytest.approx(wait)
+
+
+@pytest.mark.parametrize("interval", [1, 4])
+def test_waits_of_engines_are_those_in_their_steps_and_of_bursts(interval: int) -> None:
+    """One prompt a second on each of eight replicas, which come in bursts of a coefficient of variation of two."""
+    pools, steps = eight()
+    load = replace(
+        pools.load, concurrency=None, load="open", receive_interval=interval, request_rate=8.0, arrival_cv=2.0
+    )
+    pools = pools._replace(load=load)
+    if interval == 1:
+        found = steps_at_rate(pools, 1.0, steps)
+        used, service = found.longer / found.most, found.longer / found.most
+        alone = replica_waits._wait_in_steps(found, (1.0, 0.1), steps[1], 0.02)
+        told = replica_waits.wait_of_replicas(pools, (1.0, 0.1), steps, 0.02)
+    else:
+        received = reception_at(pools, 1.0, steps)
+        used = service = received.longer
+        assert pools.decode.runs_ahead
+        alone = 0.01 + replica_waits._wait_once_received(received, steps[1], 0.02)  # behind a step that decodes
+        told = replica_waits.wait_for_reception(pools, 1.0, steps, 0.02)
+    bursts = variation_seconds(pools, used, service)
+    assert bursts > 0 and told == pytest.approx(alone + bursts)
