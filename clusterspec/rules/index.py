@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 # fmt: off
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "absent-part-described": ("document", ("cluster", "operations?", "networks?", "written_scale_up?", "counts", "power?")),
     "bound-off-keys": ("document", ("statements?", "spec")),
     "description-off-keys": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
     "description-off-layout": ("document", ("own_remarks", "training", "layout")),
@@ -174,6 +175,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "uneven-rail-leaves": ("fabric", ("counts", "written_scale_out", "scale_out")),
     "uneven-spine-uplinks": ("fabric", ("counts", "written_scale_out")),
     "data-exceeds-store": ("networks", ("networks", "training", "model", "written_workload", "operations?", "own_remarks?")),
+    "figure-above-named-system": ("networks", ("written_cluster", "catalog")),
     "firewall-drops-traffic": ("networks", ("own_remarks", "cluster", "layout?")),
     "frontend-slower-than-storage": ("networks", ("networks", "cluster")),
     "network-switch-unfit": ("networks", ("networks", "catalog", "cluster")),
@@ -317,6 +319,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "model-overflows-fp16": ("numerics", ("workload", "accelerator")),
     "narrow-gradients": ("numerics", ("training", "layout", "written_workload")),
     "narrow-optimizer-states": ("numerics", ("training", "layout", "design")),
+    "older-attention-kernel": ("numerics", ("training", "accelerator", "timed", "what_if")),
     "optimizer-without-adaptation": ("numerics", ("training",)),
     "precision-without-gain": ("numerics", ("workload", "accelerator")),
     "quantization-off-weights": ("numerics", ("written_workload",)),
@@ -332,7 +335,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "cache-tier-exceeds-drives": ("serving", ("written_workload", "own_remarks?")),
     "cache-tier-faster-than-link": ("serving", ("served", "networks?")),
     "cache-tier-slower-than-recompute": ("serving", ("served",)),
-    "cache-tier-wears-out": ("serving", ("served",)),
+    "cache-tier-wears-out": ("serving", ("served", "procurement?")),
     "capacity-short-after-loss": ("serving", ("own_remarks", "spec", "cluster", "layout?", "workload")),
     "chunks-exceed-token-target": ("serving", ("served",)),
     "cold-start-faster-than-storage": ("serving", ("served",)),
@@ -543,6 +546,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 SILENT: dict[str, Callable[..., object]] = {
+    "absent-part-described": lambda cluster, operations, networks, written_scale_up, counts, power: not (operations is not None and operations.failures is not None) and ((not any(([key for key in ('capacity', 'read', 'per_client', 'metadata_rate', 'slots', 'system') if network is not None and getattr(network, key) is not None] for name, network in (('frontend', networks.frontend), ('out_of_band', networks.out_of_band)))) if networks is not None and (networks.frontend is not None or networks.out_of_band is not None) else True) and (not ((written_scale_up.oversubscription if written_scale_up is not None else None) is not None and (written_scale_up.oversubscription if written_scale_up is not None else None).value > 1 and (max(1, cluster.scale_up.domain // cluster.accelerators_per_node) == 1)))),
     "bound-off-keys": lambda statements, spec: not statements or spec.pools or spec.jobs,
     "description-off-keys": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
     "description-off-layout": lambda own_remarks, training, layout: not own_remarks or training.rl is not None or (not any((cue in own_remarks for cue in ('repli', 'répli', 'icro', 'sequen', 'equenz', 'layer', 'chicht', 'expert', 'block', 'couche', 'capa', 'sample')))),
@@ -680,6 +684,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "uneven-rail-leaves": lambda counts, written_scale_out, scale_out: counts.fabric is not None and written_scale_out.leaf_switches == counts.fabric.leaf_switches or not (scale_out.topology in {'rail-optimized', 'rail-only'} and written_scale_out.leaf_switches and written_scale_out.leaf_switches % (scale_out.rails * scale_out.planes) and scale_out.rails * scale_out.planes % written_scale_out.leaf_switches),
     "uneven-spine-uplinks": lambda counts, written_scale_out: (not written_scale_out.leaf_switches or not written_scale_out.spine_switches or (counts.fabric is not None and (counts.fabric.tiers > 2 or not counts.fabric.fits))) or (counts.fabric is not None and written_scale_out.spine_switches < (counts.fabric.least_spine_switches or 0)),
     "data-exceeds-store": lambda networks, training, model, written_workload, operations, own_remarks: (networks.storage.capacity if networks.storage else None) is None,
+    "figure-above-named-system": lambda written_cluster, catalog: not (written_cluster.networks is not None and written_cluster.networks.storage is not None and (written_cluster.networks.storage.system is not None)) and (not (written_cluster.power is not None and written_cluster.power.cdus is not None and (written_cluster.power.cdus.model is not None))),
     "firewall-drops-traffic": lambda own_remarks, cluster, layout: not own_remarks or cluster.scale_out is None or cluster.nodes < 2,
     "frontend-slower-than-storage": lambda networks, cluster: networks.storage is None or networks.storage.bandwidth is None,
     "network-switch-unfit": lambda networks, catalog, cluster: not any((True for name in ('frontend', 'storage', 'out_of_band'))) and (not (networks.out_of_band is not None and networks.out_of_band.shares == 'scale_out' and (not cluster.cloud))),
@@ -821,7 +826,8 @@ SILENT: dict[str, Callable[..., object]] = {
     "integer-training": lambda training, layout: not (training.precision in {'int8', 'int4'} and (not layout.capabilities.has('int8_training'))) and (not (training.parameter_precision in {'int8', 'int4'} and training.trainable is None)),
     "model-overflows-fp16": lambda workload, accelerator: workload.precision != 'fp16' or not workload.model.fp16_overflows,
     "narrow-gradients": lambda training, layout, written_workload: written_workload.gradient_precision is None or (layout.dp * layout.cp < 2 and (layout.micro_batches or 1) < 64),
-    "narrow-optimizer-states": lambda training, layout, design: layout.master_precision == 'fp32' and layout.moments_precision not in {'fp8', 'fp16'},
+    "narrow-optimizer-states": lambda training, layout, design: layout.master_precision == 'fp32' and layout.moments_precision not in {'fp8', 'fp16', 'none'},
+    "older-attention-kernel": lambda training, accelerator, timed, what_if: (what_if.with_workload(attention='flash').step_seconds if what_if.with_workload(attention='flash') is not None else None) is None or (what_if.with_workload(attention='flash').step_seconds if what_if.with_workload(attention='flash') is not None else None) > (1 - 0.05) * timed.step_seconds if training.attention == 'flash-2' and accelerator.architecture in ('sm_90', 'sm_100', 'sm_103') and (timed.step_seconds is not None) else True,
     "optimizer-without-adaptation": lambda training: training.optimizer not in {'sgd', 'momentum'},
     "precision-without-gain": lambda workload, accelerator: accelerator.peaks.get(workload.precision) is None or accelerator.peaks.get({'fp8': 'bf16', 'fp4': 'fp8', 'int8': 'bf16'}.get(workload.precision, '')) is None or accelerator.peaks.get(workload.precision).value > accelerator.peaks.get({'fp8': 'bf16', 'fp4': 'fp8', 'int8': 'bf16'}.get(workload.precision, '')).value,
     "quantization-off-weights": lambda written_workload: (written_workload.quantization is None or written_workload.implied_kind != 'serve') or (((written_workload.expert_parameter_precision or written_workload.parameter_precision) is None or written_workload.model is None) or ((written_workload.expert_parameter_precision or written_workload.parameter_precision) in {'awq': ('int4',), 'gptq': ('int4', 'int8'), 'bitsandbytes': ('int4', 'int8', 'fp4'), 'gguf': ('int4', 'int8', 'mxfp4', 'bf16', 'fp16'), 'smoothquant': ('int8',)}.get(written_workload.quantization, ()) and (not (written_workload.quantization in {'awq', 'gptq', 'bitsandbytes', 'gguf'} and written_workload.precision in {'fp8', 'fp4', 'int8'})))),
@@ -837,7 +843,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "cache-tier-exceeds-drives": lambda written_workload, own_remarks: not (written_workload.serving.cache_tiers if written_workload.serving is not None else None) or not own_remarks,
     "cache-tier-faster-than-link": lambda served, networks: not any((True for number, tier in enumerate(served.load.tiers))),
     "cache-tier-slower-than-recompute": lambda served: not any((use.tier is not None for use in served.times.tiers)) or ((served.with_load(session=None, cache_tiers=None) is None or served.times.prefix_hit <= 0) or not any((not (use.tier is None or use.token_bytes / use.tier.read / (1 - min(use.busy, 0.98)) <= (served.with_load(session=None, cache_tiers=None).times.prompt_time - served.times.prompt_time) / (served.times.prefix_hit * served.load.input_tokens) * (1.0 if use.hit >= 0.005 else 2.0)) for number, use in enumerate(served.times.tiers[1:])))),
-    "cache-tier-wears-out": lambda served: not served.load.tiers,
+    "cache-tier-wears-out": lambda served, procurement: not served.load.tiers,
     "capacity-short-after-loss": lambda own_remarks, spec, cluster, layout, workload: not own_remarks or workload.serving is None,
     "chunks-exceed-token-target": lambda served: served.load.tightest_target('itl') is None or served.load.prefill is not None or served.load.load not in {'closed', 'open'},
     "cold-start-faster-than-storage": lambda served: served.plan.day is None or ((served.design.spec.workload.serving.scaling if served.design.spec.workload is not None and served.design.spec.workload.serving is not None else None).cold_start if (served.design.spec.workload.serving.scaling if served.design.spec.workload is not None and served.design.spec.workload.serving is not None else None) is not None else None) is None,

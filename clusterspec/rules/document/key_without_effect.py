@@ -10,7 +10,8 @@ serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_g
 that the model does not have (an error where it has none of them); a `gradient_sync` after each micro-batch without
 sharded gradients, or in a pipeline of a framework that reduces once per step in any case; `recompute_layers` that cover
 every layer of a stage or, with virtual stages, of a virtual stage; a critic or a reference model for a
-reinforcement-learning algorithm that has none. All are warnings; loss scaling with GEMMs in bf16 is a note.
+reinforcement-learning algorithm that has none; a low precision whose `bf16_layers` are all layers; the rank or the modules of
+adapters with `method: full`; weights in 8 bits under qlora, which stores the frozen ones in 4. All are warnings; loss scaling with GEMMs in bf16 is a note.
 
 ## Why it matters
 
@@ -53,6 +54,20 @@ clusterspec: 1
 cluster: {platform: dgx-a100, nodes: 32}
 workload: {model: qwen2.5-72b, sequence_length: 4096, global_batch: 256}
 layout: {framework: megatron-core, tp: 8, pp: 8, virtual_stages: 2, micro_batch: 1, recompute: full, recompute_layers: 5}
+```
+
+```yaml workload.trainable.rank
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, trainable: {method: full, rank: 16}}
+layout: {framework: megatron-core}
+```
+
+```yaml workload.bf16_layers
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: fp8, bf16_layers: {first: 16, last: 16}}
+layout: {framework: megatron-core}
 ```
 
 ## Silent
@@ -181,6 +196,11 @@ def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[P
     if written.bf16_layers is not None and workload.precision not in NARROW:
         message = f"the GEMMs of all layers are in {workload.precision}, those of the first and last layers included"
         yield RULE.problem("workload.bf16_layers", message, "write `precision: fp8` or `fp4`, or remove the key")
+    elif written.bf16_layers is not None:
+        first, last = written.bf16_layers.first or 0, written.bf16_layers.last or 0
+        if first + last >= workload.model.layers:
+            message = f"the first {first} and the last {last} layers are in 16 bits, and the model has {workload.model.layers}: no GEMM of a layer is in {workload.precision}"
+            yield RULE.problem("workload.bf16_layers", message, "state fewer layers, or `precision: bf16`")
     if written.loss_scaling in {"dynamic", "static"} and workload.precision == "bf16":
         message = "bf16 has the exponent range of fp32, so its gradients need no loss scaling"
         yield RULE.problem("workload.loss_scaling", message, "remove the key", severity="note")
@@ -254,6 +274,16 @@ def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
 
     It is an error if the model has none of the listed modules, because then no parameter is trained.
     """
+    if written.trainable is not None and written.trainable.method == "full":
+        stated = [key for key in ("rank", "modules") if getattr(written.trainable, key) is not None]
+        for key in stated[:1]:
+            message = f"`{key}` describes adapters, but with `method: full` training changes all weights"
+            help_ = "write `method: lora`, or remove the key"
+            yield RULE.problem(("workload", "trainable", key), message, help_)
+    narrow = written.parameter_precision in {"fp8", "mxfp8", "int8"}
+    if narrow and written.trainable is not None and written.trainable.method == "qlora":
+        message = f"weights in {written.parameter_precision}, but qlora stores the frozen weights of layers in 4 bits"
+        yield RULE.problem("workload.parameter_precision", message, "remove the key, or write `method: lora`")
     modules = (written.trainable.modules if written.trainable else None) or ()
     dense = bool(model.layers > model.moe_layers or model.shared_width)
     present = {"experts": bool(model.experts), "ffn": dense}

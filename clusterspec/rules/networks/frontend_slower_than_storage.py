@@ -5,7 +5,8 @@
 `networks.storage.bandwidth` or `read` above nodes × frontend NICs × their rate, where storage has no NICs of its own and does not
 share the fabric; or above the rate of the out-of-band network, if storage shares it. The finding is a note below twice
 the network's rate, since a storage system may also serve other machines, a warning from twice on, and an error from six
-times on; for `read`, from twice these ratios on. A `per_client` above the rate of the NICs of one node is a warning.
+times on; for `read`, from twice these ratios on. A `per_client` above the rate of the NICs of one node is a warning. Where
+`per_client` is lower, nodes × `per_client` is compared.
 
 ## Why it matters
 
@@ -52,6 +53,14 @@ cluster:
     out_of_band: {nic_bandwidth: 1 Gb/s}
 ```
 
+```yaml cluster.networks.storage.bandwidth
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  networks: {storage: {bandwidth: 400 GB/s, nics_per_node: 2, nic_bandwidth: 200 Gb/s, per_client: 10 GB/s}}
+```
+
 ## Silent
 
 ```yaml
@@ -63,6 +72,14 @@ cluster:
     frontend: {nics_per_node: 2, nic_bandwidth: 200 Gb/s}
     storage: {bandwidth: 400 GB/s}
     out_of_band: {nic_bandwidth: 1 Gb/s}
+```
+
+```yaml
+clusterspec: 1
+cluster:
+  platform: dgx-h100
+  nodes: 16
+  networks: {storage: {bandwidth: 400 GB/s, nics_per_node: 2, nic_bandwidth: 200 Gb/s, per_client: 26 GB/s}}
 ```
 
 ## Sources
@@ -98,22 +115,26 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
     which, path = reached[0].replace("_", "-"), reached[1]
     of_node = node_rate(path)
     nics = f"{path.nics_per_node or 1} × {reached[1].nic_bandwidth.written}"
-    total = cluster.nodes * of_node
-    client = storage.per_client
+    means = f"{nics} of {which}"
+    client, help_ = storage.per_client, "use more NICs, or a smaller storage system"
     if client is not None and client.per_direction > of_node:
         message = f"one node reaches {display(of_node, 'B/s')} over {nics}, less than `per_client: {client.written}`"
         yield RULE.problem("cluster.networks.storage.per_client", message, "state the bandwidth of its NICs")
+    elif client is not None:
+        of_node, means = client.per_direction, f"{client.written} each (`per_client`)"
+        help_ = "use clients with more threads or NICs, or a smaller storage system"
+    total = cluster.nodes * of_node
     writes, reads = storage.bandwidth, storage.read or storage.bandwidth
     key, most = ("bandwidth", writes) if writes.per_direction > total or reads is writes else ("read", reads)
     if most.per_direction > total:
         message = (
-            f"{plural(cluster.nodes, 'node')} with {nics} of {which} read at most {display(total, 'B/s')}, less than the "
+            f"{plural(cluster.nodes, 'node')} with {means} read at most {display(total, 'B/s')}, less than the "
             f"{most.written} of the storage system"
         )
         yield RULE.problem(
             f"cluster.networks.storage.{key}",
             message,
-            "use more NICs, or a smaller storage system",
+            help_,
             severity=_severity(most.per_direction / total / (1 if most is writes else READS)),
         )
 
