@@ -5,7 +5,8 @@
 - Failure rates in `operations.failures` of parts that are not there: a `domain` or a `tray` where each scale-up domain is
   one node; a `spine` or a `core` switch of a fabric without that level; `cdu` in a data hall that cools with air; and
   `store` without `networks.storage`.
-- `scale_up.oversubscription` above 1 where each scale-up domain is one node, whose switches form a single level.
+- `scale_up.oversubscription` above 1, `switches` and `switch_loss` where each scale-up domain is one node: its switches form a
+  single level, and none of them is a tray.
 - Figures of a storage system (`capacity`, `read`, `per_client`, `metadata_rate`, `slots`, `system`) on the frontend or the
   out-of-band network.
 
@@ -47,6 +48,11 @@ cluster: {platform: dgx-h100, nodes: 4, networks: {frontend: {nic_bandwidth: 200
 ```yaml cluster.scale_up.oversubscription
 clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 4, scale_up: {oversubscription: "2:1"}}
+```
+
+```yaml cluster.scale_up.switch_loss
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4, scale_up: {switch_loss: slows}}
 ```
 
 ## Silent
@@ -98,10 +104,8 @@ def check(
         yield from _failure_problems(operations.failures, dict(_absent_parts(cluster, counts, networks, power)))
     if networks is not None and (networks.frontend is not None or networks.out_of_band is not None):
         yield from _storage_problems(networks)
-    ratio = written_scale_up.oversubscription if written_scale_up is not None else None
-    if ratio is not None and ratio.value > 1 and nodes_of_domain(cluster) == 1:
-        message = f"`oversubscription` is {ratio.written}, but {NO_DOMAIN}, whose switches form one level"
-        yield RULE.problem("cluster.scale_up.oversubscription", message, "remove the key")
+    if written_scale_up is not None and nodes_of_domain(cluster) == 1:
+        yield from _scale_up_problems(written_scale_up)
 
 
 def _absent_parts(
@@ -119,6 +123,18 @@ def _absent_parts(
         yield "cdu", "the data hall cools with air"
     if networks is None or networks.storage is None:
         yield "store", "the design describes no storage system"
+
+
+def _scale_up_problems(written: ScaleUpSpec) -> Iterator[Problem]:
+    """Problems of switches of a scale-up domain that is one node."""
+    ratio = written.oversubscription
+    if ratio is not None and ratio.value > 1:
+        message = f"`oversubscription` is {ratio.written}, but {NO_DOMAIN}, whose switches form one level"
+        yield RULE.problem("cluster.scale_up.oversubscription", message, "remove the key")
+    for key in ("switches", "switch_loss"):
+        if getattr(written, key) is not None:
+            message = f"`{key}` describes switch trays of a domain of several nodes, but {NO_DOMAIN}"
+            yield RULE.problem(f"cluster.scale_up.{key}", message, "remove the key, or state the `domain`")
 
 
 def _failure_problems(failures: FailuresSpec, absent: dict[str, str]) -> Iterator[Problem]:

@@ -11,7 +11,8 @@ that the model does not have (an error where it has none of them); a `gradient_s
 sharded gradients, or in a pipeline of a framework that reduces once per step in any case; `recompute_layers` that cover
 every layer of a stage or, with virtual stages, of a virtual stage; a critic or a reference model for a
 reinforcement-learning algorithm that has none; a low precision whose `bf16_layers` are all layers; the rank or the modules of
-adapters with `method: full`; weights in 8 bits under qlora, which stores the frozen ones in 4. All are warnings; loss scaling with GEMMs in bf16 is a note.
+adapters with `method: full`; weights in 8 bits under qlora, which stores the frozen ones in 4; the width of shared experts in a model without them, and
+`kv_heads` with latent attention. All are warnings; loss scaling with GEMMs in bf16 is a note.
 
 ## Why it matters
 
@@ -140,12 +141,15 @@ def check(
         or written.trainable
         or written.bf16_layers
         or written.kv_precision
+        or isinstance(written.model, ModelSpec)
     ):
         return
     yield from _precision_problems(written, workload)
     if not model.experts:
         yield from _expert_problems(written, keys)
     yield from _adapter_problems(written, model)
+    if isinstance(written.model, ModelSpec):
+        yield from _model_problems(written.model, model)
     if layout is not None:
         yield from _degree_problems(layout, keys, model)
     yield from (
@@ -266,6 +270,17 @@ def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Prob
         if stated:
             message = f"`{key.rpartition('.')[2]}` has no effect: the model has no experts"
             yield RULE.problem(key, message, "remove the key, or describe the experts of the model")
+
+
+def _model_problems(written: ModelSpec, model: Model) -> Iterator[Problem]:
+    """Problems of sizes that the kind of the model does not have."""
+    if model.experts and written.shared_expert_ffn_hidden and not model.shared_experts:
+        message = "`shared_expert_ffn_hidden` has no effect: the model has no shared experts"
+        help_ = "state `shared_experts`, or remove the key"
+        yield RULE.problem("workload.model.shared_expert_ffn_hidden", message, help_)
+    if model.latent and written.kv_heads is not None and written.kv_heads not in {1, model.heads}:
+        message = f"`kv_heads: {written.kv_heads}` has no effect: with latent attention every head has keys and values of its own"
+        yield RULE.problem("workload.model.kv_heads", message, "remove the key, or `latent_attention`")
 
 
 def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
