@@ -4,8 +4,8 @@
 
 A tier that the requests overwrite more often per day than its `writes_per_day`. Every token that the tier does not hold
 yet is written to it; without a `session`, these are the output tokens and the input tokens outside `prefix_hit`. The
-finding is a warning. It is an error where drives whose rating holds for five years are worn out in less than half of
-`procurement.term`, or of one year without it.
+finding is a warning, not an error: the service runs on, and worn drives can be replaced. The message says how long drives
+last whose rating holds for five years.
 
 ## Why it matters
 
@@ -85,20 +85,16 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units import display, plain, rounded_up
 
 RULE = Rule.of(__name__, "warning", "likely")
 WARRANTED = 5.0
 """Years for which data sheets of data center drives rate their overwrites a day."""
-SURELY = 0.5
-"""Share of the term below which drives surely wear out within it: the predicted writes may be too high by a factor of two."""
 
 
-def check(served: Served, procurement: ProcurementSpec | None) -> Iterator[Problem]:
+def check(served: Served) -> Iterator[Problem]:
     if not served.load.tiers:
         return
-    term = procurement.term.value / YEAR if procurement is not None and procurement.term is not None else 1.0
     for number, use in enumerate(_tiers(served)[1:]):
         rated, actual = (use.tier.writes_per_day if use.tier else None), use.overwrites_per_day
         if rated is None or actual is None or use.tier is None or actual <= rated:
@@ -109,7 +105,6 @@ def check(served: Served, procurement: ProcurementSpec | None) -> Iterator[Probl
             f"the requests write {display(use.written, 'B/s')} of cache to {display(use.tier.capacity, 'B')}: {plain(actual, 2)} times the capacity "
             f"per day, but `writes_per_day` is {plain(rated)}: rated for {WARRANTED:g} years, the drives last {display(lasts * YEAR, 's')}",
             f"use {display(rounded_up(needed), 'B')}, or drives for {plain(rounded_up(actual))} overwrites per day",
-            severity="error" if lasts < SURELY * term else "",
         )
 
 
