@@ -133,7 +133,7 @@ def _scale_up_problems(written: ScaleUpSpec) -> Iterator[Problem]:
         yield RULE.problem("cluster.scale_up.oversubscription", message, "remove the key")
     for key in ("switches", "switch_loss"):
         if getattr(written, key) is not None:
-            message = f"`{key}` describes switch trays of a domain of several nodes, but {NO_DOMAIN}"
+            message = f"`{key}` describes the switches between the nodes of a domain, but {NO_DOMAIN}"
             yield RULE.problem(f"cluster.scale_up.{key}", message, "remove the key, or state the `domain`")
 
 

@@ -67,5 +67,5 @@ def check(model: Model) -> Iterator[Problem]:
         message = f"experts_per_token {model.experts_per_token} exceeds the {model.experts} experts"
         yield RULE.problem("workload.model.experts_per_token", message, "correct `experts` or `experts_per_token`")
     elif model.experts > 0 == model.experts_per_token:
-        message = f"no token visits any of the {model.experts} experts"
-        yield RULE.problem("workload.model.experts_per_token", message, "state the experts that each token visits")
+        message = f"no token is sent to any of the {model.experts} experts"
+        yield RULE.problem("workload.model.experts_per_token", message, "state the number of experts of each token")

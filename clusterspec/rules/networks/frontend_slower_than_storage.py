@@ -122,7 +122,7 @@ def check(networks: NetworksSpec, cluster: Cluster) -> Iterator[Problem]:
         yield RULE.problem("cluster.networks.storage.per_client", message, "state the bandwidth of its NICs")
     elif client is not None:
         of_node, means = client.per_direction, f"{client.written} each (`per_client`)"
-        help_ = "use clients with more threads or NICs, or a smaller storage system"
+        help_ = "raise the rate of each node, or use a smaller storage system"
     total = cluster.nodes * of_node
     writes, reads = storage.bandwidth, storage.read or storage.bandwidth
     key, most = ("bandwidth", writes) if writes.per_direction > total or reads is writes else ("read", reads)

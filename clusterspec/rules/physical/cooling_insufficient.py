@@ -140,7 +140,7 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
         yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold with liquid cooling")
     if power.cooling == "immersion" and sold == ("air",) and cluster.platform is not None:
         message = f"{part} is sold with air cooling only, but the data hall cools by immersion"
-        yield RULE.problem(AT, message, "state `cooling: air`, or ask the maker for a node that it warrants in a tank")
+        yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold for it")
     if power.cooling == "liquid" and power.liquid_share:
         yield from _share_problems(power, power.liquid_share, cluster)
     if power.cooling != "air":
