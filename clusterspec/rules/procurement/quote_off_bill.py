@@ -10,15 +10,15 @@ The finding is an error for
 - a third fewer spines than needed;
 - 15 % fewer cables or transceivers than needed (any shortage, where `links` or `cables` states each level);
 - a fabric without one kind of its parts;
-- as many nodes as the design has accelerators;
-- priced NICs or accelerators for all nodes, next to lines of nodes whose part names the platform that includes them.
+- as many nodes as the design has accelerators.
 
 It is a warning for
 
 - switches without nodes;
 - 2 % fewer cables or transceivers than needed;
 - too few parts of a kind that the spec does not name;
-- NICs or accelerators for at least half of the nodes otherwise, next to lines of nodes whose platform includes them;
+- NICs or accelerators for at least half of the nodes, next to lines of nodes whose platform includes them, as suppliers also
+  quote such nodes without them;
 - fewer switches than the spec states;
 - a quarter too many cables, where `cables` or `links_per_cable` states each level;
 - more than 10 % too many nodes;
@@ -386,16 +386,7 @@ def _included_part_problems(lines: Sequence[Offered], cluster: Cluster) -> Itera
             parts = plural_of_kind(kind)
             message = f"the quote has {counted_kind(kind, total)} in addition to the nodes, but a {cluster.platform.name} includes {each} {parts}"
             help_ = f"remove the line, unless the quote has nodes without {parts}"
-            twice = total >= each * cluster.all_nodes and _names_platform(lines, cluster.platform.name)
-            paid = any((line.line.price or line.line.unit_price or 0) > 0 for line in offered)
-            severity = "error" if twice and paid else "warning"
-            yield RULE.problem(quote_path(offered[0].index, "quantity"), message, help_, severity=severity)
-
-
-def _names_platform(lines: Sequence[Offered], name: str) -> bool:
-    """Whether the lines of nodes name the platform, which its maker sells complete."""
-    parts = [(line.line.part or "").casefold() for line in lines if line.kind == "node"]
-    return bool(parts) and all(name.casefold() in part for part in parts)
+            yield RULE.problem(quote_path(offered[0].index, "quantity"), message, help_, severity="warning")
 
 
 def _missing_part_problems(
