@@ -96,6 +96,8 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "speculation": ("workload.serving.speculative", "speculative decoding"),
     "prefix-cache": ("workload.serving.prefix_hit", "prefix caching"),
     "disaggregation": ("workload.serving.disaggregated", "separate engines for prefill and decode"),
+    "receive-interval": ("workload.serving.receive_interval", "a check for new requests after several decode steps"),
+    "hold-steps": ("workload.serving.hold_steps", "prompts that are held until each attention replica has one"),
     "narrower-decode": (
         "workload.serving.disaggregated.prefill.tp",
         "prefill engines of more tensor-parallel ranks than decode engines",

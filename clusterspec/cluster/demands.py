@@ -248,6 +248,8 @@ def _settings_of_serving(serving: Serving) -> Iterator[str]:
         yield f"speculation-{serving.draft_method}" if serving.draft_method else ""
     yield "prefix-cache" if serving.prefix_hit else ""
     yield "disaggregation" if serving.prefill else ""
+    yield "receive-interval" if serving.receive_interval > 1 else ""
+    yield "hold-steps" if serving.hold_steps > 1 else ""
     if serving.prefill and serving.decode and serving.prefill.tp > serving.decode.tp:
         yield "narrower-decode"
 

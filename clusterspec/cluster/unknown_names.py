@@ -159,7 +159,8 @@ def unknown_framework_problem(name: str, lookup: Lookup) -> Problem:
     if underneath:
         advice = f"name what `{name}` runs underneath: {alternatives_text(underneath)}"
     else:
-        advice = f"the choices are {choices}; `--catalog DIR` adds entries of your own"
+        own = "write `custom` for one without an entry, whose time and memory are then assumed"
+        advice = f"the choices are {choices}; {own}; `--catalog DIR` adds entries of your own"
     if meant:
         advice = f"did you mean {alternatives_text(meant)}? {advice[0].upper()}{advice[1:]}"
     only = meant or underneath

@@ -19,7 +19,7 @@ from clusterspec.exchange.microbenchmarks.samples import FASTER
 from clusterspec.finding import Problem, Severity
 from clusterspec.logs.files import log_text
 from clusterspec.logs.nccl_rows import NotALogError
-from clusterspec.quantity import Figure, Peak
+from clusterspec.quantity import PRECISIONS, Figure, Peak
 from clusterspec.records import dataclass, replace
 from clusterspec.source import Measured, Path
 from clusterspec.spec.model import MeasuredSpec
@@ -83,6 +83,8 @@ def _share_of_peak(chip: Accelerator, work: Workload, precision: str, rate: floa
     """A rate in FLOP/s as a share of the dense peak of a precision, or the reason why it cannot be used."""
     if work.kind == "serve":
         return Unused("engines run measured kernels")
+    if PRECISIONS[precision].bits < PRECISIONS[work.precision].bits:
+        return Unused(f"the GEMMs of the workload are in {work.precision}", Severity.WARNING)
     peaks: dict[str, Peak] = {**chip.peaks, **({work.precision: work.peak} if work.peak else {})}
     peak = peaks.get(precision) or (peaks.get("bf16") if precision == "fp16" else None)
     if peak is None:

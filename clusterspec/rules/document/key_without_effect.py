@@ -10,7 +10,9 @@ serving plan; `kv_precision`, or experts in 8 or 4 bits, in training; a `shard_g
 that the model does not have (an error where it has none of them); a `gradient_sync` after each micro-batch without
 sharded gradients, or in a pipeline of a framework that reduces once per step in any case; `recompute_layers` that cover
 every layer of a stage or, with virtual stages, of a virtual stage; a critic or a reference model for a
-reinforcement-learning algorithm that has none. All are warnings; loss scaling with GEMMs in bf16 is a note.
+reinforcement-learning algorithm that has none; a low precision whose `bf16_layers` are all layers; the rank or the modules of
+adapters with `method: full`; weights in 8 bits under qlora, which stores the frozen ones in 4; the width of shared experts in a model without them, and
+`kv_heads` with latent attention. All are warnings; loss scaling with GEMMs in bf16 is a note.
 
 ## Why it matters
 
@@ -53,6 +55,20 @@ clusterspec: 1
 cluster: {platform: dgx-a100, nodes: 32}
 workload: {model: qwen2.5-72b, sequence_length: 4096, global_batch: 256}
 layout: {framework: megatron-core, tp: 8, pp: 8, virtual_stages: 2, micro_batch: 1, recompute: full, recompute_layers: 5}
+```
+
+```yaml workload.trainable.rank
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, trainable: {method: full, rank: 16}}
+layout: {framework: megatron-core}
+```
+
+```yaml workload.bf16_layers
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precision: fp8, bf16_layers: {first: 16, last: 16}}
+layout: {framework: megatron-core}
 ```
 
 ## Silent
@@ -125,12 +141,15 @@ def check(
         or written.trainable
         or written.bf16_layers
         or written.kv_precision
+        or isinstance(written.model, ModelSpec)
     ):
         return
     yield from _precision_problems(written, workload)
     if not model.experts:
         yield from _expert_problems(written, keys)
     yield from _adapter_problems(written, model)
+    if isinstance(written.model, ModelSpec):
+        yield from _model_problems(written.model, model)
     if layout is not None:
         yield from _degree_problems(layout, keys, model)
     yield from (
@@ -181,6 +200,11 @@ def _precision_problems(written: WorkloadSpec, workload: Workload) -> Iterator[P
     if written.bf16_layers is not None and workload.precision not in NARROW:
         message = f"the GEMMs of all layers are in {workload.precision}, those of the first and last layers included"
         yield RULE.problem("workload.bf16_layers", message, "write `precision: fp8` or `fp4`, or remove the key")
+    elif written.bf16_layers is not None:
+        first, last = written.bf16_layers.first or 0, written.bf16_layers.last or 0
+        if first + last >= workload.model.layers:
+            message = f"the first {first} and the last {last} layers are in 16 bits, and the model has {workload.model.layers}: no GEMM of a layer is in {workload.precision}"
+            yield RULE.problem("workload.bf16_layers", message, "state fewer layers, or `precision: bf16`")
     if written.loss_scaling in {"dynamic", "static"} and workload.precision == "bf16":
         message = "bf16 has the exponent range of fp32, so its gradients need no loss scaling"
         yield RULE.problem("workload.loss_scaling", message, "remove the key", severity="note")
@@ -248,12 +272,33 @@ def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Prob
             yield RULE.problem(key, message, "remove the key, or describe the experts of the model")
 
 
+def _model_problems(written: ModelSpec, model: Model) -> Iterator[Problem]:
+    """Problems of sizes that the kind of the model does not have."""
+    if model.experts and written.shared_expert_ffn_hidden and not model.shared_experts:
+        message = "`shared_expert_ffn_hidden` has no effect: the model has no shared experts"
+        help_ = "state `shared_experts`, or remove the key"
+        yield RULE.problem("workload.model.shared_expert_ffn_hidden", message, help_)
+    if model.latent and written.kv_heads is not None and written.kv_heads not in {1, model.heads}:
+        message = f"`kv_heads: {written.kv_heads}` has no effect: with latent attention every head has keys and values of its own"
+        yield RULE.problem("workload.model.kv_heads", message, "remove the key, or `latent_attention`")
+
+
 def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
     """Problems of adapters on modules that the model lacks: routed experts, or dense feed-forward networks where every
     layer has only experts.
 
     It is an error if the model has none of the listed modules, because then no parameter is trained.
     """
+    if written.trainable is not None and written.trainable.method == "full":
+        stated = [key for key in ("rank", "modules") if getattr(written.trainable, key) is not None]
+        for key in stated[:1]:
+            message = f"`{key}` describes adapters, but with `method: full` training changes all weights"
+            help_ = "write `method: lora`, or remove the key"
+            yield RULE.problem(("workload", "trainable", key), message, help_)
+    narrow = written.parameter_precision in {"fp8", "mxfp8", "int8"}
+    if narrow and written.trainable is not None and written.trainable.method == "qlora":
+        message = f"weights in {written.parameter_precision}, but qlora stores the frozen weights of layers in 4 bits"
+        yield RULE.problem("workload.parameter_precision", message, "remove the key, or write `method: lora`")
     modules = (written.trainable.modules if written.trainable else None) or ()
     dense = bool(model.layers > model.moe_layers or model.shared_width)
     present = {"experts": bool(model.experts), "ffn": dense}

@@ -4,7 +4,8 @@
 
 Phases whose dates do not ascend, whose nodes do not increase, or whose last number of nodes is not the `nodes` of the pool; and
 a phase without a date or nodes: errors. A first phase after `procurement.needed_by` is a warning,
-and so is a last one before the last delivery: that of the milestones, else `delivery.weeks` after the order or `as_of`. A first
+and so is a last one before the last delivery: that of the milestones, else `delivery.weeks` after the order or `as_of`. It is an
+error where the delivery is surely that of the pool: of a fleet with one pool, or by a milestone that names its platform alone. A first
 phase after the order and before the first delivery of servers is an error where the text gives the day of the order, else a
 warning.
 
@@ -90,7 +91,8 @@ jobs:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from datetime import date
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
@@ -112,10 +114,11 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             yield from _late_problem(pool, fleet)
             buying = fleet.spec.procurement
             if buying is not None and len(pool.spec.phases) > 1 and pool is last:
-                yield from _undelivered_problems(pool, PurchaseTexts(buying, fleet.spec.description or ""))
+                texts = PurchaseTexts(buying, fleet.spec.description or "")
+                yield from _undelivered_problems(pool, texts, _platform_names(fleet))
 
 
-def _undelivered_problems(pool: Pool, texts: PurchaseTexts) -> Iterator[Problem]:
+def _undelivered_problems(pool: Pool, texts: PurchaseTexts, names: Mapping[str, str]) -> Iterator[Problem]:
     """Problems of a first phase that starts after the order but before the first delivery, and of a last phase that
     starts before the last delivery.
     """
@@ -131,7 +134,20 @@ def _undelivered_problems(pool: Pool, texts: PurchaseTexts) -> Iterator[Problem]
     if planned is not None and delivery is not None and planned < delivery:
         message = f"pool `{pool.name}` has all its nodes from {planned}, but the last delivery is on {delivery}"
         at = ("pools", pool.name, "phases", len(pool.spec.phases or ()) - 1, "date")
-        yield RULE.problem(at, message, "let the phase follow the delivery", severity="warning", confidence="likely")
+        severity = "error" if len(names) == 1 or _names_alone(timeline, delivery, pool.name, names) else "warning"
+        yield RULE.problem(at, message, "let the phase follow the delivery", severity=severity, confidence="likely")
+
+
+def _names_alone(timeline: Timeline, day: date, pool: str, names: Mapping[str, str]) -> bool:
+    """Whether the milestones of a day name the platform of a pool, and that of no other pool."""
+    texts = [each.text.casefold() for each in timeline.clauses if day in each.days]
+    named = {name for name, platform in names.items() if platform and any(platform in text for text in texts)}
+    return named == {pool}
+
+
+def _platform_names(fleet: Fleet) -> Mapping[str, str]:
+    """The platform of each pool as milestones write it, by the name of the pool; empty where the spec names none."""
+    return {name: (pool.spec.platform or "").replace("-", " ").casefold() for name, pool in fleet.pools.items()}
 
 
 def _late_problem(pool: Pool, fleet: Fleet) -> Iterator[Problem]:

@@ -112,7 +112,7 @@ RANGES: dict[str, UsualRange] = {
     "cluster.power.supplies.power": UsualRange(0.1 * KW, 40 * KW, "W", "give the power of one supply"),
     "cluster.power.supplies.count": _count_range(1, 200, "count the supplies of one node"),
     "cluster.floor.rack_pitch": UsualRange(0.3, 3, "m", "give the distance between adjacent racks: 0.6 m is usual"),
-    "cluster.floor.row_pitch": UsualRange(0.8, 30, "m", "give the distance between adjacent rows: 3 m is usual"),
+    "cluster.floor.row_pitch": UsualRange(1.2, 30, "m", "give the distance between adjacent rows: 3 m is usual"),
     "cluster.floor.racks_per_row": _count_range(1, 200, "count the racks of one row"),
     "pool_links.bandwidth": UsualRange(GIGABIT / 10, 1e7 * GIGABIT, "b/s", _NETWORK),
     "pool_links.latency": _time_range(1e-7, 1.0, "light needs 5 us for each km of fiber"),

@@ -1,8 +1,9 @@
-"""A measurement has more ranks than the cluster, or fewer ranks than nodes.
+"""A measurement has more ranks than the cluster or its nodes, or fewer ranks than nodes.
 
 ## What it finds
 
-A measured entry with more ranks or nodes than the cluster has, spares included, or with fewer ranks than nodes.
+A measured entry with more ranks or nodes than the cluster has, spares included, with more ranks than its own `nodes` have, or
+with fewer ranks than nodes.
 
 ## Why it matters
 
@@ -32,6 +33,12 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64}
 measured:
   - {collective: all-reduce, nodes: 32, ranks: 4, size: 8 GiB, busbw: 360 GB/s}
+```
+
+```yaml measured[0].ranks
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8}
+measured: [{collective: all-reduce, nodes: 2, ranks: 32, size: 8 GiB, busbw: 340 GB/s}]
 ```
 
 ## Silent
@@ -76,6 +83,12 @@ def check(
             key = "ranks" if written.ranks is not None else measurement.at[-1]
             message = f"a measurement over {measurement.ranks:,} ranks exceeds the cluster of {most:,}"
             yield RULE.problem((*at, key), message, "remove the entry: it is from another machine")
+        elif written.nodes is not None and (written.ranks or 0) > written.nodes * cluster.ranks_per_node:
+            message = f"{plural(written.ranks or 0, 'rank')} do not fit on {plural(written.nodes, 'node')} of {cluster.ranks_per_node} ranks"
+            help_ = (
+                f"write `ranks: {written.nodes * cluster.ranks_per_node}`, all ranks of these nodes, or correct `nodes`"
+            )
+            yield RULE.problem((*at, "ranks"), message, help_)
         elif written.nodes is not None and written.ranks is not None and written.ranks < written.nodes:
             message = f"{plural(written.ranks, 'rank')} cannot lie on {written.nodes:,} nodes: each has at least one"
             help_ = (

@@ -6,7 +6,8 @@ Weights that the optimizer updates in bf16 or narrower: `master: none` with `par
 `master` below fp32. The finding is a warning for runs of at least 20 billion tokens, and a note for shorter runs and
 for runs without a stated length, such as benchmarks; 8 bits and fewer are always a warning. `master: fp16` is a note,
 and so is bf16 on accelerators that can round stochastically. Moments in fp16 or fp8 are a warning: published runs that
-keep them scale each tensor.
+keep them scale each tensor. `moments: none` with an optimizer that keeps moments, such as Adam, is an error: the plan leaves
+out memory that the run needs.
 
 ## Why it matters
 
@@ -39,6 +40,13 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, token
 layout: {tp: 1, optimizer_states: {master: fp32, moments: fp8}}
 ```
 
+```yaml layout.optimizer_states.moments
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, optimizer: adamw}
+layout: {framework: megatron-core, tp: 2, optimizer_states: {master: fp32, moments: none}}
+```
+
 ## Silent
 
 ```yaml
@@ -46,6 +54,13 @@ clusterspec: 1
 cluster: {platform: dgx-h100, nodes: 64}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 1024, tokens: 15T}
 layout: {tp: 1, optimizer_states: {master: fp32, moments: bf16}}
+```
+
+```yaml
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 4}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, optimizer: sgd}
+layout: {framework: megatron-core, tp: 2, optimizer_states: {master: fp32, moments: none}}
 ```
 
 ## Sources
@@ -63,13 +78,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.model import Design, Layout, Workload
+from clusterspec.cost.parameters import MOMENTS
 from clusterspec.finding import Problem
 from clusterspec.quantity import PRECISIONS
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display
+from clusterspec.units import display, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
-NARROW_MOMENTS = frozenset({"fp8", "fp16"})
+NARROW_MOMENTS = frozenset({"fp8", "fp16", "none"})
+"""Settings of moments that are reported: formats in which the second moment underflows, and none."""
 SHORT_RUN = 20e9
 """Number of tokens below which a run counts as fine-tuning: public fine-tuning sets have at most a few billion."""
 
@@ -83,11 +100,21 @@ def check(training: Workload, layout: Layout, design: Design) -> Iterator[Proble
     rounds = design.cluster is not None and design.cluster.accelerator.stochastic_rounding
     yield from _master_problem(training, layout, run, mild=short or rounds, rounds=rounds)
     moments = layout.moments_precision
-    if moments in NARROW_MOMENTS:
+    if moments == "none":
+        yield from _moments_problem(training.optimizer)
+    elif moments in NARROW_MOMENTS:
         lost = "the second moment, a square, underflows without scaling"
         message = f"{run} keeps the moments in {moments}: {lost}"
         help_ = "use bf16 or fp32, or confirm that the optimizer scales blocks of the moments"
         yield RULE.problem("layout.optimizer_states.moments", message, help_)
+
+
+def _moments_problem(optimizer: str) -> Iterator[Problem]:
+    """The problem of an optimizer that is planned without its moments."""
+    if MOMENTS[optimizer]:
+        message = f"`moments` is none, but {optimizer} keeps {plural(MOMENTS[optimizer], 'moment')} of each weight"
+        help_ = "state their precision, or name an optimizer without moments"
+        yield RULE.problem("layout.optimizer_states.moments", message, help_, severity="error")
 
 
 def _master_problem(training: Workload, layout: Layout, run: str, *, mild: bool, rounds: bool) -> Iterator[Problem]:

@@ -4,14 +4,15 @@
 
 `power.cooling: air` for a platform that is sold with liquid cooling only (an error); for an accelerator that is sold
 with liquid cooling, with a `power.liquid_share`, or for racks that draw more than 60 kW or have a
-`rack_limit` above 120 kW (warnings). `power.cooling: liquid` for a platform that is sold with air cooling only, or with
+`rack_limit` above 120 kW (warnings). `power.cooling: liquid` or `immersion` for a platform that is sold with air cooling only, or liquid with
 a `liquid_share` below 40 % of the platform's, else of the share that estimates assume, 0.85 (warnings). A `liquid_share`
 above 0.98 of a platform that the catalog does not list as cooled by liquid alone (a warning; a note without a platform).
 
 ## Why it matters
 
 Cold plates need a coolant loop that an air-cooled hall does not have. Air removes some 20 to 60 kW from a rack; above
-that, nodes throttle. A node with only fans heats the air of a hall that was planned for coolant. Cold plates leave 2 to
+that, nodes throttle. A node with only fans heats the air of a hall that was planned for coolant, and its maker does not
+warrant it in a tank. Cold plates leave 2 to
 30 % of the heat to the air: a hall without air handling for 10 to 20 kW of each rack overheats.
 
 ## What to do
@@ -67,6 +68,11 @@ cluster:
   platform: gb200-nvl72
   nodes: 72
   power: {cooling: liquid, liquid_share: 1.0}
+```
+
+```yaml cluster.power.cooling
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 8, power: {cooling: immersion}}
 ```
 
 ## Silent
@@ -132,6 +138,9 @@ def check(deviations: Deviations, power: PowerSpec, cluster: Cluster, thresholds
     if power.cooling == "liquid" and sold == ("air",) and cluster.platform is not None:
         message = f"{part} is sold with air cooling only, but the data hall cools with liquid"
         yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold with liquid cooling")
+    if power.cooling == "immersion" and sold == ("air",) and cluster.platform is not None:
+        message = f"{part} is sold with air cooling only, but the data hall cools by immersion"
+        yield RULE.problem(AT, message, "state `cooling: air`, or choose a platform that is sold for it")
     if power.cooling == "liquid" and power.liquid_share:
         yield from _share_problems(power, power.liquid_share, cluster)
     if power.cooling != "air":

@@ -17,7 +17,8 @@ It is a warning for
 - switches without nodes;
 - 2 % fewer cables or transceivers than needed;
 - too few parts of a kind that the spec does not name;
-- NICs or accelerators for at least half of the nodes, next to lines of nodes whose platform includes them;
+- NICs or accelerators for at least half of the nodes, next to lines of nodes whose platform includes them, as suppliers also
+  quote such nodes without them;
 - fewer switches than the spec states;
 - a quarter too many cables, where `cables` or `links_per_cable` states each level;
 - more than 10 % too many nodes;

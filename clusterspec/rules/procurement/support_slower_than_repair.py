@@ -5,7 +5,7 @@
 A stated `operations.repair_time`, or the time after which a failed node is back according to the description, that is
 shorter than the stated `procurement.support.response`. The rule is silent with parts on site: `operations.stock`, or a
 text that mentions spare parts on site or machines in a depot. A text that excludes them (`no parts are kept on site`)
-does not count.
+does not count. It is a warning, not an error: the job runs, and parts may be on site although nothing says so.
 
 ## Why it matters
 

@@ -4,7 +4,8 @@
 
 A tier that the requests overwrite more often per day than its `writes_per_day`. Every token that the tier does not hold
 yet is written to it; without a `session`, these are the output tokens and the input tokens outside `prefix_hit`. The
-finding is a warning.
+finding is a warning, not an error: the service runs on, and worn drives can be replaced. The message says how long drives
+last whose rating holds for five years.
 
 ## Why it matters
 
@@ -81,11 +82,14 @@ from collections.abc import Iterator
 from clusterspec.cost.serving.caches import TierUse, tiers_with_stated_hits
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.finding import Problem
+from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.served import TIERS, Served
 from clusterspec.rules.rule import Rule
 from clusterspec.units import display, plain, rounded_up
 
 RULE = Rule.of(__name__, "warning", "likely")
+WARRANTED = 5.0
+"""Years for which data sheets of data center drives rate their overwrites a day."""
 
 
 def check(served: Served) -> Iterator[Problem]:
@@ -95,11 +99,11 @@ def check(served: Served) -> Iterator[Problem]:
         rated, actual = (use.tier.writes_per_day if use.tier else None), use.overwrites_per_day
         if rated is None or actual is None or use.tier is None or actual <= rated:
             continue
-        needed = use.tier.capacity * actual / rated
+        needed, lasts = use.tier.capacity * actual / rated, WARRANTED * rated / actual
         yield RULE.problem(
             (*TIERS, number, "writes_per_day"),
             f"the requests write {display(use.written, 'B/s')} of cache to {display(use.tier.capacity, 'B')}: {plain(actual, 2)} times the capacity "
-            f"per day, but `writes_per_day` is {plain(rated)}",
+            f"per day, but `writes_per_day` is {plain(rated)}: rated for {WARRANTED:g} years, the drives last {display(lasts * YEAR, 's')}",
             f"use {display(rounded_up(needed), 'B')}, or drives for {plain(rounded_up(actual))} overwrites per day",
         )
 

@@ -8,7 +8,8 @@ catalog has no layers of multi-token prediction; and a `prefix_hit` above 0.95. 
 
 Drafting by `mtp` is an error where the released weights are known to have no such layers: its configuration states
 none, the tensors add up without any, its publisher keeps them back, or the model is older than DeepSeek-V3, which
-introduced them in December 2024. A `prefix_hit` of 1 is an error, since every request has at least one new token.
+introduced them in December 2024. This holds, too, for a model that the spec describes with the sizes of such a one: engines
+look for the layers in its checkpoint. A `prefix_hit` of 1 is an error, since every request has at least one new token.
 
 ## Why it matters
 
@@ -142,7 +143,13 @@ def _missing_layers_problem(model: Model, catalog: Catalog) -> Iterator[Problem]
         subject = f"the published checkpoint of {model.name}" if model.prediction else model.name
         message = f"{subject} has no layers for multi-token prediction that could draft"
         yield RULE.problem(at, message, help_, severity="error")
-    elif not model.drafts and not _shape_predicts(model, catalog):
+    elif model.drafts:
+        return
+    elif (same := _without_layers(model, catalog)) is not None:
+        message = f"the model of the spec has the sizes of {same.name}, whose checkpoint has no layers for multi-token prediction that could draft"
+        stated = "state them as `multi_token_prediction` in `workload.model` if your weights have some, else"
+        yield RULE.problem(at, message, f"{stated} {help_}", severity="error")
+    elif not _shape_predicts(model, catalog):
         whose = model.name if model.id else "the model of the spec"
         message = f"the catalog has no layers of {whose} for multi-token prediction that could draft"
         stated = "state them as `multi_token_prediction` in `workload.model` if it has some, else"
@@ -151,11 +158,20 @@ def _missing_layers_problem(model: Model, catalog: Catalog) -> Iterator[Problem]
 
 def _shape_predicts(model: Model, catalog: Catalog) -> bool:
     """Whether the catalog has prediction layers for a model of the same shape; a model derived from it keeps them."""
+    return any(each.drafts for each in _models_of_shape(model, catalog))
+
+
+def _without_layers(model: Model, catalog: Catalog) -> Model | None:
+    """A model of the catalog of the same shape, where all of this shape are known to have no prediction layers."""
+    same = [*_models_of_shape(model, catalog)] if not model.id else []
+    return same[0] if same and all(each.no_prediction_weights for each in same) else None
+
+
+def _models_of_shape(model: Model, catalog: Catalog) -> Iterator[Model]:
+    """The models of the catalog with the sizes of this one."""
     entries = (catalog.find("model", id_) for id_ in catalog.ids("model"))
-    return any(
-        isinstance(each, Model) and each.drafts and _architecture_sizes(each) == _architecture_sizes(model)
-        for each in entries
-    )
+    sizes = _architecture_sizes(model)
+    return (each for each in entries if isinstance(each, Model) and _architecture_sizes(each) == sizes)
 
 
 def _architecture_sizes(model: Model) -> tuple[int, ...]:
