@@ -1034,7 +1034,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "unit-cost-off-load": lambda own_remarks, spec: not own_remarks,
     "unit-cost-off-rate": lambda own_remarks, cluster, procurement: not own_remarks or 'illi' not in own_remarks,
     "unpriced-part": lambda design, procurement: not procurement.prices or procurement.prices.get('node_hour') or procurement.quote,
-    "warranty-shorter-than-term": lambda procurement, cluster, remarks: not any((True for index, line in enumerate(procurement.quote or ()))) and ((procurement.term is None or not (not cluster.cloud and (not procurement.is_rent))) or (((procurement.support.term if procurement.support else None) or procurement.warranty) is not None and max((part.value for part in (procurement.support.term if procurement.support else None, procurement.warranty) if part is not None), default=None) is None)),
+    "warranty-shorter-than-term": lambda procurement, cluster, remarks: not any((True for index, line in enumerate(procurement.quote or ()))) and (procurement.term is None or not (not cluster.cloud and (not procurement.is_rent))),
     "arithmetic-does-not-close": lambda spec, remarks: spec.procurement is None and (not any((cue in remarks for cue in ('=', '≈', '×', ' x ', '% of', '% von', '% der', '% de', '% van', '% di', ' each ')))),
     "percentage-off-count": lambda remarks: '%' not in remarks,
 }

@@ -13,6 +13,7 @@ from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, 
 from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of, noun_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.text_subjects import is_share_of_another, is_size_of_site
 from clusterspec.rules.knowledge.written_numbers import (
     MOST_MATCHES,
     belongs_to_something_else,
@@ -57,6 +58,10 @@ _FRACTION = pattern(
     r"(?i)\b(?:(half|die hälfte|la moitié)|(a third|one third|ein drittel|un tiers)|(a quarter|one quarter|ein viertel|un quart))(?= (?:of the|of our|des|der|du|de la) \w*(?:price|sum|amount|total|invoice|preis|kauf|summe|betrag|prix|montant))"
 )
 _SHARES = ("50 %", "33.3 %", "25 %")
+SIZES_OF_MACHINE = frozenset({"cluster.nodes", "cluster.accelerators"})
+SHARES_OF_PRICE = frozenset(
+    {"procurement.discount", *(f"procurement.payment.{key}" for key in ("order", "delivery", "acceptance"))}
+)
 
 
 class Statement(NamedTuple):
@@ -124,7 +129,10 @@ def statements_in(
         readings += [each for each in fit or near if each.distance == (fit or near)[0].distance]
     for each in readings:
         taken = any(other.cue == each.cue and other.distance < each.distance for other in readings)
-        if not taken and _is_of_present_design(sentence, each, own[each.statement.key.key][0]):
+        values = own[each.statement.key.key]
+        if not agrees(each.statement, values) and _is_of_another_subject(sentence, each):
+            continue
+        if not taken and _is_of_present_design(sentence, each, values[0]):
             is_range = _is_of_range(sentence, each)
             yield each.statement._replace(value=nan) if is_range else each.statement
 
@@ -172,6 +180,14 @@ def _is_of_present_design(sentence: str, reading: _Reading, own: float) -> bool:
     (first, begin), (behind, last) = sorted((reading.cue, (reading.start, reading.end)))
     rest = f"{sentence[start:first]}|{sentence[begin:behind]}|{sentence[max(begin, last) : end]}"
     return _OTHER_MODE.search(_ORDER.sub(" ", rest) if reading.statement.key.is_instalment else rest) is None
+
+
+def _is_of_another_subject(sentence: str, reading: _Reading) -> bool:
+    """Whether a share is of another party's money, or a number of nodes is what the site is laid out for."""
+    key = reading.statement.key.key
+    if key in SIZES_OF_MACHINE:
+        return is_size_of_site(sentence, reading.start)
+    return key in SHARES_OF_PRICE and is_share_of_another(sentence, reading.start, reading.end)
 
 
 def _is_not_of_key(sentence: str, reading: _Reading) -> bool:

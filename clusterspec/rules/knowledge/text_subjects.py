@@ -1,0 +1,77 @@
+"""Whether a figure of a text is of another subject than the design: another party's money, or what the site is laid out for."""
+
+from __future__ import annotations
+
+from clusterspec.standard import pattern
+
+_OF_OR_ON = r"(?:^ ?(?:of|on|de|du|des|d['’]|der|vom|von|auf|sur|del|dei|della|delle|dell['’]|sobre|sul|sulla|sui|van|op|av|på|z|do|da)(?: |(?<=['’]))|^ (?=(?:sein|ihr|unser)e[rsmn]? ))"
+_OBJECT = pattern(rf"(?i){_OF_OR_ON}(?P<noun>(?:[^\s,.;:()]+ ?){{1,4}})")
+"""Pattern of the words after a share that say what it is a share of."""
+_PREPOSITION = pattern(
+    r"(?i) (?:at|on|upon|by|with|when|after|before|for|and|is|are|bei|beim|mit|nach|vor|zum|zur|und|ist|sind|à|au|après|avec|et|est|al|alla|con|y|e|è|bij|met|en|is|vid|med|och|przy|po)\b.*"
+)
+_PRICE = pattern(
+    r"(?i)\b(?:prices?|sums?|amounts?|totals?|values?|contracts?|orders?|invoices?|purchase|quotes?|offers?|bids?|costs?|gross|net|list|deposit|advance|down|prepayment|hardware|machines?|systems?|nodes?|servers?|everything|all|it|this|that|whole|"
+    r"\w*preis\w*|\w*betrag\w*|\w*summe\w*|\w*auftrag\w*|\w*vertrag\w*|rechnung\w*|\w*wert\w*|\w*kosten|\w*zahlung|brutto\w*|netto\w*|alle[sn]?|"
+    r"montants?|prix|sommes?|contrat|marché|commande|factures?|ttc|ht|coûts?|acompte|arrhes|valeur|ensemble|tout|"
+    r"precio|importe|valor|coste|pedido|contrato|factura|anticipo|señal|prezzo|importo|totale|ordine|contratto|fattura|acconto|"
+    r"prijs|bedrag|som|totaal|koop\w*|order\w*|aanbetaling|pris\w*|belopp\w*|summa\w*|cen[ayę]|kwot\w*|wartości|preço|montante|encomenda)\b"
+)
+"""Pattern of words for the price that is paid, or for what is bought."""
+_OTHER_MONEY = (
+    r"grants?|subsid\w+|funding|funds?|loans?|premiums?|insur\w+|landlord\w*|builders?|building|steel|concrete|transformers?|substation|generators?|chillers?|licen[cs]es?|subscription\w*|lessor\w*|rent|carrier\w*|foundation\w*|sponsor\w*|"
+    r"zuwendung\w*|zuschuss\w*|zuschüsse\w*|förder\w+|beihilfe\w*|darlehen\w*|kredit\w*|versicher\w+|vermieter\w*|bauherr\w*|trafo\w*|lizenz\w*|stiftung\w*|"
+    r"subvention\w*|aides?|prêts?|fonds|assur\w+|bailleur\w*|licences?|ayudas?|subvenci\w+|préstamos?|seguro\w*|arrendador\w*|licencias?|contribut\w*|sovvenzion\w*|finanziament\w*|prestit\w*|assicur\w*|licenz\w*|"
+    r"subsidie\w*|lening\w*|verzeker\w*|verhuurder\w*|bidrag\w*|lån\w*|försäkr\w*|dotacj\w*|dofinansowani\w*|kredyt\w*|ubezpiecz\w*"
+)
+_OWN_MONEY = (
+    r"we pay|pays? (?:the )?(?:vendor|supplier|seller|maker)|vendor|supplier|seller|order value|(?:purchase|contract|net|gross|total) price|contract value|"
+    r"wir zahlen|lieferant\w*|verkäufer\w*|auftragnehmer\w*|kaufpreis\w*|auftragswert\w*|auftragssumme\w*|fournisseur|vendeur|titulaire|prix|proveedor|precio|fornitore|prezzo|leverancier|leverantör\w*|dostawc\w*"
+)
+_PARTY = pattern(rf"(?i)\b(?:(?P<other>{_OTHER_MONEY})|(?P<own>{_OWN_MONEY}))\b")
+"""Pattern of the giver of other money, or the thing that other money buys, and of the parties to the purchase."""
+_SITE = (
+    r"(?:halls?|rooms?|buildings?|site|power|supply|cooling|floor|racks?|network|spines?|cabling|cables|pipes|piping|busbars?|busway|feeds?|transformers?|ups|grid|permits?|approval|licen[cs]es?|address(?:es)?|framework|agreement|data ?cent(?:re|er)|"
+    r"\w*halle|\w*saal|\w*raum|gebäude|\w*strom\w*|\w*kühlung|\w*trafo|\w*genehmigung|verkabelung|rohre|\w*netz\w*|rahmenvertrag|"
+    r"salle|bâtiment|alimentation|refroidissement|permis|autorisation|câblage|réseau|accord-cadre|sala|edificio|alimentación|refrigeración|permiso|cableado|red|acuerdo|alimentazione|raffreddamento|permesso|autorizzazione|cablaggio|rete|accordo|"
+    r"zaal|gebouw|stroom|koeling|vergunning|bekabeling|raamovereenkomst|hallen|kylning|el|tillstånd|hala|zasilanie|chłodzenie|zezwolenie|okablowanie)"
+)
+_LAID_OUT = r"(?:for|für|auf|pour|para|per|por|voor|för|til|dla|na|à|covers?|permits?|allows?|holds?|fits?|takes?|feeds?|cools?|accommodates?|carr(?:y|ies)|call off|provides?(?: for)?|gilt für|umfasst|fasst|trägt|vaut pour|couvre|accueille|cubre|copre)"
+_OF_SITE = pattern(rf"(?i)\b{_SITE}\b[^;:]{{0,80}}?\b{_LAID_OUT} (?:[^\s\d,;:]+ ){{0,2}}$")
+"""Pattern of the text before a number that a site, its supply, a permit or a framework contract is laid out for."""
+_STAGE = pattern(
+    r"(?i)\b(?:(?:second|third|next|later|final|last|full) (?:stages?|phases?|expansions?|tranches?|steps?|build-?out)|build-?out|"
+    r"(?:zweite|dritte|nächste|spätere|letzte)[nrms]? (?:\w*stufe|\w*phase|etappe|ausbau\w*)|\w*ausbau(?:stufe)?|"
+    r"(?:deuxième|seconde|troisième|prochaine|dernière) (?:phase|tranche|étape)|(?:segunda|tercera|próxima|última) (?:fase|etapa)|(?:seconda|terza|prossima|ultima) (?:fase|tappa)|"
+    r"(?:tweede|derde|volgende|laatste) fase|(?:andra|tredje|nästa|sista) etapp\w*|(?:drugi|trzeci|kolejny|ostatni)\w* etap\w*|(?:segunda|terceira) fase)\b"
+)
+"""Pattern of words for a later stage, which the keys do not describe."""
+
+
+def is_share_of_another(sentence: str, start: int, end: int) -> bool:
+    """Whether a share is of something else than the price, or of money that another party pays.
+
+    ``start`` and ``end`` bound the figure.
+
+    >>> texts = ("It pays | 40 %| of its subsidy at signature", "We pay | 40 %| of the price at signature")
+    >>> [is_share_of_another(each.replace("|", ""), each.find("|"), each.rfind("|") - 1) for each in texts]
+    [True, False]
+    >>> is_share_of_another("The grant is paid in parts, 60 % at signature", 28, 32)
+    True
+    """
+    named = _OBJECT.match(sentence[end:])
+    if named is not None and _PRICE.search(_PREPOSITION.sub("", f" {named['noun']}")) is None:
+        return True
+    parties = list(_PARTY.finditer(sentence, 0, start))
+    return bool(parties) and parties[-1]["other"] is not None
+
+
+def is_size_of_site(sentence: str, start: int) -> bool:
+    """Whether the number at ``start`` is what a site, a permit or a later stage is laid out for, and not the size of the machine.
+
+    >>> is_size_of_site("The hall and its power are laid out for 64 nodes", 40), is_size_of_site("We buy 64 nodes", 7)
+    (True, False)
+    >>> is_size_of_site("With the second stage the machine has 64 nodes", 38)
+    True
+    """
+    return _OF_SITE.search(sentence[max(0, start - 160) : start]) is not None or _STAGE.search(sentence) is not None
