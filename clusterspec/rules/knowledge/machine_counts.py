@@ -112,9 +112,10 @@ def is_of_machine(count: MachineCount, text: str, cluster: Cluster) -> bool:
     words = count.words
     if words not in planned_text(text):
         return False
-    if any(is_size_of_site(each, each.find(words)) for each in sentences_of(text) if words in each):
-        return False
-    return count.is_limit or not is_size_of_something_else(text, words, cluster)
+    if count.is_limit:
+        return True
+    of_site = any(is_size_of_site(each, each.find(words)) for each in sentences_of(text) if words in each)
+    return not (of_site or is_size_of_something_else(text, words, cluster))
 
 
 def is_of_a_store(words: str, description: str) -> bool:

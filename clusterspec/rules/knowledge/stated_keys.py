@@ -13,7 +13,11 @@ from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, 
 from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of, noun_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.text_subjects import is_share_of_another, is_size_of_site
+from clusterspec.rules.knowledge.text_subjects import (
+    is_of_another_contract,
+    is_share_of_another,
+    is_size_of_site,
+)
 from clusterspec.rules.knowledge.written_numbers import (
     MOST_MATCHES,
     belongs_to_something_else,
@@ -183,8 +187,10 @@ def _is_of_present_design(sentence: str, reading: _Reading, own: float) -> bool:
 
 
 def _is_of_another_subject(sentence: str, reading: _Reading) -> bool:
-    """Whether a share is of another party's money, or a number of nodes is what the site is laid out for."""
+    """Whether a share is of another party's money, a time of another contract, or a number of nodes what the site is laid out for."""
     key = reading.statement.key.key
+    if key == "procurement.term":
+        return is_of_another_contract(sentence, *reading.cue)
     if key in SIZES_OF_MACHINE:
         return is_size_of_site(sentence, reading.start)
     return key in SHARES_OF_PRICE and is_share_of_another(sentence, reading.start, reading.end)

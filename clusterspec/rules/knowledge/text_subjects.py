@@ -1,7 +1,8 @@
-"""Whether a figure of a text is of another subject than the design: another party's money, or what the site is laid out for."""
+"""Whether a figure of a text is of another subject than the design: another party's money, another contract, the site or a store."""
 
 from __future__ import annotations
 
+from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.standard import pattern
 
 _OF_OR_ON = r"(?:^ ?(?:of|on|de|du|des|d['’]|der|vom|von|auf|sur|del|dei|della|delle|dell['’]|sobre|sul|sulla|sui|van|op|av|på|z|do|da)(?: |(?<=['’]))|^ (?=(?:sein|ihr|unser)e[rsmn]? ))"
@@ -19,6 +20,7 @@ _PRICE = pattern(
 )
 """Pattern of words for the price that is paid, or for what is bought."""
 _OTHER_MONEY = (
+    r"(?:cabling|electrical|civil|building|chilled[ -]water|cooling) contractors?|the contractors? (?:of|for)|electricians?|elektriker\w*|bauunternehm\w*|électricien\w*|constructeur|electricistas?|constructor\w*|elettricist\w*|costruttor\w*|elektricien\w*|aannemer\w*|elektryk\w*|wykonawc\w*|"
     r"grants?|subsid\w+|funding|funds?|loans?|premiums?|insur\w+|landlord\w*|builders?|building|steel|concrete|transformers?|substation|generators?|chillers?|licen[cs]es?|subscription\w*|lessor\w*|rent|carrier\w*|foundation\w*|sponsor\w*|"
     r"zuwendung\w*|zuschuss\w*|zuschüsse\w*|förder\w+|beihilfe\w*|darlehen\w*|kredit\w*|versicher\w+|vermieter\w*|bauherr\w*|trafo\w*|lizenz\w*|stiftung\w*|"
     r"subvention\w*|aides?|prêts?|fonds|assur\w+|bailleur\w*|licences?|ayudas?|subvenci\w+|préstamos?|seguro\w*|arrendador\w*|licencias?|contribut\w*|sovvenzion\w*|finanziament\w*|prestit\w*|assicur\w*|licenz\w*|"
@@ -46,6 +48,56 @@ _STAGE = pattern(
     r"(?:tweede|derde|volgende|laatste) fase|(?:andra|tredje|nästa|sista) etapp\w*|(?:drugi|trzeci|kolejny|ostatni)\w* etap\w*|(?:segunda|terceira) fase)\b"
 )
 """Pattern of words for a later stage, which the keys do not describe."""
+
+_DETERMINERS = word_set(
+    "the a an our this that its their whole full entire planned minimum initial signed new rental lease cloud purchase supply compute gpu machine hardware "
+    "capacity reserved der die das den dem ein einen unser unseren dieser le la un une notre ce cet cette de l el los il lo het een onze"
+)
+"""Words before `contract` that leave it the contract about the machine."""
+_CONTRACT = pattern(r"(?i)\b(?:contract|lease|vertrag\w*|bail|contrat|miet\w*|location)\b")
+_OF_CONTRACT = pattern(
+    r"(?i)^ (?:of|for|on|with|de|du|des|d['’]|für|über|mit|per|para|por|del|della|van|voor)(?: |(?<=['’]))(?:(?:the|our|its|all|le|la|les|l['’]|nos|der|die|das|den|dem|unsere\w*) ?){0,2}(?P<noun>\w+)"
+)
+_OF_MACHINE = pattern(
+    r"(?i)(?:\d\w*|machines?|clusters?|nodes?|gpus?|systems?|hardware|servers?|instances?|capacity|accelerators?|vendor|supplier|location|crédit-bail|achat|fourniture|calcul|maschine\w*|knoten|rechner\w*|server\w*|nœuds?|serveurs?|beschleuniger|accélérateurs?|instanz\w*|"
+    r"one|two|three|four|five|six|ein|zwei|drei|vier|fünf|un|deux|trois|quatre|cinq)"
+)
+_CAPACITY = pattern(
+    r"(?i)\b(?:stor(?:e|age)|file ?system|array|lustre|weka|vast|gpfs|\w*speicher|dateisystem|stockage|système de fichiers|almacenamiento|sistema de archivos|sistema di file|archiviazione|opslag|lagring\w*|pamięć)"
+    r"(?: (?:system|system|itself))? (?:has|have|with|of|offers?|provides?|hat|mit|von|bietet|fasst|a|offre|de|avec|tiene|ofrece|con|ha|heeft|met|har|med|ma) (?:[^\W\d]+ )?$"
+)
+_CAPACITY_BEHIND = pattern(
+    r"(?i)^ ?(?:of )?(?:usable |raw |free )?(?:capacity|space|usable|nutzbar\w*|kapazität|utiles?|de capacité|útiles|de capacidad|utili|di capacità)\b"
+)
+MOST_BEFORE = 80
+"""Characters before and behind a size that are read."""
+
+
+def is_of_another_contract(sentence: str, start: int, end: int) -> bool:
+    """Whether the contract or lease that the words from ``start`` to ``end`` name is about another thing than the machine.
+
+    >>> texts = ("The lease of the rooms runs", "The lease of the machine runs", "The cleaning contract runs", "The contract runs")
+    >>> [is_of_another_contract(each, each.find(" ") + 1, len(each)) for each in texts]
+    [True, False, True, False]
+    """
+    named = _CONTRACT.search(sentence, start, end)
+    if named is None:
+        return False
+    ahead = sentence[: named.start()].rsplit(maxsplit=1)[-1:]
+    if ahead and ahead[0].isalpha() and ahead[0].lower() not in _DETERMINERS:
+        return True
+    of_what = _OF_CONTRACT.match(sentence[named.end() :])
+    return of_what is not None and _OF_MACHINE.match(of_what["noun"]) is None
+
+
+def is_capacity_of_store(sentence: str, start: int, end: int) -> bool:
+    """Whether the size from ``start`` to ``end`` is the capacity of a storage system, and no amount of data.
+
+    >>> is_capacity_of_store("The file system has 19 TiB", 20, 26), is_capacity_of_store("The weights have 141 GB", 17, 23)
+    (True, False)
+    """
+    before, behind = sentence[max(0, start - MOST_BEFORE) : start], sentence[end : end + MOST_BEFORE]
+    return _CAPACITY.search(before) is not None or _CAPACITY_BEHIND.search(behind) is not None
 
 
 def is_share_of_another(sentence: str, start: int, end: int) -> bool:

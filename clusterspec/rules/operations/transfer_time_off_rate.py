@@ -66,6 +66,7 @@ from clusterspec.rules.knowledge.text_amounts import BYTES, COUNT, RATE, TIME, a
 from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
 from clusterspec.rules.knowledge.text_explanations import Claim, is_explained
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_subjects import is_capacity_of_store
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
@@ -110,14 +111,6 @@ _OTHER_SOURCE = pattern(r"(?i)\b(?:local|nvme|host memory|ram|peers?|page cache|
 """Pattern of words in a sentence that is not about the link of the previous sentence."""
 _TO_STORE = pattern(
     r"(?i)\b(?:checkpoint|snapshot|save)s?\b.*\b(?:stor(?:e|age)|file ?system|lustre|weka|vast|gpfs|speicher)\b"
-)
-_CAPACITY = pattern(
-    r"(?i)\b(?:stor(?:e|age)|file ?system|array|lustre|weka|vast|gpfs|\w*speicher|dateisystem|stockage|système de fichiers|almacenamiento|sistema de archivos|sistema di file|archiviazione|opslag|lagring\w*|pamięć)"
-    r"(?: (?:system|system|itself))? (?:has|have|with|of|offers?|provides?|hat|mit|von|bietet|fasst|a|offre|de|avec|tiene|ofrece|con|ha|heeft|met|har|med|ma) (?:[^\W\d]+ )?$"
-)
-"""Pattern of the text before a size that is the capacity of a store, which no transfer moves."""
-_CAPACITY_BEHIND = pattern(
-    r"(?i)^ ?(?:of )?(?:usable |raw |free )?(?:capacity|space|usable|nutzbar\w*|kapazität|utiles?|de capacité|útiles|de capacidad|utili|di capacità)\b"
 )
 _THING = pattern(
     r"(?i)\b(?:(checkpoint|snapshot|sicherung|sauvegarde|salvataggio|guardado)|(weight|gewicht|poids|peso|pesi)|(data ?set|corpus|datensatz|jeu de données|conjunto de datos)|(image|abbild)|(cache))"
@@ -246,7 +239,7 @@ def sizes_or_rates_in(sentence: str, kind: str, *, moved: bool = False) -> list[
     counts = [each for each in amounts if each.kind == COUNT and each.words and each.words[0].startswith(_LINKS)]
     found = []
     for each in amounts:
-        if moved and _is_capacity(sentence, each.start, each.end):
+        if moved and is_capacity_of_store(sentence, each.start, each.end):
             continue
         if each.kind == kind and each.value and not (kind == BYTES and each.value < OF_A_FIGURE):
             shared = _is_of_each(sentence, each.start, each.end)
@@ -256,11 +249,6 @@ def sizes_or_rates_in(sentence: str, kind: str, *, moved: bool = False) -> list[
             words = each.written if number == 1 else f"{number:g} x {each.written}"
             found.append(SizeOrRate(number * each.value, words, shared and number == 1))
     return found
-
-
-def _is_capacity(sentence: str, start: int, end: int) -> bool:
-    before, behind = sentence[max(0, start - NEAR) : start], sentence[end : end + NEAR]
-    return _CAPACITY.search(before) is not None or _CAPACITY_BEHIND.search(behind) is not None
 
 
 def _is_of_each(sentence: str, start: int, end: int) -> bool:

@@ -127,9 +127,16 @@ _COOLING = (
     rf"(?:{_COOLERS}|chillers|kaltwassers[aä]tze|groupes froids|enfriadoras|gruppi frigoriferi|(?:air conditioning|(?:air|room) cooling|cooling of the (?:room|hall)|klimaanlage|raumkühlung|klimatisierung|"
     r"climatisation|climatización|aire acondicionado|condizionamento|airconditioning|ruimtekoeling)\b)"
 )
+_OTHER_ROOM = r"(?:depots?|offices?|archives?|stacks?|labs?|laborator\w+|studios?|library|magazin\w*|depots|büro\w*|labor\w*|réserves|bureaux|dépôts?|oficinas|depósitos?|depositi|uffici|kantoren|magazijn\w*)"
+"""Rooms next to that of the machine, whose air conditioning does not cool it."""
+_BUYER = pattern(
+    r"(?i)\b(?:pools?|swimming|schools?|greenhouses?|district|town|city|utility|network|sold|sells?|buys?|winter|fernwärme\w*|schwimm\w*|schule\w*|gewächsh\w*|stadt\w*|verkauf\w*|piscine|écoles?|serres?|ville|réseau|hiver|vendue?|"
+    r"piscina|escuela|invernadero|invierno|ayuntamiento|vend\w+|scuola|serra|inverno|comune|zwembad|school|kas|gemeente|simhall\w*|skola\w*|växthus\w*|kommun\w*|basen\w*|szkoł\w*|szklarni\w*|miast\w*|zim\w+)\b"
+)
+"""Words of sentences about who takes the waste heat, and when; the coolers remove the rest."""
 _TOGETHER = pattern(
-    rf"\b{_COOLING}[^.;\d]{{0,40}}?\b(?:removes?|takes?|carry|carries|rejects?|handles?|cools?|absorbs?|limited to|sized for|built for|designed for|"
-    r"schafft|schaffen|führ(?:t|en)|nimmt|nehmen|ausgelegt (?:auf|für)|évacuent?|enlèvent?|absorbent?|tient|dimensionnée? pour|extrae|retira|evacúa|dimensionad[oa] para|asporta|smaltisce|voert)\b"
+    rf"\b{_COOLING}(?! (?:of|der|des|de|del|della|dei|van) (?:the |la |las |los |il |de )?{_OTHER_ROOM})[^.;\d]{{0,40}}?\b(?:removes?|takes?|carry|carries|rejects?|handles?|cools?|absorbs?|limited to|sized for|built for|designed for|"
+    r"schafft|schaffen|führ(?:t|en)|nimmt|nehmen|ausgelegt (?:auf|für)|évacue(?:nt)?|enlève(?:nt)?|absorbe(?:nt)?|tient|dimensionnée? pour|extrae|retira|evacúa|dimensionad[oa] para|asporta|smaltisce|voert)\b"
     rf"[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?! (?:each|chacune?|je|cada))(?![^.;]{{0,24}}\b(?:racks?|schrank|baie|rows?|cabinets?)\b)"
 )
 _WATTS_OF_RACK = pattern(
@@ -170,7 +177,12 @@ def check(
         from clusterspec.rules.knowledge.demands import demands_in  # for texts about heat alone
 
         stated = max(
-            (each.value for each in demands_in(remarks[:MOST_CHARACTERS]) if each.subject.name == "heat"), default=0.0
+            (
+                each.value
+                for each in demands_in(remarks[:MOST_CHARACTERS])
+                if each.subject.name == "heat" and _BUYER.search(each.sentence) is None
+            ),
+            default=0.0,
         )
     water = _water_temperature(text)
     bought = _bought_watts(procurement.quote, water) if procurement is not None and procurement.quote else 0.0

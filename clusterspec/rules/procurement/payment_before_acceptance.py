@@ -63,6 +63,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import kind_of_part, plain_part
 from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.purchases import is_small
+from clusterspec.rules.knowledge.text_subjects import is_share_of_another
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, PaymentSpec, ProcurementSpec
@@ -166,7 +167,11 @@ def _other_shares_problem(payment: PaymentSpec, texts: PurchaseTexts) -> Iterato
         if _NOT_AGREED.search(text) is not None:
             continue
         for step, words in _SHARE.items():
-            found = {int(share) / 100 for share in words.findall(text)}
+            found = {
+                int(match[1]) / 100
+                for match in words.finditer(text)
+                if not is_share_of_another(text, match.start(), match.end(1) + 2)
+            }
             planned = getattr(payment, step)
             if len(found) == 1 and planned is not None and abs((share := found.pop()) - planned) > 0.005:
                 message = f"according to the text, {percent(share)} of the price are due with the {step}, but `payment.{step}` is {planned:g}"
