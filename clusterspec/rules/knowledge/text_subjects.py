@@ -5,8 +5,11 @@ from __future__ import annotations
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.standard import pattern
 
-_OF_OR_ON = r"(?:^ ?(?:of|on|de|du|des|d['’]|der|vom|von|auf|sur|del|dei|della|delle|dell['’]|sobre|sul|sulla|sui|van|op|av|på|z|do|da)(?: |(?<=['’]))|^ (?=(?:sein|ihr|unser)e[rsmn]? ))"
-_OBJECT = pattern(rf"(?i){_OF_OR_ON}(?P<noun>(?:[^\s,.;:()]+ ?){{1,4}})")
+_OF = r"(?:^ ?(?:of|de|du|des|d['’]|der|vom|von|del|dei|della|delle|dell['’]|van|av|z|do|da)(?: |(?<=['’]))|^ (?=(?:sein|ihr|unser)e[rsmn]? ))"
+_ON = r"^ (?:on|auf|sur|sobre|sul|sulla|sui|op|på|na) "
+_OBJECT, _OBJECT_OF_DISCOUNT = (
+    pattern(rf"(?i)(?:{each})(?P<noun>(?:[^\s,.;:()]+ ?){{1,4}})") for each in (_OF, rf"{_OF}|{_ON}")
+)
 """Pattern of the words after a share that say what it is a share of."""
 _PREPOSITION = pattern(
     r"(?i) (?:at|on|upon|by|with|when|after|before|for|and|is|are|bei|beim|mit|nach|vor|zum|zur|und|ist|sind|à|au|après|avec|et|est|al|alla|con|y|e|è|bij|met|en|is|vid|med|och|przy|po)\b.*"
@@ -49,6 +52,24 @@ _STAGE = pattern(
 )
 """Pattern of words for a later stage, which the keys do not describe."""
 
+_OWN_THINGS = r"(?:machines?|clusters?|nodes?|gpus?|systems?|hardware|servers?|accelerators?|contract|offer|quote|knoten|rechner\w*|maschine\w*|systems?|anlage|cluster\w*|beschleuniger|nœuds?|serveurs?|accélérateurs?|marché|nodos?|máquina|servidores|equipos?|nodi|macchina|machine|noder|węzłów)\b"
+_SELLERS = (
+    r"vendors?|suppliers?|sellers?|makers?|manufacturers?|bidders?|contractors?|integrators?|resellers?|dealers?|lieferant\w*|verkäufer\w*|\w*hersteller\w*|anbieter\w*|auftragnehmer\w*|bieter\w*|händler\w*|systemhaus\w*|contract|agreement|price|offer|quote|\w*vertrag\w*|\w*preis\w*|angebot\w*|contrat|prix|devis|contrato|precio|oferta|contratto|prezzo|offerta|contract|prijs|offerte|"
+    r"fournisseurs?|vendeurs?|constructeurs?|titulaire|prestataires?|intégrateurs?|proveedor\w*|fabricantes?|vendedor\w*|contratista|adjudicatario|fornitor\w*|venditor\w*|produttor\w*|leverancier\w*|verkoper\w*|leverantör\w*|säljare\w*|dostawc\w*|sprzedawc\w*|companies|company|firma|firm|société|empresa|società|bedrijf"
+)
+_RECIPIENT = pattern(
+    r"(?i)(?:^|[.;:,] )(?P<who>(?:the|a|an|its|our|der|die|das|den|ein|eine|le|la|les|un|une|el|los|las|lo|il|i|gli|de|het|een)(?: [^\W\d][\w'’-]*){1,5}?|(?:l|un)['’][^\W\d]\w*)(?:,[^,.;]{1,40},)? "
+    r"(?:gets?|receives?|demands?|asks?|wants?|is paid|are paid|erhält|erhalten|bekommt|bekommen|verlangt|verlangen|reçoit|reçoivent|touche|touchent|exige|exigent|demande|riceve|ricevono|chiede|chiedono|cobra|cobran|recibe|reciben|krijgt|krijgen|eist|får|kräver|otrzymuje|otrzymują|żąda)\b"
+)
+"""Pattern of who is paid, with an article and before its verb."""
+_OWN_RECIPIENT = pattern(
+    rf"(?i)\b(?:{_SELLERS})(?! (?:of|for|des|der|du|de la|de l['’]|del|della|van|av) (?!(?:the |le |la |los |las |i |gli |de )?(?:{_OWN_THINGS}))\w)"
+)
+"""Pattern of the seller of the machine, and not of another thing."""
+_ORDER_OF = pattern(
+    rf"(?i)^[^.;,]{{0,24}}\b(?:orders?|bestellung|auftrag|commande|pedido|ordine|bestelling) (?:of|for|des|der|du|de|del|della|van) (?!(?:(?:its|the|this|all|sa|ses|son|su|sus|suo|suoi|zijn|haar|la|le|les|los|las|l['’]) ?)?{_OWN_THINGS})\w"
+)
+"""Pattern of an order of another thing behind a share."""
 _DETERMINERS = word_set(
     "the a an our this that its their whole full entire planned minimum initial signed new rental lease cloud purchase supply compute gpu machine hardware "
     "capacity reserved der die das den dem ein einen unser unseren dieser le la un une notre ce cet cette de l el los il lo het een onze"
@@ -71,6 +92,25 @@ _CAPACITY_BEHIND = pattern(
 )
 MOST_BEFORE = 80
 """Characters before and behind a size that are read."""
+
+
+_OTHER_ROOMS = (
+    r"(?:depots?|offices?|archives?|vaults?|laborator(?:y|ies)|labs?|clinics?|surger(?:y|ies)|surgery|operating|stables?|studios?|librar(?:y|ies)|reading|kitchens?|canteens?|workshops?|museums?|wards?|theatres?|theaters?|schools?|shops?|"
+    r"magazin\w*|\w*depots?|büro\w*|\w*labor\w*|tresor\w*|klinik\w*|operations\w*|op-s[aä]l\w*|st[aä]lle\w*|bibliothek\w*|lese\w*|küche\w*|werkst\w*|museum\w*|"
+    r"réserves|bureaux|dépôts?|coffres?|cliniques?|laboratoires?|bloc opératoire|écuries|bibliothèques?|lecture|cuisine|ateliers?|musées?|"
+    r"oficinas|depósitos?|clínicas?|laboratorios?|quirófanos?|establos|bibliotecas?|lectura|cocina|talleres|depositi|uffici|cliniche|clinica|laboratori\w?|operatorie|stalle|biblioteca|lettura|cucina|officine|musei|museo|"
+    r"kantoren|magazijn\w*|kluis|klinieken?|operatiekamers?|stallen|bibliotheek|leeszaal|keuken|werkplaats\w*|kontor\w*|magasin\w*|klinik\w*|operationssal\w*|stall\w*|bibliotek\w*|läsesal\w*|biur\w*|magazyn\w*|klinik\w*|bibliotek\w*)"
+)
+_OTHER_ROOM = pattern(rf"(?i)\b{_OTHER_ROOMS}\b")
+
+
+def is_of_another_room(sentence: str) -> bool:
+    """Whether a sentence about cooling or power names a room of another use than the machine.
+
+    >>> is_of_another_room("the air conditioning of the vault takes 28 kW"), is_of_another_room("that of the hall takes 28 kW")
+    (True, False)
+    """
+    return _OTHER_ROOM.search(sentence) is not None
 
 
 def is_of_another_contract(sentence: str, start: int, end: int) -> bool:
@@ -100,8 +140,8 @@ def is_capacity_of_store(sentence: str, start: int, end: int) -> bool:
     return _CAPACITY.search(before) is not None or _CAPACITY_BEHIND.search(behind) is not None
 
 
-def is_share_of_another(sentence: str, start: int, end: int) -> bool:
-    """Whether a share is of something else than the price, or of money that another party pays.
+def is_share_of_another(sentence: str, start: int, end: int, *, discount: bool = False) -> bool:
+    """Whether a share, or a ``discount``, is of something else than the price, or of money that another party pays.
 
     ``start`` and ``end`` bound the figure.
 
@@ -111,8 +151,11 @@ def is_share_of_another(sentence: str, start: int, end: int) -> bool:
     >>> is_share_of_another("The grant is paid in parts, 60 % at signature", 28, 32)
     True
     """
-    named = _OBJECT.match(sentence[end:])
+    named = (_OBJECT_OF_DISCOUNT if discount else _OBJECT).match(sentence[end:])
     if named is not None and _PRICE.search(_PREPOSITION.sub("", f" {named['noun']}")) is None:
+        return True
+    who = next(reversed([*_RECIPIENT.finditer(sentence, 0, start)]), None)
+    if _ORDER_OF.match(sentence[end:]) is not None or (who is not None and _OWN_RECIPIENT.search(who["who"]) is None):
         return True
     parties = list(_PARTY.finditer(sentence, 0, start))
     return bool(parties) and parties[-1]["other"] is not None
