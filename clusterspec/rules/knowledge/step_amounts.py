@@ -31,10 +31,11 @@ TOTAL = pattern(
     r"(?i)\b(?:total\w*|together|altogether|in all|zusammen|insgesamt|ensemble|en tout|en total|in tutto|in totale|samen|in totaal|sammanlagt|tillsammans|razem|łącznie)\b"
 )
 _PERIOD = pattern(
-    r"(?i)^[^\d.;,]{0,28}?\b(?:per|an?|each|every|im|pro|je|am|par|por|al?|à|di|il|om|i|na|w|om)(?: |['’])?(?:(?P<day>day|tag|jour|día|giorno|dag|dia)|(?P<week>week|woche|semaine|semana|settimana|veckan?|tydzień)|(?P<month>month|monat|mois|mes|mese|maand|månad(?:en)?|miesiąc|mês)|(?P<year>year|jahr|année|an|año|anno|jaar|året?|rok|ano))\b"
+    r"(?i)^[^\d.;,]{0,28}?\b(?:per|an?|each|every|im|pro|je|am|par|por|al?|à|di|il|om|i|na|w|om)(?: |['’])?(?:(?P<day>day|tag|jour|día|giorno|dag|dia)|(?P<week>week|woche|semaine|semana|settimana|veckan?|tydzień)|(?P<month>month|monat|mois|mes|mese|maand|månad(?:en)?|miesiąc|mês)|(?P<year>year|jahr|année|an|año|anno|jaar|året?|rok|ano))\b|"
+    r"^ (?:(?P<monthly>monthly|monatlich|mensuel\w*|mensual\w*|mensil\w*|maandelijks|miesięcznie|mensais)|(?P<yearly>yearly|annually|jährlich|annuel\w*|anual\w*|annu[aoi]\w*|jaarlijks|årligen|rocznie))\b"
 )
 """Pattern of the period behind an amount that is of each day, week, month or year."""
-_SECONDS = {"day": DAY, "week": 7 * DAY, "month": YEAR / 12, "year": YEAR}
+_SECONDS = {"day": DAY, "week": 7 * DAY, "month": YEAR / 12, "year": YEAR, "monthly": YEAR / 12, "yearly": YEAR}
 _NUMBER = pattern(r"\d(?:[\d.,'’\u00a0\u202f ]*\d)?")
 
 
@@ -53,7 +54,8 @@ def is_count(figure: Figure) -> bool:
 
 
 def is_amount(figure: Figure) -> bool:
-    return is_money(figure) or figure.powers == MONEY_RATE
+    """Whether a figure is an amount of money, also one of each thing or in each period."""
+    return ("money", 1) in figure.powers and len(figure.powers) <= 2
 
 
 def amount_of(figure: Figure) -> float:

@@ -26,7 +26,6 @@ from clusterspec.rules.knowledge.step_amounts import (
     is_money,
     is_result,
     period_behind,
-    period_of,
 )
 from clusterspec.rules.knowledge.text_dimensions import TIME, Figure
 from clusterspec.rules.knowledge.text_explanations import Claim
@@ -54,11 +53,9 @@ def wrong_years(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
         result, time = (first, second) if second.powers == DURATION else (second, first)
         if time.powers != DURATION or result.powers != MONEY or not (rate.powers == MONEY_RATE or is_money(rate)):
             continue
-        if rate.powers == MONEY_RATE:
-            yearly = rate.value
-        else:
-            period = period_behind(sentence, rate, first.start) or _period_of_factors(sentence, figures[: at + 1])
-            yearly = rate.value / period if period else 0.0
+        yearly = _rate_of(sentence, rate, first.start)
+        if not yearly and (period := _period_of_factors(sentence, figures[: at + 1])):
+            yearly = rate.value / period
         gap = sentence[rate.end : first.start]
         cued = RESULT.search(gap) is not None or _IN.match(gap) is not None or _is_over(sentence, result, time, gap)
         if not yearly or not cued or time.value < SHORTEST:
@@ -92,9 +89,22 @@ def _period_of_factors(sentence: str, figures: Sequence[Figure]) -> float:
 def wrong_periods(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
     """One amount by two periods, which differ: `88,800 USD a month and 1,055,600 USD a year`."""
     for one, other in pairwise(figures):
-        alike = one.powers == other.powers == MONEY_RATE and _JOINED.match(sentence[one.end : other.start])
-        if alike and period_of(one) != period_of(other) and differs(other, one.value, FAR, YEARS_APART):
-            yield claim_of(other, one.value, one.words)
+        rate, again = _rate_of(sentence, one, other.start), _rate_of(sentence, other, len(sentence))
+        gap = sentence[one.end : other.start]
+        if not rate or not again or not (_JOINED.match(gap) or RESULT.search(gap)) or one.bare or other.bare:
+            continue
+        right = other.value * rate / again
+        periods = [amount_of(each) / value for each, value in ((one, rate), (other, again))]
+        if abs(periods[0] / periods[1] - 1) > YEARS_APART and differs(other, right, FAR, YEARS_APART):
+            yield claim_of(other, right, sentence[one.start : one.end])
+
+
+def _rate_of(sentence: str, figure: Figure, stop: int) -> float:
+    """The money for each second that a figure with its period states; 0 without a period."""
+    if figure.powers == MONEY_RATE:
+        return figure.value
+    period = period_behind(sentence, figure, stop) if figure.powers == MONEY else 0.0
+    return figure.value / period if period else 0.0
 
 
 def wrong_groups(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:

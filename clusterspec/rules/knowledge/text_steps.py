@@ -25,7 +25,7 @@ from clusterspec.standard import pattern
 
 MOST_SENTENCES, LONGEST_SENTENCE, MOST_FIGURES = 200, 600, 14
 _NO_STEP = pattern(
-    r"(?i)\b(?:about|roughly|around|some|nearly|almost|approx\w*|ca|circa|etwa|rund|gut|knapp|environ|près|quelque|unos|casi|ongeveer|ungefär|około|plus|except|without|excluding|further|more|less|another|than|zuzüglich|ohne|weitere\w*|mehr|weniger|sans|autres?|más|menos|sin|otr\w+|più|meno|senza|altr\w+)\b|[~≈+−×*/]|\bx\b"
+    r"(?i)\b(?:about|roughly|around|some|nearly|almost|approx\w*|ca|circa|etwa|rund|gut|knapp|environ|près|quelque|unos|casi|ongeveer|ungefär|około)\b(?=[^\d.;,]{0,12}\d)|\b(?:plus|except|without|excluding|further|more|less|another|than|zuzüglich|ohne|weitere\w*|mehr|weniger|sans|autres?|más|menos|sin|otr\w+|più|meno|senza|altr\w+)\b|[~≈+−×*/]|\bx\b"
 )
 """Words and signs of sentences that round, or that have operands which no figure states."""
 
@@ -59,10 +59,10 @@ def _wrong_steps_of(sentence: str, before: str) -> Iterator[Claim]:
     yield from wrong_shares(sentence, figures, [each for each in both if each.start < len(before)])
     yield from wrong_bases(sentence, figures)
     yield from wrong_rests(sentence, figures)
-    yield from wrong_years(sentence, figures)
-    yield from wrong_periods(sentence, figures)
     yield from wrong_groups(sentence, figures)
     yield from wrong_products_of_each(sentence, figures)
+    yield from wrong_periods(sentence, figures)
+    yield from wrong_years(sentence, figures)
     yield from wrong_totals_of_each(passage, both, len(before))
     yield from wrong_sums(sentence, figures)
 
