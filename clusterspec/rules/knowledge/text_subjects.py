@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.standard import pattern
 
@@ -55,10 +57,10 @@ _STAGE = pattern(
 _OWN_THINGS = r"(?:machines?|clusters?|nodes?|gpus?|systems?|hardware|servers?|accelerators?|contract|offer|quote|knoten|rechner\w*|maschine\w*|systems?|anlage|cluster\w*|beschleuniger|nœuds?|serveurs?|accélérateurs?|marché|nodos?|máquina|servidores|equipos?|nodi|macchina|machine|noder|węzłów)\b"
 _SELLERS = (
     r"vendors?|suppliers?|sellers?|makers?|manufacturers?|bidders?|contractors?|integrators?|resellers?|dealers?|lieferant\w*|verkäufer\w*|\w*hersteller\w*|anbieter\w*|auftragnehmer\w*|bieter\w*|händler\w*|systemhaus\w*|contract|agreement|price|offer|quote|\w*vertrag\w*|\w*preis\w*|angebot\w*|contrat|prix|devis|contrato|precio|oferta|contratto|prezzo|offerta|contract|prijs|offerte|"
-    r"fournisseurs?|vendeurs?|constructeurs?|titulaire|prestataires?|intégrateurs?|proveedor\w*|fabricantes?|vendedor\w*|contratista|adjudicatario|fornitor\w*|venditor\w*|produttor\w*|leverancier\w*|verkoper\w*|leverantör\w*|säljare\w*|dostawc\w*|sprzedawc\w*|companies|company|firma|firm|société|empresa|società|bedrijf"
+    r"fournisseurs?|vendeurs?|constructeurs?|titulaire|prestataires?|intégrateurs?|proveedor\w*|fabricantes?|vendedor\w*|contratista|adjudicatario|fornitor\w*|venditor\w*|produttor\w*|leverancier\w*|verkoper\w*|leverantör\w*|säljare\w*|dostawc\w*|sprzedawc\w*"
 )
 _RECIPIENT = pattern(
-    r"(?i)(?:^|[.;:,] )(?P<who>(?:the|a|an|its|our|der|die|das|den|ein|eine|le|la|les|un|une|el|los|las|lo|il|i|gli|de|het|een)(?: [^\W\d][\w'’-]*){1,5}?|(?:l|un)['’][^\W\d]\w*)(?:,[^,.;]{1,40},)? "
+    r"(?i)(?:^|[.;:,] |\b(?:whereas|while|but|and|während|und|alors que|tandis que|et|mientras|y|mentre|terwijl|medan|och) )(?P<who>(?:the|a|an|its|our|der|die|das|den|ein|eine|le|la|les|un|une|el|los|las|lo|il|i|gli|de|het|een)(?: [^\W\d][\w'’-]*){1,5}?|(?:l|un)['’][^\W\d]\w*)(?:,[^,.;]{1,40},)? "
     r"(?:gets?|receives?|demands?|asks?|wants?|is paid|are paid|erhält|erhalten|bekommt|bekommen|verlangt|verlangen|reçoit|reçoivent|touche|touchent|exige|exigent|demande|riceve|ricevono|chiede|chiedono|cobra|cobran|recibe|reciben|krijgt|krijgen|eist|får|kräver|otrzymuje|otrzymują|żąda)\b"
 )
 """Pattern of who is paid, with an article and before its verb."""
@@ -66,6 +68,8 @@ _OWN_RECIPIENT = pattern(
     rf"(?i)\b(?:{_SELLERS})(?! (?:of|for|des|der|du|de la|de l['’]|del|della|van|av) (?!(?:the |le |la |los |las |i |gli |de )?(?:{_OWN_THINGS}))\w)"
 )
 """Pattern of the seller of the machine, and not of another thing."""
+_COMPANY = pattern(r"(?i)^\w+ (?:compan(?:y|ies)|firm|firma|société|empresa|società|bedrijf)$")
+"""Pattern of a company that no word describes, which may be the seller."""
 _ORDER_OF = pattern(
     rf"(?i)^[^.;,]{{0,24}}\b(?:orders?|bestellung|auftrag|commande|pedido|ordine|bestelling) (?:of|for|des|der|du|de|del|della|van) (?!(?:(?:its|the|this|all|sa|ses|son|su|sus|suo|suoi|zijn|haar|la|le|les|los|las|l['’]) ?)?{_OWN_THINGS})\w"
 )
@@ -124,6 +128,8 @@ def is_of_another_contract(sentence: str, start: int, end: int) -> bool:
     if named is None:
         return False
     ahead = sentence[: named.start()].rsplit(maxsplit=1)[-1:]
+    if ahead and ahead[0].endswith(("'s", "’s")):
+        return _OF_MACHINE.match(ahead[0]) is None
     if ahead and ahead[0].isalpha() and ahead[0].lower() not in _DETERMINERS:
         return True
     of_what = _OF_CONTRACT.match(sentence[named.end() :])
@@ -155,10 +161,17 @@ def is_share_of_another(sentence: str, start: int, end: int, *, discount: bool =
     if named is not None and _PRICE.search(_PREPOSITION.sub("", f" {named['noun']}")) is None:
         return True
     who = next(reversed([*_RECIPIENT.finditer(sentence, 0, start)]), None)
-    if _ORDER_OF.match(sentence[end:]) is not None or (who is not None and _OWN_RECIPIENT.search(who["who"]) is None):
+    if _ORDER_OF.match(sentence[end:]) is not None or _is_other_party(who):
         return True
     parties = list(_PARTY.finditer(sentence, 0, start))
     return bool(parties) and parties[-1]["other"] is not None
+
+
+def _is_other_party(who: re.Match[str] | None) -> bool:
+    """Whether the recipient of a payment is not the seller of the machine."""
+    if who is None or _COMPANY.match(who["who"]) is not None:
+        return False
+    return _OWN_RECIPIENT.search(who["who"]) is None
 
 
 def is_size_of_site(sentence: str, start: int) -> bool:

@@ -72,6 +72,7 @@ from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.text_equations import MONEY, has_only_periods
 from clusterspec.rules.knowledge.text_numerals import with_digits
+from clusterspec.rules.knowledge.text_subjects import is_share_of_another
 from clusterspec.rules.knowledge.text_tokens import UNITS, Token, tokens_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
@@ -167,7 +168,8 @@ def _is_multiplied(parts: Sequence[float], total: float, clause: str) -> bool:
 
 def _wrong_shares(clause: str) -> Iterator[tuple[str, str]]:
     """Messages and remedies on shares of a payment, each with its step, that do not add up to 100 %."""
-    shares = [float(each.replace(",", ".")) for each in _SHARE.findall(clause)]
+    found = [each for each in _SHARE.finditer(clause) if not is_share_of_another(clause, *each.span())]
+    shares = [float(each[1].replace(",", ".")) for each in found]
     steps = len(_STEPS.findall(clause))
     if len(shares) >= LEAST_PARTS and steps >= len(shares) and _PAID.search(clause) is not None:
         total = sum_of(shares)
