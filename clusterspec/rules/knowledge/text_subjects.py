@@ -17,7 +17,7 @@ _PREPOSITION = pattern(
     r"(?i) (?:at|on|upon|by|with|when|after|before|for|and|is|are|bei|beim|mit|nach|vor|zum|zur|und|ist|sind|à|au|après|avec|et|est|al|alla|con|y|e|è|bij|met|en|is|vid|med|och|przy|po)\b.*"
 )
 _PRICE = pattern(
-    r"(?i)\b(?:prices?|sums?|amounts?|totals?|values?|contracts?|orders?|invoices?|purchase|quotes?|offers?|bids?|costs?|gross|net|list|deposit|advance|down|prepayment|hardware|machines?|systems?|nodes?|servers?|everything|all|it|this|that|whole|"
+    r"(?i)\b(?:discounts?|rebates?|remises?|rabais|descuentos?|scont[oi]|desconto|korting|\w*rabatt\w*|\w*nachlass\w*|prices?|sums?|amounts?|totals?|values?|contracts?|orders?|invoices?|purchase|quotes?|offers?|bids?|costs?|gross|net|list|deposit|advance|down|prepayment|hardware|machines?|systems?|nodes?|servers?|everything|all|it|this|that|whole|"
     r"\w*preis\w*|\w*betrag\w*|\w*summe\w*|\w*auftrag\w*|\w*vertrag\w*|rechnung\w*|\w*wert\w*|\w*kosten|\w*zahlung|brutto\w*|netto\w*|alle[sn]?|"
     r"montants?|prix|sommes?|contrat|marché|commande|factures?|ttc|ht|coûts?|acompte|arrhes|valeur|ensemble|tout|"
     r"precio|importe|valor|coste|pedido|contrato|factura|anticipo|señal|prezzo|importo|totale|ordine|contratto|fattura|acconto|"
