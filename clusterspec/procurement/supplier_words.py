@@ -72,7 +72,7 @@ switch: anahtar anahtarı varakytkin commutateur conmutador comutador kytkin prz
 switches: commutateurs conmutadores comutadores kytkimet przełączniki przełączników
 cable: kablo kablosu kabel câble cavo cabo kaapeli przewód cordon bretella latiguillo
 cables: kabels kabler câbles cavi cabos kaapelit przewody cordons bretelle latiguillos
-fiber: glasfaser fibra fibras glasvezel kuitu światłowód światłowodowy
+fiber: glasfaser glasfasern faser fasern vezels fibrer fibra fibras glasvezel kuitu światłowód światłowodowy
 transceiver: transceptor ricetrasmettitore lähetinvastaanotin
 transceivers: transceptores ricetrasmettitori
 memory: arbeitsspeicher mémoire memória geheugen hukommelse muisti pamięć
@@ -99,12 +99,13 @@ used: gebraucht gebrauchte usado usados usato usati begagnad begagnade brugt bru
 discount: rabatt descuento desconto sconto korting alennus rabat zniżka
 warranty: garantie garantía garantia garanzia garanti takuu gwarancja
 electricity: strom électricité electricidad eletricidade elettricità elektriciteit elektrisitet sähkö prąd
-cabling: verkabelung câblage cableado cablaggio cabeamento bekabeling kablage kabling kaapelointi okablowanie
+cabling: verkabelung glasfaserverkabelung câblage cableado cablaggio cabeamento bekabeling kablage kabling kaapelointi
+    okablowanie
 lot: forfait pauschal pauschale forfettario
 power cord: netzkabel stromkabel strømkabel strömkabel nettkabel virtajohto virtakaapeli netsnoer
 power cords: strømkabler strömkablar netzleitungen
 network: netz netzwerk réseau rede rete netwerk nätverk nettverk netværk verkko sieć
-optics: optik optique optiques óptica ópticas ottica ottiche optiek optyka
+optics: optik optiken optikken ottico ottici optique optiques óptica ópticas ottica ottiche optiek optyka
 cooling: kühlung refroidissement refrigeración refrigeração raffreddamento koeling kylning kjøling køling jäähdytys
     chłodzenie
 """

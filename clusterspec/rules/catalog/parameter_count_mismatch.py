@@ -3,7 +3,7 @@
 ## What it finds
 
 A model described in place whose parameters, computed from the mapping, differ by more than 10 % from the size in the
-spec's name (`llama-70b-east`). With `base`, the rule applies only where the name contains the size of the base, and
+spec's name (`llama-70b-east`). The names of accelerators (`ascend-910b`) and the number of tokens in a name are no sizes. With `base`, the rule applies only where the name contains the size of the base, and
 keys next to `base` change the count.
 
 ## Why it matters
@@ -91,7 +91,7 @@ SIZE = re.compile(r"(?<![a-z0-9.])(?P<number>\d+(?:\.\d+)?)b(?![a-z0-9])", re.IG
 
 
 def check(spec: Spec, written_model: ModelSpec, model: Model, catalog: Catalog) -> Iterator[Problem]:
-    named = SIZE.search((spec.name or "").replace("_", "-"))
+    named = _named_size(spec, catalog)
     if named is None:
         return
     counted = model_weights(model).total
@@ -110,6 +110,19 @@ def check(spec: Spec, written_model: ModelSpec, model: Model, catalog: Catalog) 
         f"check {keys}",
         related=[("name", named[0])],
     )
+
+
+def _named_size(spec: Spec, catalog: Catalog) -> re.Match[str] | None:
+    """The first size in the name of a spec that is neither a part of an accelerator's name nor its number of tokens."""
+    tokens = spec.workload.tokens.value if spec.workload is not None and spec.workload.tokens is not None else 0.0
+    for named in SIZE.finditer((spec.name or "").replace("_", "-")):
+        if float(named["number"]) * 1e9 != tokens and not _is_of_accelerator(named[0].lower(), catalog):
+            return named
+    return None
+
+
+def _is_of_accelerator(word: str, catalog: Catalog) -> bool:
+    return any(word in each.split("-") for each in catalog.ids("accelerator"))
 
 
 def _fits_named_size(counted: float, named: re.Match[str]) -> bool:

@@ -21,7 +21,10 @@ A sentence of the description or the comments whose figures give another result 
   one, and the nodes in repair on average;
 - in one sentence: a share or a fraction of an amount (`a quarter of 24 M USD, 8 M USD`), what is left of one, power at a PUE, a
   time at an efficiency, a change in percent, events at an interval, the availability of a downtime, and the time from one day
-  to another (`from 1 March to 30 June are six months`).
+  to another (`from 1 March to 30 June are six months`);
+- in one or two sentences of nine languages, a calculation with money in several steps: discounts and then taxes, a share with a
+  cap (`60 % of 5.2M EUR, at most 2.8M EUR`), the rest of an amount, an amount of several years or by two periods, groups with
+  an amount of each, what each of a number has over a time, and the sum of two to four amounts.
 
 In English, German, French, Spanish, Italian, Dutch and Portuguese, with numbers up to ninety-nine also in words, the rule
 derives each figure with a unit, and each number of tokens, steps, racks, requests and engines, from those before it: amounts of
@@ -34,8 +37,8 @@ digit, or two that are exchanged.
 A result is right if any product of the figures, and of counts of the plan, gives it. Bounds, conditions, parts, and
 comparisons with something else are not read.
 
-In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference: a power of ten,
-a factor of two, bits for bytes, or one digit.
+In a text with more than 15 figures the finding is a note, unless a known mistake explains the difference (a power of ten,
+a factor of two, bits for bytes, or one digit) or the result is that of a calculation with money in steps.
 
 ## Why it matters
 
@@ -123,6 +126,12 @@ clusterspec: 1
 description: The machine runs at full load all year at a PUE of 1.25. The electricity line of the budget is 190,000 EUR a year.
 cluster: {platform: dgx-h100, nodes: 16}
 procurement: {currency: EUR, electricity: 0.19, pue: 1.25}
+```
+
+```yaml description
+clusterspec: 1
+description: The grant covers 60 % of the eligible 5.2M EUR but is capped at 2.8M EUR. It therefore amounts to 3.12M EUR.
+cluster: {platform: dgx-h200, nodes: 12}
 ```
 
 ## Silent
@@ -243,14 +252,20 @@ def check(
     amounts: list[Quantity] | None = None
     for claim in claims:
         amounts = [*quantities_of(spec)] if amounts is None else amounts
-        if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts, amounts):
+        text = own_remarks[:MOST_CHARACTERS]
+        if not _is_capped(claim, text) and not is_explained(claim, text, counts, amounts):
             yield _problem(claim)
             return
     for part in wrong_parts(own_remarks[:MOST_CHARACTERS]):
         claim = Claim(*part)
-        if not is_explained(claim, own_remarks[:MOST_CHARACTERS], counts):
+        if not _is_capped(claim, own_remarks[:MOST_CHARACTERS]) and not is_explained(
+            claim, own_remarks[:MOST_CHARACTERS], counts
+        ):
             yield _problem(claim, "is")
             return
+    for claim in _wrong_steps(own_remarks[:MOST_CHARACTERS]):
+        yield _problem(claim, confidence="certain")
+        return
     for claim in _claims_of_keys(own_remarks[:MOST_CHARACTERS], spec, cluster, layout, workload, catalog):
         yield _problem(claim, confidence="certain")
         return
@@ -291,6 +306,20 @@ def _claims_of_keys(
 
 def _has_digit(word: str) -> bool:
     return not word.isalpha() and any(map(str.isdigit, word))
+
+
+def _is_capped(claim: Claim, text: str) -> bool:
+    from clusterspec.rules.knowledge.text_steps import is_capped  # few texts have a wrong part
+
+    return is_capped(claim.stated, text)
+
+
+def _wrong_steps(text: str) -> Iterator[Claim]:
+    """The results of calculations with money and counts in several steps."""
+    if sum(map(_has_digit, text.split())) >= FEWEST_NUMBERS:
+        from clusterspec.rules.knowledge.text_steps import wrong_steps  # few texts calculate with money
+
+        yield from wrong_steps(text)
 
 
 def _underived_problems(own_remarks: str, spec: Spec, counts: Sequence[float]) -> Iterator[Problem]:

@@ -37,6 +37,13 @@ _ALL = word_set(
     "all the these alle allen die den der les ces los las todos estos i gli le tutti tutte de os as todas todos"
 )
 """Words before a bare number of parts: `for all 64`."""
+_DRAW = word_set(
+    "draw use consume pull ziehen tirent consomment absorbent consumen assorbono trekken verbruiken drar pobierają"
+)
+"""Verbs, in the plural, between a number of parts and what all of them draw."""
+_EACH = word_set("each apiece je jeweils chacun chacune ciascuno ciascuna cada elk vardera")
+_UNLIKE = frozenset({"node", "accelerator", "engine", "drive"})
+"""Parts of which a switch has none: no total multiplies a number of them by a number of switches."""
 MULTIPLES = word_set("times mal fois veces volte keer vezes fold")
 """Words behind a number that compares."""
 _SECONDS: Dimensions = (0, 0, 1, 0)
@@ -117,7 +124,7 @@ def _totals(
     base = next((each for each in reversed(earlier) if each.measures_like(result)), None)
     if base is None or not (base.is_measure or base.noun in FLOWS or base.noun == FLOP):
         return
-    joined = _joined_factor(base, earlier)
+    joined, whole = _joined_factor(base, earlier), _counted_whole(base, earlier)
     before = [each for each in earlier if _multiplies(each, base) or each is joined]
     counts = [each for each in before if each.sentence in (base.sentence, result.sentence)] or before
     flow = [each for each in counts if each.noun in FLOWS]
@@ -126,7 +133,8 @@ def _totals(
     for size in range(min(len(counts), 3), 0, -1):
         for chosen in combinations(counts, size):
             is_typed = size == len(counts) and base.sentence == result.sentence
-            if result.per in {each.noun for each in chosen if each.noun}:
+            nouns = {each.noun for each in chosen if each.noun}
+            if result.per in nouns or ("switch" in nouns and not nouns.isdisjoint(_UNLIKE)) or whole in chosen:
                 continue
             if base.per not in FLOWS or any(each in flow for each in chosen):
                 found = _product((base, *chosen), is_typed=is_typed or (bool(flow) and size == 1))
@@ -134,6 +142,16 @@ def _totals(
                 yield found._replace(
                     needs_cue=not of_flow and not (chosen[-1] is earlier[-1] and len(result.before) <= 2)
                 )
+
+
+def _counted_whole(base: StatedFigure, earlier: Sequence[StatedFigure]) -> StatedFigure | None:
+    """The number of parts that draw an amount together: `13 nodes draw 124.8 kW`; None for an amount of each."""
+    at = next(place for place, each in enumerate(earlier) if each is base)
+    count = earlier[at - 1] if at else None
+    of_each = base.per or not _EACH.isdisjoint((*base.before[-1:], *base.behind[:2]))
+    if count is None or of_each or count.noun not in _PARTS or count.sentence != base.sentence:
+        return None
+    return count if not _DRAW.isdisjoint(base.before[-1:]) else None
 
 
 def _multiplies(count: StatedFigure, base: StatedFigure) -> bool:

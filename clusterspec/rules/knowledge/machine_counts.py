@@ -10,6 +10,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.machine_sizes import is_size_of_something_else
 from clusterspec.rules.knowledge.text_clauses import is_upper_limit, planned_text
+from clusterspec.rules.knowledge.text_subjects import is_size_of_site
 from clusterspec.rules.knowledge.text_units import NUMBER_WORDS, SPELLED_TENS, word_set
 from clusterspec.rules.knowledge.written_numbers import has_word, sentences_of
 from clusterspec.standard import pattern
@@ -106,12 +107,15 @@ def accelerator_counts_in(text: str) -> Iterator[MachineCount]:
 
 def is_of_machine(count: MachineCount, text: str, cluster: Cluster) -> bool:
     """Whether a count of a text is neither one of a hypothesis (three nodes would be too many for a rack) nor of another
-    machine. A limit applies to the machine.
+    machine, the site or a later stage. A limit applies to the machine.
     """
     words = count.words
     if words not in planned_text(text):
         return False
-    return count.is_limit or not is_size_of_something_else(text, words, cluster)
+    if count.is_limit:
+        return True
+    of_site = any(is_size_of_site(each, each.find(words)) for each in sentences_of(text) if words in each)
+    return not (of_site or is_size_of_something_else(text, words, cluster))
 
 
 def is_of_a_store(words: str, description: str) -> bool:

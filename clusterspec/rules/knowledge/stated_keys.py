@@ -7,21 +7,29 @@ from itertools import islice
 from math import isnan, nan
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.named_keys import NamedKey
+from clusterspec.rules.knowledge.named_keys import SAME_PRICE, NamedKey
 from clusterspec.rules.knowledge.named_terms import NAMED, PATTERNED
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of, noun_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.text_subjects import (
+    is_of_another_contract,
+    is_of_another_room,
+    is_share_of_another,
+    is_size_of_site,
+)
 from clusterspec.rules.knowledge.written_numbers import (
     MOST_MATCHES,
     belongs_to_something_else,
     has_word,
+    number_in_text,
     sentences_of,
 )
 from clusterspec.standard import pattern
 
 _DIGIT = pattern(r"\d")
+_PRICE = pattern(r"(?<![\d.,])\d{1,3}[.,]\d{1,4}(?![\d.,])")
 LONGEST_WORDS = 48
 """Largest number of characters of a figure with its words that a message quotes."""
 MOST_SENTENCES, LONGEST_SENTENCE = 200, 1500
@@ -51,12 +59,18 @@ _EARLIER = pattern(r"(?i) (?:\w+ )?(?:before(?! \w)|ago)\b")
 """Words after a figure that refer it to an earlier run."""
 _CONDITION = pattern(r"(?i)\W*(?:with|for|under|at|mit|bei|für|avec|pour|con|para|por)\b")
 """Words that begin a clause on which the next one depends."""
+_KILOWATT_HOUR = 3.6e6
+"""Joules."""
 _RANGE = pattern(r"\d[\w%]{0,3} ?(?:to|or|or even|bis|oder|ou|à|[–-]) ?$")
 _RANGE_BEHIND = pattern(r"^ ?(?:to|or|bis|oder|ou|à|[–-]) ?\d")
 _FRACTION = pattern(
     r"(?i)\b(?:(half|die hälfte|la moitié)|(a third|one third|ein drittel|un tiers)|(a quarter|one quarter|ein viertel|un quart))(?= (?:of the|of our|des|der|du|de la) \w*(?:price|sum|amount|total|invoice|preis|kauf|summe|betrag|prix|montant))"
 )
 _SHARES = ("50 %", "33.3 %", "25 %")
+SIZES_OF_MACHINE = frozenset({"cluster.nodes", "cluster.accelerators"})
+SHARES_OF_PRICE = frozenset(
+    {"procurement.discount", *(f"procurement.payment.{key}" for key in ("order", "delivery", "acceptance"))}
+)
 
 
 class Statement(NamedTuple):
@@ -124,7 +138,11 @@ def statements_in(
         readings += [each for each in fit or near if each.distance == (fit or near)[0].distance]
     for each in readings:
         taken = any(other.cue == each.cue and other.distance < each.distance for other in readings)
-        if not taken and _is_of_present_design(sentence, each, own[each.statement.key.key][0]):
+        values = own[each.statement.key.key]
+        other = _is_of_another_subject(sentence, each) or _states_own_price(sentence, each, values[0])
+        if not agrees(each.statement, values) and other:
+            continue
+        if not taken and _is_of_present_design(sentence, each, values[0]):
             is_range = _is_of_range(sentence, each)
             yield each.statement._replace(value=nan) if is_range else each.statement
 
@@ -172,6 +190,27 @@ def _is_of_present_design(sentence: str, reading: _Reading, own: float) -> bool:
     (first, begin), (behind, last) = sorted((reading.cue, (reading.start, reading.end)))
     rest = f"{sentence[start:first]}|{sentence[begin:behind]}|{sentence[max(begin, last) : end]}"
     return _OTHER_MODE.search(_ORDER.sub(" ", rest) if reading.statement.key.is_instalment else rest) is None
+
+
+def _is_of_another_subject(sentence: str, reading: _Reading) -> bool:
+    """Whether a share is of another party's money, a time of another contract, or a number of nodes what the site is laid out for."""
+    key = reading.statement.key.key
+    if key == "procurement.term":
+        return is_of_another_contract(sentence, *reading.cue)
+    if key == "cluster.power.budget":
+        return is_of_another_room(sentence)
+    if key in SIZES_OF_MACHINE:
+        return is_size_of_site(sentence, reading.start)
+    discount = key == "procurement.discount"
+    return key in SHARES_OF_PRICE and is_share_of_another(sentence, reading.start, reading.end, discount=discount)
+
+
+def _states_own_price(sentence: str, reading: _Reading, own: float) -> bool:
+    """Whether a sentence also states the own price of electricity, without its unit: `theirs costs 0.11 EUR per kWh, ours 0.14 EUR`."""
+    if reading.statement.key.key != "procurement.electricity":
+        return False
+    found = [each for each in _PRICE.findall(sentence) if each]
+    return any(abs(number_in_text(each) / (own * _KILOWATT_HOUR) - 1) < SAME_PRICE for each in found)
 
 
 def _is_not_of_key(sentence: str, reading: _Reading) -> bool:

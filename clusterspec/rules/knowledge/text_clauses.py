@@ -20,7 +20,7 @@ between two figures.
 """
 _HYPOTHETICAL = pattern(
     r"(?i)\b(?:would|could|might|if|unless|hypothetical\w*|suppos\w+|imagine\w*|in theory|wäre\w*|würde[nt]?|könnte[nt]?|hätte[nt]?|bräuchte[nt]?|müsste[nt]?|käme[nt]?|"
-    r"then (?:have|has|had)|wenn|falls|si|serai\w*|pourrai\w*|aurai\w*|podría\w*|sería\w*|habría\w*)\b|^\W*(?:were|had|should (?:the|we|it|they|demand|load))\b"
+    r"then (?:have|has|had)|wenn|falls(?! (?:by|to|from|below|under|due)\b)|si|serai\w*|pourrai\w*|aurai\w*|podría\w*|sería\w*|habría\w*)\b|^\W*(?:were|had|should (?:the|we|it|they|demand|load))\b"
 )
 _BEFORE = (
     r"old|older|former(?:ly)?|previous(?:ly)?|earlier|used to|alte[nrms]?|früher\w*|vorige[nrms]?|bisher\w*|"

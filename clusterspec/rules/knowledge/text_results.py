@@ -42,6 +42,11 @@ _STATED = pattern(
     r"[^\d.;]{0,64}$"
 )
 """Words before a stated result."""
+_OWN_SUBJECT = pattern(
+    r" ?(?!(?i:it|they|th[ei]se?|those|both|all|together|so|hence|sie|er|es|diese\w{0,2}|das|alle|zusammen|il|elle|ils|elles|cela|ça|tout)\b)"
+    r"[^\W\d][^\d.;,]{1,48}? (?:costs?|kostet|kosten|coûtent?|coûte|cuestan?|costano?) (?:[^\W\d]\w{0,12} )?$"
+)
+"""Pattern of the words before an amount of money in a sentence whose own subject costs it."""
 _TOTAL = pattern(
     r"(?i)(?:[=≈→⇒]|->|=>|\b(?:makes?|gives?|totals?|totalling|comes? to|amounts? to|adds? up to|sums? to|equals?|costs?|hence|therefore|together|altogether|in total|in all|"
     r"total:|summe:|somme:|ergibt|ergeben|macht|machen|zusammen|insgesamt|soit|font|fait|au total|en tout|ensemble))(?: [^\d\W][\w-]*){0,4}:? ?$"
@@ -187,6 +192,8 @@ def _is_of_another(passage: str, result: Figure, value: _Value, own: Sequence[Fi
     around = " | ".join(clause_at(passage, each.start, each.end) for each in (*used, result) if each.start >= 0)
     lead = passage.rfind(". ", 0, result.start) + 1
     follows = _DIGIT.search(passage, lead, result.start) is not None and all(0 <= each.start < lead for each in used)
+    if all(0 <= each.start < lead for each in used) and _OWN_SUBJECT.match(passage, lead, result.start) is not None:
+        return True
     stated = any(each.powers == result.powers and _agree(each.value, value.value, TOLERANCE) for each in own)
     return follows or stated or _FRACTION.search(around) is not None
 

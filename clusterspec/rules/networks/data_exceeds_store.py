@@ -75,6 +75,7 @@ from clusterspec.quantity import Quantity
 from clusterspec.rules.knowledge.checkpoints import saved_bytes
 from clusterspec.rules.knowledge.text_amounts import COUNT, TIME, amounts_in
 from clusterspec.rules.knowledge.text_clauses import planned_text
+from clusterspec.rules.knowledge.text_subjects import is_capacity_of_store
 from clusterspec.rules.knowledge.written_numbers import number_in_text, sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec, OperationsSpec, WorkloadSpec
@@ -97,8 +98,11 @@ _DATA = pattern(
 )
 _OF_STORE = pattern(
     r"(?i)\b(?:capacity|usable|raw capacity|kapazität|nutzbar\w*|capacité|utiles?|capacidad|útil\w*|capacità|capaciteit)\b|\b(?:store|storage|file system) of\b"
-    r"|\b(?:on|to|from) (?:tapes?|the object store|a bucket|buckets)\b|\belsewhere\b|\bauf (?:magnet)?b[aä]nd\w*|\bim bandarchiv\b|\bsur bandes?\b|\ben cintas?\b|\bsu nastr[oi]\b"
+    r"|\b(?:on|to|from) (?:tapes?|the object store|a bucket|buckets)\b|\belsewhere\b|\bauf (?:magnet)?b[aä]nd\w*|\bim bandarchiv\b|\bsur bandes?\b|\ben cintas?\b|\bsu nastr[oi]\b|"
+    r"\b(?:another|other|external|different) (?:provider|vendor|supplier|site|cent(?:er|re)|contract|institute)\b|\bander\w+ (?:anbieter|standort|rechenzentrum|vertrag|haus)|\bautre (?:fournisseur|prestataire|site|centre)|"
+    r"\botro (?:proveedor|centro|contrato)|\baltro (?:fornitore|centro|sito)|\bandere (?:aanbieder|leverancier|locatie)|\bannan leverantör|\binn\w+ (?:dostawc|ośrod)"
 )
+"""Words of a sentence about the capacity of the store, or about data that lie elsewhere."""
 
 
 def check(
@@ -185,8 +189,9 @@ def _kept_checkpoints_in(sentence: str, interval: float) -> tuple[int, str] | No
 def _named_data(text: str) -> float:
     """Bytes of the data that a text states: the only size in a sentence about data; 0 without such a sentence."""
     for sentence in sentences_of(text) if "TB" in text or "PB" in text else ():
-        sizes = _SIZE.findall(sentence)
-        if len(sizes) == 1 and _DATA.search(sentence) is not None and _OF_STORE.search(sentence) is None:
+        found = list(_SIZE.finditer(sentence))
+        sizes = [each.groups() for each in found if not is_capacity_of_store(sentence, *each.span())]
+        if len(sizes) == len(found) == 1 and _DATA.search(sentence) is not None and _OF_STORE.search(sentence) is None:
             return number_in_text(sizes[0][0]) * (1e12 if sizes[0][1] == "TB" else 1e15)
     return 0.0
 

@@ -66,6 +66,7 @@ from clusterspec.rules.knowledge.text_amounts import BYTES, COUNT, RATE, TIME, a
 from clusterspec.rules.knowledge.text_clauses import clause_at, planned_text
 from clusterspec.rules.knowledge.text_explanations import Claim, is_explained
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_subjects import is_capacity_of_store
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import NetworksSpec
@@ -95,7 +96,7 @@ _SIZE_SIGNS = ("B", "Go", "To", "yte", "ctet", "bit")
 _MOVES = pattern(
     r"(?i)\b(?:writ\w+|saves?|saved|saving|checkpoint\w*|loads?|loaded|loading|reads?|reading|cop(?:y|ies|ied|ying)|transfer\w*|stream\w*|restor\w+|"
     r"mov(?:e|es|ed|ing)|migrat\w+|upload\w*|download\w*|drain\w*|syncs?|synced|pull\w*|fetch\w*|stage[ds]?|staging|sends?|sent|takes?|ready|done|absorbs?|accepts?|reach\w*|cross\w*|enough|bring|comes?|arriv\w+|cold start|over|through|flush\w*|dump\w*|full rate|line rate|"
-    r"schreib\w+|gespeichert|lädt|laden|geladen|kopier\w+|kommen|drüben|übertrag\w+|voller rate|sicher\w*|sicherung|écri\w+|charg\w+|copi\w+|escrib\w+|carg\w+)\b"
+    r"schreib\w+|geschrieben|gespeichert|lädt|laden|geladen|kopier\w+|kommen|drüben|übertrag\w+|voller rate|sicher\w*|sicherung|écri\w+|charg\w+|copi\w+|escrib\w+|carg\w+)\b"
 )
 _IN_PART = pattern(
     r"(?i)\b(?:delta|increment\w*|compress\w*|dedup\w*|changed|share|fraction|quarter|third|half|per cent|percent|cached?|burst|overlap\w*|asynchron\w*|in parallel|already)\b|%"
@@ -111,6 +112,10 @@ _OTHER_SOURCE = pattern(r"(?i)\b(?:local|nvme|host memory|ram|peers?|page cache|
 _TO_STORE = pattern(
     r"(?i)\b(?:checkpoint|snapshot|save)s?\b.*\b(?:stor(?:e|age)|file ?system|lustre|weka|vast|gpfs|speicher)\b"
 )
+_THING = pattern(
+    r"(?i)\b(?:(checkpoint|snapshot|sicherung|sauvegarde|salvataggio|guardado)|(weight|gewicht|poids|peso|pesi)|(data ?set|corpus|datensatz|jeu de données|conjunto de datos)|(image|abbild)|(cache))"
+)
+"""Pattern of a thing that is moved; each group has its names in several languages."""
 _CALCULATED = pattern(
     r"(?i)(?:\b(?:that is|this is|which is|or|makes|i\.e\.|das sind|soit)|=|→|\()(?: (?:about|some|roughly|around|only|just))? ?(?:~|≈)? ?$"
 )
@@ -132,7 +137,7 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
     before: tuple[Sequence[SizeOrRate], Sequence[SizeOrRate], str] = ((), (), "")
     for written in sentences_of(" ".join(own_remarks.split())):
         sentence = planned_text(written[:LONGEST_SENTENCE])
-        sizes, rates = sizes_or_rates_in(sentence, BYTES), sizes_or_rates_in(sentence, RATE)
+        sizes, rates = sizes_or_rates_in(sentence, BYTES, moved=True), sizes_or_rates_in(sentence, RATE)
         goes_on = _OTHER_SOURCE.search(sentence) is None
         size = _whole_amount(sizes or (before[0] if goes_on or rates else ()))
         rate = _whole_amount(rates or (before[1] if goes_on else ()))
@@ -153,7 +158,9 @@ def check(own_remarks: str, networks: NetworksSpec | None) -> Iterator[Problem]:
             continue
         claim = _wrong_time(sentence, size, rate, calculated=bool(sizes and rates))
         text = own_remarks[:MOST_CHARACTERS]
-        if claim is not None and not (_is_of_another(claim, rate, text) or is_explained(claim, text, ())):
+        if claim is None or _is_of_named_thing(claim, sentence, size, rate, text):
+            continue
+        if not (_is_of_another(claim, rate, text) or is_explained(claim, text, ())):
             message = f"{claim.figures} take {claim.right}, but the text gives {claim.stated} for them"
             yield RULE.problem("description", message, "correct the time, or plan for a faster link or store")
             return
@@ -190,13 +197,39 @@ def _is_of_another(claim: Claim, rate: SizeOrRate, text: str) -> bool:
     return any(abs(amount / rate.value / time - 1) <= ROUNDED for time in times if time for amount in amounts)
 
 
-def sizes_or_rates_in(sentence: str, kind: str) -> list[SizeOrRate]:
-    """The sizes or the rates in a sentence; a rate per part is multiplied by the stated number of parts.
+def _is_of_named_thing(claim: Claim, sentence: str, size: SizeOrRate, rate: SizeOrRate, text: str) -> bool:
+    """Whether the clause of a time names a thing whose own size, stated elsewhere in the text, is moved in that time.
+
+    >>> text = "A checkpoint has 112 GB. The store keeps 19 TB and writes 2.4 GB/s, so that a checkpoint is written within 2 min."
+    >>> claim = Claim("2 min", "2.2 h", "19 TB at 2.4 GB/s")
+    >>> _is_of_named_thing(claim, text[25:], SizeOrRate(19e12, "19 TB", False), SizeOrRate(2.4e9, "", False), text)
+    True
+    """
+    at = sentence.find(claim.stated)
+    things = _things_in(clause_at(sentence, at, at + len(claim.stated))) if at >= 0 else set()
+    limit = max((each.value for each in amounts_in(claim.stated) if each.kind == TIME), default=0.0)
+    for each in amounts_in(text) if things else ():
+        fits = each.kind == BYTES and each.value != size.value and each.value * (1 - ROUNDED) <= limit * rate.value
+        if fits and each.value >= OF_A_FIGURE and things & _things_in(clause_at(text, each.start, each.end)):
+            return True
+    return False
+
+
+def _things_in(clause: str) -> set[int | None]:
+    """The things that a clause names, as the groups of `_THING`."""
+    return {match.lastindex for match in _THING.finditer(clause)}
+
+
+def sizes_or_rates_in(sentence: str, kind: str, *, moved: bool = False) -> list[SizeOrRate]:
+    """The sizes or the rates in a sentence; a rate per part is multiplied by the stated number of parts. With ``moved``,
+    without the capacities of stores.
 
     >>> [each.value for each in sizes_or_rates_in("0.99 TB at 8 GB/s, 16 GiB of it; 2 TB per node", BYTES)]
     [990000000000.0, 17179869184.0, 2000000000000.0]
     >>> [each.value for each in sizes_or_rates_in("405 billion parameters at 14 bytes, 5.67 TB", BYTES)]
     [5670000000000.0]
+    >>> sizes_or_rates_in("The file system has 19.2 TiB", BYTES, moved=True)
+    []
     >>> [(each.value, each.shared) for each in sizes_or_rates_in("40 Gb/s, 5 GB/s per node and 4 x 100 Gbit/s", RATE)]
     [(5000000000.0, False), (5000000000.0, True), (12500000000.0, True)]
     >>> [(each.value, each.shared) for each in sizes_or_rates_in("over two ports of 100 Gbit/s each", RATE)]
@@ -206,6 +239,8 @@ def sizes_or_rates_in(sentence: str, kind: str) -> list[SizeOrRate]:
     counts = [each for each in amounts if each.kind == COUNT and each.words and each.words[0].startswith(_LINKS)]
     found = []
     for each in amounts:
+        if moved and is_capacity_of_store(sentence, each.start, each.end):
+            continue
         if each.kind == kind and each.value and not (kind == BYTES and each.value < OF_A_FIGURE):
             shared = _is_of_each(sentence, each.start, each.end)
             number = (

@@ -77,6 +77,7 @@ from clusterspec.procurement.part_names import plain_part
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.knowledge.text_subjects import is_of_another_room
 from clusterspec.rules.knowledge.text_units import NUMBERS
 from clusterspec.rules.knowledge.written_numbers import (
     NUMBER,
@@ -127,9 +128,14 @@ _COOLING = (
     rf"(?:{_COOLERS}|chillers|kaltwassers[aä]tze|groupes froids|enfriadoras|gruppi frigoriferi|(?:air conditioning|(?:air|room) cooling|cooling of the (?:room|hall)|klimaanlage|raumkühlung|klimatisierung|"
     r"climatisation|climatización|aire acondicionado|condizionamento|airconditioning|ruimtekoeling)\b)"
 )
+_BUYER = pattern(
+    r"(?i)\b(?:pools?|swimming|schools?|greenhouses?|district|town|city|utility|network|sold|sells?|buys?|winter|fernwärme\w*|schwimm\w*|schule\w*|gewächsh\w*|stadt\w*|verkauf\w*|piscine|écoles?|serres?|ville|réseau|hiver|vendue?|"
+    r"piscina|escuela|invernadero|invierno|ayuntamiento|vend\w+|scuola|serra|inverno|comune|zwembad|school|kas|gemeente|simhall\w*|skola\w*|växthus\w*|kommun\w*|basen\w*|szkoł\w*|szklarni\w*|miast\w*|zim\w+)\b"
+)
+"""Words of sentences about who takes the waste heat, and when; the coolers remove the rest."""
 _TOGETHER = pattern(
     rf"\b{_COOLING}[^.;\d]{{0,40}}?\b(?:removes?|takes?|carry|carries|rejects?|handles?|cools?|absorbs?|limited to|sized for|built for|designed for|"
-    r"schafft|schaffen|führ(?:t|en)|nimmt|nehmen|ausgelegt (?:auf|für)|évacuent?|enlèvent?|absorbent?|tient|dimensionnée? pour|extrae|retira|evacúa|dimensionad[oa] para|asporta|smaltisce|voert)\b"
+    r"schafft|schaffen|führ(?:t|en)|nimmt|nehmen|ausgelegt (?:auf|für)|évacue(?:nt)?|enlève(?:nt)?|absorbe(?:nt)?|tient|dimensionnée? pour|extrae|retira|evacúa|dimensionad[oa] para|asporta|smaltisce|voert)\b"
     rf"[^.;\d]{{0,24}}{NUMBER} ?(k|m)w\b(?! (?:each|chacune?|je|cada))(?![^.;]{{0,24}}\b(?:racks?|schrank|baie|rows?|cabinets?)\b)"
 )
 _WATTS_OF_RACK = pattern(
@@ -170,7 +176,12 @@ def check(
         from clusterspec.rules.knowledge.demands import demands_in  # for texts about heat alone
 
         stated = max(
-            (each.value for each in demands_in(remarks[:MOST_CHARACTERS]) if each.subject.name == "heat"), default=0.0
+            (
+                each.value
+                for each in demands_in(remarks[:MOST_CHARACTERS])
+                if each.subject.name == "heat" and _BUYER.search(each.sentence) is None
+            ),
+            default=0.0,
         )
     water = _water_temperature(text)
     bought = _bought_watts(procurement.quote, water) if procurement is not None and procurement.quote else 0.0
@@ -207,6 +218,8 @@ def _stated_watts(text: str) -> Iterator[float]:
     [200000.0]
     """
     for sentence in sentences_of(text):
+        if is_of_another_room(sentence):
+            continue
         if (chillers := _CHILLERS.search(sentence)) is not None:
             running = count_in_text(chillers[1]) - (_IN_RESERVE.search(text) is not None)
             yield running * number_in_text(chillers[2]) * 1e3

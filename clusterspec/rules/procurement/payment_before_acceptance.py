@@ -63,6 +63,7 @@ from clusterspec.finding import Problem
 from clusterspec.procurement.part_names import kind_of_part, plain_part
 from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.purchases import is_small
+from clusterspec.rules.knowledge.text_subjects import is_share_of_another
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import OperationsSpec, PaymentSpec, ProcurementSpec
@@ -161,17 +162,31 @@ def _has_free_nodes(procurement: ProcurementSpec) -> bool:
 
 
 def _other_shares_problem(payment: PaymentSpec, texts: PurchaseTexts) -> Iterator[Problem]:
-    """The problem of a share of the price in a text that differs from the share for the same step in `payment`."""
-    for at, text in texts.placed:
-        if _NOT_AGREED.search(text) is not None:
-            continue
-        for step, words in _SHARE.items():
-            found = {int(share) / 100 for share in words.findall(text)}
-            planned = getattr(payment, step)
-            if len(found) == 1 and planned is not None and abs((share := found.pop()) - planned) > 0.005:
-                message = f"according to the text, {percent(share)} of the price are due with the {step}, but `payment.{step}` is {planned:g}"
-                yield RULE.problem(at, message, "ask the supplier which of the two is right", severity="error")
-                return
+    """The problem of a share of the price in a text that differs from the share for the same step in `payment`. A
+    description that also states the right share speaks of another payment.
+    """
+    stated = [(at, step, _shares_in(text, step)) for at, text in texts.placed for step in _SHARE]
+    right = {(at, step) for at, step, found in stated if any(_is_planned(payment, step, each) for each in found)}
+    for at, step, found in stated:
+        planned = getattr(payment, step)
+        if len(found) == 1 and planned is not None and (at, step) not in right:
+            share = found.pop()
+            message = f"according to the text, {percent(share)} of the price are due with the {step}, but `payment.{step}` is {planned:g}"
+            yield RULE.problem(at, message, "ask the supplier which of the two is right", severity="error")
+            return
+
+
+def _shares_in(text: str, step: str) -> set[float]:
+    """The shares that a text states for a step of the purchase, except those of other things and of refused terms."""
+    if _NOT_AGREED.search(text) is not None:
+        return set()
+    found = _SHARE[step].finditer(text)
+    return {int(each[1]) / 100 for each in found if not is_share_of_another(text, each.start(), each.end(1) + 2)}
+
+
+def _is_planned(payment: PaymentSpec, step: str, share: float) -> bool:
+    planned = getattr(payment, step)
+    return planned is not None and abs(share - planned) <= 0.005
 
 
 def _shipment_problems(texts: PurchaseTexts) -> Iterator[Problem]:

@@ -71,6 +71,8 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchase_texts import TAX_NAMES
 from clusterspec.rules.knowledge.purchases import amount_text
 from clusterspec.rules.knowledge.text_equations import MONEY, has_only_periods
+from clusterspec.rules.knowledge.text_numerals import with_digits
+from clusterspec.rules.knowledge.text_subjects import is_share_of_another
 from clusterspec.rules.knowledge.text_tokens import UNITS, Token, tokens_of
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
@@ -97,6 +99,8 @@ _PAID = pattern(
 _STEPS = pattern(
     r"(?i)\b(?:order\w*|deliver\w*|accept\w*|sign\w*|install\w*|bestell\w*|liefer\w*|abnahme|commande|livraison|recette|réception|pedido|entrega|aceptación|ordine|consegna|collaudo|completion|handover)\b"
 )
+_SMALL = pattern(r"(?<![\d.,])\d{1,2}(?![\d.,%])")
+"""A small whole number, such as of years."""
 _SHARE = pattern(r"(?<![\d.,])(\d{1,2}(?:[.,]\d{1,2})?) ?%")
 _TAX = pattern(rf"(?i)\b(?:{TAX_NAMES})\b")
 _GROSS = pattern(r"(?i)\b(?:incl\w*|inkl\w*|gross|brutto|ttc|with|inbegrepen|inclus\w*|con iva|com iva)\b")
@@ -135,6 +139,8 @@ def _wrong_totals(clause: str) -> Iterator[tuple[str, str]]:
     last = values[-1] == total or values[0] == total
     whole = sum_of(parts)
     if last and len(parts) == len(values) - 1 and SAME < abs(whole / total - 1) <= NEAR and not _has_subtotal(parts):
+        if _is_multiplied(parts, total, clause):
+            return
         token = tokens[values.index(total)]
         right = amount_text(whole / token.scale)
         yield (
@@ -148,9 +154,22 @@ def _has_subtotal(parts: Sequence[float]) -> bool:
     return any(abs(sum_of(parts[:at]) / parts[at] - 1) <= SAME for at in range(2, len(parts)))
 
 
+def _is_multiplied(parts: Sequence[float], total: float, clause: str) -> bool:
+    """Whether one amount, times a small number of the sentence, completes the total: `three years at 70,000 EUR`.
+
+    >>> _is_multiplied([1000.0, 300.0, 50.0], 1450.0, "1000, 300 and three years of 50, 1450 in total")
+    True
+    """
+    counts = {int(each) for each in _SMALL.findall(with_digits(clause))}
+    return any(
+        abs((sum_of(parts) + (count - 1) * each) / total - 1) <= SAME for count in counts for each in parts if count > 1
+    )
+
+
 def _wrong_shares(clause: str) -> Iterator[tuple[str, str]]:
     """Messages and remedies on shares of a payment, each with its step, that do not add up to 100 %."""
-    shares = [float(each.replace(",", ".")) for each in _SHARE.findall(clause)]
+    found = [each for each in _SHARE.finditer(clause) if not is_share_of_another(clause, *each.span())]
+    shares = [float(each[1].replace(",", ".")) for each in found]
     steps = len(_STEPS.findall(clause))
     if len(shares) >= LEAST_PARTS and steps >= len(shares) and _PAID.search(clause) is not None:
         total = sum_of(shares)

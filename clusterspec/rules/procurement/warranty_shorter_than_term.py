@@ -3,8 +3,9 @@
 ## What it finds
 
 A bought machine whose `term` is more than a month longer than its `warranty` and, where stated, its `support.term`. The
-finding is a warning, or a note if only the last year is uncovered, the quote is below 100,000 US dollars, or
-a line sells used machines. Priced support (`prices.support_per_year`, or
+finding is a warning, or a note if only the last year is uncovered, the quote is below 100,000 US dollars,
+a line sells used machines, or warranty and support would reach the end of the term one after the other. Where the text says that the
+support follows the warranty, both count. Priced support (`prices.support_per_year`, or
 a line of the quote that names support) covers the whole term, unless `support.term` states when it ends. It is also a
 note where a priced machine with a term of three years or more states neither warranty nor support. A line of the quote whose
 warranty begins on a date and ends before `needed_by` is an error.
@@ -44,6 +45,13 @@ cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
 procurement: {currency: USD, as_of: 2026-11-01, term: 5 years, warranty: 3 years, support: {term: 5 years}, prices: {node: 310000}}
 ```
 
+```yaml
+clusterspec: 1
+description: The maker repairs for two years under its warranty; the paid support follows for the other three.
+cluster: {platform: dgx-h100, nodes: 64, spare_nodes: 4}
+procurement: {currency: USD, as_of: 2026-11-01, term: 5 years, warranty: 2 years, support: {term: 3 years}, prices: {node: 310000}}
+```
+
 ## Sources
 
 - Failures of accelerators in operation, section 3.3.4: https://arxiv.org/abs/2407.21783
@@ -59,7 +67,13 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.purchase_texts import states_previous_owner
 from clusterspec.rules.knowledge.purchases import date_of_text, is_bought, is_small
-from clusterspec.rules.knowledge.warranties import MONTH, covered_time, is_covered_by_price
+from clusterspec.rules.knowledge.warranties import (
+    MONTH,
+    covered_time,
+    follows_warranty,
+    is_covered_by_price,
+    time_in_turn,
+)
 from clusterspec.rules.rule import Rule, quote_path
 from clusterspec.rules.words import name_of_part
 from clusterspec.spec.model import ProcurementSpec
@@ -110,15 +124,19 @@ def check(procurement: ProcurementSpec, cluster: Cluster, remarks: str) -> Itera
                 "procurement", message, "state `warranty`, or `prices.support_per_year`", severity="note"
             )
         return
-    covered = covered_time(procurement)
+    covered, in_turn = covered_time(procurement), time_in_turn(procurement)
+    one_by_one = in_turn > 0 and follows_warranty(remarks)
+    covered = in_turn if one_by_one else covered
     if covered is None or (uncovered := term.value - covered) <= MONTH or is_covered_by_price(procurement):
         return
     key, what = ("procurement.support.term", "support") if support else ("procurement.warranty", "warranty")
-    message = f"the term of {term.written} is {years_text(uncovered / YEAR)} longer than the {what} of {stated.written}: repairs of these years are not paid for"
+    of_what = f"the {what} of {stated.written}" if not one_by_one else "the warranty and the support after it"
+    message = f"the term of {term.written} is {years_text(uncovered / YEAR)} longer than {of_what}: repairs of these years are not paid for"
     other = "" if support else ", or state `prices.support_per_year`"
     used = states_previous_owner(
         *(line.part or "" for line in procurement.quote or ())
     )  # sold with a few months, as a rule
     used = used or _USED_MACHINES.search(remarks) is not None
-    severity = "note" if uncovered <= FEW or used or is_small(procurement) else ""
+    exact = abs(in_turn - term.value) <= MONTH
+    severity = "note" if uncovered <= FEW or used or exact or is_small(procurement) else ""
     yield RULE.problem(key, message, f"ask for {term.written}{other}", severity=severity)
