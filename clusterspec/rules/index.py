@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 # fmt: off
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "bound-off-keys": ("document", ("statements?", "spec")),
+    "bound-off-keys": ("document", ("statements?", "remarks", "spec", "planned?", "counts")),
     "description-off-keys": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
     "description-off-layout": ("document", ("own_remarks", "training", "layout")),
     "description-off-settings": ("document", ("own_description", "spec", "cluster", "layout?", "workload?", "catalog")),
@@ -507,7 +507,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "quote-pays-twice": ("procurement", ("procurement", "cluster", "texts")),
     "quote-text-off-design": ("procurement", ("procurement", "cluster", "written_scale_out?", "power?", "networks?", "acceptance?", "catalog", "texts")),
     "quote-text-off-part": ("procurement", ("procurement", "cluster", "power?", "catalog")),
-    "quote-unit-miscounted": ("procurement", ("procurement", "design", "cluster")),
+    "quote-unit-miscounted": ("procurement", ("procurement", "design", "cluster", "remarks")),
     "quoted-part-unusable": ("procurement", ("procurement", "cluster", "power?", "networks?", "counts", "remarks")),
     "quoted-spare-unfit": ("procurement", ("procurement", "cluster", "catalog")),
     "quoted-store-unfit": ("procurement", ("procurement", "cluster", "networks?", "texts")),
@@ -543,7 +543,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 SILENT: dict[str, Callable[..., object]] = {
-    "bound-off-keys": lambda statements, spec: not statements or spec.pools or spec.jobs,
+    "bound-off-keys": lambda statements, remarks, spec, planned, counts: not remarks or ((not statements or spec.pools or spec.jobs) and (planned is None or spec.workload is None or spec.workload.rl is None)),
     "description-off-keys": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
     "description-off-layout": lambda own_remarks, training, layout: not own_remarks or training.rl is not None or (not any((cue in own_remarks for cue in ('repli', 'répli', 'icro', 'sequen', 'equenz', 'layer', 'chicht', 'expert', 'block', 'couche', 'capa', 'sample')))),
     "description-off-settings": lambda own_description, spec, cluster, layout, workload, catalog: spec.pools or spec.jobs,
@@ -1009,7 +1009,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "quote-pays-twice": lambda procurement, cluster, texts: not procurement.quote,
     "quote-text-off-design": lambda procurement, cluster, written_scale_out, power, networks, acceptance, catalog, texts: not procurement.quote,
     "quote-text-off-part": lambda procurement, cluster, power, catalog: not procurement.quote,
-    "quote-unit-miscounted": lambda procurement, design, cluster: not procurement.quote,
+    "quote-unit-miscounted": lambda procurement, design, cluster, remarks: not procurement.quote,
     "quoted-part-unusable": lambda procurement, cluster, power, networks, counts, remarks: not procurement.quote,
     "quoted-spare-unfit": lambda procurement, cluster, catalog: not procurement.quote or ((cluster.scale_out.switch if cluster.scale_out is not None else None) is None or not (cluster.scale_out.switch if cluster.scale_out is not None else None).ports),
     "quoted-store-unfit": lambda procurement, cluster, networks, texts: not procurement.quote,

@@ -91,6 +91,8 @@ from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
+HEAT = frozenset({"heat", "heat to air"})
+"""Subjects of demands on the heat that a room takes."""
 ADDITION = 0.5
 """Share of the heat up to which quoted coolers count as an addition to existing ones."""
 _COOLERS = (
@@ -170,7 +172,7 @@ def check(
         from clusterspec.rules.knowledge.demands import demands_in  # for texts about heat alone
 
         stated = max(
-            (each.value for each in demands_in(remarks[:MOST_CHARACTERS]) if each.subject.name == "heat"), default=0.0
+            (each.value for each in demands_in(remarks[:MOST_CHARACTERS]) if each.subject.name in HEAT), default=0.0
         )
     water = _water_temperature(text)
     bought = _bought_watts(procurement.quote, water) if procurement is not None and procurement.quote else 0.0
