@@ -17,7 +17,7 @@ from clusterspec.rules.engine import (
     unchecked_rules,
     unsuperseded_problems,
 )
-from clusterspec.rules.facts import Facts, PlannedDesign
+from clusterspec.rules.facts import Facts
 from clusterspec.rules.headlines import name_headlines
 from clusterspec.rules.pages import (
     OWN,
@@ -32,6 +32,7 @@ from clusterspec.rules.pages import (
     rules_of_group,
     summary_of,
 )
+from clusterspec.rules.parts import PlannedDesign
 
 __all__ = [
     "OWN",

@@ -15,7 +15,7 @@ from clusterspec.rules.advice.what_if import WhatIf
 from clusterspec.rules.knowledge.deviations import Deviations, find_deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, fabric_count, oversubscription
 from clusterspec.rules.knowledge.peaks import StatedPeak, stated_peaks
-from clusterspec.rules.parts import Placements, PurchaseTexts, Thresholds, WrittenParts
+from clusterspec.rules.parts import Placements, PlannedDesign, PurchaseTexts, Thresholds, WrittenParts
 from clusterspec.spec.model import LayoutSpec, Spec
 
 TYPE_CHECKING = False
@@ -28,24 +28,6 @@ if TYPE_CHECKING:
     from clusterspec.document import Document
     from clusterspec.rules.knowledge.failures import FailureRate
     from clusterspec.rules.knowledge.served import Served
-
-
-class PlannedDesign:
-    """A design whose plan is computed on first access."""
-
-    def __init__(self, design: Design) -> None:
-        self.design = design
-
-    @cached_property
-    def plan(self) -> Plan:
-        """The plan of the design, without a time where the layout cannot run."""
-        if self.design.workload is None:  # a machine alone: the modules that estimate have nothing to do
-            from clusterspec.cost.plan import Plan
-
-            return Plan(self.design)
-        from clusterspec.cost.estimate import legal_estimate  # most checks need no times
-
-        return legal_estimate(self.design)
 
 
 class Facts(WrittenParts):
@@ -212,6 +194,11 @@ class Facts(WrittenParts):
         return self.design.layout
 
     # The estimate
+
+    @property
+    def planned(self) -> PlannedDesign | None:
+        """The design whose plan is computed on first access, for rules that need it only for some texts."""
+        return self._planned
 
     @cached_property
     def plan(self) -> Plan | None:

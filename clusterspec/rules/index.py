@@ -11,7 +11,7 @@ from collections.abc import Callable
 # fmt: off
 RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "absent-part-described": ("document", ("cluster", "operations?", "networks?", "written_scale_up?", "counts", "power?")),
-    "bound-off-keys": ("document", ("statements?", "spec")),
+    "bound-off-keys": ("document", ("statements?", "remarks", "spec", "planned?", "counts")),
     "description-off-keys": ("document", ("own_description", "spec", "cluster", "layout?", "workload?")),
     "description-off-layout": ("document", ("own_remarks", "training", "layout")),
     "description-off-settings": ("document", ("own_description", "spec", "cluster", "layout?", "workload?", "catalog")),
@@ -511,7 +511,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "quote-pays-twice": ("procurement", ("procurement", "cluster", "texts")),
     "quote-text-off-design": ("procurement", ("procurement", "cluster", "written_scale_out?", "power?", "networks?", "acceptance?", "catalog", "texts")),
     "quote-text-off-part": ("procurement", ("procurement", "cluster", "power?", "catalog")),
-    "quote-unit-miscounted": ("procurement", ("procurement", "design", "cluster")),
+    "quote-unit-miscounted": ("procurement", ("procurement", "design", "cluster", "remarks")),
     "quoted-part-unusable": ("procurement", ("procurement", "cluster", "power?", "networks?", "counts", "remarks")),
     "quoted-spare-unfit": ("procurement", ("procurement", "cluster", "catalog")),
     "quoted-store-unfit": ("procurement", ("procurement", "cluster", "networks?", "texts")),
@@ -548,7 +548,7 @@ RULES: dict[str, tuple[str, tuple[str, ...]]] = {
 
 SILENT: dict[str, Callable[..., object]] = {
     "absent-part-described": lambda cluster, operations, networks, written_scale_up, counts, power: not (operations is not None and operations.failures is not None) and ((not any(([key for key in ('capacity', 'read', 'per_client', 'metadata_rate', 'slots', 'system') if network is not None and getattr(network, key) is not None] for name, network in (('frontend', networks.frontend), ('out_of_band', networks.out_of_band)))) if networks is not None and (networks.frontend is not None or networks.out_of_band is not None) else True) and (not (written_scale_up.oversubscription is not None and written_scale_up.oversubscription.value > 1) and (not any((getattr(written_scale_up, key) is not None for key in ('switches', 'switch_loss')))) if written_scale_up is not None and max(1, cluster.scale_up.domain // cluster.accelerators_per_node) == 1 else True)),
-    "bound-off-keys": lambda statements, spec: not statements or spec.pools or spec.jobs,
+    "bound-off-keys": lambda statements, remarks, spec, planned, counts: not remarks or ((not statements or spec.pools or spec.jobs) and (planned is None or spec.workload is None or spec.workload.rl is None)),
     "description-off-keys": lambda own_description, spec, cluster, layout, workload: spec.pools or spec.jobs,
     "description-off-layout": lambda own_remarks, training, layout: not own_remarks or training.rl is not None or (not any((cue in own_remarks for cue in ('repli', 'répli', 'icro', 'sequen', 'equenz', 'layer', 'chicht', 'expert', 'block', 'couche', 'capa', 'sample')))),
     "description-off-settings": lambda own_description, spec, cluster, layout, workload, catalog: spec.pools or spec.jobs,
@@ -1017,7 +1017,7 @@ SILENT: dict[str, Callable[..., object]] = {
     "quote-pays-twice": lambda procurement, cluster, texts: not procurement.quote,
     "quote-text-off-design": lambda procurement, cluster, written_scale_out, power, networks, acceptance, catalog, texts: not procurement.quote,
     "quote-text-off-part": lambda procurement, cluster, power, catalog: not procurement.quote,
-    "quote-unit-miscounted": lambda procurement, design, cluster: not procurement.quote,
+    "quote-unit-miscounted": lambda procurement, design, cluster, remarks: not procurement.quote,
     "quoted-part-unusable": lambda procurement, cluster, power, networks, counts, remarks: not procurement.quote,
     "quoted-spare-unfit": lambda procurement, cluster, catalog: not procurement.quote or ((cluster.scale_out.switch if cluster.scale_out is not None else None) is None or not (cluster.scale_out.switch if cluster.scale_out is not None else None).ports),
     "quoted-store-unfit": lambda procurement, cluster, networks, texts: not procurement.quote,

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import prod
 
 from clusterspec.cluster.groups import Placement, axis_placement
-from clusterspec.cluster.model import Cluster, Layout, Workload
+from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.records import dataclass
 from clusterspec.rules.rule import quote_path
@@ -25,7 +25,26 @@ from clusterspec.spec.model import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from clusterspec.cost.plan import Plan
     from clusterspec.spec.model import AcceptanceSpec, MeasuredSpec, OperationsSpec, ProcurementSpec
+
+
+class PlannedDesign:
+    """A design whose plan is computed on first access."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of the design, without a time where the layout cannot run."""
+        if self.design.workload is None:  # a machine alone: the modules that estimate have nothing to do
+            from clusterspec.cost.plan import Plan
+
+            return Plan(self.design)
+        from clusterspec.cost.estimate import legal_estimate  # most checks need no times
+
+        return legal_estimate(self.design)
 
 
 class Placements:

@@ -6,6 +6,9 @@ import pytest
 
 from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
 from clusterspec.rules.knowledge.demand_places import PLACES
+from clusterspec.rules.knowledge.demand_quantities import OF_KEYS, QUANTITIES
+from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
+from clusterspec.rules.knowledge.demand_quantity_words import WORDS as QUANTITY_WORDS
 from clusterspec.rules.knowledge.demand_subjects import SUBJECTS
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
@@ -46,11 +49,11 @@ DEMANDS = [
     ("La fundación paga solo lo que llegue en 16 semanas.", "delivery", 16 * WEEK),
     ("O edital manda reter 40 % do preço até depois da aceitação.", "retained", 0.4),
     ("The policy demands a guarantee for the full 5 years.", "warranty", 5 * YEAR),
-    ("De opdrachtgever aanvaardt ten hoogste 20 minuten verloren rekenwerk.", "checkpoint interval", 1200.0),
+    ("De opdrachtgever aanvaardt ten hoogste 20 minuten verloren rekenwerk.", "lost work", 1200.0),
     ("The biggest bundle runs to 48,000 tokens and nothing may be left out.", "prompt", 48000.0),
     ("Every question is answered 16 times by the model.", "samples", 16.0),
     # a time of one unit, and a kept time
-    ("At no time may more than one hour of training be lost.", "checkpoint interval", 3600.0),
+    ("At no time may more than one hour of training be lost.", "lost work", 3600.0),
     ("All checkpoints of the last seven days must remain readable.", "kept time", WEEK),
     # 25 TB a day for 30 days, in two sentences
     ("Rohdaten müssen 30 Tage liegen bleiben. Pro Tag fallen 25 TB an.", "retention", 750 * TERA),
@@ -84,8 +87,8 @@ DEMANDS = [
     ("Zwischen zwei Token dürfen höchstens 30 ms liegen.", "token gap", 0.03),
     ("No cabinet may draw more than 36 kW.", "rack power", 36 * KILO),
     ("Nella sala e nei locali del piano non si superano 80 kW di potenza.", "power", 80 * KILO),
-    ("Es darf nie mehr als eine halbe Stunde Rechenarbeit verloren gehen.", "checkpoint interval", 1800.0),
-    ("The insurer pays only where a state not older than 90 minutes is there.", "checkpoint interval", 5400.0),
+    ("Es darf nie mehr als eine halbe Stunde Rechenarbeit verloren gehen.", "lost work", 1800.0),
+    ("The insurer pays only where a state not older than 90 minutes is there.", "lost work", 5400.0),
     ("La convention promet le premier mot en une seconde et demie.", "first token", 1.5),
     ("Les sauvegardes des dix derniers jours doivent rester lisibles.", "kept time", 10 * WEEK / 7),
     ("The contract demands at least 3,000 output tokens per second.", "token rate", 3000.0),
@@ -128,16 +131,17 @@ def test_a_figure_of_something_else_is_no_demand(text: str) -> None:
 
 
 def test_the_tables_name_only_what_exists() -> None:
-    meanings = {each for each, _ in (*WORDS, *SUBJECT_WORDS)}
-    for subject in SUBJECTS:
+    meanings = {each for each, _ in (*WORDS, *SUBJECT_WORDS, *QUANTITY_WORDS)}
+    for subject in (*SUBJECTS, *QUANTITY_SUBJECTS):
         needed = {each for one in f"{subject.about} {subject.facts}".split() for each in one.split("+")}
         assert needed | {each.lstrip("!") for each in subject.unless.split()} <= meanings, subject.name
         assert subject.measures in MEASURES, subject.name
     assert set(PLACES) == {each.name for each in SUBJECTS} - {"load", "heat"}
+    assert set(QUANTITIES) == {*OF_KEYS, *(each.name for each in QUANTITY_SUBJECTS)}
 
 
 def test_a_word_is_in_one_row_of_a_meaning_and_language() -> None:
-    for meaning, words in (*WORDS, *SUBJECT_WORDS):
+    for meaning, words in (*WORDS, *SUBJECT_WORDS, *QUANTITY_WORDS):
         assert len(words.split()) == len(set(words.split())), meaning
 
 

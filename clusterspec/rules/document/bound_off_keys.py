@@ -16,6 +16,19 @@ The sentence may state the figure, or a share of a count, an amount of each of a
 - the nodes and the power of a rack, the PUE, the distance between leaf and spine, the capacity and the rates of the storage
   system, and the memory of a host.
 
+A demand is also compared with what follows from the keys:
+
+- the heat to the liquid and to the air, the power without work, of a row, and with the cooling, and the energy, its price and
+  the carbon of a year or of the term;
+- the passes over the data, the steps, the computation and the time of the run, and the work that a failure costs, where a
+  checkpoint counts once it is written;
+- the times to read a checkpoint, to start an engine and to send it new weights, and the time of the acceptance tests;
+- the accelerators, nodes, spare nodes and memory of the machine, and the money that is paid before delivery or acceptance;
+- the places for requests and the coolant units that are left when one node, engine or unit is out;
+- the longest request in words or pages, the servers of each of several groups, and the commitment for which a price is offered.
+
+A condition is a demand where the text says what follows: `the permit ends if the machine uses more than 2 GWh a year`.
+
 Also a release of a software, a branch of the driver and two feeds of a rack that the text fixes and a key contradicts, and
 data that the storage system cannot write within the daily hours of the text.
 
@@ -89,6 +102,31 @@ workload:
 layout: {framework: vllm, tp: 8}
 ```
 
+```yaml workload.tokens
+clusterspec: 1
+description: The publishers agree that no text is shown to the model more than three times, otherwise the licence ends.
+cluster: {platform: dgx-h100, nodes: 8}
+workload: {kind: train, model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, tokens: 500B, dataset_tokens: 120B}
+layout: {framework: megatron-core, tp: 2, pp: 1, dp: 32, sharding: zero1, micro_batch: 1}
+```
+
+```yaml cluster.power.liquid_share
+clusterspec: 1
+description: The grant lapses if the district heating receives less than 70 kW.
+cluster: {platform: hgx-b200, nodes: 6, power: {node: 13 kW, cooling: liquid, liquid_share: 0.8}}
+```
+
+```yaml workload.serving.max_sequences
+clusterspec: 1
+description: One node is patched every day at noon. The contract says that no call may wait while that happens.
+cluster: {platform: dgx-h200, nodes: 4}
+workload:
+  kind: serve
+  model: llama-3.3-70b
+  serving: {input_tokens: 3000, output_tokens: 350, concurrency: 100, load: closed, max_sequences: 30}
+layout: {framework: vllm, tp: 8, dp: 4}
+```
+
 ## Silent
 
 ```yaml
@@ -98,9 +136,17 @@ cluster: {platform: dgx-h100, nodes: 8}
 procurement: {currency: EUR, as_of: 2026-11-01, warranty: 3 years, payment: {order: 0.2, acceptance: 0.8}}
 ```
 
+```yaml
+clusterspec: 1
+description: The grant lapses if the district heating receives less than 60 kW. No text is shown to the model more than five times.
+cluster: {platform: hgx-b200, nodes: 6, power: {node: 13 kW, cooling: liquid, liquid_share: 0.8}}
+workload: {kind: train, model: llama-3.1-8b, sequence_length: 8192, global_batch: 48, tokens: 500B, dataset_tokens: 120B}
+```
+
 ## Sources
 
 - Comparison of the text with the keys.
+- Formulas of the quantities: docs/formulas.md
 """
 
 from __future__ import annotations
@@ -108,7 +154,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
+from clusterspec.rules.parts import PlannedDesign
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import Spec
 
@@ -118,8 +166,13 @@ OWNED = frozenset({"power", "prompt", "answer"})
 """Subjects whose demands other rules compare with the design."""
 
 
-def check(statements: str | None, spec: Spec) -> Iterator[Problem]:
+def check(
+    statements: str | None, remarks: str, spec: Spec, planned: PlannedDesign | None, counts: FabricCount
+) -> Iterator[Problem]:
+    if not remarks:
+        return
     if not statements or spec.pools or spec.jobs:
+        yield from _problems_of_job(remarks, spec, planned, counts)
         return
     text = statements[:MOST_CHARACTERS]
     if _states_settings(spec):
@@ -134,6 +187,31 @@ def check(statements: str | None, spec: Spec) -> Iterator[Problem]:
     for broken in broken_demands(text, spec, _owned_subjects(spec)):
         message = f"according to the text, {broken.what} {broken.bound} `{broken.demand.words}`, but `{broken.place.key}` is {broken.written}"
         yield RULE.problem(broken.place.key, message, HELP)
+    if planned is not None:
+        from clusterspec.rules.knowledge.demand_checks import other_broken_demands
+        from clusterspec.rules.knowledge.demand_parts import Parts
+        from clusterspec.rules.knowledge.demand_quantities import broken_quantities
+
+        parts = Parts(spec, planned, counts, text)
+        for each in broken_quantities(text, parts):
+            yield RULE.problem(
+                each.quantity.key, each.message, "change the design, or the text if the demand has changed"
+            )
+        for other in other_broken_demands(text, parts):
+            yield RULE.problem(other.key, other.message, other.help)
+
+
+def _problems_of_job(remarks: str, spec: Spec, planned: PlannedDesign | None, counts: FabricCount) -> Iterator[Problem]:
+    """The problem of new weights that a job of a fleet sends over a link between pools: no other job of the text sends any."""
+    if planned is None or spec.workload is None or spec.workload.rl is None:
+        return
+    from clusterspec.rules.knowledge.demand_parts import Parts
+    from clusterspec.rules.knowledge.demand_quantities import broken_quantities
+
+    for each in broken_quantities(
+        remarks[:MOST_CHARACTERS], Parts(spec, planned, counts), frozenset({"weight transfer"})
+    ):
+        yield RULE.problem(each.quantity.key, each.message, "share less of the link, or send fewer bytes")
 
 
 def _owned_subjects(spec: Spec) -> frozenset[str]:

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
 
 from clusterspec.quantity import DAY, HOUR
-from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demand_energies import (
+    CARBON,
+    FLOPS,
+    YEARLY_CARBON,
+    YEARLY_ENERGY,
+    YEARLY_MONEY,
+    DemandFigure,
+    energy_figures,
+    flop_figures,
+)
 from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
 from clusterspec.rules.knowledge.written_numbers import large_number_in_text, number_in_text
@@ -23,10 +32,22 @@ _TIME: Powers = frozenset({("s", 1)})
 _KEPT_SIZE: Powers = frozenset({("B", 1), ("kept", 1)})
 _FLOW: Powers = frozenset({("B", 1), ("s", -1)})
 _LENGTH: Powers = frozenset({("m", 1)})
+_NODES: Powers = frozenset({("node", 1)})
+_ACCELERATORS: Powers = frozenset({("accelerator", 1)})
 _COUNTED = frozenset(NOUNS.values()) - {"token", "failure"}
 MEASURES = {
     "watts": {frozenset({("W", 1)})},
     "watts of a rack": {frozenset({("W", 1)}), frozenset({("W", 1), ("rack", -1)})},
+    "watts of a row": {frozenset({("W", 1)}), frozenset({("W", 1), ("row", -1)})},
+    "energy of a year": {YEARLY_ENERGY},
+    "carbon of a year": {YEARLY_CARBON},
+    "carbon": {CARBON},
+    "steps": {frozenset({("step", 1)})},
+    "flop rate": {frozenset({("flop", 1), ("s", -1)})},
+    "money": {frozenset({("money", 1)})},
+    "flops": {FLOPS},
+    "money of a year": {YEARLY_MONEY},
+    "nodes or none": {_NOTHING, _NODES},
     "size": {_SIZE},
     "kept size": {_KEPT_SIZE},
     "size of a node": {_SIZE, frozenset({("B", 1), ("node", -1)})},
@@ -132,7 +153,10 @@ _OF_THEM = pattern(
     r"(?i)^ (?:of (?:them|these|those)|von ihnen|davon|d'entre (?:eux|elles)|de ell[oa]s|di loro|ervan|van hen|del[ea]s)\b"
 )
 _EACH = r"(?:each|every|apiece|per|je|jeweils|pro|jede\w{0,2}|chacune?|chaque|par|cada(?: un[oa])?|por|ciascun\w?|ogni|elk\w?|ieder\w?)"
-_EACH_AHEAD, _EACH_BEHIND = pattern(rf"(?i)\b{_EACH} (?:\w+ )?$"), pattern(rf"(?i)^,? (?:\w+ )?{_EACH}\b")
+_EACH_AHEAD = pattern(rf"(?i)\b{_EACH} (?:\w+ )?$")
+_EACH_BEHIND = pattern(
+    rf"(?i)^,? (?:\w+ )?{_EACH}\b(?! (?:counted|counting|seen|read|shown|used|gezählt|gelesen|compté|lu|contad[oa]|contat[oa])\b)"
+)
 _EACH_OF_THEM = pattern(
     r"(?i)\b(?:(?:each|every one) of (?:them|these|those|whom)|(?:and|und) (?:each|jede\w{0,2})|each (?:one )?(?:sends?|asks?|makes?|puts?)|jede\w{0,2} von ihnen|von denen jede\w{0,2}|chacune?|cada un[oa](?: de ell[oa]s)?|ognun[oa]|ciascun[oa]|ieder van hen|elk van hen|cada uma?(?: del[ea]s)?)\b"
 )
@@ -149,17 +173,6 @@ _WITHIN = pattern(
 KEPT = pattern(
     r"(?i)\b(?:kept|keep\w*|retain\w*|retention|stor\w+|stay\w*|hold\w*|held|aufbewahr\w*|gehalten|vorgehalten|bleib\w*|conserv\w*|gard\w*|guard\w*|mant\w*|bewa\w*)\b"
 )
-
-
-class DemandFigure(NamedTuple):
-    """A figure in SI with the powers of its units and nouns, its place in the sentence, and its words."""
-
-    value: float
-    powers: Powers
-    start: int
-    end: int
-    words: str
-    is_computed: bool = False
 
 
 def demand_figures(sentence: str) -> list[DemandFigure]:
@@ -197,10 +210,13 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
         DemandFigure(number_in_text(match[1]), _LENGTH, match.start(), match.end(), match[0])
         for match in islice(_METERS.finditer(sentence), MOST_FIGURES)
     ]
+    written += energy_figures(sentence)
+    written += flop_figures(sentence)
     if len(written) > MOST_FIGURES:
         return []
-    taken = {each.start for each in written if each.powers == _LENGTH}
-    written = [each for each in written if each.powers == _LENGTH or each.start not in taken]
+    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON}
+    taken = {each.start for each in written if each.powers in named}
+    written = [each for each in written if each.powers in named or each.start not in taken]
     parts = [*_parts_in(sentence)]
     return [*written, *parts, *_computed_figures(sentence, [*written, *parts])]
 
@@ -289,7 +305,14 @@ def _amount_of(sentence: str, one: DemandFigure, other: DemandFigure, between: s
             return one.value * other.value, other.powers, f"{one.words} of {other.words}"
     if one.powers in MEASURES["count"] and one.value > 1 and one.start < other.start:
         product = product_of(one.powers, other.powers)
-        plain = other.powers in (_SIZE, *MEASURES["tokens"], *MEASURES["watts"], *MEASURES["requests/s"])
+        plain = other.powers in (
+            _SIZE,
+            *MEASURES["tokens"],
+            *MEASURES["watts"],
+            *MEASURES["requests/s"],
+            _NODES,
+            _ACCELERATORS,
+        )
         if product in (_SIZE,) and product != other.powers:
             return one.value * other.value, product, f"{one.words} x {other.words}"
         if plain and _is_of_each(sentence, one, other, between):

@@ -24,11 +24,19 @@ _EACH_OF_THEM = pattern(
 
 def plain_sentences(text: str) -> Iterator[str]:
     """The first sentences of a text, with digits for numbers as words and a sign for percents."""
-    text = " ".join(text.split()).replace("ten hoogste", "hoogstens").replace("ten minste", "minstens")
+    text = (
+        _DAY_OF_MONTH.sub(r"\1 ", " ".join(text.split()))
+        .replace("ten hoogste", "hoogstens")
+        .replace("ten minste", "minstens")
+    )
     plain = _with_ones(with_numerals(with_digits(with_percent_signs(text))))
     return islice(sentences_of(plain), MOST_SENTENCES)
 
 
+_DAY_OF_MONTH = pattern(
+    r"(?i)\b(\d{1,2})\. (?=(?:januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)\b)"
+)
+"""The day of a German date, whose point ends no sentence."""
 _ARTICLES = word_set("a an one ein eine einem einen einer un une una uno één een um uma d'un d'une")
 _LIMITS = word_set(
     "than most within inside under to höchstens maximal binnen innerhalb von als plus d' maximum dans de máximo massimo di entro dan "
@@ -58,7 +66,8 @@ def _with_ones(text: str) -> str:
             pieces[at] = f"{'d’' if word.startswith('d') else ''}1"
         if words[at + 1] in _BETWEEN and at + 2 < len(words) and word.isdigit() and words[at + 2] in TIME_WORDS:
             pieces[at], pieces[at + 1] = pieces[at + 1], pieces[at]
-    found = " ".join(pieces)
+    found = _QUARTER_HOUR.sub("15 minutes", " ".join(pieces))
+    found = _TIMES.sub(lambda each: f"{_TIMES_OF[each[0].lower()]} times", found)
     if _HALF.search(text) is None:
         return found
     return _ONE_AND_A_HALF.sub(
@@ -66,6 +75,23 @@ def _with_ones(text: str) -> str:
     )
 
 
+_TIMES_OF = {
+    "twice": 2,
+    "thrice": 3,
+    "zweimal": 2,
+    "dreimal": 3,
+    "viermal": 4,
+    "fünfmal": 5,
+    "tweemaal": 2,
+    "driemaal": 3,
+    "dwukrotnie": 2,
+}
+_TIMES_OF |= {"trzykrotnie": 3, "czterokrotnie": 4}
+_TIMES = pattern(rf"(?i)\b(?:{'|'.join(_TIMES_OF)})\b")
+"""Words for a number of times."""
+_QUARTER_HOUR = pattern(
+    r"(?i)\b(?:(?:a|one|1) quarter of an hour|(?:eine[rn]? |1 )?viertelstunde|(?:un |1 )?quart d['’]heure|(?:un |1 )?cuarto de hora|(?:un |1 )?quarto d['’]ora|(?:een |1 )?kwartier|(?:um |1 )?quarto de hora|kwadrans\w*)\b"
+)
 _HALF = pattern(r"(?i)half|halb|demi|medi[ao]\b|mezz|mei[ao]\b|anderthalb|anderhal")
 _ONE_AND_A_HALF = pattern(
     r"(?i)\b(?:(?:one|1) and a half|anderthalb|anderhalve|anderhalf) (?P<unit>[^\W\d]+)|\b(?:une?|una?|uno|uma?|1) (?P<behind>[^\W\d]+) (?:et demie?|y medi[ao]|e mezz[ao]|e mei[ao])\b"

@@ -6,7 +6,10 @@ from math import inf
 
 from clusterspec.records import NamedTuple
 
-ABOVE, BELOW, OTHER, SAID = "above", "below", "other", "said"
+ABOVE, BELOW, OTHER, SAID, CAPPED, FLOORED = "above", "below", "other", "said", "capped", "floored"
+"""Values that break a demand: those above it, below it, any other; as its words say; above or below it unless its words say the
+other.
+"""
 
 
 class Subject(NamedTuple):
@@ -48,11 +51,11 @@ SUBJECTS = (
         "watts",
         ABOVE,
         _bound("site", "supply"),
-        "cooling backup rowof each total psu leftover pdu !pdu !alone !rack",
+        "cooling backup rowof each total psu leftover pdu unworked inclcooling !inclcooling !pdu !alone !rack",
         2e3,
         160,
     ),
-    Subject("load", "watts", OTHER, "draw", "maydraw"),
+    Subject("load", "watts", OTHER, "draw", "maydraw unworked !unworked towater toair district inclcooling"),
     Subject(
         "store",
         "size",
@@ -126,6 +129,7 @@ SUBJECTS = (
         "partofrun firstword delivery idle default peak",
         86400.0,
         80,
+        facts="slot+lasts",
     ),
     Subject(
         "tokens",
@@ -162,7 +166,7 @@ SUBJECTS = (
         "checkpoint interval",
         "time",
         ABOVE,
-        "checkpoint " + _bound("lostwork", by=("most", "gives", "least", "must")),
+        "checkpoint",
         "savenot keeps delivery mean !notice",
         0.0,
         60,
@@ -202,7 +206,7 @@ SUBJECTS = (
         "repair time",
         "time",
         ABOVE,
-        _bound("repair+nodeend", by=_STRICT),
+        _bound("repair+nodeend", "repair+partword", "repair+devicemem", by=_STRICT),
         "response checkpoint restart delivery warranty",
         3600.0,
         120,
@@ -313,7 +317,7 @@ SUBJECTS = (
         "watts",
         ABOVE,
         _bound("cooling+site", "cooling+supply", "cooling", by=("most", "must", "duty", "gives", "permits")),
-        "each backup rack leftover rowof draw tariff money",
+        "each backup rack leftover rowof draw tariff money towater toair district floor lower",
         2e3,
         60,
     ),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demand_figures import MEASURES, DemandFigure, demand_figures
+from clusterspec.rules.knowledge.demand_energies import DemandFigure
+from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
 from clusterspec.rules.knowledge.demand_places import PLACES, Place, stated_values, value_of_key, written_value
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER
@@ -64,7 +65,7 @@ def broken_demands(text: str, spec: Spec, others: frozenset[str] = frozenset()) 
     }
     demands: dict[str, list[Demand]] = {}
     for each in demands_in(text) if own else ():
-        if each.subject.name in own and not _is_of_nodes(each, spec):
+        if each.subject.name in own and not is_of_nodes(each, spec):
             demands.setdefault(each.subject.name, []).append(each)
     for name, stated in demands.items():
         place, values = own[name]
@@ -104,13 +105,20 @@ def _is_broken(demand: Demand, value: float) -> bool:
     farthest = FARTHEST_COMPUTED if demand.subject.name in COMPUTED else FARTHEST
     if not 1 / farthest < ratio < farthest:
         return False
-    unit = _unit_of(demand)
-    if any(abs(each.value * factor / value - 1) < SAME for each in _like(demand) for factor in (1.0, unit)):
+    if has_value(demand, value, SAME):
         return False
     before, _, _ = demand.sentence.partition(demand.words)
     slack = ROUGH if _ABOUT.search(before) is not None else SLACK
     above, below = ratio > 1 + slack, ratio < 1 - slack
     return above if demand.hurts == ABOVE else below if demand.hurts == BELOW else above or below
+
+
+def has_value(demand: Demand, value: float, within: float) -> bool:
+    """Whether the sentence of a demand also states a value, up to a relative difference."""
+    unit = _unit_of(demand)
+    return bool(value) and any(
+        abs(each.value * factor / value - 1) < within for each in _like(demand) for factor in (1.0, unit)
+    )
 
 
 def _unit_of(demand: Demand) -> float:
@@ -130,7 +138,7 @@ def _like(demand: Demand) -> list[DemandFigure]:
     return [each for each in found if is_counted_by(sentence, each, mentions, demand.subject.counted)]
 
 
-def _is_of_nodes(demand: Demand, spec: Spec) -> bool:
+def is_of_nodes(demand: Demand, spec: Spec) -> bool:
     """Whether a power is that of some nodes of the design, which a rack or a site has to carry."""
     node = next(iter(numbers_within(value_of_key(spec, "cluster.power.node"))), 0.0)
     return "power" in demand.subject.name and is_multiple(demand.value, node)

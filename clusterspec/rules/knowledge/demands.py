@@ -7,9 +7,21 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demand_figures import MEASURES, DemandFigure, demand_figures
+from clusterspec.rules.knowledge.demand_energies import DemandFigure
+from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
+from clusterspec.rules.knowledge.demand_phrases import phrases_in
+from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
+from clusterspec.rules.knowledge.demand_quantity_words import WORDS as QUANTITY_WORDS
 from clusterspec.rules.knowledge.demand_sentences import joined_sentences, plain_sentences
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER, SAID, SUBJECTS, Subject
+from clusterspec.rules.knowledge.demand_subjects import (
+    ABOVE,
+    BELOW,
+    CAPPED,
+    OTHER,
+    SAID,
+    SUBJECTS,
+    Subject,
+)
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
@@ -24,6 +36,26 @@ _ONLY_IF = pattern(
     r"(?i)\b(?:only|nur|seulement|ne \w+ que|solo|sólo|só|alleen|slechts),? (?:if|wenn|falls|si|se|als)\b"
 )
 """A condition that is a demand: `pays only if`."""
+_CONSEQUENCE = pattern(
+    r"(?i)\b(?:ends|end|lapses?|void|forfeit\w*|terminat\w+|expires?|penalt\w+|fined?|repay|pays? back|is (?:lost|refused|withdrawn|cut)|pays? nothing|cuts|closes|shuts|switch(?:es)? off|zahlt (?:nicht|nichts)|sperrt|schaltet|ne paie|coupe|ferme|no paga|cierra|corta|non paga|chiude|stacca|betaalt niets|sluit|não paga|fecha|nie płaci|odcina|breach\w*|stops?|"
+    r"endet|erlischt|erlöschen|entfällt|entfallen|verfällt|verwirkt|vertragsstrafe\w*|bußgeld|zurückzahlen|gekündigt|kündig\w+|"
+    r"caduque|perdue?s?|résilié\w*|pénalité\w*|amende|rembours\w+|rompu\w*|caduca\w*|se pierde\w*|penaliza\w*|multa\w*|rescind\w+|resuelve|devolver|"
+    r"decade|decadono|si perde|penale|penali|risolto|restituire|vervalt|vervallen|boetes?|ontbonden|terugbetal\w+|perde-se|resolvido|wygasa|kara|traci|zwrot\w*)\b"
+)
+"""What follows if a demand is not met: a condition with it is a demand, `the permit ends if it draws more than`."""
+_CONSENT = pattern(
+    r"(?i)\b(?:consent\w*|agree[sd]?|accepts?|permits?|zustimm\w*|stimm(?:t|en) zu|erlaub\w*|akzeptier\w*|acceptent?|autorisent?|consienten?|aceptan?|acconsent\w*|accettano?|aanvaard\w*|stemt in|concordam?|aceitam?|zgadza\w*)\b[^.;]{0,120}\b(?:if|wenn|falls|sofern|si|se|als|indien|jeśli)\b"
+)
+"""A consent with its condition, which is a demand: `the estate consents if no book is seen twice`."""
+_CONDITION = pattern(r"(?i)\b(?:if|unless|when|wenn|falls|sofern|si|se|als|indien|jeśli|gdy)\b[^,;]{1,200}")
+_SHORT_OF = pattern(
+    r"(?i)\b(?:less than|fewer than|under|below|short of|weniger als|unter|moins de|menos de|meno di|sotto i|minder dan|onder|mniej niż|poniżej) (?:the |les |los |i )?$"
+)
+"""Words of such a condition that make its figure a lower limit."""
+_BEYOND = pattern(
+    r"(?i)\b(?:more than|above|over|beyond|exceeds|mehr als|über|plus de|más de|più di|meer dan|mais de|więcej niż|powyżej) (?:the |les |los |i )?$"
+)
+"""Words of such a condition that make its figure an upper limit."""
 _JOINED = pattern(r"(?i)\b(?:and|und|et|y|e|en)\b")
 _LESS = pattern(
     r"(?i)\b(?:less|without|excluding|net of|minus|not counting|hors|sans|moins|déduction faite d\w*|ohne|abzüglich|nach abzug|sin|menos|descontad\w+|aparte de|senza|meno|zonder|na aftrek van|sem|exceto)\b[^.;:()]{0,40}$"
@@ -46,9 +78,14 @@ _BEHIND = 20
 """Characters from a number to the words that it counts."""
 _NEXT = 8
 """Characters between a figure and the words that make it a lower limit."""
+_FAR = 50
+"""Characters by which a time is farther from the words of a subject than the one that is meant."""
 _CLAUSE = 25
 """Characters that a clause between a figure and a word counts as."""
 _LEXICON: list[Lexicon] = []
+ALL_SUBJECTS = (*SUBJECTS, *QUANTITY_SUBJECTS)
+_FLOORS, _UPPERS = frozenset({"floor", "lower"}), frozenset({*_CEILINGS, "upper"})
+"""Meanings next to a figure that make it a lower limit, and an upper one."""
 
 
 class Demand(NamedTuple):
@@ -68,7 +105,7 @@ class Demand(NamedTuple):
 def lexicon() -> Lexicon:
     """The words of demands and of their subjects."""
     if not _LEXICON:
-        _LEXICON.append(Lexicon((*WORDS, *SUBJECT_WORDS)))
+        _LEXICON.append(Lexicon((*WORDS, *SUBJECT_WORDS, *QUANTITY_WORDS)))
     return _LEXICON[0]
 
 
@@ -87,6 +124,7 @@ def demands_in(text: str) -> Iterator[Demand]:
 def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     """The demands of a sentence."""
     found = lexicon().mentions(sentence)
+    found += phrases_in(sentence)
     found += [each._replace(meaning="most") for each in found if each.meaning in _CEILINGS]
     mentions = [each for each in found if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
@@ -113,7 +151,7 @@ def _sets_of(names: str) -> Sequence[frozenset[str]]:
 def _sets_by_meaning() -> dict[str, list[tuple[frozenset[str], int]]]:
     """The sets of meanings that name subjects, with the index of each, by the first meaning of the set."""
     found: dict[str, list[tuple[frozenset[str], int]]] = {}
-    for index, subject in enumerate(SUBJECTS):
+    for index, subject in enumerate(ALL_SUBJECTS):
         for each in f"{subject.about} {subject.facts}".split():
             found.setdefault(each.partition("+")[0], []).append((frozenset(each.split("+")), index))
     return found
@@ -123,7 +161,7 @@ def _subjects_named(meanings: Set[str]) -> list[Subject]:
     """The subjects that some meanings name, in the order of their table."""
     sets = _sets_by_meaning()
     found = {index for each in meanings for names, index in sets.get(each, ()) if names <= meanings}
-    return [SUBJECTS[index] for index in sorted(found)]
+    return [ALL_SUBJECTS[index] for index in sorted(found)]
 
 
 def _contain_set(sets: str, meanings: Set[str]) -> bool:
@@ -162,7 +200,7 @@ def _parts_of(sentence: str) -> Iterator[tuple[int, int, bool]]:
 
 def _is_left_out(sentence: str, mention: Mention) -> bool:
     """Whether a figure is net of the cooling that a word names: `less pumps and cooling`, `refroidissement non compris`."""
-    return mention.meaning in {"cooling", "servicenot"} and (
+    return mention.meaning in {"cooling", "servicenot", "inclcooling"} and (
         _LESS.search(sentence[: mention.start]) is not None or _LEFT_OUT.match(sentence[mention.end :]) is not None
     )
 
@@ -173,9 +211,11 @@ def _is_part(one: Demand, other: Demand) -> bool:
 
 
 def _is_nearer(one: Demand, other: Demand) -> bool:
-    """Whether a figure is nearer to the words of the same subject than another one; of times, each may be meant."""
-    if one.subject is not other.subject or one.subject.measures == "time":
+    """Whether a figure is nearer to the words of the same subject than another one; of times that are about as near, each may be meant."""
+    if one.subject is not other.subject:
         return False
+    if one.subject.measures == "time":
+        return other.nearness - one.nearness > _FAR
     return (other.is_named, -other.nearness) < (one.is_named, -one.nearness)
 
 
@@ -188,7 +228,11 @@ def _demand_of(
         f"!{each.meaning}" for each in mentions if each.start < figure.end
     }
     if _is_of_another(sentence, figure, (start, end), mentions) or (
-        _supposes(sentence, clause) and "fails" not in inside and _ONLY_IF.search(sentence) is None
+        _supposes(sentence, clause)
+        and "fails" not in inside
+        and _ONLY_IF.search(sentence) is None
+        and not _has_consequence(sentence)
+        and _CONSENT.search(sentence) is None
     ):
         return None
     found = [
@@ -200,7 +244,7 @@ def _demand_of(
         and (not each.counted or is_counted_by(sentence, figure, mentions, each.counted))
     ]
     if figure.is_computed:
-        inside -= {"each", "mean"}
+        inside -= {"each"} if _is_mean_count(figure, mentions) else {"each", "mean"}
     found = sorted(
         (each for each in found if inside.isdisjoint(each[1].unless.split())),
         key=lambda each: (each[0], -_size(each[1])),
@@ -217,6 +261,25 @@ def _demand_of(
     return Demand(
         subject, figure.value, figure.words, sentence, distance, bool(figure.powers or subject.counted), hurts
     )
+
+
+def _has_consequence(sentence: str) -> bool:
+    """Whether a sentence says, outside its condition, what follows if a demand is not met.
+
+    >>> _has_consequence("The permit ends if it draws more than 60 kW"), _has_consequence("20 days if a tenth is lost")
+    (True, False)
+    """
+    return _CONSEQUENCE.search(_CONDITION.sub(" ", sentence)) is not None
+
+
+def _is_in_condition(sentence: str, figure: DemandFigure) -> bool:
+    """Whether a figure stands in a condition of its sentence."""
+    return any(each.start() <= figure.start < each.end() for each in islice(_CONDITION.finditer(sentence), MOST_PARTS))
+
+
+def _is_mean_count(figure: DemandFigure, mentions: Sequence[Mention]) -> bool:
+    """Whether the count of a computed figure is a mean, by the words right before it: `the average file has 900 words`."""
+    return any(each.meaning == "mean" and 0 <= figure.start - each.end < _BEHIND for each in mentions)
 
 
 def _supposes(sentence: str, clause: str) -> bool:
@@ -249,6 +312,8 @@ def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], s
         any(each.meaning in meanings and _gap(sentence, figure, each) < _NEXT for each in mentions)
         for meanings in ({"floor"}, _CEILINGS)
     )
+    if subject in QUANTITY_SUBJECTS:
+        return _hurt_of_quantity(sentence, figure, mentions, subject)
     if subject.hurts == ABOVE and is_floor:
         return ""
     if subject.hurts == SAID:
@@ -256,6 +321,27 @@ def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], s
     if not _contain_set(subject.about, {each.meaning for each in mentions}):
         return "" if is_floor or is_ceiling else OTHER if subject.hurts == BELOW else subject.hurts
     return subject.hurts
+
+
+def _hurt_of_quantity(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], subject: Subject) -> str:
+    """Which values of a quantity of the design break a figure; empty where its words bind the other way."""
+    is_floor, is_ceiling = (
+        any(each.meaning in meanings and _gap(sentence, figure, each) < _NEXT for each in mentions)
+        for meanings in (_FLOORS, _UPPERS)
+    )
+    if _has_consequence(sentence) and _is_in_condition(sentence, figure):
+        ahead = sentence[: figure.start]
+        if _SHORT_OF.search(ahead) is not None:
+            is_floor, is_ceiling = not is_floor, False
+        elif _BEYOND.search(ahead) is not None:
+            is_floor, is_ceiling = False, True
+    if subject.hurts == ABOVE:
+        return "" if is_floor else ABOVE
+    if subject.hurts == SAID:
+        return BELOW if is_floor or figure.is_computed else ABOVE if is_ceiling else ""
+    if subject.hurts == CAPPED:
+        return BELOW if is_floor else ABOVE
+    return ABOVE if is_ceiling else BELOW
 
 
 def _distance(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], row: Subject) -> int:
@@ -279,7 +365,9 @@ def _gap(sentence: str, figure: DemandFigure, mention: Mention) -> int:
     return last - first + _CLAUSE * (ends + joined)
 
 
-_COUNTABLE = frozenset({"engineword", "nodeend", "rack", "devicemem", "nicword", "checkpoint", "sample", "question"})
+_COUNTABLE = frozenset(
+    {"engineword", "nodeend", "rack", "devicemem", "nicword", "checkpoint", "sample", "question", "password"}
+)
 """Meanings of what numbers count."""
 
 

@@ -47,6 +47,7 @@ ENDS = pattern(
     r"\b(?:laps\w+|tot en met|expir\w*|closes (?:on|at)|schließt am|se clôt|se cierra|si chiude|sluit op|runs? out|ends?|ending|until|till|valid|latest|no later than|forfeit\w*|deadline|spätestens|bis|verfäll\w*|verfall\w*|"
     r"endet|läuft|gültig|jusqu'\w+|au plus tard|caduc\w+|venc\w+|hasta|a más tardar|válid\w+|até|scad\w+|entro|fino al|verloopt|vervalt|uiterlijk|"
     r"geldig|tot|förfaller|senast|giltig\w*|utløper|udløber|senest|gyldig\w*|wygasa\w*|do dnia|ważn\w+|konč\w+|skonč\w+|"
+    r"(?:lost|void|withdrawn|perdue?s?|verloren|entfällt|erlischt|pierden?|perde|persi|vervalt|przepada) (?:if|unless|si|wenn|falls|sofern|se|als|tenzij|jeśli)|"
     r"if (?:[a-z-]{1,16} ){1,6}by|returned|handed back|goes back|given back|removed|decommissioned|retired|switched off)\b|失効|期限|まで|까지|截止|有效"
 )
 """Pattern of words for an end: something lapses or is withdrawn on the date."""

@@ -92,6 +92,8 @@ from clusterspec.standard import pattern, sum_of
 from clusterspec.units import display
 
 RULE = Rule.of(__name__, "warning", "likely")
+HEAT = frozenset({"heat", "heat to air"})
+"""Subjects of demands on the heat that a room takes."""
 ADDITION = 0.5
 """Share of the heat up to which quoted coolers count as an addition to existing ones."""
 _COOLERS = (
@@ -179,7 +181,7 @@ def check(
             (
                 each.value
                 for each in demands_in(remarks[:MOST_CHARACTERS])
-                if each.subject.name == "heat" and _BUYER.search(each.sentence) is None
+                if each.subject.name in HEAT and _BUYER.search(each.sentence) is None
             ),
             default=0.0,
         )

@@ -6,6 +6,8 @@
   quote: an error. Amounts that the sentence calls net are compared with the quote without tax;
 - a tax that the buyer owes under the reverse charge and may not deduct, with which the quote exceeds `budget`: an
   error;
+- a grant of a share of eligible costs, up to its cap, with own funds that pay less than the quote together: an error. Without
+  tax in the eligible costs, the quote counts without tax too, unless the buyer cannot deduct it;
 - a grant or budget that excludes support, maintenance or operation, according to the description, and a quote with a
   line for it, where no text names another budget: a warning.
 
@@ -41,12 +43,24 @@ description: The only grant pays for investment; maintenance and operation are n
 procurement: {currency: EUR, quote: [{part: "HGX server", quantity: 8, price: 2400000}, {part: "Support, 4 years", quantity: 1, price: 186000}]}
 ```
 
+```yaml procurement.budget
+clusterspec: 1
+description: The fund pays 70 % of eligible costs, at most EUR 9,000,000; VAT is not eligible, and we cannot deduct it. Own funds of EUR 6,000,000 are voted.
+procurement: {currency: EUR, tax: 0.23, budget: 15000000, quoted_total: 14760000, quote: [{part: "HGX server", quantity: 8, price: 12000000}]}
+```
+
 ## Silent
 
 ```yaml
 clusterspec: 1
 description: Call-off from the framework (maximum EUR 18,000,000 net for all; EUR 1,640,000 of it called off). Maintenance is not eligible and paid by the institute.
 procurement: {currency: EUR, tax: 0.19, quoted_total: 19168453, quote: [{part: "HGX server", quantity: 8, price: 15921944}, {part: "Support, 4 years", quantity: 1, price: 186000}]}
+```
+
+```yaml
+clusterspec: 1
+description: The fund pays 70 % of eligible costs, at most EUR 9,000,000; VAT is not eligible, and we cannot deduct it. Own funds of EUR 6,400,000 are voted.
+procurement: {currency: EUR, tax: 0.23, budget: 15000000, quoted_total: 14760000, quote: [{part: "HGX server", quantity: 8, price: 12000000}]}
 ```
 
 ## Sources
@@ -112,6 +126,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     if total is not None:
         yield from _framework_problem(procurement, total, text)
         yield from _reverse_charge_problem(procurement, total, text)
+        yield from _grant_problem(procurement, total, texts.remarks)
     excluded = [each for each in sentences if _EXCLUDED.search(each) is not None]
     if excluded and _OF_FUNDS.search(text) is not None and _PAID_ELSEWHERE.search(" ".join(excluded)) is None:
         for index, line in enumerate(procurement.quote):
@@ -121,6 +136,23 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
                 at = quote_path(index, "part")
                 yield RULE.problem(at, message, "say what pays for it", severity="warning")
                 return
+
+
+ROUNDED = 0.005
+"""Relative difference up to which funds and a price are equal."""
+
+
+def _grant_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
+    """The problem of a quote above what a grant, a share of eligible costs, and own funds pay together."""
+    from clusterspec.rules.knowledge.grant_funds import funds_for  # for quotes with a text alone
+
+    funds = funds_for(text, total, procurement.tax or 0.0)
+    if funds is None or funds.paid >= funds.price * (1 - ROUNDED):
+        return
+    missing = money_text(f"{funds.price - funds.paid:,.0f}", procurement.currency)
+    message = f"according to the text, {funds.how}: {missing} of the {money_text(f'{funds.price:,.0f}', procurement.currency)} of the quote are missing"
+    key = "procurement.budget" if procurement.budget is not None else "procurement.quote"
+    yield RULE.problem(key, message, "order less, or raise the own funds")
 
 
 def _framework_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:

@@ -13,6 +13,8 @@ or not the quantity; and if a price by the month or year is quoted for more or f
 with a quantity of 1 may be a lot, and are not compared; nor are parts that `quote-off-bill` counts. Support by the
 unit and year is a warning where it covers all units for fewer years than `support.term` has.
 
+Where the text demands a license for every installed part, used or not, the spare nodes count too.
+
 ## Why it matters
 
 A licence or a contract for each node in place of each accelerator covers an eighth of the machine. The rest is bought
@@ -71,6 +73,17 @@ procurement:
   quote:
     - {part: DGX H100 system, quantity: 32, unit_price: 310000}
     - {part: support per server per year, quantity: 32, unit_price: 10000}
+```
+
+```yaml procurement.quote[1].quantity
+clusterspec: 1
+description: The software contract counts every accelerator that is powered on, whether it works or waits.
+cluster: {platform: dgx-h100, nodes: 7, spare_nodes: 1}
+procurement:
+  currency: USD
+  quote:
+    - {part: "DGX H100", quantity: 8, unit_price: 280000}
+    - {part: "AI software, subscription per accelerator, 3 years", quantity: 56, unit_price: 9000}
 ```
 
 ## Silent
@@ -133,10 +146,10 @@ def _counts_other_units(offered: Offered) -> bool:
     return months or _OF_ANOTHER_UNIT.search(text) is not None
 
 
-def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Iterator[Problem]:
+def check(procurement: ProcurementSpec, design: Design, cluster: Cluster, remarks: str) -> Iterator[Problem]:
     if not procurement.quote:
         return
-    counts = units_of(design, cluster)
+    counts = _demanded_counts(units_of(design, cluster), cluster, remarks)
     for offered in offered_lines(procurement.quote, cluster):
         yield from _hours_problem(offered, procurement, cluster)
         yield from _capacity_problem(offered, procurement)
@@ -171,6 +184,17 @@ def check(procurement: ProcurementSpec, design: Design, cluster: Cluster) -> Ite
             yield RULE.problem(at, message, f"ask for {needed:,}, or what the line covers", severity=severity)
         elif quantity > SURPLUS * max(counts[unit]):
             yield RULE.problem(at, message, surplus_question(quantity - needed), severity="note")
+
+
+def _demanded_counts(counts: dict[str, set[int]], cluster: Cluster, text: str) -> dict[str, set[int]]:
+    """The numbers of units that a line may have: only those with spares where the text demands licenses for spares too."""
+    if not text or cluster.all_nodes == cluster.nodes:
+        return counts
+    from clusterspec.rules.knowledge.demand_licenses import licenses_spares  # for machines with spares alone
+
+    if not licenses_spares(text):
+        return counts
+    return {unit: {max(numbers)} if unit in {"node", "accelerator"} else numbers for unit, numbers in counts.items()}
 
 
 def _yearly_license_problem(

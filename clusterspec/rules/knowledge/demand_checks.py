@@ -1,0 +1,127 @@
+"""Demands of texts that are no single figure: a longest request in words, parts that are out, and the commitment of a price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clusterspec.quantity import YEAR
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demand_figures import demand_figures
+from clusterspec.rules.knowledge.demand_parts import Parts
+from clusterspec.rules.knowledge.demand_places import value_of_key
+from clusterspec.rules.knowledge.demand_sentences import plain_sentences
+from clusterspec.rules.knowledge.demands import lexicon
+from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, numbers_within
+from clusterspec.standard import pattern
+from clusterspec.units import display
+
+ROUNDED = 0.003
+"""Relative difference up to which a length keeps a demand."""
+LONGEST_COMMITMENT, SHORTEST_COMMITMENT = 7 * YEAR, 0.25 * YEAR
+_AMOUNT = pattern(NUMBER)
+_TIME = frozenset({("s", 1)})
+
+
+class BrokenDemand(NamedTuple):
+    """A demand that a design breaks: the key, what is wrong, and the remedy."""
+
+    key: str
+    message: str
+    help: str
+
+
+def other_broken_demands(text: str, parts: Parts) -> Iterator[BrokenDemand]:
+    """The demands of a text without a figure of their own that a design breaks."""
+    for found in (
+        _cut_request(text, parts),
+        _short_places(text, parts),
+        _short_coolant(text, parts),
+        _shorter_commitment(text, parts),
+    ):
+        if found is not None:
+            yield found
+
+
+def _cut_request(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of a longest request, in words or pages, above the longest prompt that a service takes."""
+    from clusterspec.rules.knowledge.demand_lengths import longest_request
+
+    key = next((each for each in _PROMPTS if value_of_key(parts.spec, each) is not None), "")
+    most = _number_of_key(parts, key) if key else 0.0
+    longest = longest_request(text) if most else None
+    if longest is None or longest.tokens <= most * (1 + ROUNDED):
+        return None
+    message = f"according to the text, the longest request is read whole: {longest.how} are {longest.tokens:,.0f} tokens, but `{key}` is {most:,.0f}"
+    return BrokenDemand(key, message, "accept longer prompts with a model of a larger context, or split the request")
+
+
+_PROMPTS = ("workload.serving.input_tokens.max", "workload.rl.input_tokens.max")
+
+
+def _short_places(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of a service that must hold all requests while a node or an engine is out, and has too few places then."""
+    from clusterspec.rules.knowledge.demand_losses import Engines, short_places
+
+    cluster, layout, work = parts.cluster, parts.layout, parts.work
+    sequences, concurrency = (
+        _number_of_key(parts, f"workload.serving.{each}") for each in ("max_sequences", "concurrency")
+    )
+    if cluster is None or layout is None or work is None or not sequences or layout.separate_engines:
+        return None
+    engines = Engines(layout.dp, cluster.ranks_per_node / layout.replica_ranks, int(sequences))
+    found = short_places(text, engines, concurrency)
+    if found is None:
+        return None
+    message = f"the text says `{found.words.strip()}`, which takes {found.asked:,.0f} places, but {found.how} are {found.left:,.0f}"
+    return BrokenDemand(
+        "workload.serving.max_sequences", message, "admit more sequences on each engine, or add an engine"
+    )
+
+
+def _short_coolant(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of coolant units of which the text wants the others to carry all heat when one is out."""
+    from clusterspec.cost.heat import cooling_units, loop_heat
+    from clusterspec.rules.knowledge.demand_losses import demands_whole_heat
+
+    units = cooling_units(parts.power)
+    if units is None or units.installed < 2 or parts.cluster is None or parts.power is None:
+        return None
+    sentence, heat = demands_whole_heat(text), loop_heat(parts.cluster, parts.counts.fabric, parts.power)
+    left = units.carried_watts(1)
+    if not sentence or heat is None or heat[0] <= left * (1 + ROUNDED):
+        return None
+    message = f"the text says `{sentence.strip()}`, but {units.installed - 1} of the {units.installed} units carry {display(left, 'W')} of {display(heat[0], 'W')}"
+    return BrokenDemand("cluster.power.cdus.redundancy", message, "add a unit, or larger ones")
+
+
+def _shorter_commitment(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of a price that the text offers for a longer commitment than the key states."""
+    buying = parts.spec.procurement
+    if buying is None or buying.commitment is None or not buying.prices:
+        return None
+    prices = {float(each) for each in buying.prices.values() if isinstance(each, int | float)}
+    for sentence in plain_sentences(text):
+        if "commit" not in lexicon().meanings(sentence) or words_of_another(sentence):
+            continue
+        times = {
+            each.value: each.words
+            for each in demand_figures(sentence)
+            if each.powers == _TIME and SHORTEST_COMMITMENT <= each.value <= LONGEST_COMMITMENT
+        }
+        named = [each for match in _AMOUNT.finditer(sentence) if (each := number_in_text(match[1])) in prices]
+        if len(times) == 1 and named:
+            ((needed, words),) = times.items()
+            if buying.commitment.value < needed * 0.97:
+                message = f"according to the text, the price of {named[0]:g} is for a commitment of `{words}`, but `procurement.commitment` is {buying.commitment.written}"
+                return BrokenDemand(
+                    "procurement.commitment",
+                    message,
+                    "commit for as long, or state the price of the shorter commitment",
+                )
+    return None
+
+
+def _number_of_key(parts: Parts, key: str) -> float:
+    """The first number of a key; 0 without one."""
+    return float(next(iter(numbers_within(value_of_key(parts.spec, key))), 0.0))

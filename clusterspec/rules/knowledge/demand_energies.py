@@ -1,0 +1,106 @@
+"""Energies, masses of carbon and operations of a sentence, as figures that may be demanded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from clusterspec.quantity import HOUR
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.text_dimensions import Powers
+from clusterspec.rules.knowledge.written_numbers import large_number_in_text, number_in_text
+from clusterspec.standard import pattern
+
+MOST = 12
+"""Figures of a sentence that are read."""
+FLOPS: Powers = frozenset({("flop", 1)})
+YEARLY_MONEY: Powers = frozenset({("money", 1), ("year", -1)})
+YEARLY_ENERGY: Powers = frozenset({("J", 1), ("year", -1)})
+YEARLY_CARBON: Powers = frozenset({("kg", 1), ("year", -1)})
+CARBON: Powers = frozenset({("kg", 1)})
+
+
+class DemandFigure(NamedTuple):
+    """A figure in SI with the powers of its units and nouns, its place in the sentence, and its words."""
+
+    value: float
+    powers: Powers
+    start: int
+    end: int
+    words: str
+    is_computed: bool = False
+
+
+_RESULT = pattern(r"[=≈×*]\s?$")
+"""The sign before a result or a factor."""
+_ENERGY = pattern(
+    r"(?<![\w.,])(\d{1,3}(?:[ .,'’\u202f]\d{3}){1,4}|\d{1,9}(?:[.,]\d{1,2})?) ?(?:(?P<energy>[kMGT])Wh\b|(?P<mass>kg|t|tonnes?|metric tons|tons?|Tonnen?|toneladas?|tonnellate|ton)\b(?P<carbon>(?: (?:of|de|d'|di|van))? ?(?:CO2|CO₂|carbon|carbone|carbono|carbonio)\b)?)"
+)
+"""Energies in kWh and larger units, and masses of carbon."""
+_YEARLY = pattern(
+    r"(?i)\b(?:(?:a|per|each|every|any|one) (?P<unit>year|month|day)|yearly|annual\w*|(?:im|pro|je|jedes) (?P<de>Jahr|Monat|Tag)|jährlich\w*|(?:par|l'|chaque) ?(?P<fr>an|année|mois|jour)|annuel\w*|(?:al|por|cada) (?P<es>año|mes|día)|anual\w*|(?:all'|l'|ogni |al )(?P<it>anno|mese|giorno)|annu\w+|(?:per|elk) (?P<nl>jaar|maand|dag)|jaarlijks\w*|(?:ao|por|cada) (?P<pt>ano|mês|dia)|(?:na |w )?(?P<pl>rok|rocznie|roczn\w+|miesięcznie))\b"
+)
+"""Words for an amount of each year, month or day."""
+_OF_FIGURE = pattern(r"\d ?[^\W\d]{1,4} $")
+"""A figure right before words for each year, to which these belong."""
+_IN_A_YEAR = {"month": 12.0, "monat": 12.0, "mois": 12.0, "mes": 12.0, "mese": 12.0, "maand": 12.0, "mês": 12.0}
+_IN_A_YEAR |= {"miesięcznie": 12.0} | dict.fromkeys(("day", "tag", "jour", "día", "giorno", "dag", "dia"), 365.25)
+_PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_NEAR = 48
+"""Characters between an energy and the words for each year."""
+
+
+def energy_figures(sentence: str) -> Iterator[DemandFigure]:
+    """The energies in joules and the masses of carbon in kg, of each year where a sentence says so.
+
+    >>> [(each.value, sorted(each.powers)) for each in energy_figures("at most 2 GWh a year and 1,500 t of CO2")]
+    [(7200000000000.0, [('J', 1), ('year', -1)]), (1500000.0, [('kg', 1)])]
+    """
+    for match in islice(_ENERGY.finditer(sentence), MOST):
+        if _RESULT.search(sentence, max(0, match.start() - 4), match.start()) is not None:
+            continue
+        near = _YEARLY.search(sentence, match.end(), match.end() + _NEAR) or _YEARLY.search(
+            sentence, max(0, match.start() - _NEAR), match.start()
+        )
+        if near is not None and near.end() <= match.start() and _OF_FIGURE.search(sentence[: near.start()]) is not None:
+            near = None
+        unit = next((each for each in near.groups() if each), "year").lower() if near is not None else ""
+        value, period = _whole_number(match[1]), _IN_A_YEAR.get(unit, 1.0)
+        if match["energy"] and near is not None:
+            joules = value * _PREFIXES[match["energy"]] * HOUR * period
+            yield DemandFigure(joules, YEARLY_ENERGY, match.start(), match.end(), match[0])
+        elif match["carbon"]:
+            mass = value * (1.0 if match["mass"] == "kg" else 1e3)
+            powers = CARBON if near is None else YEARLY_CARBON
+            yield DemandFigure(mass * period, powers, match.start(), match.end(), match[0])
+
+
+_POWER_OF_TEN = pattern(
+    r"(?i)(?<![\w.,])(?:(\d{1,3}(?:[.,]\d{1,3})?) ?(?:e|[x×*·] ?10 ?\^ ?)|10 ?\^ ?)\+?(\d{2}) (?:FLOPs?|(?:floating[- ]point )?operations|(?:gleitkomma-?|rechen)?operationen|opérations|operaciones|operazioni|bewerkingen|operações|operacji)\b(?! ?(?:/|per|pro|par|por) ?s)"
+)
+"""Operations as a power of ten."""
+
+
+def flop_figures(sentence: str) -> Iterator[DemandFigure]:
+    """The operations that a sentence states as a power of ten.
+
+    >>> [each.value for each in flop_figures("below 10^25 operations, 3e23 FLOP")]
+    [1e+25, 3e+23]
+    """
+    for match in islice(_POWER_OF_TEN.finditer(sentence), MOST):
+        if _RESULT.search(sentence, max(0, match.start() - 4), match.start()) is not None:
+            continue
+        value = float(f"{number_in_text(match[1] or '1'):g}e{match[2]}")
+        yield DemandFigure(value, FLOPS, match.start(), match.end(), match[0])
+
+
+def _whole_number(digits: str) -> float:
+    """The number of some digits, with a point or a comma between thousands: nobody states an energy with three decimals.
+
+    >>> _whole_number("1.500"), _whole_number("2,4"), _whole_number("420")
+    (1500.0, 2.4, 420.0)
+    """
+    return large_number_in_text(digits) if _THOUSANDS.fullmatch(digits) else number_in_text(digits)
+
+
+_THOUSANDS = pattern(r"\d{1,3}(?:[ .,'’\u202f]\d{3}){1,4}")

@@ -1,0 +1,172 @@
+"""Quantities of a design that the demands of texts bound, each from the cluster and cost models, and the demands that they break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.demand_power_values import (
+    carbon_of_term,
+    facility_watts,
+    heat_to_air,
+    heat_to_water,
+    idle_watts,
+    rack_watts,
+    row_watts,
+    yearly_carbon,
+    yearly_energy,
+    yearly_price_of_energy,
+)
+from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
+from clusterspec.rules.knowledge.demand_run_values import (
+    checkpoint_read,
+    cold_start,
+    flops_of_run,
+    lost_work,
+    passes_of_run,
+    steps_of_run,
+    time_of_acceptance,
+    time_of_run,
+    weight_transfer,
+)
+from clusterspec.rules.knowledge.demand_subjects import ABOVE
+from clusterspec.rules.knowledge.demand_totals import (
+    all_accelerators,
+    all_nodes,
+    device_memory,
+    paid_before_acceptance,
+    paid_before_delivery,
+    spare_share,
+)
+from clusterspec.rules.knowledge.demand_values import BOUNDS, SAME, has_value, is_of_nodes
+from clusterspec.rules.knowledge.demands import Demand, demands_in
+from clusterspec.units import display, percent
+
+OF_KEYS = frozenset({"run time", "rack power"})
+"""Subjects of a key that the design gives where the key is not stated."""
+NAMES = frozenset({*OF_KEYS, *(each.name for each in QUANTITY_SUBJECTS)})
+EXACT = 0.005
+"""Relative difference up to which a quantity keeps a demand: both are rounded."""
+FARTHEST = 20.0
+"""Ratio of a quantity to a demand from which the demand is probably of something else."""
+
+
+class Quantity(NamedTuple):
+    """A quantity of a design: the key that decides it, what it is, its unit in messages, and its value; None where it is not known."""
+
+    key: str
+    what: str
+    unit: str
+    of: Callable[[Parts], Value | None]
+    slack: float = EXACT
+
+
+class BrokenQuantity(NamedTuple):
+    """A demand that a quantity of the design breaks."""
+
+    demand: Demand
+    quantity: Quantity
+    value: Value
+
+    @property
+    def message(self) -> str:
+        """What the text demands, and what the design gives."""
+        found = self.value.low if self.demand.hurts == ABOVE else self.value.high
+        number = written_quantity(found, self.quantity.unit)
+        bound = f"{self.quantity.what} {BOUNDS[self.demand.hurts]} `{self.demand.words}`"
+        return f"according to the text, {bound}, but it is {number}: {self.value.how}"
+
+
+def written_quantity(value: float, unit: str) -> str:
+    """A value with its unit as messages print it.
+
+    >>> written_quantity(921600.0, "W"), written_quantity(0.03, "%"), written_quantity(4.5, "passes"), written_quantity(3.6e12, "J")
+    ('922 kW', '3 %', '4.5 passes', '1,000 MWh')
+    """
+    if unit == "%":
+        return percent(value)
+    if unit in _LARGE:
+        scale, name = _LARGE[unit]
+        return f"{value / scale:,.0f} {name}".strip()
+    return display(value, unit) if unit in {"W", "s", "B"} else f"{value:,.4g} {unit}"
+
+
+_LARGE = {
+    "J": (3.6e9, "MWh"),
+    "kg": (1e3, "t"),
+    "money": (1.0, ""),
+    "steps": (1.0, "steps"),
+    "accelerators": (1.0, "accelerators"),
+}
+"""Units of large figures, with the unit of messages and its size."""
+
+
+def broken_quantities(text: str, parts: Parts, names: frozenset[str] = NAMES) -> Iterator[BrokenQuantity]:
+    """The demands of a text that a quantity of the design breaks, one for each quantity; none where a demand of the text on the
+    quantity is kept.
+    """
+    demands: dict[str, list[Demand]] = {}
+    for each in demands_in(text):
+        if each.subject.name in names:
+            demands.setdefault(each.subject.name, []).append(each)
+    for name, stated in demands.items():
+        quantity = QUANTITIES[name]
+        value = quantity.of(parts)
+        if name == "rack power" and any(is_of_nodes(each, parts.spec) for each in stated):
+            continue
+        if value is not None and all(_is_broken(each, value, quantity.slack) for each in stated):
+            yield BrokenQuantity(stated[0], quantity, value)
+
+
+def _is_broken(demand: Demand, value: Value, slack: float) -> bool:
+    """Whether every value of a range breaks a demand whose sentence states none of them."""
+    found = value.low if demand.hurts == ABOVE else value.high
+    ratio = found / demand.value if demand.value else 0.0
+    if not 1 / FARTHEST < ratio < FARTHEST or any(has_value(demand, each, SAME) for each in (value.low, value.high)):
+        return False
+    return ratio > 1 + slack if demand.hurts == ABOVE else ratio < 1 - slack
+
+
+TOKENS = "workload.tokens"
+_SHARE_KEY, _NODES = "cluster.power.liquid_share", "cluster.nodes"
+QUANTITIES: Mapping[str, Quantity] = {
+    "heat to water": Quantity(_SHARE_KEY, "the heat of the machine to the liquid", "W", heat_to_water, 0.03),
+    "delivered heat": Quantity(_SHARE_KEY, "the heat of the machine to the liquid", "W", heat_to_water, 0.03),
+    "heat to air": Quantity(_SHARE_KEY, "the heat of the machine to the air", "W", heat_to_air, 0.03),
+    "idle power": Quantity("cluster.power.node_idle", "the power of the machine without work", "W", idle_watts),
+    "facility power": Quantity(
+        "cluster.power.budget", "the power of the machine with its cooling", "W", facility_watts
+    ),
+    "row power": Quantity("cluster.floor.racks_per_row", "the power of a row", "W", row_watts),
+    "energy of a year": Quantity("procurement.utilization", "the energy of a year", "J", yearly_energy, 0.02),
+    "carbon of a year": Quantity("operations.carbon.intensity", "the carbon of a year", "kg", yearly_carbon, 0.02),
+    "carbon of the term": Quantity("operations.carbon.intensity", "the carbon of the term", "kg", carbon_of_term, 0.02),
+    "passes": Quantity(TOKENS, "the number of passes over the data", "passes", passes_of_run, 0.02),
+    "steps": Quantity(TOKENS, "the number of steps", "steps", steps_of_run, 0.02),
+    "lost work": Quantity("operations.checkpoint.interval", "the work that a failure costs", "s", lost_work, 0.05),
+    "checkpoint read": Quantity(
+        "cluster.networks.storage.read", "the time to read a checkpoint", "s", checkpoint_read, 0.05
+    ),
+    "weight transfer": Quantity("workload.rl.weight_sync", "the time to send new weights", "s", weight_transfer, 0.03),
+    "cold start": Quantity("cluster.networks.storage.read", "the start of an engine", "s", cold_start, 0.03),
+    "device memory": Quantity("cluster.nodes", "the memory of all accelerators", "B", device_memory, 0.08),
+    "all accelerators": Quantity(_NODES, "the number of accelerators", "accelerators", all_accelerators),
+    "all nodes": Quantity(_NODES, "the number of nodes", "nodes", all_nodes),
+    "acceptance time": Quantity(
+        "acceptance[0].duration", "the time of the acceptance tests", "s", time_of_acceptance, 0.02
+    ),
+    "compute": Quantity(TOKENS, "the computation of the run", "FLOP", flops_of_run, 0.03),
+    "rack power": Quantity("cluster.power.nodes_per_rack", "the power of a rack", "W", rack_watts, 0.01),
+    "price of energy": Quantity(
+        "procurement.electricity", "the price of the energy of a year", "money", yearly_price_of_energy, 0.02
+    ),
+    "run time": Quantity("description", "the time of the run", "s", time_of_run, 0.02),
+    "spare share": Quantity("cluster.spare_nodes", "the share of spare nodes", "%", spare_share, 0.02),
+    "paid before delivery": Quantity(
+        "procurement.payment.order", "the money paid before delivery", "money", paid_before_delivery
+    ),
+    "paid before acceptance": Quantity(
+        "procurement.payment.order", "the money paid before acceptance", "money", paid_before_acceptance
+    ),
+}

@@ -1,0 +1,232 @@
+"""What the demands of texts on quantities of a design are about: the measure of the figure, the bound, and the words that name it."""
+
+from __future__ import annotations
+
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, SAID, Subject
+
+_BINDS = ("most", "least", "must", "duty", "gives", "longest", "binds", "upper", "lower")
+_STRICT = ("most", "must", "duty", "binds", "upper")
+_TOTAL = ("least", "floor", "lower", "must", "duty")
+
+
+def _bound(*subjects: str, by: tuple[str, ...] = _BINDS) -> str:
+    """Sets of meanings with one of the meanings that bind."""
+    return " ".join(f"{subject}+{each}" for subject in subjects for each in by)
+
+
+_ALONE = "ceil upper limitword"
+"""Meanings that bind a figure whose unit names its subject."""
+QUANTITY_SUBJECTS = (
+    Subject(
+        "heat to water",
+        "watts",
+        CAPPED,
+        _bound("towater+heat", "towater+cooling"),
+        "each district rack rowof backup toair",
+        2e3,
+        110,
+    ),
+    Subject(
+        "delivered heat",
+        "watts",
+        FLOORED,
+        _bound("district") + " wasteheat+floor wasteheat+lower heat+heatbuyer",
+        "rack rowof backup",
+        2e3,
+        140,
+    ),
+    Subject(
+        "heat to air",
+        "watts",
+        CAPPED,
+        _bound("toair+heat", "toair+cooling", "toair"),
+        "each rack rowof backup towater district",
+        2e3,
+        110,
+    ),
+    Subject(
+        "idle power",
+        "watts",
+        ABOVE,
+        _bound("unworked", by=_STRICT),
+        "each rack rowof backup cooling heat",
+        1e3,
+        130,
+    ),
+    Subject(
+        "facility power",
+        "watts",
+        ABOVE,
+        _bound("site+inclcooling", "supply+inclcooling", "inclcooling", by=(*_STRICT, "gives")),
+        "each rack rowof backup",
+        2e3,
+        110,
+    ),
+    Subject("row power", "watts of a row", ABOVE, _bound("rowof", by=(*_STRICT, "gives")), "rack backup", 2e3, 60),
+    Subject("energy of a year", "energy of a year", ABOVE, _ALONE, "mean", reach=130),
+    Subject("carbon of a year", "carbon of a year", ABOVE, _ALONE, "mean", reach=130),
+    Subject("carbon of the term", "carbon", ABOVE, _ALONE, "mean", reach=130),
+    Subject(
+        "passes",
+        "bare",
+        CAPPED,
+        _bound("password+corpusword"),
+        "mean slot",
+        1,
+        90,
+        60,
+        counted="password",
+    ),
+    Subject(
+        "steps",
+        "steps",
+        CAPPED,
+        _bound("stepword", by=("ceil", "upper", "limitword", "floor", "duty")),
+        "mean each",
+        100,
+        60,
+    ),
+    Subject(
+        "lost work",
+        "time",
+        ABOVE,
+        _bound("rollback+ofwork", "rollback+lossevent", by=_STRICT)
+        + " "
+        + _bound("lossevent+ofwork", by=("ceil", "upper"))
+        + " "
+        + _bound("lostwork", by=("most", "must")),
+        "mean !mean delivery warranty restart starting keeps !engineword",
+        30.0,
+        110,
+        86400.0,
+    ),
+    Subject(
+        "weight transfer",
+        "time",
+        ABOVE,
+        _bound("weightword+transfer", "newweights", by=(*_STRICT, "gives")),
+        "checkpoint mean",
+        0.1,
+        140,
+        36000.0,
+    ),
+    Subject(
+        "cold start",
+        "time",
+        ABOVE,
+        _bound("starting+engineword", by=(*_STRICT,)),
+        "checkpoint delivery mean firstword",
+        1.0,
+        110,
+        36000.0,
+    ),
+    Subject(
+        "checkpoint read",
+        "time",
+        ABOVE,
+        _bound("checkpoint+restoring", by=_STRICT),
+        "delivery mean repair",
+        0.1,
+        90,
+        36000.0,
+    ),
+    Subject("compute", "flops", CAPPED, "ceil upper limitword floor lower", "each mean", 1e18),
+    Subject(
+        "all nodes",
+        "nodes or none",
+        FLOORED,
+        _bound("nodeend+alwaysword", by=("gives", "duty", "must", "least")),
+        "each license engineword fails spare rack repair lossevent",
+        4,
+        60,
+        counted="nodeend",
+    ),
+    Subject(
+        "all accelerators",
+        "accelerators",
+        FLOORED,
+        _bound("devicemem+alwaysword", by=("gives", "duty", "must", "least")),
+        "each license engineword fails spare rack repair lossevent",
+        8,
+        60,
+        counted="devicemem",
+    ),
+    Subject(
+        "price of energy",
+        "money",
+        ABOVE,
+        _bound("tariff+yearword", by=("ceil", "most", "upper", "limitword")),
+        "each mean penalty",
+        1e3,
+        70,
+    ),
+    Subject(
+        "acceptance time",
+        "time",
+        ABOVE,
+        _bound("accepttest+testwindow", by=("testwindow", "most", "must", "lasts", "ceil")),
+        "delivery mean warranty repair advance retain burnin",
+        1800.0,
+        120,
+        2592000.0,
+    ),
+    Subject(
+        "device memory",
+        "size",
+        SAID,
+        _bound("gpumemory", by=_TOTAL),
+        "each stored checkpoint nodeend drive",
+        1e12,
+        50,
+    ),
+    Subject(
+        "all accelerators",
+        "accelerators",
+        SAID,
+        _bound("devicemem", by=("floor", "lower")),
+        "each license engineword fails spare rack",
+        8,
+        30,
+        counted="devicemem",
+    ),
+    Subject(
+        "all nodes",
+        "nodes or none",
+        SAID,
+        _bound("nodeend", by=("floor", "lower"))
+        + " "
+        + _bound("nodeend+groupword", by=("gives", "duty", "must", "least")),
+        "each license engineword fails spare rack repair",
+        4,
+        60,
+        counted="nodeend",
+    ),
+    Subject(
+        "spare share",
+        "share",
+        FLOORED,
+        _bound("sparenode+nodeend", by=("floor", "lower", "must", "duty", "least")),
+        "money discount",
+        0.001,
+        70,
+        0.5,
+    ),
+    Subject(
+        "paid before delivery",
+        "money",
+        ABOVE,
+        _bound("prepaid+payable", "prepaid", by=("most", "ceil", "upper", "limitword")),
+        "each penalty",
+        1e3,
+        90,
+    ),
+    Subject(
+        "paid before acceptance",
+        "money",
+        ABOVE,
+        _bound("unaccepted+payable", "unaccepted", by=("most", "ceil", "upper", "limitword")),
+        "each penalty",
+        1e3,
+        90,
+    ),
+)
