@@ -28,6 +28,7 @@ from clusterspec.report.paper.steps import (
 )
 from clusterspec.results.machine import Operation, Schedule
 from clusterspec.units import percent
+from tests import designs
 from tests.report.test_charts import shapes
 from tests.report.test_paper import own_parts
 from tests.report.test_paper_rows import ROLLOUT, SPREAD
@@ -203,7 +204,7 @@ EMPTY = PhaseTime((), (), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 def recorded(*parts: tuple[str, int, PhaseTime]) -> StepRecord:
     """The step of a plan with parts that have only a forward pass."""
-    step = trained().estimate.plan.step
+    step = designs.plan_of(designs.TRAINED).step
     assert step is not None
     made = [(PartTime(name, one, EMPTY, EMPTY, 0.0, 0.0), count) for name, count, one in parts]
     return replace(step, parts=tuple(made))
