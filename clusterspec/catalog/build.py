@@ -289,6 +289,7 @@ def stack(read: FactReader) -> Stack:
         serving=serving_defaults(read),
         compiled=read.flag("compiled") or False,
         separate_matrices=read.flag("separate_matrices") or False,
+        pads_vocabulary=read.flag("pads_vocabulary") or False,
         adapter_precision=read.text("adapter_precision") or "",
         achievable=read.achievable(),
     )

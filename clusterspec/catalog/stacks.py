@@ -125,13 +125,14 @@ class Stack(Entry):
     ``all_reduces`` names the shardings in which every rank receives the sums of all gradients. ``attention_year`` is
     the year of its attention kernels if later than ``year``, ``attention_library`` their library where accelerators
     have figures of it. ``compiled``: the host does not launch kernels one by one. ``separate_matrices``: queries, keys,
-    values and the halves of a gated network have matrices, and adapters, of their own; ``adapter_precision`` is the
-    precision in which adapters are stored, empty if unknown. ``serving`` has the defaults of serving software, None for
-    training software. Six fields are set when the software of a layout is resolved. ``fully_sharded`` is the memory of
-    layouts that shard weights, if another stack supplies it. ``fused`` says whether the kernels between GEMMs are fused
-    (None: as usual), ``fused_update`` whether Adam updates weights in one kernel, ``fused_experts`` whether expert
-    GEMMs in 8 or 4 bits quantize their outputs, ``captured`` whether captured graphs launch them, and ``loss`` how the
-    loss is computed (None: as usual).
+    values and the halves of a gated network have matrices, and adapters, of their own. ``pads_vocabulary``: the tables
+    of words have more rows than the model has words, so that rows of the logits are aligned. ``adapter_precision`` is
+    the precision in which adapters are stored, empty if unknown. ``serving`` has the defaults of serving software,
+    None for training software. Six fields are set when the software of a layout is resolved. ``fully_sharded`` is the
+    memory of layouts that shard weights, if another stack supplies it. ``fused`` says whether the kernels between
+    GEMMs are fused (None: as usual), ``fused_update`` whether Adam updates weights in one kernel, ``fused_experts``
+    whether expert GEMMs in 8 or 4 bits quantize their outputs, ``captured`` whether captured graphs launch them, and
+    ``loss`` how the loss is computed (None: as usual).
     """
 
     year: int = 0
@@ -149,6 +150,7 @@ class Stack(Entry):
     attention_library: str = ""
     compiled: bool = False
     separate_matrices: bool = False
+    pads_vocabulary: bool = False
     adapter_precision: str = ""
     memory: FrameworkMemory = field(default_factory=FrameworkMemory)
     fully_sharded: FrameworkMemory | None = None
@@ -175,6 +177,14 @@ class Stack(Entry):
         """The memory of the software in layouts with this sharding."""
         found = self.memory if self.fully_sharded is None or sharding not in FULLY else self.fully_sharded
         return found if self.fused is None else replace(found, unfused=not self.fused)
+
+    @property
+    def pads_products(self) -> bool:
+        """Whether products with the vocabulary have aligned rows at any size, since the framework pads the tables or a
+        compiler the products.
+        """
+        eager = self.memory.unfused if self.fused is None else not self.fused
+        return self.pads_vocabulary or self.compiled or not eager
 
     @property
     def may_be_plain(self) -> bool:

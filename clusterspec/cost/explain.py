@@ -384,7 +384,7 @@ def _kernel_kind(kernel: Kernel) -> str:
 def _shape_text(kernel: Kernel) -> str:
     if kernel.shape is None:
         return "operations"
-    m, k, n, batch, _ = kernel.shape
+    m, k, n, batch, *_ = kernel.shape
     return f"operations of {batch:g} products of ({m:g} × {k:g}) by ({k:g} × {n:g})"
 
 

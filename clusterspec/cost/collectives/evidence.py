@@ -26,7 +26,9 @@ MEASURED_FABRICS = frozenset(
 """Networks with NIC line rates (Gb/s per direction) for which predictions are compared with published collectives
 across nodes, listed in ``tests/accuracy/collective_series.csv``.
 """
-MEASURED_DOMAINS = frozenset({"pcie-5", "nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x", "xgmi-mi355x"})
+MEASURED_DOMAINS = frozenset(
+    {"gaudi2-scale-up", "pcie-5", "nvlink-3", "nvlink-4", "nvlink-5", "xgmi-mi300x", "xgmi-mi355x"}
+)
 """Scale-up interconnects for which predictions are compared with published collectives, listed in the same table."""
 
 

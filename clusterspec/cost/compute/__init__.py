@@ -135,13 +135,17 @@ NARROW_RATES = ("matmul_fp8", "matmul_fp4")
 
 
 class GemmShape(NamedTuple):
-    """``batch`` products of (m × k) by (k × n) in one kernel; ``experts`` where each has its own weights."""
+    """``batch`` products of (m × k) by (k × n) in one kernel; ``experts`` where each has its own weights.
+
+    ``unaligned`` is 1 where rows of 16-bit numbers do not start at multiples of 16 bytes, else 0.
+    """
 
     m: float
     k: float
     n: float
     batch: float = 1.0
     experts: bool = False
+    unaligned: float = 0.0
 
 
 class Kernel(NamedTuple):
@@ -174,7 +178,7 @@ class Work:
 
 def gemm_kernel(name: str, shape: GemmShape, precision: str, role: Role = Role.PLAIN) -> Kernel:
     """GEMMs of one shape in one kernel."""
-    m, k, n, batch, _ = shape
+    m, k, n, batch, *_ = shape
     traffic = batch * formulas.gemm_traffic(m, k, n, precision_width(precision))
     return Kernel(name, batch * formulas.gemm_flops(m, k, n), traffic, f"matmul_{precision}", shape, role=role)
 
@@ -307,6 +311,8 @@ class Shard:
     """Whether a compiler fuses whatever runs between GEMMs."""
     separate: bool = False
     """Whether queries, keys, values, and the two input matrices of a gated network, are separate matrices."""
+    pads: bool = True
+    """Whether the rows of the logits are aligned at any size of the vocabulary."""
     documents: float = 1.0
     """Documents packed into one sequence; ``sequences`` counts documents, and ``length`` is that of one document."""
     gathers_again: bool = True
@@ -354,6 +360,7 @@ class Shard:
             eager=layout.stack is not None and layout.stack.fused is False,
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
             separate=layout.stack is not None and layout.stack.separate_matrices,
+            pads=layout.stack is None or layout.stack.pads_products,
             documents=documents,
             gathers_again=layout.stack is None or not layout.stack.memory.gathered_inputs,
             gathers_whole=layout.overlap.tp != "full",
@@ -403,5 +410,5 @@ def cast_work(work: Work, bytes_each: float, fused_experts: bool = False) -> Wor
 
 def _cast_kernel(kernel: Kernel, bytes_each: float) -> Kernel:
     assert kernel.shape is not None
-    m, k, _, batch, _ = kernel.shape
+    m, k, _, batch, *_ = kernel.shape
     return Kernel(f"{kernel.name}: cast", 0.0, bytes_each * m * k * batch)

@@ -153,7 +153,7 @@ def _adapter_work(shard: Shard, kernel: Kernel) -> Work:
 def _dequantization_work(kernel: Kernel) -> Work:
     """Each pass reads a matrix in 4 bits and writes it in 16 (Dettmers et al., QLoRA, arXiv 2305.14314, section 3)."""
     assert kernel.shape is not None
-    _, inputs, outputs, batch, _ = kernel.shape
+    _, inputs, outputs, batch, *_ = kernel.shape
     moved = batch * inputs * outputs * (precision_width("nf4") + precision_width("bf16"))
     return streaming_work(f"{kernel.name}: dequantization", (moved, moved), role=Role.COUNTED)
 

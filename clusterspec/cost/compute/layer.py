@@ -25,8 +25,9 @@ from clusterspec.cost.compute import (
     sum_bytes,
 )
 from clusterspec.cost.compute.attention import mixing_parts
-from clusterspec.cost.formulas.compute import host_launch_time, is_divided
+from clusterspec.cost.formulas.compute import host_launch_time, is_divided, unaligned_rows
 from clusterspec.cost.layers import FeedForward
+from clusterspec.quantity import precision_width
 from clusterspec.records import dataclass
 
 # The behavior of a generation of training software, as the numbers that kernels are built with
@@ -272,12 +273,18 @@ def head_work(shard: Shard, loss: float, summed: float) -> Work:
     """
     width = shard.model.vocab / shard.tp
     norm = (shard.residual_width + shard.width) * shard.rows * shard.model.hidden
-    logits = linear_work("logits", GemmShape(shard.tokens, shard.model.hidden, width), shard.kept)
+    shape = GemmShape(shard.tokens, shard.model.hidden, width, unaligned=_unaligned_share(shard, width))
+    logits = linear_work("logits", shape, shard.kept)
     if shard.trainable is not None:
         logits = Work(logits.forward, tuple(k for k in logits.backward if k.role is not Role.WEIGHT_GRADIENT))
     moved = loss * shard.tokens * width
     losses = streaming_work("loss", (LOSS_FORWARD * moved, (1 - LOSS_FORWARD) * moved), 4)
     return streaming_work("last norm", (norm, 2 * norm)) + logits + _gradient_sums(logits, summed, shard) + losses
+
+
+def _unaligned_share(shard: Shard, width: float) -> float:
+    """1 where rows of ``width`` logits in 16 bits do not start at multiples of 16 bytes, else 0."""
+    return 0.0 if shard.pads or precision_width(shard.kept) != 2 else unaligned_rows(width)
 
 
 def work_to_join_embedding(shard: Shard, summed: float) -> Work:

@@ -76,6 +76,16 @@ def is_zero(size: float) -> bool:
     return size == 0 if isinstance(size, NUMBERS) else not cast(Column, size).any()
 
 
+def unaligned_rows(width: float) -> float:
+    """1 where rows of ``width`` numbers of 16 bits do not start at multiples of 16 bytes, else 0. A part of a number is
+    a whole one, as ranks divide padded rows.
+
+    >>> unaligned_rows(50257), unaligned_rows(50304), unaligned_rows(50257 / 4)
+    (1.0, 0.0, 1.0)
+    """
+    return value_where(-(-width // 1) % 8 == 0, 0.0, 1.0)
+
+
 def is_divided(degree: float) -> bool:
     """Whether a degree divides anything, that is, exceeds one. A column exceeds one in all rows or in none.
 

@@ -32,7 +32,7 @@ number is a share of the predicted compute time. The default is 0.25.
 
 ```yaml layout.tp
 clusterspec: 1
-cluster: {platform: gaudi2-hls, nodes: 1}
+cluster: {platform: tpu-v6e, nodes: 1}
 workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 64}
 layout: {tp: 8}
 ```

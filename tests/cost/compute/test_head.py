@@ -37,6 +37,36 @@ def test_the_head_reads_a_norm_multiplies_by_its_part_of_the_vocabulary_and_move
     assert products(work.forward) == 2 * 1000 * 4096 * 32_064 and products(work.backward) == 2 * products(work.forward)
 
 
+def test_logits_have_aligned_rows_where_a_rank_has_whole_groups_of_eight_words_or_the_tables_are_padded() -> None:
+    """8 numbers of 2 bytes are 16 bytes: 32,064 words are 4,008 groups, 50,257 words or a quarter of them
+    are not whole groups; numbers of 4 bytes are not counted.
+    """
+    model = CATALOG.model("llama-3.1-8b")
+    odd = replace(model, vocab=50_257)
+    shards = {
+        "whole groups": hand_made(pads=False),
+        "odd": replace(hand_made(pads=False), model=odd),
+        "padded": replace(hand_made(), model=odd),
+        "wide": replace(hand_made(pads=False, kept="fp32"), model=odd),
+    }
+    found = {
+        name: {k.shape.unaligned for part in (w.forward, w.backward) for k in part if k.shape}
+        for name, w in ((name, layer.head_work(each, 12.0, 0.0)) for name, each in shards.items())
+    }
+    assert found == {"whole groups": {0.0}, "odd": {1.0}, "padded": {0.0}, "wide": {0.0}}
+
+
+def test_a_framework_that_runs_operations_one_by_one_multiplies_by_tables_as_they_are() -> None:
+    stacks = {name: CATALOG.get("stack", name) for name in ("nanotron-2024", "fsdp-2026", "megatron-core-2026")}
+    assert {name: each.pads_products for name, each in stacks.items()} == {
+        "nanotron-2024": False,  # rotary embeddings and gates are operations of PyTorch
+        "fsdp-2026": True,  # whether it is compiled is not known
+        "megatron-core-2026": True,
+    }
+    eager = {name: replace(each, fused=False).pads_products for name, each in stacks.items()}
+    assert eager == {"nanotron-2024": False, "fsdp-2026": False, "megatron-core-2026": True}
+
+
 def test_a_frozen_head_has_no_gradient_of_its_weights() -> None:
     frozen = layer.head_work(hand_made(trainable=ADAPTERS), 12.0, 0.0)
     assert products(frozen.backward) == products(frozen.forward) == 2 * 1000 * 4096 * 32_064

@@ -45,6 +45,24 @@ def test_no_gemm_exceeds_the_compute_or_the_memory_rate(m: int, k: int, n: int) 
     assert took * (1 + 1e-9) >= kernel.traffic / 2e12
 
 
+def test_products_of_unaligned_rows_have_a_highest_rate_of_their_own() -> None:
+    """1e15 FLOP/s with aligned rows, at most 1e14 without; a product that is slower already does not change."""
+    slow, whole = replace(SPEED, unaligned=1e14), GemmShape(16_896, 1e6, 16_896)
+    kernels = [gemm_kernel("p", whole._replace(unaligned=each), "bf16") for each in (0.0, 1.0)]
+    shares = [slow.achieved_share(each) for each in kernels]
+    assert shares[0] > 0.9 and shares[1] == pytest.approx(0.1)
+    assert [SPEED.achieved_share(each) for each in kernels] == [shares[0]] * 2
+    narrow = gemm_kernel("p", GemmShape(16, 4096, 16, unaligned=1.0), "bf16")
+    assert slow.achieved_share(narrow) == SPEED.achieved_share(narrow) < 0.1
+
+
+def test_kernels_of_unaligned_rows_are_known_of_nvidia_alone() -> None:
+    """0.9e12 FLOP/s on each of 132 units."""
+    assert reached().speed.unaligned == pytest.approx(132 * 0.9e12)
+    of_amd = rates_of(design(spec({"platform": None, "accelerator": "mi300x"})), 2025)
+    assert of_amd is not None and of_amd.speed.unaligned == float("inf")
+
+
 @given(m=sizes, n=sizes)
 def test_more_whole_tiles_never_lower_the_utilization(m: int, n: int) -> None:
     fill = SPEED.achieved_share(gemm_kernel("p", GemmShape(m, 4096, n), "bf16"))
