@@ -25,8 +25,8 @@ FLIGHTS = (1, 2, 4, 8, 16)
 """Requests in flight for each attention replica at which loops are compared."""
 HITS = (0.0, 0.3, 0.6)
 SIMULATED, ROUNDS = 400, 4
-"""The fewest requests of one simulation, and how often they replace those in flight: an open load is in its steady state
-after the first outputs have ended.
+"""The fewest requests of one simulation, and how often they replace those in flight: an open load reaches its steady
+state once the first outputs have ended.
 """
 FIGURES = ("ttft", "ttft_mean", "tpot")
 Broken = tuple[str, float]
