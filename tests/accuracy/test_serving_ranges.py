@@ -14,8 +14,10 @@ from tools.accuracy.serving_ranges import Errors, fitted_errors, ranges_by_rule,
 BY_RULE = (
     "tpot",
     "tpot open",
+    "tpot experts",
     "ttft",
-    "ttft experts recent",
+    "output_tokens_per_second",
+    "output_tokens_per_second experts",
     "output_tokens_per_second experts recent",
 )
 

@@ -9,6 +9,7 @@ import pytest
 from clusterspec.cluster.samples import Rl
 from clusterspec.cost.reinforcement.memory import RlMemory
 from clusterspec.cost.reinforcement.roles import OwnRole
+from clusterspec.cost.reinforcement.rollout import _StepLine
 from clusterspec.cost.reinforcement.times import _mean_peak, _role_waits, _step_seconds, engine_nodes
 from clusterspec.records import replace
 from tests.cost.test_reinforcement import times
@@ -93,3 +94,18 @@ def test_the_mean_peak_weighs_accelerators_and_a_role_idles_for_what_it_does_not
     assert _mean_peak(replace(trainer, peak=None), found.rollout, (32, 0), (own,)) is None
     beside = replace(found, roles=(role("reward", found.step / 4), role("critic", 2 * found.step)))
     assert [part.idle_share for part in beside.parts if part.role in {"reward", "critic"}] == [pytest.approx(0.75), 0.0]
+
+
+@pytest.mark.parametrize(
+    ("launch", "host", "context", "seconds"),
+    [
+        (0.002, 0.0, 0.0, 0.02),  # kernels of 10 ms at half of their rate
+        (0.015, 0.0, 0.0, 0.025),  # launches and kernels in succession hide that
+        (0.002, 0.03, 0.0, 0.03),  # the host launches for longer than the kernels run
+        (0.002, 0.03, 1000.0, 0.04),  # 20 ms of kernels over a longer context
+    ],
+)
+def test_a_rollout_step_takes_the_longest_of_host_kernels_and_launches(
+    launch: float, host: float, context: float, seconds: float
+) -> None:
+    assert _StepLine(launch, 0.01, 1e-5, host).seconds(context) == pytest.approx(seconds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from math import ceil
 from statistics import fmean, median
 
 from clusterspec.analysis.simulation.outcomes import first_token_seconds
@@ -23,8 +24,10 @@ LOADS = (0.1, 0.3, 0.5, 0.7, 0.9)
 FLIGHTS = (1, 2, 4, 8, 16)
 """Requests in flight for each attention replica at which loops are compared."""
 HITS = (0.0, 0.3, 0.6)
-SIMULATED = 400
-"""Requests of one simulation."""
+SIMULATED, ROUNDS = 400, 4
+"""The fewest requests of one simulation, and how often they replace those in flight: an open load reaches its steady
+state once the first outputs have ended.
+"""
 FIGURES = ("ttft", "ttft_mean", "tpot")
 Broken = tuple[str, float]
 """Which law is broken, and by how much: the relative difference in the wrong direction."""
@@ -112,8 +115,9 @@ def _errors(spec: Spec) -> Iterator[tuple[str, float]]:
     found = study.plan.serving if study.plan is not None else None
     if found is None:
         return
+    flight = found.state.rate * found.request_latency
     try:
-        run = simulated_load(study, requests=SIMULATED)
+        run = simulated_load(study, requests=max(SIMULATED, ceil(ROUNDS * flight)))
     except SimulationFault:
         return  # no cache holds a whole request
     first = [first_token_seconds(each) for each in run.counted]

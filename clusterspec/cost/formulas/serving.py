@@ -226,6 +226,19 @@ def launch_time(
     return launches * each + fused * routed_layer + small * small_kernel + host + sequences * sequence
 
 
+@formula("max(0, launches * each - device)")
+def exposed_launch_time(launches: float, each: float, device: float) -> float:
+    """The time by which the host takes longer to launch the kernels of a step than the ``device`` to run them.
+
+    Source: CUDA C++ Programming Guide, section 3.2.8 (asynchronous concurrent execution): control returns to the host
+    before a kernel has run.
+
+    >>> round(exposed_launch_time(256, 160e-6, 0.03), 6), exposed_launch_time(256, 160e-6, 0.05)
+    (0.01096, 0.0)
+    """
+    return larger(0.0, launches * each - device)
+
+
 @formula("step / tokens_per_step + sequences / gaps * prefill / stages")
 def time_per_output_token(
     step: float,

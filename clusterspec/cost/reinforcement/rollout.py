@@ -22,12 +22,14 @@ from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost import assumed_figure
 from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.formulas.reinforcement import rollout_busy_time
+from clusterspec.cost.serving.constants import HOST_LAUNCH
 from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.quantity import PRECISIONS, ROUNDED
 from clusterspec.records import NamedTuple, dataclass
 from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, WorkloadSpec
+from clusterspec.standard import sum_of
 
 GROUP = "reinforcement"
 GOLDEN = 0.6180339887498949
@@ -236,20 +238,22 @@ def _spread_order(count: int) -> tuple[int, ...]:
 
 class _StepLine(NamedTuple):
     """The seconds of a decode step inside the training loop as a function of the mean context: ``launch`` for launches,
-    and ``start`` + ``slope`` × tokens for kernels.
+    and ``start`` + ``slope`` × tokens for kernels. Without captured graphs, the host takes ``host`` to launch a step.
     """
 
     launch: float
     start: float
     slope: float
+    host: float = 0.0
 
     def seconds(self, context: float) -> float:
-        """The longer of two times: kernels at `EFFICIENCY` of their rate, or kernels and launches in succession.
+        """The longest of three times: the host's, kernels at `EFFICIENCY` of their rate, and kernels and launches in
+        succession.
 
         The gaps between launches hide the loss that `EFFICIENCY` stands for.
         """
         kernels = self.start + self.slope * context
-        return max(self.launch + kernels, kernels / EFFICIENCY.value)
+        return max(self.host, self.launch + kernels, kernels / EFFICIENCY.value)
 
 
 class _EngineRun:
@@ -284,7 +288,9 @@ class _EngineRun:
             each = max(1.0 / engine.layout.attention_dp, RATIO**place / engine.layout.pp)
             near, far = (engine.decode(each, tokens) for tokens in (NEAR, FAR))
             slope = (far.device - near.device) / (FAR - NEAR)
-            found = self._lines[place] = _StepLine(near.total - near.device, near.device - NEAR * slope, slope)
+            waiting = sum_of(part.seconds for part in near.parts if part.name == HOST_LAUNCH)
+            launch, host = near.total - near.device - waiting, near.total if waiting else 0.0
+            found = self._lines[place] = _StepLine(launch, near.device - NEAR * slope, slope, host)
         return found
 
     def prompts(self, count: float) -> float:

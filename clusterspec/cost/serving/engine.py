@@ -339,7 +339,7 @@ class Engine:
     @cached_property
     def host_launches(self) -> float:
         """Kernels of a step that the host launches separately, without captured graphs."""
-        return launches_by_host(self.model, self.whole)
+        return launches_by_host(self.model, self.whole, self.layout.tp)
 
     @cached_property
     def launches_outside_graphs(self) -> float:

@@ -107,10 +107,12 @@ def separates_norms(layout: Layout, model: Model, chip: Accelerator) -> bool:
     return layout.tp == 1 or kind in places or f"{kind} on {chip.architecture}" in places
 
 
-def launches_by_host(model: Model, chunk: Chunk) -> float:
-    """Kernels of one step that add launch time if the host launches kernels separately."""
+def launches_by_host(model: Model, chunk: Chunk, ranks: int = 1) -> float:
+    """Kernels of one step that add launch time if the host launches kernels separately, and the all-reduces of the
+    squares of norms that ``ranks`` share.
+    """
     unseen = (INDEXED - INDEX_GEMMS) * _indexed_layers(model, chunk)
-    return launches_per_step(model, chunk) - float(unseen)
+    return launches_per_step(model, chunk, ranks) + layers_with_summed_norms(model, chunk, ranks) - float(unseen)
 
 
 def layers_with_summed_norms(model: Model, chunk: Chunk, ranks: int) -> int:

@@ -355,7 +355,8 @@ def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> F
     waves, cold = requests / flight if pools.in_waves else 1.0, compilation_seconds(pools)
     lanes = float(pools.prompts.replicas)
     found = FiniteRun(requests, flight, places, service, turn, *waits, together, lanes, cold, waves, joined=joined)
-    return found._replace(alike=alike, tail=steady.tail if load.load == "closed" else None)
+    tail = steady.tail if load.load == "closed" else None
+    return found._replace(alike=alike, tail=tail, above=steady.median_above)
 
 
 def offline_run_seconds(pools: Pools, now: Steady) -> float | None:

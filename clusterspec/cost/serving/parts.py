@@ -12,6 +12,7 @@ from clusterspec.cost.formulas.serving import (
     compute_time,
     exposed_all_reduce_time,
     exposed_exchange_time,
+    exposed_launch_time,
     latent_time,
     launch_time,
     roofline_time,
@@ -19,7 +20,7 @@ from clusterspec.cost.formulas.serving import (
 )
 from clusterspec.cost.serving import constants, launches, sparse_parts
 from clusterspec.cost.serving.activations import activation_bytes
-from clusterspec.cost.serving.constants import LAUNCH, Part, RankLinks, table_origins
+from clusterspec.cost.serving.constants import HOST_LAUNCH, LAUNCH, Part, RankLinks, table_origins
 from clusterspec.cost.serving.dense_parts import dense_part, depth_parts, head_part
 from clusterspec.cost.serving.expert_parts import exchange_parts, expert_parts, uses_throughput_kernels
 from clusterspec.cost.serving.rates import DECODE, SMALL
@@ -47,7 +48,7 @@ def step_parts(
         return alternating_step_parts(engine, tokens, sequences, attention, busy)
     experts = expert_parts(engine, tokens, busy) if engine.whole.moe_layers else ()
     dense = dense_part(engine, rows)
-    return (
+    work = (
         dense,
         *depth_parts(engine, dense),
         head_part(engine, sequences),
@@ -56,8 +57,8 @@ def step_parts(
         _activation_part(engine, rows, busy),
         *_all_reduce_parts(engine, rows),
         *exchange_parts(engine, rows, busy),
-        _launch_part(engine, sequences),
     )
+    return (*work, *_launch_parts(engine, sequences, work))
 
 
 def alternating_step_parts(
@@ -80,11 +81,11 @@ def alternating_step_parts(
         *map(_doubled_part, _all_reduce_parts(engine, half)),
     )
     computing = sum_of(part.seconds for part in work)
-    exposed = (
+    exposed = tuple(
         Part(part.name, exposed_exchange_time, part.numbers | {"computing": computing}, part.origins)
         for part in map(_doubled_part, exchange_parts(engine, half, busy))
     )
-    return (*work, *exposed, _launch_part(engine, sequences, passes=2.0))
+    return (*work, *exposed, *_launch_parts(engine, sequences, (*work, *exposed), passes=2.0))
 
 
 def _free_units_share(engine: Engine, tokens: float) -> float:
@@ -348,19 +349,33 @@ def _covered_seconds(engine: Engine, tokens: float, each: float) -> float:
     return share * covered / (2.0 * engine.model.layers)
 
 
-def _launch_part(engine: Engine, sequences: float, passes: float = 1.0) -> Part:
-    habits, serving = engine.habits, engine.workload.serving
-    captured = serving is None or serving.captured_graphs
-    apart = captured and not engine.cluster.accelerator.whole_graphs
+def _launch_parts(engine: Engine, sequences: float, work: tuple[Part, ...], passes: float = 1.0) -> tuple[Part, ...]:
+    """The launches of a step, and without captured graphs what the host takes longer to launch its kernels than the
+    device to run them: launches are asynchronous, and overlap with the kernels launched before.
+    """
+    serving, own = engine.workload.serving, _launch_part(engine, sequences, passes)
+    if serving is None or serving.captured_graphs:
+        return (own,)
+    kernels = own.with_numbers(host=0.0, sequences=0.0).seconds
+    numbers = {
+        "launches": passes * engine.host_launches,
+        "each": engine.habits.eager,
+        "device": sum_of(part.seconds for part in work) + kernels,
+    }
+    return (own, Part(HOST_LAUNCH, exposed_launch_time, numbers, {"each": "serving.eager of the software"}))
+
+
+def _launch_part(engine: Engine, sequences: float, passes: float) -> Part:
+    habits = engine.habits
+    apart = not engine.cluster.accelerator.whole_graphs
     fused = passes * engine.whole.moe_layers if apart else 0.0
     small = launches.small_kernels(engine.layout, engine.model, engine.whole, engine.cluster.accelerator)
-    measured = table_origins(engine.rates.table, each="gemm.bf16.floor")
-    origins = measured if captured else {"each": "serving.eager of the software"}
+    origins = table_origins(engine.rates.table, each="gemm.bf16.floor")
     if SMALL in engine.rates.single:
         origins = origins | table_origins(engine.rates.table, small_kernel=SMALL)
     numbers = {
-        "launches": passes * (engine.launches if captured else engine.host_launches) - launches.FUSED * fused,
-        "each": engine.rates.gemm_floor("bf16") if captured else habits.eager,
+        "launches": passes * engine.launches - launches.FUSED * fused,
+        "each": engine.rates.gemm_floor("bf16"),
         "host": habits.ahead if engine.runs_ahead else habits.host,
         "sequences": sequences,
         "sequence": habits.sequence,

@@ -44,7 +44,8 @@ class FiniteRun(NamedTuple):
     start together wait ``cold`` for kernels that are compiled first. ``started`` more than have a place start with
     them.
 
-    ``tail`` is the distribution of the wait for other prompts in a steady state, where it is known.
+    ``tail`` is the distribution of the wait for other prompts in a steady state, where it is known. Where equal
+    requests stay in step, their median wait is ``above`` longer than the mean one.
 
     If requests are ``alike``, those with a place end in the order and at the intervals in which they started, and their
     successors start likewise: each set of requests waits for the end of the set before it.
@@ -66,6 +67,7 @@ class FiniteRun(NamedTuple):
     joined: float = 0.0
     alike: bool = False
     tail: WaitTail | None = None
+    above: float = 0.0
 
     @property
     def _counted_requests(self) -> float:
@@ -155,14 +157,14 @@ class FiniteRun(NamedTuple):
             )
             return found + later * self._share_of_later_within(seconds)
 
-        top = max(self.last, self.queued + self.varied)
+        top = max(self.last, self.queued + self.varied + self.above)
         return smallest_reaching(share_within, share * (1 - 1e-12), 0.0, top) if top else 0.0
 
     def _share_of_later_within(self, seconds: float) -> float:
         """The share of the requests that do not start together which waits no longer than ``seconds``."""
         if self.tail is not None:
             return 1.0 if seconds >= self._longest_of_later else 1 - self.tail.share_beyond(seconds - self.queued)
-        over = seconds - self.queued - self.varied * (1 - log(2))
+        over = seconds - self.queued - self.above - self.varied * (1 - log(2))
         return 0.0 if over < 0 else 1 - exp(-over / self.varied) if self._varies_beyond(seconds) else 1.0
 
     def _varies_beyond(self, seconds: float) -> bool:

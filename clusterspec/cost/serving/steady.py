@@ -62,7 +62,8 @@ class Steady(NamedTuple):
     ``service`` is the seconds per prompt of an attention rank that runs prompts, ``wait`` the queueing time,
     ``loading`` the seconds to read cached tokens. A request spends ``outside`` seconds outside the engines or between
     them. ``rate`` is the requests per second of the plan. ``ahead`` is the part of the wait for a step that was formed
-    before the prompt came; ``tail`` is the distribution of the wait, if known. ``capacity`` is the highest rate that
+    before the prompt came; ``tail`` is the distribution of the wait, if known, and the median prompt waits
+    ``median_above`` longer than the mean one where equal requests stay in step. ``capacity`` is the highest rate that
     the plan serves, if requests arrive without end at a rate near it.
     """
 
@@ -85,6 +86,7 @@ class Steady(NamedTuple):
     met: float | None = None
     ahead: float = 0.0
     tail: WaitTail | None = None
+    median_above: float = 0.0
     capacity: float = inf
 
     @property
@@ -171,7 +173,8 @@ def with_wait(pools: Pools, now: Steady) -> Steady:
     if pools.in_groups:
         from clusterspec.cost.serving.waves import wait_in_step
 
-        return now._replace(wait=wait_in_step(pools, now.decode, sequences_of_step(pools, now.sequences), now.prompt))
+        wait, above = wait_in_step(pools, now.decode, sequences_of_step(pools, now.sequences), now.prompt)
+        return now._replace(wait=wait, median_above=above)
     prompts = max(1.0, now.sequences / engine.layout.pp) * now.tokens_per_step / load.gaps
     step, added = now.decode.total / engine.layout.pp, now.carried / engine.layout.pp  # of one stage
     prompts = max(prompts, prompts_at_rate(pools, step, added))

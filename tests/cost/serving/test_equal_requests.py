@@ -55,28 +55,40 @@ def test_no_more_prompts_come_together_than_there_are_sequences(sequences: int, 
 
 
 @pytest.mark.parametrize(
-    ("sequences", "outside", "ahead", "prompt", "wait"),
+    ("sequences", "outside", "ahead", "prompt", "wait", "above"),
     [
-        # 32 others are 4 groups of 8: three of four meet longer steps; two steps end while a successor is outside
-        (33, 0.03, False, 0.045, (2 * 0.02 + 0.75 * 0.03) + 0.05 - 0.03 - 0.045),
-        # steps formed ahead: one step more, and two of four groups meet longer steps again
-        (33, 0.03, True, 0.045, (3 * 0.02 + (0.75 + 0.5) * 0.03) + 0.05 - 0.03 - 0.045),
-        (33, 0.04, False, 0.045, (2 * 0.02 + 0.75 * 0.03) + 0.05 - 0.04 - 0.045),
-        (33, 0.041, False, 0.045, (3 * 0.02 + 0.75 * 0.03) + 0.05 - 0.041 - 0.045),
-        (33, 0.0, False, 0.045, (1 * 0.02 + 0.75 * 0.03) + 0.05 - 0.045),
-        (5, 0.03, False, 0.045, (2 * 0.02) + 0.05 - 0.03 - 0.045),  # one group of four
-        (5, 0.03, True, 0.045, (3 * 0.02) + 0.05 - 0.03 - 0.045),
-        (33, 0.03, False, 9.0, 0.0),
+        # 32 others are 4 groups of 8; two steps end while a successor is outside, so two groups end before its step:
+        # one of four waits for no group, one for one, two for two; the median for two
+        (33, 0.03, False, 0.045, (2 * 0.02 + 1.25 * 0.03) + 0.05 - 0.03 - 0.045, 0.75 * 0.03),
+        # steps formed ahead: one step and one group more; the median still waits for the middle one of four
+        (33, 0.03, True, 0.045, (3 * 0.02 + 1.5 * 0.03) + 0.05 - 0.03 - 0.045, 0.5 * 0.03),
+        (33, 0.04, False, 0.045, (2 * 0.02 + 1.25 * 0.03) + 0.05 - 0.04 - 0.045, 0.75 * 0.03),
+        (33, 0.041, False, 0.045, (3 * 0.02 + 1.5 * 0.03) + 0.05 - 0.041 - 0.045, 0.5 * 0.03),
+        (33, 0.0, False, 0.045, (1 * 0.02 + 0.75 * 0.03) + 0.05 - 0.045, 0.25 * 0.03),
+        (5, 0.03, False, 0.045, (2 * 0.02) + 0.05 - 0.03 - 0.045, 0.0),  # one group of four
+        (5, 0.03, True, 0.045, (3 * 0.02) + 0.05 - 0.03 - 0.045, 0.0),
+        (33, 0.03, False, 9.0, 0.0, 0.75 * 0.03),
         # a request alone has its step at once
-        (1, 0.03, False, 0.045, 0.05 - 0.045),
-        (1, 0.03, False, 0.06, 0.0),
+        (1, 0.03, False, 0.045, 0.05 - 0.045, 0.0),
+        (1, 0.03, False, 0.06, 0.0, 0.0),
     ],
 )
-def test_a_prompt_waits_for_the_steps_that_end_before_its_own(
-    sequences: int, outside: float, ahead: bool, prompt: float, wait: float
+def test_a_prompt_waits_for_the_groups_that_end_before_its_own(
+    sequences: int, outside: float, ahead: bool, prompt: float, wait: float, above: float
 ) -> None:
     pools = pools_of(sequences, max(1, min(sequences - 1, 8)), outside, ahead)
-    assert wait_in_step(pools, DECODE, decoding(sequences), prompt) == pytest.approx(wait)
+    assert wait_in_step(pools, DECODE, decoding(sequences), prompt) == pytest.approx((wait, above))
+
+
+def test_prompts_that_need_more_than_a_step_end_as_many_steps_apart() -> None:
+    """A prompt of 900 tokens in steps of 549, of which the sequences take 99, takes two steps. In the two steps that
+    end while a successor is outside, one of the 32 other prompts ends.
+    """
+    pools = pools_of(33, 1.0)
+    pools = pools._replace(load=replace(pools.load, chunk_tokens=549))
+    mean, above = wait_in_step(pools, DECODE, decoding(33), 0.045)
+    assert mean == pytest.approx(2 * 0.02 + 31 / 32 * (0.05 - 2 * 0.02) + 0.05 - 0.03 - 0.045)
+    assert above == pytest.approx((1 - 31 / 32) * (0.05 - 2 * 0.02))
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,13 @@ UNIFORM = PromptShares(share=0.5, longer=1.0, chunks=25.0, spread=0.0, bunching=
 """The share of 100 steps has the mean 1/2 and the variance 1/12 of a beta variable with the parameters 1 and 1."""
 
 
+def test_the_median_of_requests_that_stay_in_step_is_not_their_mean() -> None:
+    """Of endless requests half wait no longer than the mean of 0.2 s, and 0.05 s more where the median is above it."""
+    above = MANY._replace(above=0.05)
+    assert (MANY.wait_at(0.5), above.wait_at(0.5)) == pytest.approx((0.2, 0.25))
+    assert above.mean == MANY.mean
+
+
 def test_kernels_compile_in_the_first_of_several_waves_alone() -> None:
     """Twice ten: 0 and 0.1 to 0.9 s, 0.45 s on average, the first ten 5 s later; half of all wait at most 0.9 s."""
     run = FiniteRun(20.0, 10.0, 10.0, 0.1, 0.1, 0.0, 0.0, 0.0, cold=5.0, waves=2.0)
