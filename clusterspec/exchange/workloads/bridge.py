@@ -114,6 +114,37 @@ def take_overrides(keys: Keys) -> None:
             keys.put(match[1], match[2], word.line)
 
 
+def take_factory(keys: Keys) -> None:
+    """Take the nodes and devices that a launch of NeMo 2 passes to its recipe (``llama3_8b(num_nodes=2)``), unless it
+    overrides them, and the name of the recipe as that of the model where the launch changes no size of it.
+
+    NVIDIA/NeMo 00617962, nemo/collections/llm/recipes/llama3_8b.py: ``pretrain_recipe`` and ``finetune_recipe``, which
+    trains LoRA unless ``peft_scheme`` of later releases is None.
+    """
+    pairs = zip(keys.command.words, keys.command.words[1:], strict=False)
+    factory = next((word for option, word in pairs if option.text == "--factory"), None)
+    call = _CALL.fullmatch(factory.text) if factory and not factory.branch else None
+    if factory is None or call is None:
+        return
+    given = {each["name"]: each["count"] for each in _COUNT_GIVEN.finditer(call["arguments"] or "")}
+    for parameter, name in (("num_nodes", "trainer.num_nodes"), ("num_gpus_per_node", "trainer.devices")):
+        if parameter in given and name not in keys.values:
+            keys.put(name, given[parameter], factory.line)
+    scheme = _SCHEME_GIVEN.search(call["arguments"] or "")
+    if scheme or any(word.text == "finetune" for word in keys.command.words):
+        keys.put("peft_scheme", scheme["scheme"] if scheme else "lora", factory.line)
+    changes = any(name.startswith("model.config.") and name not in _OF_TRAINING for name in keys.values)
+    if not changes and re.search(r"\d", call["name"]):  # the name of a model has a size or a release
+        keys.put("model_recipe_name", call["name"], factory.line)
+
+
+_CALL = re.compile(r"(?P<name>[A-Za-z]\w{1,60})(?:\((?P<arguments>[^()]{0,400})\))?")
+_COUNT_GIVEN = re.compile(r"\b(?P<name>num_nodes|num_gpus_per_node)=(?P<count>\d{1,6})(?!\d)")
+_SCHEME_GIVEN = re.compile(r"\bpeft_scheme=[\"']?(?P<scheme>\w{1,20})")
+_OF_TRAINING = frozenset({"model.config.seq_length"})
+"""A key of the configuration of a model that is no size of it."""
+
+
 def name_long_options(keys: Keys) -> None:
     """Name short options by their long ones; ``None`` as a value is an option that is not given."""
     for short, long in _SHORT.items():

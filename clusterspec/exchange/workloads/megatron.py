@@ -42,7 +42,7 @@ from clusterspec.exchange.workloads.megatron_programs import (
     take_environment,
 )
 from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
-from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
+from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation, take_no_recomputation
 from clusterspec.exchange.workloads.megatron_training import (
     set_context_method,
     set_kernels,
@@ -247,7 +247,9 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
             keys.put(name.rpartition(".--")[2].removeprefix("--") if "--" in name else name, value, line)
         return keys, "megatron-core"
     if bridge.FACTORY.search(file.text):
-        return overrides_of_launch(file, bridge.FACTORY, bridge.OF_RUN.fullmatch), "nemo"
+        keys = overrides_of_launch(file, bridge.FACTORY, bridge.OF_RUN.fullmatch)
+        bridge.take_factory(keys)
+        return keys, "nemo"
     launches = () if bridge.BUILT.search(file.text) else (_LAUNCHED, bridge.LAUNCH, _SIZES)
     named = [each for each in launches if each.search(file.text) and (each is not _SIZES or _holds_sizes(file.text))]
     for launch in named:
@@ -262,6 +264,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         keys = file_keys(file, with_null=True)
         follow_references(keys)
         keep_enabled_backend(keys)
+        take_no_recomputation(keys)
         keys.values = {name: held for name, held in keys.values.items() if held[0] is not None}
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
     keys = overrides_of_launch(file, _MARK, _NOTHING_ASIDE.fullmatch)

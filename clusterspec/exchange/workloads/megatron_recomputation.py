@@ -42,6 +42,16 @@ def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
         _set_older_recompute(keys, builder)
 
 
+def take_no_recomputation(keys: Keys) -> None:
+    """Name a granularity of null ``none``: only ``full`` and ``selective`` recompute anything (Megatron-LM d98e8a64,
+    megatron/core/transformer/transformer_block.py, lines 300 and 662). In earlier releases a method alone recomputes.
+    """
+    method = keys.find(*_METHODS)
+    name = keys.find("recompute_granularity", "activations_checkpoint_granularity")
+    if name and keys.values[name][0] is None and (method is None or keys.values[method][0] is None):
+        keys.put(name, "none", keys.values[name][1])
+
+
 def _set_older_recompute(keys: Keys, builder: ImportBuilder) -> None:
     """Set recomputation from the flags of older releases, where no granularity is stated.
 
