@@ -58,7 +58,7 @@ def stated(design: ExportInput) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "kind", sampled(["megatron", "maxtext", "torchtitan", "vllm", "sglang", "dynamo", "llm-d"], 16)
+    "kind", sampled(["megatron", "megatron-bridge", "maxtext", "torchtitan", "vllm", "sglang", "dynamo", "llm-d"], 16)
 )
 def test_what_an_exporter_writes_is_read_as_the_design_states_it(kind: str) -> None:
     compared = 0
@@ -198,7 +198,7 @@ STATED = {
 }
 
 
-@pytest.mark.parametrize("kind", ["megatron", "torchtitan", "deepspeed", "maxtext"])
+@pytest.mark.parametrize("kind", ["megatron", "megatron-bridge", "torchtitan", "deepspeed", "maxtext"])
 def test_a_stated_key_is_written_or_named(kind: str) -> None:
     """No key of a training run is left out in silence: it changes the text, or the parts named as omitted."""
     parts = {

@@ -191,7 +191,8 @@ whose form is not stated, a switch that another program decides, and two counts 
 set 142 (a result without facts, and GRPO without a reference model) one of set 143 (states that the host holds only
 while engines generate), one of set 144 (a release of a model that the catalog has), three of set 145 (such states of
 the host, GRPO without a reference model, and nodes that the degrees refute), one of set 147 (the batch of a
-calibration), and four of set 151 (GRPO without a reference model, and sequences that are only cut).
+calibration), four of set 151 (GRPO without a reference model, and sequences that are only cut), and two of set 154 (the
+cited default of TensorRT-LLM, and an axis of MaxText that takes the devices left over).
 The table counts them all, except nine of the sets 63 to 69. Ten files of the sets 2, 7 and 112 are excerpts
 without an address, so the list lacks them.
 

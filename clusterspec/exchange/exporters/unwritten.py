@@ -36,11 +36,14 @@ _ENGINES = frozenset({"vllm", "sglang", "trt-llm", "dynamo", "llm-d"})
 _HANDLED = {
     **dict.fromkeys(_ENGINES - {"trt-llm"}, _keys_of_text("dispatcher overlap")),
     "trt-llm": _keys_of_text("dispatcher"),
-    "megatron": _keys_of_text(
-        "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
-        "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
-        "overlap.tp overlap.ep overlap.pp optimizer_states capacity_factor gradient_precision residual_precision "
-        "bf16_layers"
+    **dict.fromkeys(
+        ("megatron", "megatron-bridge"),
+        _keys_of_text(
+            "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
+            "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
+            "overlap.tp overlap.ep overlap.pp optimizer_states capacity_factor gradient_precision residual_precision "
+            "bf16_layers"
+        ),
     ),
     "torchtitan": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload recipe "

@@ -20,6 +20,8 @@ LAUNCH = re.compile(rf"{_NAMES}(?![^\s\"'])|--compute_dtype\b")
 _OVERRIDE = re.compile(r"\+{0,2}([A-Za-z][\w.]{0,120})=(.{0,400})", re.DOTALL)
 _STAGE = re.compile(r"_(?:pretrain|sft|peft|lora|dora|finetune)(?:_\w{0,80})?$|_config$")
 """The text after the name of the model in the name of a recipe."""
+_GENERIC = re.compile(r"vanilla_gpt(?:_|$)")
+"""A recipe without a model: the defaults of Megatron-LM (src/megatron/bridge/recipes/gpt/h100/vanilla_gpt.py)."""
 _ADAPTERS = re.compile(r"_(?:peft|lora|dora)(?=_|$)")
 _SHORT = {
     "mr": "model_recipe_name",
@@ -177,7 +179,7 @@ def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     names = ("model_recipe_name", "model_name", "recipe", "model")
     size = str(keys.get("model_size") or "")
     stated = str(keys.get(*names) or "")
-    if not stated:
+    if not stated or _GENERIC.match(stated):
         return
     scheme = str(keys.get("peft_scheme") or "none")
     if _ADAPTERS.search(stated) or scheme.lower() != "none":

@@ -315,7 +315,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     decided = framework != "nemo" and not (keys.elided or recipe or is_of_others(keys))
     if not (gated or activation) and (other := option_of_fork(keys, "gated_ffn")):
         list_option_of_fork(keys, "gated_ffn", other, builder)
-    elif gated or activation or (decided and not keys.is_open(*_GATES)):
+    elif gated or activation or _states_gate(keys) or (decided and not keys.is_open(*_GATES)):
         builder.set("workload.model.gated_ffn", gated, keys.line(*_GATES, *_ACTIVATIONS) or line)
     tied, untied = boolean_value(keys.get(_TIED)), boolean_value(keys.get(_UNTIED))
     at = keys.line(_UNTIED, _TIED) or line
@@ -338,6 +338,11 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         set_window(keys, int(match[1]) + 1, builder)
     if not dense:
         set_expert_layers(keys, builder)
+
+
+def _states_gate(keys: Keys) -> bool:
+    """Whether a configuration states the gate itself, by a field that is true or false."""
+    return boolean_value(keys.get("gated_linear_unit")) is not None
 
 
 def _set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:

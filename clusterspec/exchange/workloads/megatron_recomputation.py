@@ -18,7 +18,8 @@ _MODULES = {
 
 def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation of modules, of all layers or of none; of some layers by their number."""
-    modules = [name for word in keys.words("recompute_modules") if (name := word.strip("[],'\""))]
+    words = (part for word in keys.words("recompute_modules") for part in word.split(","))
+    modules = [name for word in words if (name := word.strip("[],'\""))]
     chosen = str(keys.get("recompute_granularity")) == "selective"
     if chosen and str(keys.get("recompute_modules")) == "[]":
         builder.set("layout.recompute", "none", keys.line("recompute_modules"))
