@@ -34,7 +34,7 @@ def test_a_dense_model_is_stated_in_full() -> None:
     file = written("llama-3.1-70b", DENSE, ", precision: bf16, tokens: 2097152000")
     found = overrides(file)
     sizes = {"num_layers": "80", "hidden_size": "8192", "num_attention_heads": "64", "num_query_groups": "8"}
-    sizes |= {"ffn_hidden_size": "28672", "kv_channels": "128", "vocab_size": "128256", "seq_length": "4096"}
+    sizes |= {"ffn_hidden_size": "28672", "kv_channels": "128", "seq_length": "4096"}
     degrees = {"tensor_model_parallel_size": "8", "pipeline_model_parallel_size": "2", "context_parallel_size": "2"}
     degrees |= {"virtual_pipeline_model_parallel_size": "4", "sequence_parallel": "true", "tp_comm_overlap": "true"}
     block = {"normalization": "RMSNorm", "position_embedding_type": "rope", "rope_scaling": "true"}
@@ -42,7 +42,8 @@ def test_a_dense_model_is_stated_in_full() -> None:
     for name, value in (sizes | degrees | block | {"share_embeddings_and_output_weights": "false"}).items():
         assert (name, found[f"model.{name}"]) == (name, value)
     assert found["dataset.seq_length"] == found["model.seq_length"]  # training/config.py refuses two lengths
-    assert found["tokenizer.vocab_size"] == found["model.vocab_size"]  # setup.py refuses a larger tokenizer
+    assert found["tokenizer.vocab_size"] == "128256"
+    assert "model.vocab_size" not in found  # setup.py pads a vocabulary for tensor parallelism if the model has none
     assert found["train.train_iters"] == "1000" and found["mixed_precision"] == "bf16_mixed"
     assert (found["model.overlap_p2p_comm"], found["model.batch_p2p_comm"]) == ("true", "false")
     assert "torchrun --nnodes 8 --nproc_per_node 8 " in str(file.content)

@@ -27,7 +27,7 @@ _MODEL_NAMES = frozenset(
         *("pipeline-model-parallel-layout", "cp-comm-type", "tp-comm-overlap", "overlap-moe-expert-parallel-comm"),
         *("recompute-granularity", "recompute-method", "recompute-num-layers", "recompute-modules"),
         *("num-layers", "hidden-size", "num-attention-heads", "ffn-hidden-size", "kv-channels", "num-query-groups"),
-        *("vocab-size", "attention-dropout", "hidden-dropout", "normalization", "position-embedding-type"),
+        *("attention-dropout", "hidden-dropout", "normalization", "position-embedding-type"),
         *("rotary-base", "rotary-percent", "rope-scaling-factor", "add-qkv-bias", "qk-layernorm"),
         *("window-size", "window-attn-skip-freq", "mtp-num-layers", "fp32-residual-connection"),
         *("moe-router-topk", "moe-ffn-hidden-size", "moe-grouped-gemm", "moe-latent-size", "moe-layer-freq"),
@@ -41,6 +41,7 @@ _MODEL_NAMES = frozenset(
 _FIELDS = {
     "num-virtual-stages-per-pipeline-rank": "model.virtual_pipeline_model_parallel_size",
     "norm-epsilon": "model.layernorm_epsilon",
+    "vocab-size": "tokenizer.vocab_size",  # padded as in Megatron-LM where the model has none: training/setup.py, 762
     "use-rope-scaling": "model.rope_scaling",
     "num-experts": "model.num_moe_experts",
     "micro-batch-size": "train.micro_batch_size",
@@ -151,8 +152,10 @@ def _model_field(name: str) -> str:
 def _field_text(name: str, values: Sequence[str]) -> str:
     """A value in the grammar of overrides: ``true``, a word, or a list.
 
-    >>> _field_text("sequence-parallel", []), _field_text("window-size", ["127,0"]), _field_text("moe-layer-freq", ["([0]*2+[1]*3)"])
-    ('true', '[127,0]', '[0,0,1,1,1]')
+    >>> _field_text("sequence-parallel", []), _field_text("window-size", ["127,0"])
+    ('true', '[127,0]')
+    >>> _field_text("moe-layer-freq", ["([0]*2+[1]*3)"])
+    '[0,0,1,1,1]'
     >>> _field_text("recompute-modules", ["core_attn", "mlp"]), _field_text("moe-layer-freq", ["2"])
     ('[core_attn,mlp]', '2')
     """
@@ -182,7 +185,6 @@ def _written(names: set[str], layout: Layout, work: Workload) -> Iterator[str]:
         yield "model.share_embeddings_and_output_weights=true"
     if layout.virtual_stages > 1 and "no-overlap-p2p-communication" not in names:
         yield "model.overlap_p2p_comm=true model.batch_p2p_comm=false"
-    yield f"tokenizer.vocab_size={work.model.vocab}"
     mixed = _mixed(layout, work)
     yield f"mixed_precision={mixed}" if mixed else "mixed_precision=null optimizer.bf16=false"
 
