@@ -142,6 +142,12 @@ def test_what_overrides_cannot_say_is_refused_or_named() -> None:
     assert found["optimizer.exp_avg_dtype"] == found["optimizer.exp_avg_sq_dtype"] == "bf16"
 
 
+@pytest.mark.parametrize("sharding", ["none", "zero1", "zero2", "fsdp"])
+def test_the_sharding_is_read_back(sharding: str) -> None:
+    reading = read(str(written("llama-3.1-8b", f"tp: 1, sharding: {sharding}").content), name="own.sh")
+    assert given(reading)["layout.sharding"] == sharding
+
+
 def test_a_launch_is_read_back_without_a_model_of_its_recipe() -> None:
     reading = read(str(written("qwen3-30b-a3b", "tp: 2, ep: 8, recompute: [norm, expert]").content), name="own.sh")
     found = given(reading)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from clusterspec.cluster.model import Design
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass
+from clusterspec.units import plural
 
 
 def _keys_of_text(text: str) -> frozenset[str]:
@@ -92,8 +93,18 @@ def unwritten_keys(target: str, design: Design) -> Iterator[str]:
     work = design.workload
     if target in _ENGINES and {work.precision, work.parameter_precision} not in _TOGETHER and design.spec.workload:
         left += [f"precision {work.precision}"] * (design.spec.workload.precision is not None)
+    if target in _ENGINES and (scaled := _scaled_replicas(design)):
+        yield scaled
     if left:
         yield f"keys for which this writer has no option: {', '.join(left)}"
+
+
+def _scaled_replicas(design: Design) -> str:
+    """A note that engines which follow the load of a day are written as if all of them ran; empty for other plans."""
+    serving = design.spec.workload.serving if design.spec.workload is not None else None
+    if serving is None or not (serving.day and serving.scaling) or design.layout is None:
+        return ""
+    return f"scaling with the load of the day: all {plural(design.layout.dp, 'replica')} are written, as for its peak"
 
 
 def _stated_leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
