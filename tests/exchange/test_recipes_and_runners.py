@@ -105,7 +105,6 @@ def recipe(factory: str, more: str = "", verb: str = "pretrain") -> str:
         (recipe("llama3_8b(name='own',num_nodes=2,num_gpus_per_node=4)"), 2, 4, "llama-3-8b"),
         (recipe("llama3_8b(num_nodes=2)", "trainer.num_nodes=3 trainer.devices=8"), 3, 8, "llama-3-8b"),
         (recipe("llama3_8b", "model.config.seq_length=128"), None, None, "llama-3-8b"),
-        (recipe("llama3_8b(num_nodes=2)", "model.config.num_layers=4"), 2, None, None),
         (recipe("recipe(num_nodes=2)"), 2, None, None),
         (recipe("llama3_8b(num_nodes=$N)"), None, None, "llama-3-8b"),
     ],
@@ -157,3 +156,44 @@ def test_fsdp_of_axolotl_recomputes_by_either_name_of_its_switch(name: str) -> N
     on = read(config.format("true"), "deepspeed", "own.yaml")
     assert given(on)["layout.recompute"] == "full" and name not in unknown(on)
     assert "layout.recompute" not in given(read(config.format("false"), "deepspeed", "own.yaml"))
+
+
+# Launches that change the model of their recipe
+
+BRIDGE = "torchrun --nproc_per_node=8 scripts/training/run_recipe.py --recipe llama3_8b_pretrain_config {}\n"
+NAMED = "torchrun --nproc_per_node=8 pretrain_gpt.py --model_name llama3-8b --tensor-model-parallel-size 2 {}\n"
+
+
+@pytest.mark.parametrize(
+    ("launch", "model"),
+    [
+        (BRIDGE.format("model.num_layers=4"), {"base": "llama-3-8b", "layers": 4}),
+        (
+            BRIDGE.format("model.num_layers=4 model.ffn_hidden_size=8192"),
+            {"base": "llama-3-8b", "layers": 4, "ffn_hidden": 8192},
+        ),
+        (BRIDGE.format("model.num_layers=32 model.hidden_size=4096"), {"layers": 32, "hidden": 4096}),
+        (BRIDGE.format("model.num_layers=32"), "llama-3-8b"),
+        (BRIDGE.format("model.vision.num_layers=4"), "llama-3-8b"),
+        (BRIDGE.format("model.num_attention_heads=16"), None),
+        (BRIDGE.format("model.num_layers=$LAYERS"), None),
+        (recipe("llama3_8b", "model.config.num_layers=4"), {"base": "llama-3-8b", "layers": 4}),
+        (NAMED.format("--num-layers 16"), {"base": "llama-3-8b", "layers": 16}),
+        (NAMED.format(""), "llama-3-8b"),
+    ],
+)
+def test_a_change_of_a_named_model_is_never_the_model_itself(
+    launch: str, model: dict[str, object] | str | None
+) -> None:
+    reading = read(launch, "megatron", "train.sh")
+    found = given(reading)
+    inner = {path.removeprefix("workload.model."): value for path, value in found.items() if ".model." in path}
+    assert (found.get("workload.model") or inner or None) == model
+    assert ("state workload.model with all of its sizes" in unknown(reading)) is (model is None)
+
+
+@pytest.mark.parametrize("switch", ["--skip-train", "--eval-only"])
+def test_a_launch_that_only_evaluates_says_so(switch: str) -> None:
+    plain = f"torchrun --nproc_per_node 2 {TRAINING}"
+    assert "it only evaluates" in unknown(read(f"{plain} {switch}\n", "megatron", "train.sh"))
+    assert "it only evaluates" not in unknown(read(f"{plain}\n", "megatron", "train.sh"))

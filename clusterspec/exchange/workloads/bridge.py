@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import LIST, ImportBuilder, excerpt
+from clusterspec.exchange.workloads.changed_models import set_named_model
 from clusterspec.exchange.workloads.keys import Keys, set_choice
-from clusterspec.exchange.workloads.models import catalog_model, set_model
+from clusterspec.exchange.workloads.models import catalog_model
 
 _NAMES = r"(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py"
 _PROGRAM = re.compile(rf"(?:^|/){_NAMES}$")
@@ -118,7 +119,7 @@ def take_overrides(keys: Keys) -> None:
 
 def take_factory(keys: Keys) -> None:
     """Take the nodes and devices that a launch of NeMo 2 passes to its recipe (``llama3_8b(num_nodes=2)``), unless it
-    overrides them, and the name of the recipe as that of the model where the launch changes no size of it.
+    overrides them, and the name of the recipe as that of the model.
 
     NVIDIA/NeMo 00617962, nemo/collections/llm/recipes/llama3_8b.py: ``pretrain_recipe`` and ``finetune_recipe``, which
     trains LoRA unless ``peft_scheme`` of later releases is None.
@@ -135,16 +136,13 @@ def take_factory(keys: Keys) -> None:
     scheme = _SCHEME_GIVEN.search(call["arguments"] or "")
     if scheme or any(word.text == "finetune" for word in keys.command.words):
         keys.put("peft_scheme", scheme["scheme"] if scheme else "lora", factory.line)
-    changes = any(name.startswith("model.config.") and name not in _OF_TRAINING for name in keys.values)
-    if not changes and re.search(r"\d", call["name"]):  # the name of a model has a size or a release
+    if re.search(r"\d", call["name"]):  # the name of a model has a size or a release
         keys.put("model_recipe_name", call["name"], factory.line)
 
 
 _CALL = re.compile(r"(?P<name>[A-Za-z]\w{1,60})(?:\((?P<arguments>[^()]{0,400})\))?")
 _COUNT_GIVEN = re.compile(r"\b(?P<name>num_nodes|num_gpus_per_node)=(?P<count>\d{1,6})(?!\d)")
 _SCHEME_GIVEN = re.compile(r"\bpeft_scheme=[\"']?(?P<scheme>\w{1,20})")
-_OF_TRAINING = frozenset({"model.config.seq_length"})
-"""A key of the configuration of a model that is no size of it."""
 
 
 def name_long_options(keys: Keys) -> None:
@@ -179,6 +177,7 @@ def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     names = ("model_recipe_name", "model_name", "recipe", "model")
     size = str(keys.get("model_size") or "")
     stated = str(keys.get(*names) or "")
+    described = keys.find("num_layers") and keys.find("hidden_size")
     if not stated or _GENERIC.match(stated):
         return
     scheme = str(keys.get("peft_scheme") or "none")
@@ -194,4 +193,5 @@ def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     shown = re.sub(r"^llama3(?=[-_.])", "llama-3", shown).replace("_", "-")
     dotted = re.sub(r"^llama-?31?-", "llama-3.1-", shown)
     found = next((name for name in (shown, dotted) if catalog_model(name)), stated)
-    set_model(found, builder, keys.line(*names))
+    if not described:  # else the sizes are set
+        set_named_model(found, keys, builder, keys.line(*names))

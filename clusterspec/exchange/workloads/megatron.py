@@ -16,6 +16,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.started_programs import shown_programs
 from clusterspec.exchange.workloads import bridge
+from clusterspec.exchange.workloads.changed_models import set_named_model
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -50,7 +51,7 @@ from clusterspec.exchange.workloads.megatron_training import (
     set_sharding,
     set_training,
 )
-from clusterspec.exchange.workloads.models import set_model, set_parameters
+from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import file_keys, follow_references, overrides_of_launch
 from clusterspec.exchange.workloads.slime import set_own_rollouts, set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
@@ -210,11 +211,11 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         pass
     elif keys.command.words and isinstance(named := keys.values.get("model", (None, 0))[0], str):
         keys.used.add("model")
-        set_model(named, builder, keys.line("model"))
+        set_named_model(named, keys, builder, keys.line("model"))
     elif keys.find("model_recipe_name"):
         bridge.set_recipe_model(keys, builder)
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
-        set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
+        set_named_model(str(name), keys, builder, keys.line("hf_path", "hf_model_id", "model_name"))
 
 
 def _is_sparse(keys: Keys) -> bool:
