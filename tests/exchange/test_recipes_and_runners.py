@@ -192,6 +192,40 @@ def test_a_change_of_a_named_model_is_never_the_model_itself(
     assert ("state workload.model with all of its sizes" in unknown(reading)) is (model is None)
 
 
+VLLM = "vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2 OVERRIDES\n"
+SGLANG = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3 --tp 8 OVERRIDES\n"
+VERL = (
+    "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen3-8B trainer.n_gpus_per_node=8 "
+    "trainer.nnodes=1 data.train_batch_size=128 actor_rollout_ref.rollout.n=4 "
+    "+actor_rollout_ref.model.override_config.OVERRIDES\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("launch", "overrides", "model"),
+    [
+        (VLLM, """--hf-overrides '{"num_hidden_layers": 4}'""", {"base": "llama-3.1-8b", "layers": 4}),
+        (VLLM, """--hf-overrides '{"text_config": {"num_hidden_layers": 4}}'""", {"base": "llama-3.1-8b", "layers": 4}),
+        (VLLM, "--hf-overrides.num_hidden_layers 4", {"base": "llama-3.1-8b", "layers": 4}),
+        (VLLM, """--hf-overrides '{"num_hidden_layers": 32}'""", "llama-3.1-8b"),
+        (VLLM, """--hf-overrides '{"max_position_embeddings": 65536}'""", "llama-3.1-8b"),
+        (VLLM, """--hf-overrides '{"hidden_size": 64}'""", None),
+        (VLLM, """--hf-overrides '{"num_hidden_layers": '""", "llama-3.1-8b"),
+        (SGLANG, """--json-model-override-args '{"num_hidden_layers": 5}'""", {"base": "deepseek-v3", "layers": 5}),
+        (VERL, "num_hidden_layers=4", {"base": "qwen3-8b", "layers": 4}),
+        (VERL, "attn_implementation=eager", "qwen3-8b"),
+    ],
+)
+def test_an_overridden_config_of_a_model_is_a_change_of_it(
+    launch: str, overrides: str, model: dict[str, object] | str | None
+) -> None:
+    reading = read(launch.replace("OVERRIDES", overrides), name="serve.sh")
+    found = given(reading)
+    inner = {path.removeprefix("workload.model."): value for path, value in found.items() if ".model." in path}
+    assert (found.get("workload.model") or inner or None) == model
+    assert ("state workload.model with all of its sizes" in unknown(reading)) is (model is None)
+
+
 @pytest.mark.parametrize("switch", ["--skip-train", "--eval-only"])
 def test_a_launch_that_only_evaluates_says_so(switch: str) -> None:
     plain = f"torchrun --nproc_per_node 2 {TRAINING}"
