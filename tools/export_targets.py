@@ -36,6 +36,7 @@ from tools.target_sources import (
     kubernetes,
     maxtext,
     megatron,
+    megatron_bridge,
     sglang,
     slurm,
     tensorrt_llm,
@@ -171,6 +172,13 @@ def engine_options_in(text: str) -> set[str]:
     return found
 
 
+def overrides_in(text: str) -> set[str]:
+    """The recipe of a launch and the fields that it overrides, mixed precision with its value."""
+    words = re.findall(r"(?<!\S)'?([a-z_]+(?:\.\w+)*)=(\S+)", text)
+    fields = {f"{name}={value}" if name == "mixed_precision" and value != "null" else name for name, value in words}
+    return fields | set(re.findall(r"--recipe (\w+)", text))
+
+
 def arguments_in(text: str) -> set[str]:
     """Options among the arguments of containers."""
     return set(re.findall(r"- \"(--[a-z][a-z0-9-]+)\"", text))
@@ -236,6 +244,7 @@ class Target(NamedTuple):
 
 TARGETS = {
     "megatron": Target("NVIDIA/Megatron-LM", flags_in, megatron),
+    "megatron-bridge": Target("NVIDIA-NeMo/Megatron-Bridge", overrides_in, megatron_bridge),
     "maxtext": Target("AI-Hypercomputer/maxtext", keys_in, maxtext),
     "torchtitan": Target("pytorch/torchtitan", python_names_in, torchtitan),
     "deepspeed": Target("deepspeedai/DeepSpeed", lambda text: set(_paths(json.loads(text))), deepspeed),

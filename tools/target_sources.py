@@ -107,6 +107,45 @@ def megatron(source: Source, names: set[str]) -> dict[str, Place]:
     return found
 
 
+_BRIDGE = "src/megatron/bridge"
+_PARTS_OF_BRIDGE = {
+    "model": (f"{_BRIDGE}/models/gpt_provider.py", "GPTModelProvider"),
+    "train": (f"{_BRIDGE}/training/config.py", "TrainingConfig"),
+    "dataset": (f"{_BRIDGE}/training/config.py", "GPTDatasetConfig"),
+    "tokenizer": (f"{_BRIDGE}/training/tokenizers/config.py", "TokenizerConfig"),
+    "": (f"{_BRIDGE}/training/config.py", "ConfigContainer"),
+}
+"""Parts of the configuration of Megatron Bridge, with the class of each."""
+_PARTS_OF_CORE = (
+    ("model", "megatron/core/transformer/transformer_config.py", "TransformerConfig"),
+    ("model", "megatron/core/model_parallel_config.py", "ModelParallelConfig"),
+    ("train", "megatron/training/config/training_config.py", "TrainingConfig"),
+    ("checkpoint", "megatron/training/config/training_config.py", "CheckpointConfig"),
+    ("dist", "megatron/training/config/common_config.py", "DistributedInitConfig"),
+    ("optimizer", "megatron/core/optimizer/optimizer_config.py", "OptimizerConfig"),
+    ("ddp", "megatron/core/distributed/distributed_data_parallel_config.py", "DistributedDataParallelConfig"),
+    ("tokenizer", "megatron/training/config/training_config.py", "TokenizerConfig"),
+)
+"""Classes of Megatron-LM from which parts of the configuration of Megatron Bridge inherit fields."""
+
+
+def megatron_bridge(source: Source, names: set[str]) -> dict[str, Place]:
+    """The fields of Megatron Bridge's configuration and of the classes that it extends, its recipe, and its recipes of
+    mixed precision as ``mixed_precision=NAME``.
+    """
+    core = Source(source.clones, "NVIDIA/Megatron-LM")
+    found: dict[str, Place] = {}
+    for part, (path, owner) in _PARTS_OF_BRIDGE.items():
+        if source.has(path):
+            found |= {f"{part}.{name}".lstrip("."): place for name, place in source.fields(path, owner).items()}
+    for part, path, owner in _PARTS_OF_CORE:
+        fields = {f"{part}.{name}": place for name, place in core.fields(path, owner).items()}
+        found = {**fields, **found}
+    mixed = source.lines(f"{_BRIDGE}/training/mixed_precision.py", r"^def (\w+)\(\) -> MixedPrecisionConfig")
+    recipes = source.lines(f"{_BRIDGE}/recipes/gpt/vanilla_gpt.py", r"^    \w+ as (\w+),")
+    return found | {f"mixed_precision={name}": place for name, place in mixed.items()} | recipes
+
+
 def maxtext(source: Source, names: set[str]) -> dict[str, Place]:
     """The keys of MaxText's base configuration and of the file that names it, and its known models."""
     models = source.lines("src/maxtext/configs/types.py", r"^\s+\"([\w.-]+)\",$")

@@ -244,7 +244,7 @@ def _format_of_script(kind: ImportFormat, file: InputFile) -> ImportFormat | Non
         return None
     fault = _fault_of(kind, file)
     if isinstance(fault, NothingStarted):
-        others: tuple[ImportFormat, ...] = (OTHER_PROGRAMS,) if template else (job,)
+        others: tuple[ImportFormat, ...] = (OTHER_PROGRAMS,) if template else (job, LAUNCHES)
     else:
         others = (job, LAUNCHES, OTHER_PROGRAMS) if fault and _READ_AS_DOCUMENT.match(str(fault)) else ()
     return next((each for each in others if each.matches(file) and _reads(each, file)), None)

@@ -253,7 +253,7 @@ class _Shell(ShellInput):
             return
         children = (name, *node.children_by_field_name("argument"))
         words = [word for child in children for word in self.words(child)]
-        if not words:
+        if not words or words[0].text == ":":  # the null command, whose words may be a text on how to call the script
             return
         if words[0].text == "eval":  # a word that begins with a sign of comment ends what it runs
             words = list(takewhile(lambda word: not word.text.startswith("#"), words))

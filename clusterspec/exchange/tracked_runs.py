@@ -8,6 +8,9 @@ from clusterspec.exchange.import_result import InputFile
 
 _OF_TRACKER = frozenset({"_wandb", "wandb_version"})
 """Keys of Weights & Biases itself (wandb/wandb, wandb/sdk/internal/sender.py)."""
+_MARKS = (b"_wandb:", b"wandb_version:")
+_LARGEST = 2 << 20
+"""Maximum size of a configuration in bytes. Larger files, which are logs, are not searched: each format asks."""
 _OUTER = re.compile(r"(?P<name>[^\s#:-][^:\n]{0,200}):[ \t]*(?P<value>\S.*)?")
 _INNER = re.compile(r"(?P<lead>[ ]+)(?P<name>value|desc):[ ]*(?P<value>.*)")
 
@@ -19,7 +22,9 @@ def without_tracker(file: InputFile) -> InputFile:
     >>> without_tracker(InputFile("config.yaml", tracked.encode())).text
     '\\n\\n\\n\\nmodel:\\n    tp: 2\\n'
     """
-    if b"\n_wandb:" not in b"\n" + file.data and b"\nwandb_version:" not in b"\n" + file.data:
+    if len(file.data) > _LARGEST:
+        return file
+    if not file.data.startswith(_MARKS) and not any(b"\n" + mark in file.data for mark in _MARKS):
         return file
     found = _unwrapped_lines(file.text.split("\n"))
     return file if found is None else InputFile(file.name, "\n".join(found).encode(), file.part)

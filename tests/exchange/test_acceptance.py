@@ -415,7 +415,9 @@ def test_the_threshold_of_a_test_names_runs_and_sets_only_where_there_are_severa
         *("a: all-reduce on 1 node (1 rank)", head, "in 2 of 2 runs", "on each of 2 sets of 1 node")
     ]
     assert repetition_count(once) == 1 and repetition_count(often) == 2
-    assert repetition_count(replace(often, duration=10 * SECONDS_A_SWEEP)) == 10
+    lasting = replace(often, duration=10 * SECONDS_A_SWEEP)
+    assert repetition_count(lasting) == 10
+    assert list(threshold_lines(lasting))[-1] == "for 5 min: 10 runs, each of which is assumed to take 30 s"
 
 
 @pytest.mark.parametrize(

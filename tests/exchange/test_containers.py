@@ -101,6 +101,17 @@ def test_an_entry_point_given_to_a_container_is_the_program() -> None:
     assert given(read(script, "serving"))["layout.tp"] == 2
 
 
+@pytest.mark.parametrize("entry", ["--entrypoint trtllm-serve", "--entrypoint=/usr/bin/trtllm-serve"])
+@pytest.mark.parametrize("given", ["Qwen/Qwen3-8B", "serve Qwen/Qwen3-8B"])
+def test_the_engine_may_be_the_entry_point_of_an_image(entry: str, given: str) -> None:
+    """The image is not the model, and options of the container are not options of the engine."""
+    script = f"docker run -d --gpus all -v /a:/b {entry} nvcr.io/nvidia/tritonserver:25.06 {given} --tp_size 2\n"
+    found = read(script)
+    assert found.value(("workload", "model")) == "qwen3-8b"
+    assert found.value(("layout", "tp")) == 2
+    assert not unknown(found)
+
+
 @pytest.mark.parametrize("sudo", ["sudo", "sudo -E", "sudo -u root HF_HOME=/models"])
 def test_a_container_that_another_user_starts_passes_its_arguments_to_its_image(sudo: str) -> None:
     options = "--model /model --tensor-parallel-size 4 --gpu-memory-utilization 0.8"

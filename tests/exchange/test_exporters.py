@@ -100,6 +100,7 @@ SPARSE = (
 SAID = ("tp", "pp", "cp", "ep", "dp", "micro_batch", "sharding", "recompute", "virtual_stages", "stage_layers")
 UNSAID: dict[str, dict[str, tuple[object, ...]]] = {  # what a format cannot say, and lists as omitted
     "megatron": {},
+    "megatron-bridge": {},
     "torchtitan": {"sharding": ("zero1",), "recompute": (("norm", "expert"),)},
     "maxtext": {"recompute": (("norm", "expert"),)},
 }

@@ -58,7 +58,7 @@ def stated(design: ExportInput) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "kind", sampled(["megatron", "maxtext", "torchtitan", "vllm", "sglang", "dynamo", "llm-d"], 16)
+    "kind", sampled(["megatron", "megatron-bridge", "maxtext", "torchtitan", "vllm", "sglang", "dynamo", "llm-d"], 16)
 )
 def test_what_an_exporter_writes_is_read_as_the_design_states_it(kind: str) -> None:
     compared = 0
@@ -198,7 +198,7 @@ STATED = {
 }
 
 
-@pytest.mark.parametrize("kind", ["megatron", "torchtitan", "deepspeed", "maxtext"])
+@pytest.mark.parametrize("kind", ["megatron", "megatron-bridge", "torchtitan", "deepspeed", "maxtext"])
 def test_a_stated_key_is_written_or_named(kind: str) -> None:
     """No key of a training run is left out in silence: it changes the text, or the parts named as omitted."""
     parts = {
@@ -226,3 +226,23 @@ def test_a_stated_key_is_written_or_named(kind: str) -> None:
                 tried += 1
                 assert (found.content, found.omitted) != (plain.content, plain.omitted), key
     assert tried > 9
+
+
+SCALED = (
+    "input_tokens: 2000, output_tokens: 500, request_rate: 8, day: [{from: '21:00', to: '07:00', request_rate: 1}], "
+    "scaling: {cold_start: 300 s, ahead: 600 s, min_replicas: 1}"
+)
+
+
+@pytest.mark.parametrize("kind", ["vllm", "sglang", "trt-llm", "dynamo", "llm-d"])
+def test_engines_that_follow_the_load_of_a_day_are_named_as_written_for_its_peak(kind: str) -> None:
+    framework = kind if kind in {"vllm", "sglang", "trt-llm"} else "vllm"
+    layout = f"layout: {{framework: {framework}, tp: 8}}\n"
+    design = pod(4, rest=f"workload: {{kind: serve, model: llama-3.1-70b, serving: {{{SCALED}}}}}\n{layout}")
+    note = "scaling with the load of the day: all 4 replicas are written, as for its peak"
+    assert note in exporter_of(kind).write(design).omitted
+    steady = pod(
+        4,
+        rest=f"workload: {{kind: serve, model: llama-3.1-70b, serving: {{{SCALED.partition(', day')[0]}}}}}\n{layout}",
+    )
+    assert not any("scaling" in each for each in exporter_of(kind).write(steady).omitted)

@@ -313,3 +313,29 @@ def test_alerts_have_the_keys_of_rule_files_and_the_counts_of_the_design() -> No
     }
     with pytest.raises(NotExportable, match="dcgm-exporter"):
         content("prometheus", source(MI300X))
+
+
+ONE = "acceptance:\n  - {{collective: all-reduce, nodes: {}, size: 16 GiB, busbw: 300 GB/s, {}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "nodes", "demand", "told"),
+    [
+        ("superbench", 2, "pass: 4 of 5", "4 of 5 runs"),
+        ("superbench", 2, "scope: every-2-nodes", "each of 8 sets of 2 nodes"),
+        ("superbench", 1, "scope: every-1-nodes", ""),  # each node has a result of its own
+        ("superbench", 2, "algorithm: ring", "the algorithm ring"),
+        ("superbench", 2, "pass: 1 of 1", ""),
+        ("nvcre", 2, "pass: 5 of 5", ""),  # repeatCount
+        ("nvcre", 2, "pass: 4 of 5", "4 of 5 runs"),
+        ("nvcre", 2, "scope: every-2-nodes", ""),  # a job for each set of nodesPerJob
+        ("nvcre", 2, "duration: 1 h", "a test for 1 h"),
+        ("azure-nhc", 1, "pass: 5 of 5", "5 of 5 runs"),
+        ("aicr", 16, "pass: 5 of 5, duration: 2 h", "5 of 5 runs, a test for 2 h"),
+        ("health-scanner", 2, "scope: every-2-nodes, pass: 3 of 3", "3 of 3 runs"),
+    ],
+)
+def test_what_a_test_demands_besides_one_run_is_written_or_named(kind: str, nodes: int, demand: str, told: str) -> None:
+    omitted = exporter_of(kind).write(source(H100, ONE.format(nodes, demand))).omitted
+    named = [each.partition(": one run, where the spec demands ")[2] for each in omitted if "one run" in each]
+    assert named == ([told] if told else [])

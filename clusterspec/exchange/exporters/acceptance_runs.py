@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clusterspec.exchange.acceptance_cases import AcceptanceCase
 from clusterspec.procurement.acceptance import ITERATIONS, PROGRAMS
-from clusterspec.units import plural, size_text
+from clusterspec.units import display, plural, size_text
 
 SMALLEST = 8 * 1024**2
 """Bytes of the first size of a sweep; the sizes from there on show where the plateau begins."""
@@ -53,6 +53,9 @@ def threshold_lines(test: AcceptanceCase) -> Iterator[str]:
         yield f"in {test.passes} of {test.runs} runs"
     if test.groups > 1:
         yield f"on each of {test.groups} sets of {plural(test.nodes, 'node')}"
+    if test.duration:
+        runs = plural(repetition_count(test), "run")
+        yield f"for {display(test.duration, 's')}: {runs}, each of which is assumed to take {SECONDS_A_SWEEP} s"
 
 
 def repetition_count(test: AcceptanceCase) -> int:

@@ -68,7 +68,7 @@ def checked_release(source: ExportInput, framework: str, releases: tuple[str, ..
     for each in releases:
         if each == wanted or each.startswith(f"{wanted}."):
             return each
-    raise NotExportable(f"the options of {named} were not checked; the checked releases are {', '.join(releases)} were")
+    raise NotExportable(f"the options of {named} were not checked; those of {', '.join(releases)} were")
 
 
 def engine_kinds(source: ExportInput) -> tuple[EngineKind, ...]:

@@ -49,6 +49,13 @@ _VENDORS = ("NVIDIA", "AMD")
 
 def write(source: ExportInput) -> ExportedFile:
     """The launch, one group of arguments per line. Raises `NotExportable` if no flags describe the model."""
+    groups, omitted = launch_groups(source)
+    lines = [f"  {group}" for group in groups if group]
+    return ExportedFile("\n".join([*launch_head(source, "pretrain_gpt.py"), " \\\n".join(lines), ""]), tuple(omitted))
+
+
+def launch_groups(source: ExportInput) -> tuple[list[str], list[str]]:
+    """The groups of arguments of a launch, and what they omit. Raises `NotExportable` if none describe the model."""
     layout, work = training_design(source, "megatron-core")
     if (vendor := source.cluster.accelerator.vendor) not in {*_VENDORS, None}:
         raise NotExportable(
@@ -58,21 +65,26 @@ def write(source: ExportInput) -> ExportedFile:
     require_accepted(layout, work)
     named = _NOT_STATED.format("" if work.tokens else ", iterations")
     omitted = [named, *training_omissions(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
-    groups = (
+    groups = [
         *_layout_arguments(layout, work.model),
         *_model_arguments(layout, work, omitted),
         *_work_arguments(layout, work),
         *_stated_arguments(source, omitted),
-    )
-    lines = [f"  {group}" for group in groups if group]
+    ]
+    return groups, omitted
+
+
+def launch_head(source: ExportInput, program: str) -> list[str]:
+    """The lines of a launch up to the name of its program, which the arguments follow."""
+    layout = source.layout
     ends = ' --rdzv-backend c10d --rdzv-endpoint "$MASTER_ADDR:29500"' if layout.nodes > 1 else ""
     head = [f"# {source.name}: {plural(layout.ranks, 'rank')} on {plural(layout.nodes, 'node')}"]
     blackwell = source.cluster.accelerator.architecture.startswith(("sm_10", "sm_12"))
     if (layout.tp > 1 or layout.cp > 1) and layout.sharding not in STRATEGIES and not blackwell:
         head.append("export CUDA_DEVICE_MAX_CONNECTIONS=1  # required with tp or cp before Blackwell")
     per_node = layout.ranks // max(1, layout.nodes)
-    head.append(f"torchrun --nnodes {layout.nodes} --nproc_per_node {per_node}{ends} pretrain_gpt.py \\")
-    return ExportedFile("\n".join([*head, " \\\n".join(lines), ""]), tuple(omitted))
+    head.append(f"torchrun --nnodes {layout.nodes} --nproc_per_node {per_node}{ends} {program} \\")
+    return head
 
 
 def _layout_arguments(layout: Layout, model: Model) -> Iterator[str]:

@@ -253,6 +253,7 @@ EXPORTERS = (
     Exporter("slurm-topology", "Slurm topology.yaml", "schedulers", "slurm", ("slurm", "topology.yaml")),
     Exporter("kueue-topology", "Kueue Topology", "schedulers", "kueue", ("kueue",)),
     Exporter("megatron", "launch of Megatron-LM", "megatron", "write", ("megatron-core", "megatron-lm")),
+    Exporter("megatron-bridge", "launch of Megatron Bridge", "megatron_bridge", "write", ("bridge", "mbridge")),
     Exporter("torchtitan", "configuration of torchtitan (Python)", "torchtitan", "write"),
     Exporter("deepspeed", "configuration of DeepSpeed", "deepspeed", "write"),
     Exporter("maxtext", "configuration of MaxText", "maxtext", "write"),

@@ -8,7 +8,7 @@ fail below the limit itself. Each writer names the file and commit of the public
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster
@@ -20,7 +20,7 @@ from clusterspec.exchange.exporters.acceptance import runnable_cases
 from clusterspec.exchange.exporters.registry import ExportedFile, ExportInput, NotExportable, devices_of_node
 from clusterspec.procurement.acceptance import PROGRAMS, printed_size
 from clusterspec.records import dataclass
-from clusterspec.units import plural, size_text
+from clusterspec.units import display, plural, size_text
 
 GIB = 1 << 30
 
@@ -30,7 +30,8 @@ class Limit:
     """The minimum bus bandwidth of a collective, in B/s.
 
     ``basis`` says where the limit comes from. ``unmeasured`` names the part of the machine that no published
-    measurement covers; it is empty if one does or if the spec states the limit.
+    measurement covers; it is empty if one does or if the spec states the limit. ``demands`` are what the spec demands
+    of the test in addition to one run that reaches the limit, each with its kind, in words.
     """
 
     collective: str
@@ -41,6 +42,7 @@ class Limit:
     basis: str
     unmeasured: str = ""
     runs: int = 1
+    demands: tuple[tuple[str, str], ...] = ()
 
     @property
     def gigabytes(self) -> float:
@@ -74,10 +76,21 @@ def site_limits(source: ExportInput) -> tuple[Limit, ...]:
 def _limit_of(cluster: Cluster, case: AcceptanceCase, *, stated: bool) -> Limit:
     runs = max(1, case.runs)
     if stated:
-        return Limit(
-            case.collective, case.nodes, case.ranks, int(case.size), case.threshold, "stated in the spec", "", runs
-        )
+        test, basis = (case.collective, case.nodes, case.ranks, int(case.size)), "stated in the spec"
+        return Limit(*test, case.threshold, basis, "", runs, tuple(_demands(case)))
     return _predicted_limit(cluster, case.collective, case.nodes, int(case.size))
+
+
+def _demands(case: AcceptanceCase) -> Iterator[tuple[str, str]]:
+    """What a test demands in addition to one run, by kind; a test of one node is meant for every node by each tool."""
+    if case.runs > 1:
+        yield "all runs" if case.passes == case.runs else "some runs", f"{case.passes} of {case.runs} runs"
+    if case.groups > 1 and case.nodes > 1:
+        yield "sets", f"each of {case.groups} sets of {case.nodes} nodes"
+    if case.algorithm:
+        yield "algorithm", f"the algorithm {case.algorithm}"
+    if case.duration:
+        yield "duration", f"a test for {display(case.duration, 's')}"
 
 
 def limit_on(source: ExportInput, collective: str, nodes: int, size: int | None = None) -> Limit:
@@ -108,14 +121,20 @@ def _predicted_limit(cluster: Cluster, collective: str, nodes: int, size: int) -
     return Limit(collective, nodes, ranks, size, row.least_busbw, basis, unmeasured_part(cluster, row.tier))
 
 
-def limits_file(content: str, limits: Sequence[Limit], omitted: Sequence[str] = ()) -> ExportedFile:
-    """The file; its notes name the limits that are not based on measurements."""
+def limits_file(
+    content: str, limits: Sequence[Limit], omitted: Sequence[str] = (), kept: Collection[str] = ()
+) -> ExportedFile:
+    """The file; its notes name the limits that are not based on measurements, and what the spec demands of a test apart
+    from the kinds of demands that the file ``kept``.
+    """
     reasons = dict.fromkeys(each.unmeasured for each in limits if each.unmeasured)
     missing = (
         f"measurements behind {', '.join(each.title for each in limits if each.unmeasured == why)}: {why}"
         for why in reasons
     )
-    return ExportedFile(content, (*omitted, *missing))
+    left = ((each.title, [text for kind, text in each.demands if kind not in kept]) for each in limits)
+    demands = (f"{title}: one run, where the spec demands {', '.join(texts)}" for title, texts in left if texts)
+    return ExportedFile(content, (*omitted, *demands, *missing))
 
 
 def comment_lines(source: ExportInput, limits: Sequence[Limit], *more: str) -> list[str]:
@@ -307,7 +326,7 @@ def readiness(source: ExportInput) -> ExportedFile:
             f'          busBandwidthGBps: "value >= {each.gigabytes:.2f}"',
         ]
     omitted = omitted_limits(limits, written, "the Cluster Readiness Engine has no test of this collective")
-    return limits_file("\n".join(lines) + "\n", written, omitted)
+    return limits_file("\n".join(lines) + "\n", written, omitted, ("all runs", "sets"))
 
 
 def health_scanner(source: ExportInput) -> ExportedFile:
@@ -338,4 +357,4 @@ def health_scanner(source: ExportInput) -> ExportedFile:
         *(f'    {name}: "{value}"' for name, value in values.items()),
     ]
     omitted = omitted_limits(site_limits(source), [limit], "this tool tests one collective on pairs of nodes")
-    return limits_file("\n".join(lines) + "\n", [limit], omitted)
+    return limits_file("\n".join(lines) + "\n", [limit], omitted, ("sets",))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from clusterspec.cluster.model import Design
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields, is_dataclass
+from clusterspec.units import plural
 
 
 def _keys_of_text(text: str) -> frozenset[str]:
@@ -36,11 +37,14 @@ _ENGINES = frozenset({"vllm", "sglang", "trt-llm", "dynamo", "llm-d"})
 _HANDLED = {
     **dict.fromkeys(_ENGINES - {"trt-llm"}, _keys_of_text("dispatcher overlap")),
     "trt-llm": _keys_of_text("dispatcher"),
-    "megatron": _keys_of_text(
-        "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
-        "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
-        "overlap.tp overlap.ep overlap.pp optimizer_states capacity_factor gradient_precision residual_precision "
-        "bf16_layers"
+    **dict.fromkeys(
+        ("megatron", "megatron-bridge"),
+        _keys_of_text(
+            "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload "
+            "recompute_layers captured_graphs loss attention tokens recipe optimizer predicted_layers overlap.dp "
+            "overlap.tp overlap.ep overlap.pp optimizer_states capacity_factor gradient_precision residual_precision "
+            "bf16_layers"
+        ),
     ),
     "torchtitan": _keys_of_text(
         "sequence_parallel cp_method expert_tp dispatcher stage_layers order schedule virtual_stages offload recipe "
@@ -89,8 +93,18 @@ def unwritten_keys(target: str, design: Design) -> Iterator[str]:
     work = design.workload
     if target in _ENGINES and {work.precision, work.parameter_precision} not in _TOGETHER and design.spec.workload:
         left += [f"precision {work.precision}"] * (design.spec.workload.precision is not None)
+    if target in _ENGINES and (scaled := _scaled_replicas(design)):
+        yield scaled
     if left:
         yield f"keys for which this writer has no option: {', '.join(left)}"
+
+
+def _scaled_replicas(design: Design) -> str:
+    """A note that engines which follow the load of a day are written as if all of them ran; empty for other plans."""
+    serving = design.spec.workload.serving if design.spec.workload is not None else None
+    if serving is None or not (serving.day and serving.scaling) or design.layout is None:
+        return ""
+    return f"scaling with the load of the day: all {plural(design.layout.dp, 'replica')} are written, as for its peak"
 
 
 def _stated_leaves(path: str, value: object) -> Iterator[tuple[str, str]]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import LIST, ImportBuilder, excerpt
+from clusterspec.exchange.workloads.changed_models import set_named_model
 from clusterspec.exchange.workloads.keys import Keys, set_choice
-from clusterspec.exchange.workloads.models import catalog_model, set_model
+from clusterspec.exchange.workloads.models import catalog_model
 
 _NAMES = r"(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py"
 _PROGRAM = re.compile(rf"(?:^|/){_NAMES}$")
@@ -20,6 +21,8 @@ LAUNCH = re.compile(rf"{_NAMES}(?![^\s\"'])|--compute_dtype\b")
 _OVERRIDE = re.compile(r"\+{0,2}([A-Za-z][\w.]{0,120})=(.{0,400})", re.DOTALL)
 _STAGE = re.compile(r"_(?:pretrain|sft|peft|lora|dora|finetune)(?:_\w{0,80})?$|_config$")
 """The text after the name of the model in the name of a recipe."""
+_GENERIC = re.compile(r"vanilla_gpt(?:_|$)")
+"""A recipe without a model: the defaults of Megatron-LM (src/megatron/bridge/recipes/gpt/h100/vanilla_gpt.py)."""
 _ADAPTERS = re.compile(r"_(?:peft|lora|dora)(?=_|$)")
 _SHORT = {
     "mr": "model_recipe_name",
@@ -114,6 +117,34 @@ def take_overrides(keys: Keys) -> None:
             keys.put(match[1], match[2], word.line)
 
 
+def take_factory(keys: Keys) -> None:
+    """Take the nodes and devices that a launch of NeMo 2 passes to its recipe (``llama3_8b(num_nodes=2)``), unless it
+    overrides them, and the name of the recipe as that of the model.
+
+    NVIDIA/NeMo 00617962, nemo/collections/llm/recipes/llama3_8b.py: ``pretrain_recipe`` and ``finetune_recipe``, which
+    trains LoRA unless ``peft_scheme`` of later releases is None.
+    """
+    pairs = zip(keys.command.words, keys.command.words[1:], strict=False)
+    factory = next((word for option, word in pairs if option.text == "--factory"), None)
+    call = _CALL.fullmatch(factory.text) if factory and not factory.branch else None
+    if factory is None or call is None:
+        return
+    given = {each["name"]: each["count"] for each in _COUNT_GIVEN.finditer(call["arguments"] or "")}
+    for parameter, name in (("num_nodes", "trainer.num_nodes"), ("num_gpus_per_node", "trainer.devices")):
+        if parameter in given and name not in keys.values:
+            keys.put(name, given[parameter], factory.line)
+    scheme = _SCHEME_GIVEN.search(call["arguments"] or "")
+    if scheme or any(word.text == "finetune" for word in keys.command.words):
+        keys.put("peft_scheme", scheme["scheme"] if scheme else "lora", factory.line)
+    if re.search(r"\d", call["name"]):  # the name of a model has a size or a release
+        keys.put("model_recipe_name", call["name"], factory.line)
+
+
+_CALL = re.compile(r"(?P<name>[A-Za-z]\w{1,60})(?:\((?P<arguments>[^()]{0,400})\))?")
+_COUNT_GIVEN = re.compile(r"\b(?P<name>num_nodes|num_gpus_per_node)=(?P<count>\d{1,6})(?!\d)")
+_SCHEME_GIVEN = re.compile(r"\bpeft_scheme=[\"']?(?P<scheme>\w{1,20})")
+
+
 def name_long_options(keys: Keys) -> None:
     """Name short options by their long ones; ``None`` as a value is an option that is not given."""
     for short, long in _SHORT.items():
@@ -146,7 +177,8 @@ def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     names = ("model_recipe_name", "model_name", "recipe", "model")
     size = str(keys.get("model_size") or "")
     stated = str(keys.get(*names) or "")
-    if not stated:
+    described = keys.find("num_layers") and keys.find("hidden_size")
+    if not stated or _GENERIC.match(stated):
         return
     scheme = str(keys.get("peft_scheme") or "none")
     if _ADAPTERS.search(stated) or scheme.lower() != "none":
@@ -161,4 +193,5 @@ def set_recipe_model(keys: Keys, builder: ImportBuilder) -> None:
     shown = re.sub(r"^llama3(?=[-_.])", "llama-3", shown).replace("_", "-")
     dotted = re.sub(r"^llama-?31?-", "llama-3.1-", shown)
     found = next((name for name in (shown, dotted) if catalog_model(name)), stated)
-    set_model(found, builder, keys.line(*names))
+    if not described:  # else the sizes are set
+        set_named_model(found, keys, builder, keys.line(*names))

@@ -7,6 +7,7 @@ python/sglang/srt/server_args.py), or the name of the image together with the op
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
@@ -74,9 +75,9 @@ def may_run_engine(text: str) -> bool:
 def engine_of_image(command: Command) -> Command | None:
     """The launch that the entry point of an image makes of its arguments; None if they do not show the engine."""
     split = _image_and_arguments(command)
-    if split is None:
+    if split is None or split[0] is not None:
         return None
-    image, given = split
+    _, image, given = split
     serves = bool(given) and given[0].text == "serve"
     options = {word.text.partition("=")[0] for word in given}
     if not serves and not (given and given[0].text.startswith("-") and options & _MODELS):
@@ -92,18 +93,42 @@ def engine_of_image(command: Command) -> Command | None:
     return command._replace(words=words)
 
 
-def _image_and_arguments(command: Command) -> tuple[Word, tuple[Word, ...]] | None:
-    """The image that a command runs, and the words after it; None if it runs none, or with another entry point."""
-    words = command.words
+def engine_at_entry(command: Command) -> Command | None:
+    """The launch of an engine that is the entry point of a container (``docker run --entrypoint trtllm-serve …``)."""
+    words = [word.text for word in command.words]
+    at = next((n for n, word in enumerate(words) if word.partition("=")[0] == "--entrypoint"), None)
+    split = _image_and_arguments(command)
+    entry = None if at is None else _entry_at(command.words, at)
+    if at is None or entry is None or entry.text.rpartition("/")[2] not in _ENTRIES:
+        return None
+    if "serve" in words[at:]:
+        return command._replace(words=(entry, *command.words[words.index("serve", at) :]))
+    return command._replace(words=(entry, *split[2])) if split and split[0] else None
+
+
+def _entry_at(words: Sequence[Word], at: int) -> Word | None:
+    """The value of the option at an index."""
+    value = words[at].text.partition("=")[2]
+    return words[at]._replace(text=value) if value else next(iter(words[at + 1 :]), None)
+
+
+_ENTRIES = frozenset({"vllm", "sglang", "trtllm-serve"})
+
+
+def _image_and_arguments(command: Command) -> tuple[Word | None, Word, tuple[Word, ...]] | None:
+    """The entry point that a command states for a container, if any, its image, and the words after the image; None if
+    the command runs no container.
+    """
+    words, entry = command.words, None
     texts = [word.text for word in words]
     if not texts or texts[0] not in CONTAINERS or "run" not in texts[:3]:
         return None
     at = texts.index("run") + 1
     while at < len(texts) and texts[at].startswith("-"):
-        option = texts[at]
-        if option.startswith("--entrypoint"):
-            return None
-        alone = "=" in option or option in _SWITCHES or _SHORT.fullmatch(option)
+        option = texts[at].partition("=")[0]
+        alone = "=" in texts[at] or option in _SWITCHES or _SHORT.fullmatch(option)
         joined = not option.startswith("--") and len(option) > 2
+        if option == "--entrypoint":
+            entry = _entry_at(words, at)
         at += 1 if alone or joined else 2
-    return (words[at], words[at + 1 :]) if at < len(texts) else None
+    return (entry, words[at], words[at + 1 :]) if at < len(texts) else None

@@ -41,6 +41,8 @@ _AXOLOTL = {
 }
 _FILLED = ("sample_packing", "pad_to_sequence_len")
 """Switches of Axolotl that make each sequence exactly ``sequence_len`` tokens; otherwise this is only the limit."""
+_RECOMPUTED_BY_FSDP = ("fsdp_config.activation_checkpointing", "fsdp_config.fsdp_activation_checkpointing")
+"""The second is an earlier name (axolotl 067b021c, src/axolotl/utils/schemas/validation.py, lines 1084 to 1102)."""
 OPTIMIZERS = {
     "adam": "adam",
     "adamw": "adamw",
@@ -112,8 +114,8 @@ def read_deepspeed(file: InputFile) -> ImportResult:
     elif keys.find("fsdp") and any(name.startswith("fsdp_config.") for name in keys.values):
         builder.set("layout.framework", "fsdp", keys.line("fsdp"))
         _set_fsdp(keys, False, keys.line("fsdp"), builder)
-        if keys.is_on("fsdp_config.activation_checkpointing"):  # where it is off, gradient_checkpointing may be on
-            builder.set("layout.recompute", "full", keys.line("fsdp_config.activation_checkpointing"))
+        if on := next((name for name in _RECOMPUTED_BY_FSDP if keys.is_on(name)), None):
+            builder.set("layout.recompute", "full", keys.line(on))  # where it is off, gradient_checkpointing may be on
     else:
         raise FormatError("has neither ZeRO or batch size keys of DeepSpeed nor a base model of Axolotl")
     list_unused(keys, builder)
@@ -232,8 +234,7 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
             "a separate file: import it as well",
             keys.line("deepspeed"),
         )
-    recomputed = ("gradient_checkpointing", "fsdp_config.activation_checkpointing")
-    if on := next((name for name in recomputed if keys.is_on(name)), None):
+    if on := next((name for name in ("gradient_checkpointing", *_RECOMPUTED_BY_FSDP) if keys.is_on(name)), None):
         builder.set("layout.recompute", "full", keys.line(on))
     for name in ("bf16", "fp16"):
         if keys.is_on(name):

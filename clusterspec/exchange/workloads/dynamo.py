@@ -24,6 +24,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
 )
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
+from clusterspec.exchange.workloads.changed_models import change_overridden_model
 from clusterspec.exchange.workloads.engine_limits import set_block
 from clusterspec.exchange.workloads.engine_roles import set_roles
 from clusterspec.exchange.workloads.keys import Keys, command_keys, flat_leaves, positive_integer_of
@@ -216,7 +217,9 @@ def _set_model(workers: list[_Worker], builder: ImportBuilder) -> str | None:
         builder.unknown("workload.model", excerpt(why, SENTENCE), workers[0].line)
         return None
     (name, worker), quantized = next(iter(named.items())), any(each.keys.find("quantization") for each in workers)
-    return set_served_model(name, builder, worker.keys.line("model", "model_path"), quantized=quantized)
+    found = set_served_model(name, builder, worker.keys.line("model", "model_path"), quantized=quantized)
+    change_overridden_model(name, worker.keys, builder)
+    return found
 
 
 def _stated_options(worker: _Worker, model: str | None, name: str) -> ImportResult:

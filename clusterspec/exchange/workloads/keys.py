@@ -19,7 +19,12 @@ from clusterspec.exchange.workloads.launch_commands import (
     severed_part,
     whole_launches,
 )
-from clusterspec.exchange.workloads.launcher_options import launch_within, take_launcher_options, take_single_node
+from clusterspec.exchange.workloads.launcher_options import (
+    launch_within,
+    take_launcher_options,
+    take_single_node,
+    without_runner_options,
+)
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.object_roles import role_of_object
 from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
@@ -362,7 +367,7 @@ def command_keys(command: Command) -> Keys:
     undecided.
     """
     keys, words = Keys(command=command), [word for word in command.words if word.text not in PASSED_ON]
-    words, keys.placed_by = launch_within(words)
+    words, keys.placed_by = launch_within(without_runner_options(words))
     program = next((word for word in words if word.text.endswith(".py")), words[0] if words else None)
     shared = program is not None and words[0].branch == program.branch and not _has_alternatives(words, program.branch)
     own = {command.branch, program.branch if program and shared else 0}

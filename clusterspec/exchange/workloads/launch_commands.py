@@ -11,7 +11,7 @@ from clusterspec.exchange.import_result import FormatError, InputFile
 from clusterspec.exchange.shell import Command, is_finder
 from clusterspec.exchange.shell_text import script_in
 from clusterspec.exchange.shell_words import Word
-from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_of_image
+from clusterspec.exchange.workloads.container_runs import CONTAINERS, engine_at_entry, engine_of_image
 from clusterspec.logs.text_lines import line_at
 
 _NO_LAUNCHERS = {
@@ -169,20 +169,14 @@ SHELLS = frozenset({"bash", "sh", "zsh"})
 
 
 def in_container(command: Command) -> Command:
-    """The command of a container whose entry point is a program with ``serve`` (``docker run --entrypoint vllm …``), or
-    an engine that its arguments show; it may follow `sudo`.
+    """The command of a container whose entry point is an engine (``docker run --entrypoint vllm …``), or an engine that
+    its arguments show; it may follow `sudo`.
     """
     after = command._replace(words=command.words[_after_sudo(command) :])
     words = [word.text for word in after.words]
     if not words or words[0] not in CONTAINERS:
         return command
-    points = [n + 1 for n, word in enumerate(words[:-1]) if word == "--entrypoint"]
-    if not points or words[points[0]].rpartition("/")[2] not in _PROGRAMS or "serve" not in words[points[0] :]:
-        return engine_of_image(after) or command
-    return after._replace(words=(after.words[points[0]], *after.words[words.index("serve", points[0]) :]))
-
-
-_PROGRAMS = frozenset({"vllm", "sglang"})
+    return engine_at_entry(after) or engine_of_image(after) or command
 
 
 def _handles_image(command: Command) -> bool:

@@ -85,6 +85,32 @@ def launch_within(words: list[Word]) -> tuple[list[Word], Word | None]:
     return words[len(before) + 1 :], program
 
 
+_RUNNERS = frozenset({"uv", "uvx", "poetry", "pdm", "hatch", "rye", "debugpy-run", "debugpy"})
+"""Programs that start an interpreter, and take options of their own before it."""
+_STARTED = frozenset({"python", "python3", "torchrun", "accelerate", "deepspeed", "vllm", "trtllm-serve", "-m"})
+"""Words with which the command after a runner begins."""
+
+
+def without_runner_options(words: list[Word]) -> list[Word]:
+    """The words of a launch without the options of a program that prepares or observes its interpreter.
+
+    >>> launch = "srun uv run --no-sync python train.py --lr 1"
+    >>> " ".join(word.text for word in without_runner_options([Word(each, 1) for each in launch.split()]))
+    'srun uv run python train.py --lr 1'
+    >>> launch = "debugpy-run -p :5678 -m torch.distributed.run -- train.py"
+    >>> " ".join(word.text for word in without_runner_options([Word(each, 1) for each in launch.split()]))
+    'debugpy-run -m torch.distributed.run -- train.py'
+    """
+    texts = [word.text.rpartition("/")[2] for word in words]
+    runner = next((n for n, text in enumerate(texts) if text in _RUNNERS), None)
+    if runner is None:
+        return words
+    kept = runner + 2 if texts[runner + 1 : runner + 2] == ["run"] else runner + 1
+    started = (n for n, text in enumerate(texts) if n >= kept and (text in _STARTED or text.endswith(".py")))
+    start = next(started, kept)
+    return words[:kept] + words[start:]
+
+
 def take_single_node(values: dict[str, tuple[Any, int]], words: Sequence[str], text: str) -> None:
     """State one node for a launch by ``torchrun`` without ``--nnodes``, in a text that names no other node.
 

@@ -16,6 +16,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.started_programs import shown_programs
 from clusterspec.exchange.workloads import bridge
+from clusterspec.exchange.workloads.changed_models import set_named_model
 from clusterspec.exchange.workloads.keys import (
     Keys,
     boolean_value,
@@ -42,7 +43,7 @@ from clusterspec.exchange.workloads.megatron_programs import (
     take_environment,
 )
 from clusterspec.exchange.workloads.megatron_recipes import SHORT_NAMES, read_recipe
-from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation
+from clusterspec.exchange.workloads.megatron_recomputation import set_recomputation, take_no_recomputation
 from clusterspec.exchange.workloads.megatron_training import (
     set_context_method,
     set_kernels,
@@ -50,7 +51,7 @@ from clusterspec.exchange.workloads.megatron_training import (
     set_sharding,
     set_training,
 )
-from clusterspec.exchange.workloads.models import set_model, set_parameters
+from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import file_keys, follow_references, overrides_of_launch
 from clusterspec.exchange.workloads.slime import set_own_rollouts, set_rollouts
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
@@ -210,11 +211,11 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         pass
     elif keys.command.words and isinstance(named := keys.values.get("model", (None, 0))[0], str):
         keys.used.add("model")
-        set_model(named, builder, keys.line("model"))
+        set_named_model(named, keys, builder, keys.line("model"))
     elif keys.find("model_recipe_name"):
         bridge.set_recipe_model(keys, builder)
     elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
-        set_model(str(name), builder, keys.line("hf_path", "hf_model_id", "model_name"))
+        set_named_model(str(name), keys, builder, keys.line("hf_path", "hf_model_id", "model_name"))
 
 
 def _is_sparse(keys: Keys) -> bool:
@@ -247,7 +248,9 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
             keys.put(name.rpartition(".--")[2].removeprefix("--") if "--" in name else name, value, line)
         return keys, "megatron-core"
     if bridge.FACTORY.search(file.text):
-        return overrides_of_launch(file, bridge.FACTORY, bridge.OF_RUN.fullmatch), "nemo"
+        keys = overrides_of_launch(file, bridge.FACTORY, bridge.OF_RUN.fullmatch)
+        bridge.take_factory(keys)
+        return keys, "nemo"
     launches = () if bridge.BUILT.search(file.text) else (_LAUNCHED, bridge.LAUNCH, _SIZES)
     named = [each for each in launches if each.search(file.text) and (each is not _SIZES or _holds_sizes(file.text))]
     for launch in named:
@@ -262,6 +265,7 @@ def _script_keys(file: InputFile) -> tuple[Keys, str]:
         keys = file_keys(file, with_null=True)
         follow_references(keys)
         keep_enabled_backend(keys)
+        take_no_recomputation(keys)
         keys.values = {name: held for name, held in keys.values.items() if held[0] is not None}
         return keys, "nemo" if keys.find("trainer.devices", "trainer.num_nodes") else "megatron-core"
     keys = overrides_of_launch(file, _MARK, _NOTHING_ASIDE.fullmatch)
@@ -312,7 +316,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
     decided = framework != "nemo" and not (keys.elided or recipe or is_of_others(keys))
     if not (gated or activation) and (other := option_of_fork(keys, "gated_ffn")):
         list_option_of_fork(keys, "gated_ffn", other, builder)
-    elif gated or activation or (decided and not keys.is_open(*_GATES)):
+    elif gated or activation or _states_gate(keys) or (decided and not keys.is_open(*_GATES)):
         builder.set("workload.model.gated_ffn", gated, keys.line(*_GATES, *_ACTIVATIONS) or line)
     tied, untied = boolean_value(keys.get(_TIED)), boolean_value(keys.get(_UNTIED))
     at = keys.line(_UNTIED, _TIED) or line
@@ -335,6 +339,11 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         set_window(keys, int(match[1]) + 1, builder)
     if not dense:
         set_expert_layers(keys, builder)
+
+
+def _states_gate(keys: Keys) -> bool:
+    """Whether a configuration states the gate itself, by a field that is true or false."""
+    return boolean_value(keys.get("gated_linear_unit")) is not None
 
 
 def _set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:

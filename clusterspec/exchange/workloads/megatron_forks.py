@@ -18,9 +18,11 @@ _UNLIKE_DEVICES = re.compile(r"hetero(?:geneous)?_(?:mode|pipeline|micro_batch|d
 
 
 def optimizer_of_fork(keys: Keys) -> str | None:
-    """The option of a fork by whose name ranks share the states of the optimizer; None if the launch has none."""
-    given = keys.values if keys.command.words else ()
-    return next((name for name in given if name not in _OF_MEGATRON and _OPTIMIZER.search(name)), None)
+    """The option of a fork by whose name ranks share the states of the optimizer; None if the launch has none. A part
+    of the configuration before a name (``ddp.``) is of Megatron Bridge.
+    """
+    given = (name for name in keys.values if keys.command.words and _OPTIMIZER.search(name))
+    return next((name for name in given if name.rpartition(".")[2] not in _OF_MEGATRON), None)
 
 
 _OF_FORKS = {

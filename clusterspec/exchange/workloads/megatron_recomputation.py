@@ -18,7 +18,8 @@ _MODULES = {
 
 def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation of modules, of all layers or of none; of some layers by their number."""
-    modules = [name for word in keys.words("recompute_modules") if (name := word.strip("[],'\""))]
+    words = (part for word in keys.words("recompute_modules") for part in word.split(","))
+    modules = [name for word in words if (name := word.strip("[],'\""))]
     chosen = str(keys.get("recompute_granularity")) == "selective"
     if chosen and str(keys.get("recompute_modules")) == "[]":
         builder.set("layout.recompute", "none", keys.line("recompute_modules"))
@@ -40,6 +41,16 @@ def set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
             builder,
         )
         _set_older_recompute(keys, builder)
+
+
+def take_no_recomputation(keys: Keys) -> None:
+    """Name a granularity of null ``none``: only ``full`` and ``selective`` recompute anything (Megatron-LM d98e8a64,
+    megatron/core/transformer/transformer_block.py, lines 300 and 662). In earlier releases a method alone recomputes.
+    """
+    method = keys.find(*_METHODS)
+    name = keys.find("recompute_granularity", "activations_checkpoint_granularity")
+    if name and keys.values[name][0] is None and (method is None or keys.values[method][0] is None):
+        keys.put(name, "none", keys.values[name][1])
 
 
 def _set_older_recompute(keys: Keys, builder: ImportBuilder) -> None:

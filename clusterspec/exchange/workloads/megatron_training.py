@@ -177,8 +177,17 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
             keys.used |= {cast} if cast else set()
 
 
+_EVALUATES = ("skip_train", "eval_only")
+"""Switches with which nothing is trained: ``--skip-train`` (Megatron-LM d98e8a64, line 141 of
+megatron/training/config/training_config.py), and ``--eval-only``, as many programs of others name it.
+"""
+
+
 def set_training(keys: Keys, builder: ImportBuilder) -> None:
-    """Set precision, attention, adapters and optimizer."""
+    """Set precision, attention, adapters and optimizer, and list that a launch only evaluates."""
+    if keys.is_on(*_EVALUATES):
+        why = "it only evaluates: no step, optimizer or recomputation of a training runs"
+        builder.unknown(f"{keys.find(*_EVALUATES)}", why, keys.line(*_EVALUATES))
     _set_precision(keys, builder)
     _set_attention(keys, builder)
     _set_adapters(keys, builder)

@@ -25,6 +25,7 @@ from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.node_labels import set_labelled_accelerator
 from clusterspec.exchange.pages import object_in_page
 from clusterspec.exchange.surroundings import with_surroundings
+from clusterspec.exchange.workloads.changed_models import change_overridden_model
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
 from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine
 from clusterspec.exchange.workloads.declared import (
@@ -218,9 +219,13 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
         if named.branch not in {0, keys.command.branch}:
             keys.undecided.append((excerpt(f"model {named.text}"), named.line, named.branch))
             return None
-        return set_served_model(named.text, builder, named.line, quantized=quantized)
+        stated, line = named.text, named.line
+    else:
+        line = keys.line(*names)
     if isinstance(stated, str):
-        return set_served_model(stated, builder, keys.line(*names), quantized=quantized)
+        found = set_served_model(stated, builder, line, quantized=quantized)
+        change_overridden_model(stated, keys, builder)
+        return found
     served = keys.get("served_model_name")
     if isinstance(served, str) and catalog_model(served):
         return set_served_model(served, builder, keys.line("served_model_name"), quantized=quantized)

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from clusterspec.exchange.import_result import ImportBuilder, InputFile, excerpt
-from clusterspec.exchange.shell import script_of
+from clusterspec.exchange.shell import Command, script_of
 from clusterspec.exchange.slurm_directives import directives
 from clusterspec.exchange.workloads.keys import Keys
 
@@ -24,7 +24,9 @@ def set_job_nodes(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
     Nothing is set where the launch states its nodes, or a launcher starts the ranks.
     """
     programs = {word.text.rpartition("/")[2] for word in keys.command.words}
-    if keys.find("nnodes", "num_nodes", "num_machines") or programs & _LAUNCHERS or not _STEP.search(file.text):
+    if keys.find("nnodes", "num_nodes", "num_machines") or programs & _LAUNCHERS:
+        return
+    if not (_STEP.search(file.text) or _steps_of_launch(file, keys)):
         return
     found = directives(file.text)
     if stated := _step_nodes(file, keys):
@@ -44,14 +46,20 @@ def set_job_nodes(file: InputFile, keys: Keys, builder: ImportBuilder) -> None:
         builder.count("ranks_per_node", int(count), line)
 
 
+def _steps_of_launch(file: InputFile, keys: Keys) -> list[Command]:
+    """The steps that start a launch; a variable may hold ``srun`` with its options."""
+    if not keys.command.words:
+        return []
+    program = next((word.text for word in keys.command.words if word.text.endswith(".py")), keys.command.words[0].text)
+    steps = (each for each in script_of(file.text).commands if each.words[0].text == "srun")
+    return [each for each in steps if any(program in word.text for word in each.words[1:])]
+
+
 def _step_nodes(file: InputFile, keys: Keys) -> tuple[str, int] | None:
     """The nodes that the step of a launch states itself, with the line; None if it runs on all nodes of the job."""
-    program = next((word.text for word in keys.command.words if word.text.endswith(".py")), keys.command.words[0].text)
-    for command in script_of(file.text).commands if keys.command.words else ():
-        words = command.words
-        if words[0].text == "srun" and any(program in word.text for word in words[1:]):
-            for word, after in pairwise(words):
-                match = _STEP_NODES.fullmatch(f"{word.text} {after.text}" if word.text in _SHORT else word.text)
-                if match:
-                    return match["count"], word.line
+    for command in _steps_of_launch(file, keys):
+        for word, after in pairwise(command.words):
+            match = _STEP_NODES.fullmatch(f"{word.text} {after.text}" if word.text in _SHORT else word.text)
+            if match:
+                return match["count"], word.line
     return None

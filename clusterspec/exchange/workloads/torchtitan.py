@@ -11,6 +11,7 @@ from clusterspec.exchange.import_result import (
     ImportBuilder,
     ImportResult,
     InputFile,
+    NothingStarted,
     chosen_part,
     excerpt,
 )
@@ -112,7 +113,8 @@ def read_torchtitan(file: InputFile) -> ImportResult:
     launched = keys.integer("nnodes") or keys.integer("nproc_per_node")
     stated = keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor")
     if not launched and stated is None:
-        raise FormatError("has neither a model nor a parallel degree of torchtitan")
+        refused = NothingStarted if _LAUNCH.search(file.text) else FormatError
+        raise refused("has neither a model nor a parallel degree of torchtitan")
     builder.set("layout.framework", "torchtitan", keys.line("tensor_parallel_degree", "data_parallel_shard_degree"))
     set_counts(keys, _TABLE | {"workload.sequence_length": ("training.seq_len", "seq_len")}, builder)
     _set_torchtitan_model(keys, builder)

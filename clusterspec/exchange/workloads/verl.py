@@ -24,6 +24,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.changed_models import change_overridden_model
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import (
     Keys,
@@ -89,6 +90,7 @@ def read_verl(file: InputFile) -> ImportResult:
     builder.set("workload.kind", "rl", line)
     if isinstance(named := keys.get("actor_rollout_ref.model.path"), str):
         set_model(named, builder, keys.line("actor_rollout_ref.model.path"))
+        change_overridden_model(named, keys, builder)
     if keys.is_on("trainer.val_only"):
         builder.unknown("trainer.val_only", "validates, and trains nothing", keys.line("trainer.val_only"))
     if completed := _base_files(keys):
