@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from clusterspec.cluster.requests import Serving
 
 WORKLOAD_PATH: Path = ("workload",)
+SCALED_BLOCK = 128
+"""Rows and columns of the weights that share a scale in checkpoints of the recipe `blockwise`."""
 
 
 def resolve_workload(
@@ -30,7 +32,7 @@ def resolve_workload(
     """
     log = lookup.log
     kind = _workload_kind(section, log)
-    model = resolve_model(section.model, lookup)
+    model = _with_scaled_blocks(resolve_model(section.model, lookup), section, kind)
     serving, size = _workload_size(section, kind, (model, stack, accelerator), log)
     if model is None or size is None:
         return None
@@ -63,6 +65,16 @@ def resolve_workload(
         document_length=_document_length(section, log),
         residual_precision=section.residual_precision,
     )
+
+
+def _with_scaled_blocks(model: Model | None, section: WorkloadSpec, kind: str) -> Model | None:
+    """The model with the blocks of weights that share a scale, for engines that load blocks and a model that states none.
+
+    Source: 128 × 128 weights, DeepSeek-V3, arXiv 2412.19437, section 3.3.2.
+    """
+    if model is None or model.fp8_block or kind != "serve" or section.recipe != "blockwise":
+        return model
+    return replace(model, fp8_block=SCALED_BLOCK)
 
 
 def resolve_model(written: str | ModelSpec | None, lookup: Lookup) -> Model | None:

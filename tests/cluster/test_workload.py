@@ -42,6 +42,7 @@ def test_written_values_are_not_assumptions() -> None:
     assert not {"workload.precision", "workload.optimizer"} & set(assumed(design))
 
 
+TRAINED = "sequence_length: 4096, global_batch: 8"
 SERVED = "serving: {input_tokens: 1000, output_tokens: 100, concurrency: 8}"
 
 
@@ -76,6 +77,21 @@ def test_serving_loads_the_published_checkpoint_unless_the_spec_states_precision
     more = SERVED if "serve" in keys else "optimizer: adam"
     found = workload(f"{keys}, {more}", f"cluster: {{platform: {platform}, nodes: 2}}\n")
     assert (found.precision, found.parameter_precision, found.expert_parameter_precision) == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "block"),
+    [
+        (f"kind: serve, model: {{{DENSE}}}, precision: fp8, recipe: blockwise", 128),
+        (f"kind: serve, model: {{{DENSE}}}, precision: fp8, recipe: current", 0),
+        (f"kind: serve, model: {{{DENSE}}}, precision: fp8", 0),
+        (f"kind: train, model: {{{DENSE}}}, precision: fp8, recipe: blockwise, {TRAINED}", 0),
+        ("kind: serve, model: deepseek-v3, precision: fp8, recipe: current", 128),  # of its checkpoint
+    ],
+)
+def test_engines_load_blocks_of_weights_that_share_a_scale_by_the_recipe(keys: str, block: int) -> None:
+    more = f", {SERVED}" if "serve" in keys else ""
+    assert workload(f"{keys}{more}", "cluster: {platform: dgx-h200, nodes: 2}\n").model.fp8_block == block
 
 
 @pytest.mark.parametrize("absent", ["model", "sequence_length", "global_batch"])
