@@ -68,7 +68,7 @@ def resolve_workload(
 
 
 def _with_scaled_blocks(model: Model | None, section: WorkloadSpec, kind: str) -> Model | None:
-    """The model with the blocks of weights that share a scale, for engines that load blocks and a model that states none.
+    """The model with the blocks of weights that share a scale, for an engine that loads blocks if the model has none.
 
     Source: 128 × 128 weights, DeepSeek-V3, arXiv 2412.19437, section 3.3.2.
     """
