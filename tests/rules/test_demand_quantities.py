@@ -84,6 +84,9 @@ BROKEN = [
     # 342 kW x 1.2
     ("With cooling included, the transformer carries no more than 380 kW.", "cluster.power.budget"),
     ("Der Trafo trägt mit Kühlung höchstens 380 kW.", "cluster.power.budget"),
+    ("The grid contract limits us to 380 kW at the meter.", "cluster.power.budget"),
+    ("Der Netzvertrag begrenzt uns auf 380 kW, Kühlung und Verluste eingeschlossen.", "cluster.power.budget"),
+    ("El contrato limita a 380 kW la potencia, refrigeración y pérdidas incluidas.", "cluster.power.budget"),
     # (342 x 0.8 + 78 x 0.2) kW x 1.2 x 8,766 h = 3.04 GWh, 913 t
     ("The permit ends if the machine uses more than 2.4 GWh a year.", "procurement.utilization"),
     ("La convention plafonne la consommation à 2 400 MWh par an.", "procurement.utilization"),
@@ -131,6 +134,8 @@ KEPT = [
     "Las climatizadoras de la sala retiran 90 kW como máximo.",
     "Im Leerlauf darf die ganze Anlage höchstens 80 kW ziehen.",
     "Der Trafo trägt mit Kühlung höchstens 420 kW.",
+    "The grid contract limits us to 420 kW at the meter.",
+    "El contrato limita a 420 kW la potencia, refrigeración y pérdidas incluidas.",
     "La convention plafonne la consommation à 3 200 MWh par an.",
     "At 70 % load the nodes take 2,400 MWh a year.",
     "Der Beirat duldet höchstens 950 t CO2 im Jahr.",
@@ -163,6 +168,26 @@ def test_a_quantity_that_keeps_a_demand_is_not_reported(check: Check, text: str)
     assert [each.message for each in check(MACHINE.format(text=f'"{text}"'), "bound-off-keys")] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (
+            "The contract limits us to 420 kW at the meter. The hall has a PUE of 1.3.",
+            "447 kW",
+        ),  # (33 x 10 + 14 x 1) x 1.3
+        ("Le contrat limite à 420 kW la puissance au compteur. Le bâtiment a un PUE de 1,3.", "447 kW"),
+        ("The contract limits us to 450 kW at the meter. The hall has a PUE of 1.3.", ""),
+        ("The contract limits us to 420 kW at the meter.", ""),
+        ("The contract limits us to 420 kW at the meter. The hall has a PUE of 1.3, the old one a PUE of 1.5.", ""),
+    ],
+)
+def test_the_power_with_cooling_takes_the_only_pue_of_the_text_without_a_key(
+    check: Check, text: str, named: str
+) -> None:
+    found = check(MACHINE.replace("  pue: 1.2\n", "").format(text=f'"{text}"'), "bound-off-keys")
+    assert len(found) == bool(named) and all(named in each.message for each in found)
+
+
 OF_SERVICE = [
     # 141 GB at 2 GB/s
     ("An engine that failed has to serve again within 60 seconds.", "cluster.networks.storage.read"),
@@ -185,6 +210,16 @@ OF_SERVICE = [
         "Jede Akte muss ungekürzt gelesen werden. Die längste hat 42.000 Wörter, ein Wort ergibt 1,5 Token.",
         "workload.serving.input_tokens.max",
     ),
+    (
+        "Each bundle is read as a whole. A page has 620 tokens; the usual bundle has 48 pages, or 30,000 tokens, "
+        "and bundles of up to 100 pages are allowed.",
+        "workload.serving.input_tokens.max",
+    ),
+    (
+        "Jede Akte wird ganz gelesen. Eine Seite hat etwa 620 Token; zulässig sind Akten mit bis zu 100 Seiten.",
+        "workload.serving.input_tokens.max",
+    ),
+    ("Each bundle is read as a whole. A page has 620 tokens; bundles of up to 90 pages are allowed.", ""),
     ("Every file is read whole. The longest has 40,000 words at 1.4 tokens per word.", ""),
     ("The longest file has 45,000 words at 1.4 tokens per word, and is split.", ""),
 ]

@@ -55,6 +55,9 @@ DEMANDS = [
     # a time of one unit, and a kept time
     ("At no time may more than one hour of training be lost.", "lost work", 3600.0),
     ("All checkpoints of the last seven days must remain readable.", "kept time", WEEK),
+    ("The regulator demands that every saved state of the last seven days can be restored.", "kept time", WEEK),
+    ("Die Aufsicht verlangt, dass jeder gespeicherte Stand der letzten sieben Tage lesbar ist.", "kept time", WEEK),
+    ("El regulador exige conservar los estados guardados de los últimos siete días.", "kept time", WEEK),
     # 25 TB a day for 30 days, in two sentences
     ("Rohdaten müssen 30 Tage liegen bleiben. Pro Tag fallen 25 TB an.", "retention", 750 * TERA),
     ("Power comes over one feed of 70 kW.", "power", 70 * KILO),

@@ -24,7 +24,7 @@ _PER = (
 _RATES = {
     unit: pattern(
         rf"(?i)(?<![\w.,])(\d{{1,5}}(?:[.,]\d{{1,3}})?) (?:tokens?|jetons?|tokenów)(?: [^\W\d]+)?,? {_PER} (?:[^\W\d]+ )?(?:{words})\b"
-        rf"|\b(?:{words}) [^.;\d]{{1,40}}?(?<![\w.,])(\d{{1,5}}(?:[.,]\d{{1,3}})?) (?:tokens?|jetons?|tokenów)\b"
+        rf"|\b(?:{words}) [^.,;\d]{{1,40}}?(?<![\w.,])(\d{{1,5}}(?:[.,]\d{{1,3}})?) (?:tokens?|jetons?|tokenów)\b"
     )
     for unit, words in _UNITS.items()
 }
@@ -35,6 +35,10 @@ _BEFORE = pattern(
 _EACH = pattern(
     r"(?i)\b(?:each|every|any|all|jede\w{0,2}|alle[nr]?|chaque|tout\w*|cada|tod[oa]s?|ogni|tutt\w+|elk\w*|iedere?|alle|każd\w+)\b"
 )
+
+
+_LONGEST = frozenset({"longest", "ceil", "upper"})
+"""Meanings of words for the longest: `the longest file has 200 pages`, `files of up to 200 pages`."""
 
 
 class LongestRequest(NamedTuple):
@@ -61,7 +65,7 @@ def longest_request(text: str) -> LongestRequest | None:
             match
             for each in sentences
             for match in counted.finditer(each)
-            if "longest" in lexicon().meanings(each) or _is_of_whole(each)
+            if not _LONGEST.isdisjoint(lexicon().meanings(each)) or _is_of_whole(each)
         ]
         if len(rates) == 1 and longest:
             (rate,), most = rates, max(longest, key=lambda match: large_number_in_text(match[1]))

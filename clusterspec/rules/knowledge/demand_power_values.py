@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.quantity import YEAR
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.demands import demands_in
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR
 from clusterspec.units import display, percent
 
@@ -65,12 +66,21 @@ def idle_watts(parts: Parts) -> Value | None:
 
 
 def facility_watts(parts: Parts) -> Value | None:
-    """The watts at full load times the stated PUE."""
-    full, buying = _full_power(parts), parts.spec.procurement
-    if full is None or buying is None or buying.pue is None:
+    """The watts at full load times the PUE."""
+    full, pue = _full_power(parts), _usage_effectiveness(parts)
+    if full is None or pue is None:
         return None
-    watts = full[0] * buying.pue
-    return Value(watts, watts, f"{full[1]}, at a PUE of {buying.pue:g}")
+    watts = full[0] * pue
+    return Value(watts, watts, f"{full[1]}, at a PUE of {pue:g}")
+
+
+def _usage_effectiveness(parts: Parts) -> float | None:
+    """The PUE of the keys, else the only one that the text states."""
+    buying = parts.spec.procurement
+    if buying is not None and buying.pue is not None:
+        return buying.pue
+    stated = {each.value for each in demands_in(parts.text) if each.subject.name == "pue"}
+    return stated.pop() if len(stated) == 1 else None
 
 
 def row_watts(parts: Parts) -> Value | None:

@@ -21,10 +21,11 @@ from clusterspec.spec.model import Price
 from clusterspec.standard import pattern
 
 _PRICE = pattern(
-    r"(?:(?:(?<!\w)(?:USD|EUR|GBP|CHF)|[$€£]) ?)?(?<![\w.,/])(?P<amount>\d{1,3}(?: \d{3})+|(?<!\d )\d[\d.,]*\d|\d)(?: ?(?:USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]))?"
-    r" ?(?:per |/ ?|an? |for each |je |pro |par )(?P<unit>GPU|accelerator|chip|card|node|server|instance|Knoten|nœud|serveur)"
-    r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour|(?: und| je| pro)? Stunde| et par heure)?"
-    r"(?![ -]?(?:(?:and|et|und) )?(?:an?|per|/|par|pro|im|je) ?(?:year|month|an|mois|Jahr|Monat)\b)"
+    r"(?:(?:(?<!\w)(?:USD|EUR|GBP|CHF)|[$€£]) ?)?(?<![\w.,/])(?P<amount>\d{1,3}(?: \d{3})+|(?<!\d )\d[\d.,]*\d|\d)(?: ?(?:USD|EUR|GBP|CHF|dollars|d[óo]lares|dollari|[Ee]uros?|[$€£]))?"
+    r" ?(?:per |/ ?|an? |for each |je |pro |par |por(?: cada)? |al? |voor elke )(?P<unit>GPU|accelerator|chip|card|node|server|instance|Knoten|nœud|serveur"
+    r"|tarjeta|placa|scheda|acelerador|acceleratore|nodo|nó|servidor|inst[aâ]ncia|istanza)\b"
+    r"(?P<hour>[ -]hour|-h\b|/h(?:our)?\b| (?:and|per|an) hour|(?: und| je| pro)? Stunde| et par heure| (?:[ey]|por|y por|e por) hora| (?:e|per|all') ?ora| (?:en|per) uur)?"
+    r"(?![ -]?(?:(?:and|et|und|[ey]) )?(?:(?:an?|per|/|par|por|pro|im|je|al?) ?)?(?:year|month|an|mois|Jahr|Monat|año|mes|ano|mês|anno|mese)\b)"
 )
 _NODES_AT = pattern(
     r"(?<![\w.,/])(?:\d{1,3}(?:[.,]\d{3})*|\d+) (?:nodes|servers|systems|machines|boxes|Knoten|Server|Systeme|nœuds|serveurs|nodos|servidores|(?:(?:servers|Server|serveurs|servidores) )?(?:DGX|HGX)(?: [A-Z]{1,3}\d{2,3}\w?)?)"
@@ -32,9 +33,31 @@ _NODES_AT = pattern(
     r"(?P<each> (?:each|apiece|a piece|l'unité|(?:la |par )?pièce|chacun|cada uno|das Stück|pro Stück))?"
 )
 """A number of nodes with the price of each."""
-_WHOLE_NODES = frozenset(("node", "server", "instance", "Knoten", "nœud", "serveur"))
-_CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|[Ee]uros?|[$€£]")
-_CODES = {"dollars": "USD", "euro": "EUR", "euros": "EUR", "$": "USD", "€": "EUR", "£": "GBP"}
+_WHOLE_NODES = frozenset(
+    (
+        "node",
+        "server",
+        "instance",
+        "Knoten",
+        "nœud",
+        "serveur",
+        "nodo",
+        "nó",
+        "servidor",
+        "instancia",
+        "instância",
+        "istanza",
+    )
+)
+_CURRENCY = pattern(r"USD|EUR|GBP|CHF|dollars|d[óo]lares|dollari|[Ee]uros?|[$€£]")
+_CODES = {
+    **dict.fromkeys(("dollars", "dólares", "dolares", "dollari"), "USD"),
+    "euro": "EUR",
+    "euros": "EUR",
+    "$": "USD",
+    "€": "EUR",
+    "£": "GBP",
+}
 SAME_PRICE = 0.03
 """Relative difference up to which two prices are the same, one of them rounded, or multiplied by accelerators."""
 ROUNDED_PRICE = 0.005

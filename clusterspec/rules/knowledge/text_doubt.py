@@ -22,23 +22,23 @@ _ENGLISH = (
     r"ablations? (?:on|with|took|ran|had|used)|\w{1,24} ablations (?:took|ran|had|used)|"
     r"had (?:[\w.,-]+ ){1,12}?before\b(?! \w+ing\b)|predecessors?|successors?|replaces? (?:an?|the|our|its|\d+)|replacement of|used to|formerly|until (?:last|the lease)|last (?:year|winter|spring|summer|autumn|fall|month)\w*|"
     r"would(?: not)?(?: \w{1,24})?|wouldn't|could have|might have|had (?:we|they)|were (?:we|they)|drafts? of|(?:first|earlier|'s) draft|plan of (?:last|early|late|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)|in rev \w|"
-    r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w{1,24}|theirs|elsewhere|next door|(?:second|other|another|backup|sister) (?:\w+ )?(?:sites?|data ?cent(?:er|re)s?|locations?|campus|halls?|buildings?)|since (?:20[01]\d|202[0-4])"
+    r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w{1,24}|theirs|elsewhere|next door|(?<!no )(?:second|other|another|backup|sister) (?:\w+ )?(?:sites?|data ?cent(?:er|re)s?|locations?|campus|halls?|buildings?)|since (?:20[01]\d|202[0-4])"
 )
 _GERMAN = (
     r"hätten?|wären?|würden?|könnten?|bräuchten?|alte[nrms]?|früher\w*|ehemalig\w*|bisherig\w*|bestehende\w*|vorhandene\w*|vorgänger\w*|nachfolger\w*|ersetz(?:t|en)|vorschlag\w*|entwurf\w*|"
     r"(?:andere|zweite|erste)[nrms]? (?:maschine|cluster|system|anlage|angebot|bestellung|auftrag|vertrag|lauf|abteilung|gruppe)\w*|"
-    r"(?:andere|zweite)[nrms]? (?:rechenzentrum|standort|halle|gebäude)\w*|ausweich\w*|verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w{1,24}|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
+    r"(?<!kein )(?<!keine )(?:andere|zweite)[nrms]? (?:rechenzentrum|standort|halle|gebäude)\w*|ausweich\w*|verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w{1,24}|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
     r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)"
 )
 _FRENCH = (
     r"ancien\w*|précédent\w*|existante?s?|prédécesseur\w*|remplac(?:e|ent|er|ement)(?! (?:toute|une|la|les|le) (?:pièce|carte|disque|module|composant))|(?:première|deuxième|seconde) tranche|écart(?:é\w*|ons)|refus(?:é\w*|ons)|rejet(?:é\w*|ons)|offre d(?:'une?|u) |pilote\w*|ébauche|"
-    r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|la concurrence|(?:autre|second|deuxième) (?:site|centre|bâtiment)|"
+    r"(?:autres?|seconde?|deuxième) (?:machine|système|cluster|grappe|offre|commande|contrat|équipe)\w*|un concurrent|la concurrence|(?<!aucun )(?:autre|second|deuxième) (?:site|centre|bâtiment)|"
     r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|[a-zà-ÿ]{2,24}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
 )
 _OTHER_LANGUAGES = (
-    r"antigu[oa]s?|(?<!días )(?<!horas )(?<!semanas )(?<!meses )anterior(?:es)?(?! a(?:l| la| los| las)? )|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w{1,24}|descartad\w{1,24}|oferta de una?|sustituy\w{1,24}|reemplaz\w{1,24}|piloto|la competencia|(?:otro|segundo) (?:centro|emplazamiento|edificio)|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
-    r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|(?:altro|secondo) (?:centro|sito|edificio)|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
-    r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|(?:ander|tweede) (?:datacenter|datacentrum|gebouw)|(?:andere|tweede) (?:locatie|zaal)|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
+    r"antigu[oa]s?|(?<!días )(?<!horas )(?<!semanas )(?<!meses )anterior(?:es)?(?! a(?:l| la| los| las)? )|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w{1,24}|descartad\w{1,24}|oferta de una?|sustituy\w{1,24}|reemplaz\w{1,24}|piloto|la competencia|(?<!ningún )(?:otro|segundo) (?:centro|emplazamiento|edificio)|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
+    r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|(?<!nessun )(?:altro|secondo) (?:centro|sito|edificio)|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
+    r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|(?<!geen )(?:ander|tweede) (?:datacenter|datacentrum|gebouw)|(?<!geen )(?:andere|tweede) (?:locatie|zaal)|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
 )
 _WORKS = (
     r"(?:akten|bücher|dokumente|karten|urkunden|texte|briefe|handschriften|schriften|aufnahmen|fotos|bilder|zeitungen|berichte|bänder|"
