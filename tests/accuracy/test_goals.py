@@ -87,6 +87,9 @@ SINCE_THEN |= ON_TWO_CARDS
 OF_OWN_PROGRAMS = frozenset({"padraig", "jubench", "mori", "hanuman", "awgu"})
 """Sources of that day, most programs of their own: GPT-2 on one card, experts in JAX on TPU v5e, FSDP2 on MI355X."""
 SINCE_THEN |= OF_OWN_PROGRAMS
+OF_EXPERIMENTS = frozenset({"gptcfour", "qwenparallelize", "fireplayground", "davidlxu", "moddednanogpt"})
+"""Sources of that day, experiments of single persons: GPT-2 on one to eight GPUs, Qwen3-14B on eight B200."""
+SINCE_THEN |= OF_EXPERIMENTS
 OF_CLOUDS = frozenset(
     {
         "GoogleCloudPlatform",
@@ -257,6 +260,7 @@ LATER_GOALS = {
     "small models": (OF_SMALL_MODELS, 4, 0.25, 0.25),
     "two cards without a bridge": (ON_TWO_CARDS, 10, 0.31, 0.37),
     "programs of their own": (OF_OWN_PROGRAMS, 20, 0.27, 0.41),
+    "experiments of single persons": (OF_EXPERIMENTS, 24, 0.15, 0.16),
 }
 """Runs of later sources, and the greatest median and mean of their errors."""
 

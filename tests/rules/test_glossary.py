@@ -84,8 +84,10 @@ def test_the_glossary_is_in_order_and_names_each_term_once() -> None:
 NAMES = {
     "EXAONE",
     "GLM",
+    "IREN",
     "JAX",
     "ROLL",
+    "VDURA",
     "XLA",
     *("A4X", "AI", "AMD", "AWS", "BLOOM", "DGX", "GCP", "GPT", "HGX", "IEEE", "ISO", "L40S", "LLM", "LM", "MI250X"),
     *(
