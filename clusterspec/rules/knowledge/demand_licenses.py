@@ -16,7 +16,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("less", "except excluding not_counted without_licen* free_of_charge no_charge free ausgenommen kostenlos ohne_lizenz sauf excepté gratuit* sans_licence excepto salvo gratuit* sin_licencia escluso gratuit* senza_licenza uitgezonderd gratis zonder_licentie exceto gratuit* sem_licença oprócz bezpłatn* darmow*"),
 )
 # fmt: on
-_LEXICON: list[Lexicon] = []
+_LEXICON = Lexicon(_WORDS)
 _NEEDED = frozenset({"license", "unit", "each", "also", "binds"})
 
 
@@ -28,10 +28,8 @@ def licenses_spares(text: str) -> bool:
     >>> licenses_spares("Every accelerator needs a license. Two nodes stand by."), licenses_spares("Spare nodes are free of charge.")
     (False, False)
     """
-    if not _LEXICON:
-        _LEXICON.append(Lexicon(_WORDS))
     for sentence in sentences_of(text):
-        meanings = _LEXICON[0].meanings(sentence)
+        meanings = _LEXICON.meanings(sentence)
         if meanings >= _NEEDED and "less" not in meanings and not words_of_another(sentence):
             return True
     return False

@@ -36,7 +36,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("binds", "forbid* prohibit* verbiet* untersag* interdi* prohíb* vieta* verbied* proíb* zabrania must shall has_to have_to condition agreement contract requires require demands demand promised promises guarantee* may should insist* allowed muss müssen soll darf dürfen bedingung vereinbarung vertrag *vertrag verlangt fordert zugesagt garantier* doit doivent condition accord contrat exige* promis garanti* peut debe deben condición acuerdo contrato exige* garantiza* puede deve devono condizione accordo contratto esige richied* garantit* può moet moeten mag voorwaarde overeenkomst contract eist garandeer* deve devem tem_de têm_de condição acordo contrato exige* garant* pode musi może warunk* umow* wymaga gwarantuj*"),
 )
 # fmt: on
-_LEXICON: list[Lexicon] = []
+_LEXICON = Lexicon(_WORDS)
 _COUNT = pattern(r"\b(\d)(?= (?:[^\W\d]+ )?(?:of |von |de |di |van )?[^\W\d]+)")
 
 
@@ -57,12 +57,6 @@ class Engines(NamedTuple):
     sequences: int
 
 
-def _meanings(sentence: str) -> set[str]:
-    if not _LEXICON:
-        _LEXICON.append(Lexicon(_WORDS))
-    return _LEXICON[0].meanings(sentence)
-
-
 def short_places(text: str, engines: Engines, concurrency: float) -> LostPlaces | None:
     """The demand of a text that nobody waits while a node or an engine is out, where too few places are left; None without one.
 
@@ -73,7 +67,7 @@ def short_places(text: str, engines: Engines, concurrency: float) -> LostPlaces 
     True
     """
     sentences = [*plain_sentences(text)]
-    found = [_meanings(each) for each in sentences]
+    found = [_LEXICON.meanings(each) for each in sentences]
     for at, sentence in enumerate(sentences):
         event = next((before for before in range(at, max(-1, at - NEAR - 1), -1) if _is_loss(found[before])), None)
         if (
@@ -108,7 +102,7 @@ def _asks_for_places(sentence: str, meanings: set[str]) -> bool:
 
 def _is_of_another(sentence: str) -> bool:
     return bool(words_of_another(_REJECTED.sub(" ", sentence))) or (
-        is_hypothetical(sentence) and "out" not in _meanings(sentence)
+        is_hypothetical(sentence) and "out" not in _LEXICON.meanings(sentence)
     )
 
 
@@ -123,7 +117,7 @@ def _number_lost(sentence: str) -> int:
     counts = [
         int(match[1])
         for match in islice(_COUNT.finditer(sentence), 4)
-        if "node" in _meanings(sentence[match.end() :][:24])
+        if "node" in _LEXICON.meanings(sentence[match.end() :][:24])
     ]
     return next((each for each in counts if 0 < each <= MOST_LOST), 1)
 
@@ -154,6 +148,6 @@ def demands_whole_heat(text: str) -> str:
     ''
     """
     for sentence in plain_sentences(text):
-        if {"cdu", "out", "carry", "whole", "binds"} <= _meanings(sentence) and not words_of_another(sentence):
+        if {"cdu", "out", "carry", "whole", "binds"} <= _LEXICON.meanings(sentence) and not words_of_another(sentence):
             return sentence
     return ""

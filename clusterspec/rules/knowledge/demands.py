@@ -82,7 +82,7 @@ _FAR = 50
 """Characters by which a time is farther from the words of a subject than the one that is meant."""
 _CLAUSE = 25
 """Characters that a clause between a figure and a word counts as."""
-_LEXICON: list[Lexicon] = []
+_LEXICON = Lexicon((*WORDS, *SUBJECT_WORDS, *QUANTITY_WORDS))
 ALL_SUBJECTS = (*SUBJECTS, *QUANTITY_SUBJECTS)
 _FLOORS, _UPPERS = frozenset({"floor", "lower"}), frozenset({*_CEILINGS, "upper"})
 """Meanings next to a figure that make it a lower limit, and an upper one."""
@@ -104,9 +104,7 @@ class Demand(NamedTuple):
 
 def lexicon() -> Lexicon:
     """The words of demands and of their subjects."""
-    if not _LEXICON:
-        _LEXICON.append(Lexicon((*WORDS, *SUBJECT_WORDS, *QUANTITY_WORDS)))
-    return _LEXICON[0]
+    return _LEXICON
 
 
 def demands_in(text: str) -> Iterator[Demand]:

@@ -20,7 +20,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("no", "not no cannot never nicht kein keine nie ne pas non no nunca mai niet geen nooit não nie"),
 )
 # fmt: on
-_LEXICON: list[Lexicon] = []
+_LEXICON = Lexicon(_WORDS)
 FEWEST = 1e4
 """Smallest amount that is read as the money of a purchase."""
 _SHARE, _MONEY = MEASURES["share"], MEASURES["money"]
@@ -69,7 +69,7 @@ def _grant_in(text: str) -> _Grant | None:
     shares: set[float] = set()
     caps, own, without_tax, taxed = set[float](), set[float](), False, False
     for sentence in plain_sentences(text):
-        meanings = _meanings(sentence)
+        meanings = _LEXICON.meanings(sentence)
         if not meanings or words_of_another(sentence):
             continue
         without_tax |= "untaxed" in meanings
@@ -87,9 +87,3 @@ def _grant_in(text: str) -> _Grant | None:
 
 def _is_money(figure: DemandFigure) -> bool:
     return figure.powers in _MONEY and figure.value >= FEWEST
-
-
-def _meanings(sentence: str) -> set[str]:
-    if not _LEXICON:
-        _LEXICON.append(Lexicon(_WORDS))
-    return _LEXICON[0].meanings(sentence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from clusterspec.records import NamedTuple
 from clusterspec.standard import pattern
@@ -23,14 +23,23 @@ class Mention(NamedTuple):
 
 
 class Lexicon:
-    """The meanings of words, of beginnings and ends of words, and of phrases."""
+    """The meanings of words, of beginnings and ends of words, and of phrases. Its rows are split when it is first used."""
 
-    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
-        self._found: dict[str, list[tuple[Sequence[str], str]]] = defaultdict(list)
-        for meaning, words in rows:
-            for each in words.split():
-                first, *others = each.split("_")
-                self._found[first].append((others, meaning))
+    def __init__(self, rows: Sequence[tuple[str, str]]) -> None:
+        self._rows = rows
+        self._phrases: Mapping[str, Sequence[tuple[Sequence[str], str]]] = {}
+
+    @property
+    def _by_first_word(self) -> Mapping[str, Sequence[tuple[Sequence[str], str]]]:
+        """The other words of each phrase with its meaning, by its first word."""
+        if not self._phrases:
+            found: dict[str, list[tuple[Sequence[str], str]]] = defaultdict(list)
+            for meaning, words in self._rows:
+                for each in words.split():
+                    first, *others = each.split("_")
+                    found[first].append((others, meaning))
+            self._phrases = found
+        return self._phrases
 
     def mentions(self, sentence: str) -> list[Mention]:
         """The meanings that a sentence mentions, in its order.
@@ -62,7 +71,7 @@ class Lexicon:
 
     def _rows_of(self, word: str) -> Iterable[tuple[Sequence[str], str]]:
         """The rest of each phrase that begins with a word, and its meaning."""
-        found = self._found
+        found = self._by_first_word
         elided = word.rpartition("'")[2] if "'" in word else ""
         for part in (
             word,
