@@ -36,7 +36,7 @@ _FRENCH = (
     r"équipe (?:de|du)|collègues|depuis (?:20[01]\d|202[0-4])|[a-zà-ÿ]{2,24}rai(?:t|ent)(?<!\btrait)(?<!portrait)(?<!extrait)(?<!retrait)(?<!attrait)"
 )
 _OTHER_LANGUAGES = (
-    r"antigu[oa]s?|(?<!días )(?<!horas )(?<!semanas )(?<!meses )anterior(?:es)?(?! a(?:l| la| los| las)? )|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w{1,24}|descartad\w{1,24}|oferta de una?|sustituy\w{1,24}|reemplaz\w{1,24}|piloto|la competencia|(?<!ningún )(?:otro|segundo) (?:centro|emplazamiento|edificio)|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
+    r"antigu[oa]s?|(?<!días )(?<!horas )(?<!semanas )(?<!meses )anterior(?:es)?(?! a(?:l| la| los| las)? )|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w{1,24}|descartad\w{1,24}|oferta de una?|sustituy\w{1,24}|reemplaz\w{1,24}|piloto|pagaron|pagaram|pagarono|la competencia|(?<!ningún )(?:otro|segundo) (?:centro|emplazamiento|edificio)|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
     r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|(?<!nessun )(?:altro|secondo) (?:centro|sito|edificio)|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
     r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|(?<!geen )(?:ander|tweede) (?:datacenter|datacentrum|gebouw)|(?<!geen )(?:andere|tweede) (?:locatie|zaal)|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
 )
