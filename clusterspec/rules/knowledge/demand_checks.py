@@ -8,11 +8,11 @@ from clusterspec.quantity import YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_figures import demand_figures
 from clusterspec.rules.knowledge.demand_parts import Parts
-from clusterspec.rules.knowledge.demand_places import value_of_key
+from clusterspec.rules.knowledge.demand_places import number_of_key, value_of_key
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
 from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.text_doubt import words_of_another
-from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, numbers_within
+from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.standard import pattern
 from clusterspec.units import display
 
@@ -48,7 +48,7 @@ def _cut_request(text: str, parts: Parts) -> BrokenDemand | None:
     from clusterspec.rules.knowledge.demand_lengths import longest_request
 
     key = next((each for each in _PROMPTS if value_of_key(parts.spec, each) is not None), "")
-    most = _number_of_key(parts, key) if key else 0.0
+    most = number_of_key(parts.spec, key) if key else 0.0
     longest = longest_request(text) if most else None
     if longest is None or longest.tokens <= most * (1 + ROUNDED):
         return None
@@ -65,7 +65,7 @@ def _short_places(text: str, parts: Parts) -> BrokenDemand | None:
 
     cluster, layout, work = parts.cluster, parts.layout, parts.work
     sequences, concurrency = (
-        _number_of_key(parts, f"workload.serving.{each}") for each in ("max_sequences", "concurrency")
+        number_of_key(parts.spec, f"workload.serving.{each}") for each in ("max_sequences", "concurrency")
     )
     if cluster is None or layout is None or work is None or not sequences or layout.separate_engines:
         return None
@@ -120,8 +120,3 @@ def _shorter_commitment(text: str, parts: Parts) -> BrokenDemand | None:
                     "commit for as long, or state the price of the shorter commitment",
                 )
     return None
-
-
-def _number_of_key(parts: Parts, key: str) -> float:
-    """The first number of a key; 0 without one."""
-    return float(next(iter(numbers_within(value_of_key(parts.spec, key))), 0.0))

@@ -26,26 +26,26 @@ class Place(NamedTuple):
 
 def _kept_time(spec: Spec) -> float:
     """Seconds that the kept checkpoints reach back: their number times the interval."""
-    return _number_of_key(spec, "operations.checkpoint.keep") * _number_of_key(spec, "operations.checkpoint.interval")
+    return number_of_key(spec, "operations.checkpoint.keep") * number_of_key(spec, "operations.checkpoint.interval")
 
 
 def _tokens_of_step(spec: Spec) -> float:
     """The tokens of a step: the sequences of the batch times their length."""
-    return _number_of_key(spec, "workload.global_batch") * _number_of_key(spec, "workload.sequence_length")
+    return number_of_key(spec, "workload.global_batch") * number_of_key(spec, "workload.sequence_length")
 
 
 def _output_rate(spec: Spec) -> float:
     """The output tokens of a second: the request rate times the mean length of an answer."""
-    mean = _number_of_key(spec, "workload.serving.output_tokens.mean")
+    mean = number_of_key(spec, "workload.serving.output_tokens.mean")
     length = value_of_key(spec, "workload.serving.output_tokens")
     tokens = mean or (float(length) if isinstance(length, int) else 0.0)
-    return _number_of_key(spec, "workload.serving.request_rate") * tokens
+    return number_of_key(spec, "workload.serving.request_rate") * tokens
 
 
 def _accelerators(spec: Spec) -> float:
     """The accelerators as stated, or the nodes times those of one."""
-    counted = _number_of_key(spec, "cluster.nodes") * _number_of_key(spec, "cluster.accelerators_per_node")
-    return _number_of_key(spec, "cluster.accelerators") or counted
+    counted = number_of_key(spec, "cluster.nodes") * number_of_key(spec, "cluster.accelerators_per_node")
+    return number_of_key(spec, "cluster.accelerators") or counted
 
 
 def _accelerators_of_engine(spec: Spec) -> float:
@@ -57,16 +57,16 @@ def _accelerators_of_engine(spec: Spec) -> float:
         return 0.0
     if value_of_key(spec, "layout.attention_dp") is not None or value_of_key(spec, "cluster.ranks_per_accelerator"):
         return 0.0
-    return _number_of_key(spec, "layout.tp") * (_number_of_key(spec, "layout.pp") or 1.0)
+    return number_of_key(spec, "layout.tp") * (number_of_key(spec, "layout.pp") or 1.0)
 
 
 def _racks(spec: Spec) -> float:
     """The racks that the nodes fill."""
-    of_rack = _number_of_key(spec, "cluster.power.nodes_per_rack")
-    return ceil(_number_of_key(spec, "cluster.nodes") / of_rack) if of_rack else 0.0
+    of_rack = number_of_key(spec, "cluster.power.nodes_per_rack")
+    return ceil(number_of_key(spec, "cluster.nodes") / of_rack) if of_rack else 0.0
 
 
-def _number_of_key(spec: Spec, key: str) -> float:
+def number_of_key(spec: Spec, key: str) -> float:
     """The number that a key states; 0 without one."""
     return float(next(iter(numbers_within(value_of_key(spec, key))), 0.0))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations, islice
 
 from clusterspec.rules.knowledge.step_amounts import is_equal, is_money
@@ -16,7 +16,7 @@ from clusterspec.rules.knowledge.step_totals import (
     wrong_years,
 )
 from clusterspec.rules.knowledge.text_clauses import is_hypothetical, is_of_other_plan
-from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of
+from clusterspec.rules.knowledge.text_dimensions import figures_of
 from clusterspec.rules.knowledge.text_explanations import Claim
 from clusterspec.rules.knowledge.text_numerals import with_digits
 from clusterspec.rules.knowledge.text_units import with_percent_signs
@@ -41,10 +41,9 @@ def wrong_steps(text: str) -> Iterator[Claim]:
     before = ""
     for sentence in islice(sentences, MOST_SENTENCES):
         if len(sentence) <= LONGEST_SENTENCE and not is_hypothetical(sentence) and not is_of_other_plan(sentence):
-            amounts = [each for each in figures_of(f"{before}. {sentence}", bare=True) if is_money(each)]
-            found = _wrong_steps_of(sentence, before)
-            yield from wrong_caps(f"{before}. {sentence}")
-            yield from (each for each in found if not _is_sum_of_two(each.stated, amounts))
+            passage = f"{before}. {sentence}"
+            yield from wrong_caps(passage)
+            yield from (each for each in _wrong_steps_of(sentence, before) if not _is_sum_of_two(each.stated, passage))
         before = sentence[-LONGEST_SENTENCE:]
 
 
@@ -67,10 +66,10 @@ def _wrong_steps_of(sentence: str, before: str) -> Iterator[Claim]:
     yield from wrong_sums(sentence, figures)
 
 
-def _is_sum_of_two(stated: str, amounts: Sequence[Figure]) -> bool:
+def _is_sum_of_two(stated: str, passage: str) -> bool:
     """Whether an amount is the sum or the difference of two others of its passage."""
     results = [each for each in figures_of(stated, bare=True) if is_money(each)]
-    others = [each.value for each in amounts if each.words != stated]
+    others = [each.value for each in figures_of(passage, bare=True) if is_money(each) and each.words != stated]
     sums = [value for one, other in combinations(others, 2) for value in (one + other, abs(one - other)) if value]
     return any(is_equal(result, each) for result in results for each in sums)
 
