@@ -38,6 +38,13 @@ class TargetResult(NamedTuple):
         return latency_range(self.times, self.load, self.target.quantity, self.target.percentile)
 
     @property
+    def surely_met(self) -> bool:
+        """Whether the whole range is within the target. The range contains the prediction, which is asked first: it
+        takes no plans at the ends of the range.
+        """
+        return self.seconds <= self.target.seconds and self.range[1] <= self.target.seconds
+
+    @property
     def missed(self) -> bool:
         """Whether the latency is above the target, or includes the wait in a queue that grows without end."""
         return self.seconds > self.target.seconds or self.missed_in_queue

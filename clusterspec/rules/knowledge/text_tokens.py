@@ -173,7 +173,8 @@ def _is_first_of_line(text: str, at: int) -> bool:
     return not at or text[at - 1] == "\n"
 
 
-def tokens_of(text: str, decimal: str | None = None) -> list[Token]:
+@lru_cache(256)  # a sentence is read by many rules
+def tokens_of(text: str, decimal: str | None = None) -> Sequence[Token]:
     """The tokens of a text as written; ``decimal`` is the sign before decimals of the text that it is a part of.
 
     >>> [(each.values, each.unit, each.per) for each in tokens_of("USD 1,404.00, 0.162 EUR per kWh, 9.5 kW") if each.values]
@@ -184,7 +185,7 @@ def tokens_of(text: str, decimal: str | None = None) -> list[Token]:
     plain = plain_tokens(text)
     if decimal is None:
         decimal = decimal_sign([each.text for each in plain if each.kind == "number"])
-    return list(_with_units(plain, decimal))
+    return tuple(_with_units(plain, decimal))
 
 
 _POINT = pattern(r"\.(?:\d{1,2}|\d{4,})$|,\d{3}[,.]")

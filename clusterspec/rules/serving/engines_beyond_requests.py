@@ -84,4 +84,4 @@ def _with_engines(served: Served, engines: int) -> Served | None:
         return None
     times, load = found.times, served.load
     held = times.offered <= times.kv_capacity_sequences
-    return found if held and all(each.range[1] <= each.target.seconds for each in target_results(times, load)) else None
+    return found if held and all(each.surely_met for each in target_results(times, load)) else None
