@@ -13,7 +13,7 @@ from clusterspec.cost.power import _peak_power
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.report.paper import cards, facility, fleet_drawing, machine, path_drawing, running, words
+from clusterspec.report.paper import cards, facility, fleet_drawing, link_drawings, machine, running, words
 from clusterspec.report.paper.blocks import PaperTable, Picture
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.results.fleet import LinkUse
@@ -46,7 +46,7 @@ END = PathHop("accelerator", None)
     ],
 )  # fmt: skip
 def test_a_path_is_told_hop_by_hop(hops: tuple[PathHop, ...], alt: str) -> None:
-    assert f'aria-label="{alt}"' in path_drawing._drawn_path(hops)
+    assert f'aria-label="{alt}"' in link_drawings._drawn_path(hops)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_path_is_told_hop_by_hop(hops: tuple[PathHop, ...], alt: str) -> None:
     ],
 )
 def test_the_narrowest_link_is_marked_where_another_is_wider(hops: tuple[PathHop, ...], marked: list[str]) -> None:
-    drawn = shapes(path_drawing._drawn_path(hops), "text")
+    drawn = shapes(link_drawings._drawn_path(hops), "text")
     assert [each["text"] for each in drawn if each["text"].startswith("narrowest")] == marked
     added = [each["text"] for each in drawn if each["text"] == "not known"]
     assert len(added) == sum(hop.seconds is None for hop in hops)
@@ -73,7 +73,7 @@ def test_the_narrowest_link_is_marked_where_another_is_wider(hops: tuple[PathHop
     ],
 )  # fmt: skip
 def test_a_link_is_told_with_what_it_has_where_all_send(rate: float | None, shared: float | None, said: str) -> None:
-    assert path_drawing._rate_text(PathHop("NIC", 0.0, "", rate, shared)) == said
+    assert link_drawings._rate_text(PathHop("NIC", 0.0, "", rate, shared)) == said
 
 
 def pod_of(found: Pod | None) -> Pod:
@@ -86,20 +86,20 @@ def test_the_farthest_class_of_pairs_is_drawn_and_each_has_its_walks() -> None:
     pod = pod_of(report(f"clusterspec: 1\ncluster: {ONE_LEAF}\n").pod)
     near, far = pod.classes[0], pod.classes[-1]
     assert near.nodes <= far.nodes
-    picture = path_drawing.path_picture(pod)
+    picture = link_drawings.path_picture(pod)
     assert picture is not None and picture.field == f"pod.classes[{len(pod.classes) - 1}]"
     assert picture.caption == f"A short message between two accelerators in {far.name}: 15.3 µs"
     beyond = replace(far, name="another fabric", nodes=pod.nodes + 1)
     known = replace(pod, classes=(*pod.classes, beyond))
-    again = path_drawing.path_picture(known)
+    again = link_drawings.path_picture(known)
     assert again is not None and again.field == picture.field, "the whole machine is inside the class before"
-    larger = path_drawing.path_picture(replace(known, nodes=pod.nodes + 1))
+    larger = link_drawings.path_picture(replace(known, nodes=pod.nodes + 1))
     assert larger is not None and larger.field == f"pod.classes[{len(pod.classes)}]"
     for nothing in (None, replace(pod, classes=()), replace(pod, nodes=1, accelerators_per_node=1)):
-        assert path_drawing.path_picture(nothing) is None
-    assert path_drawing.path_picture(replace(pod, nodes=2, accelerators_per_node=1)) is not None
+        assert link_drawings.path_picture(nothing) is None
+    assert link_drawings.path_picture(replace(pod, nodes=2, accelerators_per_node=1)) is not None
     untimed = replace(pod, classes=(*pod.classes[:-1], replace(far, latency=None)))
-    late = path_drawing.path_picture(untimed)
+    late = link_drawings.path_picture(untimed)
     assert late is not None and late.caption.endswith(far.name)
 
 
@@ -110,11 +110,11 @@ def test_the_farthest_class_of_pairs_is_drawn_and_each_has_its_walks() -> None:
 def test_pairs_of_two_rails_have_a_second_walk(rails: int, domain: int, parts: tuple[str, ...], ways: int) -> None:
     pod = replace(pod_of(report(f"clusterspec: 1\ncluster: {ONE_LEAF}\n").pod), rails=rails, domain=domain)
     one: PathClass = replace(pod.classes[-1], parts=parts)
-    walks = path_drawing._class_walks(pod, one)
+    walks = link_drawings._class_walks(pod, one)
     assert [len(walk["steps"]) for walk in walks] == [len(one.hops), len(one.hops) + 1][:ways]
     if ways == 2:
         assert walks[1]["steps"][1].startswith("accelerator on B's rail: ")
-    assert len(path_drawing._class_walks(pod, pod.classes[0])) == 1
+    assert len(link_drawings._class_walks(pod, pod.classes[0])) == 1
     assert json.loads(json.dumps(walks)) == walks
 
 

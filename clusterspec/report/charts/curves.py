@@ -1,4 +1,4 @@
-"""Charts on axes: goodput, tornado, choices, and dots of bandwidth and communication."""
+"""Charts on axes: goodput, tornado and choices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from clusterspec.records import dataclass
 from clusterspec.report.charts import labels, svg
 from clusterspec.report.charts.log_plots import separated_marks
-from clusterspec.report.charts.svg import LinearAxis, LogAxis, horizontal_grid, vertical_grid
+from clusterspec.report.charts.svg import LinearAxis, LogAxis, vertical_grid
 from clusterspec.units import display, percent
 
 # Curves and tornado charts: goodput over the checkpoint interval, and sensitivities
@@ -156,102 +156,3 @@ def _choice_shapes(point: ChoicePoint, mark: tuple[float, float]) -> Iterator[st
         yield svg.dot(middle, y, point.tint, radius=9, hollow=True)
     shown = "paper" if point.works else point.tint
     yield svg.text_shape(middle, y + 4.3, point.letter, size=12, tint=shown, end="middle", bold=True)
-
-
-# Dot plots on a logarithmic axis: bandwidth per accelerator by tier, and communication time
-
-
-@dataclass(frozen=True)
-class DotRow:
-    """A row: line rate, predicted and measured bandwidth in B/s; None if unknown."""
-
-    label: str
-    tint: str
-    line_rate: float
-    predicted: float | None
-    measured: float | None
-    note: str = ""
-
-
-STEP = 36.0
-TOP = 34.0
-
-
-def dot_chart(rows: Sequence[DotRow], alt: str) -> str:
-    """One row per tier: hollow circle for the line rate, filled circle for predicted, diamond for measured."""
-    values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
-    axis = LogAxis.axis_of_decades(values, 8, svg.WIDTH - 16)
-    bottom = TOP + STEP * len(rows)
-    parts = [
-        *_dot_legend(),
-        *horizontal_grid(axis, TOP - 6, bottom, lambda tick: display(tick, "B/s"), _dot_lanes(len(rows))),
-    ]
-    for number, row in enumerate(rows):
-        y = TOP + STEP * number + 28
-        parts.append(svg.text_shape(8, y - 14, svg.fitted_label(row.label, row.note), bold=True))
-        parts.append(svg.text_shape(svg.WIDTH - 8, y - 14, row.note, size=12, tint="soft", end="end"))
-        parts.append(svg.segment(axis.start, y, axis(row.line_rate), y, row.tint, width=2))
-        parts.append(svg.dot(axis(row.line_rate), y, row.tint, radius=6, hollow=True))
-        if row.predicted:
-            parts.append(svg.dot(axis(row.predicted), y, row.tint, radius=5))
-        if row.measured:
-            parts.append(svg.diamond(axis(row.measured), y, "limit"))
-    return svg.drawing(bottom + 24, parts, alt, name="bandwidth")
-
-
-def _dot_lanes(count: int) -> list[tuple[float, float]]:
-    """The space of the dots of each row, below its label."""
-    return [(TOP + STEP * number + 18, TOP + STEP * number + 35) for number in range(count)]
-
-
-def _dot_legend() -> list[str]:
-    return [
-        svg.dot(14, 10, "ink", radius=6, hollow=True),
-        svg.text_shape(26, 14, "line rate", size=12),
-        svg.dot(104, 10, "ink", radius=5),
-        svg.text_shape(116, 14, "predicted", size=12),
-        svg.diamond(198, 10, "limit"),
-        svg.text_shape(210, 14, "measured", size=12),
-    ]
-
-
-@dataclass(frozen=True)
-class WireRow:
-    """The communication time of one kind of parallelism and the computation time, in seconds; ``note`` is a further
-    statement of the estimate, ``fits`` says whether the layout fits in memory.
-    """
-
-    label: str
-    tint: str
-    wire: float
-    compute: float
-    note: str = ""
-    fits: bool = True
-
-
-def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
-    """One row per kind of parallelism: a dot for communication time, a line for the computation that overlaps it.
-
-    A layout that does not fit in memory is hatched.
-    """
-    axis = LogAxis.axis_of_decades([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
-    bottom = TOP + STEP * len(rows)
-    parts = [
-        svg.dot(14, 10, "ink"),
-        svg.text_shape(26, 14, "on the wire", size=12),
-        svg.segment(110, 3, 110, 18, "limit", width=3),
-        svg.text_shape(118, 14, "computation of the step", size=12),
-        *horizontal_grid(axis, TOP - 6, bottom, lambda tick: display(tick, "s"), _dot_lanes(len(rows))),
-    ]
-    for number, row in enumerate(rows):
-        y = TOP + STEP * number + 28
-        note = row.note or f"{display(row.wire, 's')} on the wire"
-        parts.append(svg.text_shape(8, y - 14, row.label, bold=True))
-        tint = "soft" if row.fits else "bad"
-        parts.append(svg.text_shape(svg.WIDTH - 8, y - 14, note, size=12, tint=tint, end="end"))
-        if not row.fits:
-            parts.append(svg.hatch(axis.start, y - 6, axis(row.wire) - axis.start, 12, row.tint, step=6))
-        parts.append(svg.segment(axis.start, y, axis(row.wire), y, row.tint, width=2))
-        parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6, hollow=not row.fits))
-        parts.append(svg.segment(axis(row.compute), y - 7, axis(row.compute), y + 7, "limit", width=3))
-    return svg.drawing(bottom + 24, parts, alt, name="survival")
