@@ -13,7 +13,7 @@ from clusterspec.cost.power import _peak_power
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.report.paper import cards, facility, fleet_drawing, link_drawings, machine, running, words
+from clusterspec.report.paper import cards, facility, fleet, link_drawings, machine, running, words
 from clusterspec.report.paper.blocks import PaperTable, Picture
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.results.fleet import LinkUse
@@ -329,15 +329,15 @@ jobs:
 def test_a_link_of_a_fleet_is_drawn_between_its_pools(link: str, ends: tuple[int, int], label: str) -> None:
     """The first pool comes first; a job that sends over the link is named."""
     found = fleet_report(study_text(FLEET.replace("LINK", link), SETTINGS), "bom")
-    (drawn,) = fleet_drawing._drawn_links(found, ["a", "b"])
+    (drawn,) = fleet._drawn_links(found, ["a", "b"])
     assert (drawn.ends, drawn.label) == (ends, f"{label}; no job sends over it")
-    assert list(fleet_drawing._drawn_links(found, ["a"])) == [], "a pool that is not drawn has no link"
+    assert list(fleet._drawn_links(found, ["a"])) == [], "a pool that is not drawn has no link"
     used = replace(found, links=(LinkUse(("a", "b"), 5e10, None, {"x": 1e9}, {"x": 1e9}),))
-    (named,) = fleet_drawing._drawn_links(used, ["a", "b"])
+    (named,) = fleet._drawn_links(used, ["a", "b"])
     assert named.label.endswith("; used by x")
-    (picture,) = fleet_drawing.fleet_picture(found, {"x": "tp"})
+    (picture,) = fleet.fleet_picture(found, {"x": "tp"})
     assert picture.caption.endswith(", and the links between pools")
-    assert list(fleet_drawing.fleet_picture(replace(found, pools={}), {})) == []
+    assert list(fleet.fleet_picture(replace(found, pools={}), {})) == []
 
 
 def test_nodes_with_two_jobs_are_divided_by_their_shares() -> None:
@@ -345,11 +345,11 @@ def test_nodes_with_two_jobs_are_divided_by_their_shares() -> None:
     found = fleet_report(study_text(FLEET.replace("LINK", "{between: [a, b], bandwidth: 50 GB/s}"), SETTINGS), "bom")
     job = found.jobs["x"]
     both = replace(found, jobs={"x": replace(job, share=1.0), "y": replace(job, share=0.25)})
-    turns = fleet_drawing._drawn_turns(both, ("x", "y"), {"x": "tp", "y": "dp"})
+    turns = fleet._drawn_turns(both, ("x", "y"), {"x": "tp", "y": "dp"})
     assert [(turn.job, turn.tint, turn.share) for turn in turns] == [("x", "tp", 0.8), ("y", "dp", 0.2)]
-    (half,) = fleet_drawing._drawn_turns(both, ("y",), {"x": "tp", "y": "dp"})
+    (half,) = fleet._drawn_turns(both, ("y",), {"x": "tp", "y": "dp"})
     assert half.share == 0.25
-    assert fleet_drawing._run_label(both, ("x", "y"), 4) == "x, y 25 %: 4 nodes"
+    assert fleet._run_label(both, ("x", "y"), 4) == "x, y 25 %: 4 nodes"
 
 
 @pytest.mark.parametrize(
