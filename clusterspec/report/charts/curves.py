@@ -103,25 +103,23 @@ def choice_chart(
     works = [point.work for point in points]
     x = LinearAxis(0.0, 1.08 * max(prices), 62, svg.WIDTH - 26)
     y = LinearAxis(0.0, 1.1 * max([*works, level[0] if level else 0.0]), bottom, top)
-    parts = [svg.text_shape(0, 14, heads[1], size=12, tint="soft")]
-    parts += vertical_grid(y, x.start, x.end, texts[1])
-    if level is not None:
-        parts.append(svg.segment(x.start, y(level[0]), x.end, y(level[0]), "limit", width=1.5, dash="5 4"))
-        parts.append(svg.text_shape(x.end, y(level[0]) - 5, level[1], size=11, tint="soft", end="end"))
     sizes = sorted((point for point in points if point.series), key=lambda point: sum(point.price))
-    parts.append(svg.curve([(x(sum(point.price) / 2), y(point.work)) for point in sizes], "line"))
+    line = [(x(sum(point.price) / 2), y(point.work)) for point in sizes]
+    at = y(level[0]) if level else None
+    parts = [
+        svg.text_shape(0, 14, heads[1], size=12, tint="soft"),
+        *vertical_grid(y, x.start, x.end, texts[1]),
+        *(_level_shapes(level[1], x, y(level[0])) if level else ()),
+        svg.curve(line, "line"),
+    ]
     ranked = sorted(points, key=lambda point: bool(point.letter))
     marks = [(x(sum(point.price) / 2), y(point.work)) for point in ranked]
-    rising = len(sizes) > 1 and sizes[-1].work > sizes[0].work
-    letters = [mark for point, mark in zip(ranked, marks, strict=True) if point.letter]
-    spots = [mark for point, mark in zip(ranked, marks, strict=True) if not point.letter] + separated_marks(letters)
     named = [(point.label, mark) for point, mark in zip(ranked, marks, strict=True) if not point.letter]
+    spots = [*(mark for _, mark in named), *separated_marks(marks[len(named) :])]
     taken = [labels.mark_box(spot, 9.0 if point.letter else 4.0) for point, spot in zip(ranked, spots, strict=True)]
-    at = y(level[0]) if level else None
     if level is not None and at is not None:
         taken.append(labels.name_box(level[1], x.end - svg.text_width(level[1], labels.SIZE), at - 5))
-    line = [(x(sum(point.price) / 2), y(point.work)) for point in sizes]
-    frame = labels.Box(x.start, 18.0, svg.WIDTH - 2, bottom + 3)
+    frame, rising = labels.Box(x.start, 18.0, svg.WIDTH - 2, bottom + 3), len(line) > 1 and line[-1][1] < line[0][1]
     places = labels.name_places(named, taken, line, frame, level=at, rising=rising)
     lowest = max([bottom, *(base + 2 for _, base in places)])
     for (label, mark), place in zip(named, places, strict=True):
@@ -135,6 +133,12 @@ def choice_chart(
     ]
     parts.append(svg.text_shape(x.end, lowest + 34, heads[0], size=12, tint="soft", end="end"))
     return svg.drawing(lowest + 42, parts, alt, name="choices")
+
+
+def _level_shapes(name: str, x: LinearAxis, height: float) -> Iterator[str]:
+    """The dashed line at a height, with its name above the right end."""
+    yield svg.segment(x.start, height, x.end, height, "limit", width=1.5, dash="5 4")
+    yield svg.text_shape(x.end, height - 5, name, size=11, tint="soft", end="end")
 
 
 def _name_shapes(label: str, place: tuple[float, float], mark: tuple[float, float]) -> Iterator[str]:
