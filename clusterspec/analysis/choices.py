@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import ceil
 
-from clusterspec.analysis.fitting_sizes import fitting_machine
+from clusterspec.analysis.fitting import fitting_machine
 from clusterspec.analysis.gates import expected_amount
 from clusterspec.analysis.serving_choices import (
     Changes,

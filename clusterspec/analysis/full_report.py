@@ -165,9 +165,9 @@ def _with_parts_for_engineers(
     study: Study, cluster: Cluster, whole: FullReport, audience: str, *, live: bool
 ) -> FullReport:
     """The report with the additional parts of a design report, which a procurement report omits."""
+    from clusterspec.analysis.fitting import longest_sequence
     from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
     from clusterspec.analysis.lever_effects import sensitivity
-    from clusterspec.analysis.longest_sequence import longest_sequence
     from clusterspec.analysis.networks import network_choices
     from clusterspec.analysis.paths import pod_topology
     from clusterspec.analysis.schedule import schedule

@@ -252,7 +252,7 @@ def least_seconds(curves: Sequence[Curve], bandwidth: float, nic: float, taper: 
 
 def interpolated_seconds(curve: Curve, bandwidth: float, nic: float, taper: float) -> float:
     """The seconds of a curve at a scale-up bandwidth, a NIC rate (B/s each way) and an oversubscription."""
-    rate = curve.network_rate(nic, taper)
+    rate = network_rate(curve, nic, taper)
     x, y = log(bandwidth), log(rate / bandwidth if curve.ratio else rate)
     if len(curve.z) == 1:
         return exp(_interpolated_logarithm(curve, 0, x, y))
@@ -261,6 +261,11 @@ def interpolated_seconds(curve: Curve, bandwidth: float, nic: float, taper: floa
         (1 - share) * _interpolated_logarithm(curve, number, x, y)
         + share * _interpolated_logarithm(curve, number + 1, x, y)
     )
+
+
+def network_rate(curve: Curve, nic: float, taper: float) -> float:
+    """The rate of the NICs (B/s each way) that an oversubscription leaves to the traffic of a curve."""
+    return nic / max(1.0, taper * curve.crossing) if curve.joint else nic
 
 
 def _interpolated_logarithm(curve: Curve, table: int, x: float, y: float) -> float:

@@ -19,7 +19,7 @@ from clusterspec.catalog.models import Model
 from clusterspec.catalog.reader import Entry
 from clusterspec.cluster.model import Assumption
 from clusterspec.finding import Problem
-from clusterspec.quantity import Bandwidth, Figure, Peak, Quantity
+from clusterspec.quantity import Figure, Peak, Quantity
 from clusterspec.records import dataclass, field
 from clusterspec.source import Path, Written, dotted_path
 from clusterspec.spec.model import ClusterSpec, Spec
@@ -67,11 +67,6 @@ class ResolutionLog:
         if not self.unreadable(path):
             message = f"`{dotted_path(path)}` is missing: {why}"
             self.problems.append(Problem("missing-key", path, message, remedy))
-
-
-def written_bandwidth(quantity: Quantity, key: str) -> Bandwidth:
-    """A written bandwidth, per direction, with its key."""
-    return Bandwidth.of(quantity, Written(key))
 
 
 def written_figure(quantity: Quantity, key: str) -> Figure:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from clusterspec.catalog.entries import ETHERNET, Accelerator, Interconnect, Nic, Optics, Platform, Switch, carries
 from clusterspec.cluster.model import Level, ScaleOut
-from clusterspec.cluster.resolution import Parts, ResolutionLog, written_bandwidth
+from clusterspec.cluster.resolution import Parts, ResolutionLog
 from clusterspec.quantity import Bandwidth
 from clusterspec.records import dataclass
-from clusterspec.source import Path
+from clusterspec.source import Path, Written
 from clusterspec.spec.model import LevelSpec, ScaleOutSpec
 
 KEY = "cluster.scale_out"
@@ -164,7 +164,7 @@ def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ..
 def _stated_rate(sources: _FabricSources) -> Bandwidth | None:
     """The line rate of one NIC as written, else the rate of the NIC that the spec names."""
     if sources.section.nic_bandwidth is not None:
-        return written_bandwidth(sources.section.nic_bandwidth, f"{KEY}.nic_bandwidth")
+        return Bandwidth.of(sources.section.nic_bandwidth, Written(f"{KEY}.nic_bandwidth"))
     return nic_rate(sources.nic) if sources.section.nic else None
 
 
@@ -350,7 +350,7 @@ def _level(section: LevelSpec, index: int) -> Level:
         section.nodes,
         ratio,
         section.switch_ports,
-        written_bandwidth(uplink, key) if uplink else None,
+        Bandwidth.of(uplink, Written(key)) if uplink else None,
         section.count,
     )
 

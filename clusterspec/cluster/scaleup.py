@@ -6,10 +6,10 @@ from math import prod
 
 from clusterspec.catalog.entries import Interconnect
 from clusterspec.cluster.model import ScaleUp
-from clusterspec.cluster.resolution import Parts, written_bandwidth
+from clusterspec.cluster.resolution import Parts
 from clusterspec.quantity import Bandwidth, Quantity
 from clusterspec.records import dataclass
-from clusterspec.source import Computed
+from clusterspec.source import Computed, Written
 from clusterspec.spec.model import ScaleUpSpec
 
 NODE_SCALE = 16
@@ -115,7 +115,7 @@ def _accelerator_bandwidth(sources: _DomainSources) -> Bandwidth | None:
     """
     section = sources.section.bandwidth
     if section is not None and section.direction is not None:
-        return written_bandwidth(section, "cluster.scale_up.bandwidth")
+        return Bandwidth.of(section, Written("cluster.scale_up.bandwidth"))
     if sources.topology == PCIE:
         return _slot_bandwidth(sources)
     return _catalog_bandwidth(sources)
@@ -143,7 +143,7 @@ def _peer_bandwidth(sources: _DomainSources, bandwidth: Bandwidth, domain: int) 
     """
     section = sources.section.peer_bandwidth
     if section is not None and section.direction is not None:
-        return written_bandwidth(section, "cluster.scale_up.peer_bandwidth")
+        return Bandwidth.of(section, Written("cluster.scale_up.peer_bandwidth"))
     if sources.topology in {"switched", PCIE}:
         return bandwidth
     entry = sources.interconnect
@@ -166,7 +166,7 @@ def _bandwidth_of_stated_links(sources: _DomainSources, supplied: Bandwidth) -> 
     stated, usual = sources.section.bandwidth, _catalog_bandwidth(sources)
     if stated is None or stated.direction is None or usual is None or not usual.value:
         return supplied
-    whole = written_bandwidth(stated, "cluster.scale_up.bandwidth").value
+    whole = stated.per_direction
     if whole == usual.value:
         return supplied
     why = "the catalog's figure * cluster.scale_up.bandwidth / the catalog's bandwidth"
@@ -208,7 +208,9 @@ def _axis_bandwidths(sources: _DomainSources, shape: tuple[int, ...]) -> tuple[B
     """
     written = sources.section.axis_bandwidth or ()
     if written and all(axis.direction is not None for axis in written):
-        return tuple(written_bandwidth(axis, f"cluster.scale_up.axis_bandwidth[{i}]") for i, axis in enumerate(written))
+        return tuple(
+            Bandwidth.of(axis, Written(f"cluster.scale_up.axis_bandwidth[{i}]")) for i, axis in enumerate(written)
+        )
     entry = sources.interconnect
     supplied = sources.parts.accelerator.axis_bandwidth or (entry.axis_bandwidth if entry else ())
     return tuple(_bandwidth_of_stated_links(sources, axis) for axis in supplied) if len(supplied) == len(shape) else ()

@@ -20,7 +20,7 @@ from clusterspec.cluster.requests import (
     Target,
     Transfer,
 )
-from clusterspec.cluster.resolution import ResolutionLog, written_bandwidth
+from clusterspec.cluster.resolution import ResolutionLog
 from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.records import replace
@@ -196,13 +196,11 @@ def _resolved_transfer(section: TransferSpec | None) -> Transfer:
     """The transfer of caches to decode engines; absent values take the defaults of `Transfer`."""
     if section is None:
         return Transfer()
-    usual, bandwidth = Transfer(), None
-    if section.bandwidth is not None:
-        bandwidth = written_bandwidth(section.bandwidth, f"{KEY}.disaggregated.transfer.bandwidth").value
+    usual = Transfer()
     return Transfer(
         section.send or usual.send,
         section.block_tokens or usual.block_tokens,
-        bandwidth,
+        section.bandwidth.per_direction if section.bandwidth is not None else None,
         section.first_token or usual.first_token,
     )
 

@@ -132,8 +132,7 @@ def interference_share(cluster: Cluster) -> float:
     out = cluster.scale_out
     if out is None or cluster.nodes == 1 or not out.nics_per_node or nodes_of_domain(cluster) >= cluster.nodes:
         return 1.0
-    rate = out.nics_per_node * out.nic_bandwidth.value
-    return HELD_UNITS + (1.0 - HELD_UNITS) * min(1.0, rate / FULL_RATE)
+    return HELD_UNITS + (1.0 - HELD_UNITS) * min(1.0, out.node_bandwidth / FULL_RATE)
 
 
 class NoPathError(Exception):

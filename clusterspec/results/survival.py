@@ -126,10 +126,6 @@ class Curve:
     tables: tuple[tuple[tuple[float, ...], ...], ...]
     crossing: float = 1.0
 
-    def network_rate(self, nic: float, taper: float) -> float:
-        """The rate of the NICs (B/s each way) that an oversubscription leaves."""
-        return nic / max(1.0, taper * self.crossing) if self.joint else nic
-
     def to_json(self) -> dict[str, Any]:
         """Rounded to five digits of the logarithm: 0.001 % of the seconds."""
 

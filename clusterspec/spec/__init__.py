@@ -300,8 +300,10 @@ class _SpecReader:
 
     def _written_text(self, path: Path, value: Any) -> str:
         """A scalar as written: 1.10 stays 1.10."""
+        if isinstance(value, str):
+            return value
         text = text_at(self.document, path)
-        return str(value) if isinstance(value, str) or not text or text.startswith(("*", "'", '"')) else text
+        return text if text and not text.startswith(("*", "'", '"')) else str(value)
 
     def _read_quantity(self, node: Schema, path: Path, value: Any) -> Quantity | None:
         notes = next((one for one in node_branches(node, self.root) if "x-quantity" in one), {})

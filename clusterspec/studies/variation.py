@@ -107,10 +107,12 @@ def with_value_at(value: Any, path: Path, new: object) -> Any:
     whole = dict(value) if isinstance(value, dict) else {}
     if new is None and key not in whole:
         return value
-    if rest or new is not None:
+    if rest:
         whole[key] = with_value_at(whole.get(key), rest, new)
+    elif new is None:
+        del whole[key]
     else:
-        whole.pop(key, None)
+        whole[key] = deepcopy(new)
     return whole
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.analysis.hops import HOP, message_parts
-from clusterspec.analysis.paths import pod_topology
+from clusterspec.analysis.paths import message_parts, pod_topology
+from clusterspec.analysis.tiers import HOP
 from clusterspec.cluster.model import Cluster
 from clusterspec.results.machine import PathClass
 from tests.analysis.test_machine_figures import ALONE, RAILS, TREE, cluster_of, fabric_of

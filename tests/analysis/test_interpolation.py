@@ -8,7 +8,7 @@ from math import exp, log
 import pytest
 
 from clusterspec.analysis import interpolation
-from clusterspec.analysis.interpolation import interpolated_seconds, tabulated_curve
+from clusterspec.analysis.interpolation import interpolated_seconds, network_rate, tabulated_curve
 from clusterspec.results.survival import Curve
 
 X, Y = (log(10.0), log(1000.0)), (log(1.0), log(100.0))
@@ -118,6 +118,23 @@ def test_an_oversubscription_without_effect_or_of_the_rate_needs_no_points(
     assert points == pytest.approx(expected[1])
 
 
+@pytest.mark.parametrize(
+    ("joint", "crossing", "taper", "left"),
+    [
+        (True, 1.0, 4.0, 12.5e9),
+        (True, 0.5, 4.0, 25e9),  # half of the traffic crosses it
+        (True, 0.2, 4.0, 50e9),  # so little that it takes nothing
+        (True, 1.0, 1.0, 50e9),
+        (False, 1.0, 4.0, 50e9),  # there is a table for each oversubscription
+    ],
+)
+def test_an_oversubscription_leaves_the_traffic_that_crosses_it_its_part_of_a_nic(
+    joint: bool, crossing: float, taper: float, left: float
+) -> None:
+    made = Curve((1.0,), (2.0,), (0.0,), joint, False, (((0.5,),),), crossing)
+    assert network_rate(made, 50e9, taper) == left
+
+
 @pytest.mark.parametrize("share", [1.0, 0.75, 0.5, 0.3])
 def test_the_share_of_the_traffic_that_crosses_a_level_is_found(share: float) -> None:
     """The level slows from 1 / share on; it has to do so within the range."""
@@ -130,7 +147,7 @@ def test_the_share_of_the_traffic_that_crosses_a_level_is_found(share: float) ->
     made, worst, _ = tabulated_curve(seconds, (9.0, 5.0, 1.0), 4.0, (1.0, 4.0))
     assert made.joint and len(made.z) == 1 and worst <= 0.02
     for taper in (1.0, 1.5, 2.0, 3.9):
-        assert made.network_rate(5.0, taper) == pytest.approx(5.0 / max(1.0, taper * share), rel=2e-4)
+        assert network_rate(made, 5.0, taper) == pytest.approx(5.0 / max(1.0, taper * share), rel=2e-4)
         assert interpolated_seconds(made, 9.0, 5.0, taper) == pytest.approx(seconds(9.0, 5.0, taper), rel=0.02)
 
 

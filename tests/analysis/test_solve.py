@@ -7,8 +7,7 @@ import pytest
 
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
-from clusterspec.analysis.lever_effects import sensitivity
-from clusterspec.analysis.lever_steps import changes_of, neighboring_lever_values, next_steps
+from clusterspec.analysis.lever_effects import changes_of, neighboring_lever_values, next_steps, sensitivity
 from clusterspec.analysis.levers import LEVERS, WORDS, lever_of
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys

@@ -6,20 +6,26 @@ from collections.abc import Callable
 
 import pytest
 
-from clusterspec.report.charts import bars, curves, fleet, log_plots, machine
+from clusterspec.report.charts import bars, curves, fleet, links, log_plots, machine
 from clusterspec.report.charts.bars import FallBar, HeatCell, Sent, StackPart, Year
-from clusterspec.report.charts.curves import ChoicePoint, DotRow, LeverBar, WireRow
-from clusterspec.report.charts.domains import DrawnDomain, domain_chart
+from clusterspec.report.charts.curves import ChoicePoint, LeverBar
+from clusterspec.report.charts.domains import DrawnDomain, domain_chart, torus_chart
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn
+from clusterspec.report.charts.links import (
+    AreaPlate,
+    DotRow,
+    DrawnHop,
+    SizeCurve,
+    WireRow,
+    path_chart,
+    pyramid_chart,
+    size_chart,
+)
 from clusterspec.report.charts.log_plots import FrontPoint, RooflinePoint
 from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRow
-from clusterspec.report.charts.paths import DrawnHop, path_chart
-from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
-from clusterspec.report.charts.sizes import SizeCurve, size_chart
 from clusterspec.report.charts.steps import DrawnPass, Span, layer_chart, schedule_chart
 from clusterspec.report.charts.svg import text_width
-from clusterspec.report.charts.torus import torus_chart
 from tests.report.drawn import drawn_shapes
 
 Chart = Callable[[], str]
@@ -77,7 +83,7 @@ AXES: dict[str, tuple[Chart, dict[str, str]]] = {
     # 0.301.
     # Rows of 36 from 34 on, their dots 28 below, the line of a tick from 18 to 35 below.
     "bandwidth": (
-        lambda: curves.dot_chart(
+        lambda: links.dot_chart(
             [DotRow("up", "tp", 1e12, None, None), DotRow("out", "dp", 50e9, 20e9, 10e9, "64")], "alt"
         ),
         {
@@ -94,7 +100,7 @@ AXES: dict[str, tuple[Chart, dict[str, str]]] = {
     # Decades of 208 from 100 ms at 8 to 10 s at 424: 2 s are at 216 + 62.6. The hatch is a path, which has no place
     # here.
     "survival": (
-        lambda: curves.wire_chart([WireRow("TP", "tp", 0.1, 1.0), WireRow("DDP", "dp", 2.0, 10.0, "slow")], "alt"),
+        lambda: links.wire_chart([WireRow("TP", "tp", 0.1, 1.0), WireRow("DDP", "dp", 2.0, 10.0, "slow")], "alt"),
         {
             "height": "130",
             "texts": "on the wire 12 26,14; computation of the step 12 118,14; 100 ms 11 8,121; 1 s 11 216,121; "
@@ -222,7 +228,7 @@ AXES: dict[str, tuple[Chart, dict[str, str]]] = {
     ),
     # A layout that does not fit is hatched, 6 above and below its line: 416 and 12 are 71 steps of 6.
     "survival: does not fit": (
-        lambda: curves.wire_chart([WireRow("DDP", "dp", 1.0, 0.1, fits=False)], "alt"),
+        lambda: links.wire_chart([WireRow("DDP", "dp", 1.0, 0.1, fits=False)], "alt"),
         {
             "height": "94",
             "texts": "on the wire 12 26,14; computation of the step 12 118,14; 100 ms 11 8,85; 1 s 11 424,85; "

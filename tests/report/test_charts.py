@@ -10,19 +10,17 @@ from xml.etree import ElementTree
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report.charts import bars, curves, fleet, log_plots, machine, sizes, steps, svg
+from clusterspec.report.charts import bars, curves, fleet, links, log_plots, machine, steps, svg
 from clusterspec.report.charts.bars import FallBar, HeatCell, Sent, StackPart, Year
-from clusterspec.report.charts.curves import ChoicePoint, DotRow, LeverBar, WireRow
-from clusterspec.report.charts.domains import DrawnDomain, domain_chart
+from clusterspec.report.charts.curves import ChoicePoint, LeverBar
+from clusterspec.report.charts.domains import DrawnDomain, domain_chart, torus_chart
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn
+from clusterspec.report.charts.links import AreaPlate, DotRow, DrawnHop, WireRow, path_chart, pyramid_chart
 from clusterspec.report.charts.log_plots import FrontPoint, RooflinePoint
 from clusterspec.report.charts.machine import DrawnBlock, DrawnNode, DrawnRow
-from clusterspec.report.charts.paths import DrawnHop, path_chart
-from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.charts.steps import DrawnPass, Span
 from clusterspec.report.charts.svg import LinearAxis, LogAxis
-from clusterspec.report.charts.torus import torus_chart
 from clusterspec.units import display
 from tests.effort import telling
 
@@ -50,8 +48,8 @@ WIDE_NODE = DrawnNode(16, LONG, 32, "32 × 400 Gb/s", "host, PCIe 5", "full-mesh
 CLOSE = [FrontPoint(20.0 + 0.1 * n, 900.0 - n, "2 × tp 8", "64 in flight") for n in range(4)]
 NODE = DrawnNode(8, "H100", 8, "8 × 400 Gb/s", "host, PCIe 5", "switched", "NVLink", 2)
 SIZED = [
-    sizes.SizeCurve(((1024.0, 50e6), (1e6, 15e9), (16e6, 104e9), (8e9, 363e9)), 48e6),
-    sizes.SizeCurve(((1024.0, 49e6), (1e6, 37e9), (16e6, 216e9), (8e9, 355e9)), None),
+    links.SizeCurve(((1024.0, 50e6), (1e6, 15e9), (16e6, 104e9), (8e9, 363e9)), 48e6),
+    links.SizeCurve(((1024.0, 49e6), (1e6, 37e9), (16e6, 216e9), (8e9, 355e9)), None),
 ]
 PORTS = replace(NODE, nics=24, nic_label="24 × 200 Gb/s", links="full-mesh", others=0, own_ports=True)
 BLOCK = DrawnBlock(42, 8, 21, "21 uplinks of each leaf", "42 nodes", "8 leaves, 8 rails")
@@ -113,7 +111,7 @@ def seconds(value: float) -> str:
 CHARTS: dict[str, Callable[[], str]] = {
     "timeline": lambda: bars.timeline_chart(PARTS, PARTS[1:], seconds, "alt"),
     "timeline: long names": lambda: bars.timeline_chart(WIDE_PARTS, WIDE_PARTS, seconds, "alt"),
-    "bandwidth: long names": lambda: curves.dot_chart(WIDE_ROWS, "alt"),
+    "bandwidth: long names": lambda: links.dot_chart(WIDE_ROWS, "alt"),
     "tornado: long names": lambda: curves.tornado_chart([LeverBar(LONG, "900 GB/s → 450 GB/s", 0.7, "+70 %")], "alt"),
     "node: long names": lambda: machine.node_chart(WIDE_NODE, "alt"),
     "front: close plans": lambda: log_plots.front_chart(CLOSE, None, "alt"),
@@ -138,7 +136,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "layouts": lambda: bars.heatmap_chart([1, 2], [1, 2], CELLS, "alt"),
     "bytes": lambda: bars.traffic_matrix(["tp", "dp"], ["up", "out"], {("tp", "up"): Sent("1 GB", 0.5, "50 %")}, "alt"),
     "node": lambda: machine.node_chart(NODE, "alt"),
-    "sizes": lambda: sizes.size_chart(SIZED, "alt", lambda tick: display(tick, "B", 1)),
+    "sizes": lambda: links.size_chart(SIZED, "alt", lambda tick: display(tick, "B", 1)),
     "node: ports of accelerators": lambda: machine.node_chart(PORTS, "alt"),
     "block": lambda: machine.block_chart(BLOCK, "alt"),
     "whole": lambda: machine.whole_chart(LEVELS, "alt", pods=25),
@@ -149,8 +147,8 @@ CHARTS: dict[str, Callable[[], str]] = {
     "layer": lambda: steps.layer_chart([PASS, PASS], seconds, "alt"),
     "goodput": lambda: curves.goodput_chart([(60.0, 0.9), (600.0, 0.97), (6000.0, 0.95)], (600.0, 0.97), "alt"),
     "tornado": lambda: curves.tornado_chart(LEVERS, "alt"),
-    "bandwidth": lambda: curves.dot_chart(ROWS, "alt"),
-    "survival": lambda: curves.wire_chart([WireRow("TP", "tp", 0.1, 1.0), WireRow("DDP", "dp", 2.0, 1.0)], "alt"),
+    "bandwidth": lambda: links.dot_chart(ROWS, "alt"),
+    "survival": lambda: links.wire_chart([WireRow("TP", "tp", 0.1, 1.0), WireRow("DDP", "dp", 2.0, 1.0)], "alt"),
     "roofline": lambda: log_plots.roofline_chart(989e12, 3350 * GB, KERNELS, "alt"),
     "choices": lambda: curves.choice_chart(CHOICES, ("price, M EUR", "days of the run"), (seconds, seconds), "alt"),
     "waterfall": lambda: bars.waterfall_chart(
@@ -315,9 +313,9 @@ def test_a_drawing_shows_all_parts_of_a_small_machine_and_the_first_and_last_of_
         assert texts.count("…") == int(nodes > 7)
     mesh = machine.node_chart(replace(NODE, links="full-mesh", nics=0), "alt")
     assert len(shapes(mesh, "polyline")) == 8 * 7 / 2
-    for pods, links in ((1, 3 * 2 + 2 * 2), (2, 3 * 2 + 2)):
+    for pods, number_of_links in ((1, 3 * 2 + 2 * 2), (2, 3 * 2 + 2)):
         levels = [DrawnRow(3, "pp", "", ""), DrawnRow(2, "cp", "", ""), DrawnRow(2, "memory", "", "")]
-        assert len(shapes(machine.whole_chart(levels, "alt", pods=pods), "line")) == links, pods
+        assert len(shapes(machine.whole_chart(levels, "alt", pods=pods), "line")) == number_of_links, pods
 
 
 def test_the_links_of_a_node_join_what_its_topology_joins() -> None:
@@ -370,7 +368,7 @@ def test_dots_of_a_tier_stand_at_their_rates() -> None:
 
 def test_a_layout_that_does_not_fit_is_hatched_and_says_so() -> None:
     for fits in (True, False):
-        chart = curves.wire_chart([WireRow("TP", "tp", 0.5, 1.0, "0.5 s, 0.2 s exposed", fits)], "alt")
+        chart = links.wire_chart([WireRow("TP", "tp", 0.5, 1.0, "0.5 s, 0.2 s exposed", fits)], "alt")
         assert "0.5 s, 0.2 s exposed" in [each["text"] for each in shapes(chart, "text")]
         assert len(shapes(chart, "path")) == int(not fits)
         last = shapes(chart, "circle")[-1]

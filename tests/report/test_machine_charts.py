@@ -10,10 +10,8 @@ import pytest
 
 from clusterspec.records import replace
 from clusterspec.report.charts import machine, svg
-from clusterspec.report.charts.domains import MOST_SWITCHES, MOST_TRAYS, domain_chart
-from clusterspec.report.charts.paths import path_chart
-from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
-from clusterspec.report.charts.torus import torus_chart
+from clusterspec.report.charts.domains import MOST_SWITCHES, MOST_TRAYS, domain_chart, torus_chart
+from clusterspec.report.charts.links import AreaPlate, path_chart, pyramid_chart
 from tests.report.test_charts import CHARTS, DOMAIN, HOPS, NODE, number, shapes
 
 

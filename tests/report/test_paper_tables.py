@@ -13,7 +13,7 @@ from clusterspec.cost.power import _peak_power
 from clusterspec.cost.term import Term
 from clusterspec.quantity import Figure
 from clusterspec.records import replace
-from clusterspec.report.paper import cards, facility, fleet_drawing, machine, path_drawing, running, words
+from clusterspec.report.paper import cards, facility, fleet, link_drawings, machine, running, words
 from clusterspec.report.paper.blocks import PaperTable, Picture
 from clusterspec.report.paper.failures import _goodput_blocks
 from clusterspec.results.fleet import LinkUse
@@ -46,7 +46,7 @@ END = PathHop("accelerator", None)
     ],
 )  # fmt: skip
 def test_a_path_is_told_hop_by_hop(hops: tuple[PathHop, ...], alt: str) -> None:
-    assert f'aria-label="{alt}"' in path_drawing._drawn_path(hops)
+    assert f'aria-label="{alt}"' in link_drawings._drawn_path(hops)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_path_is_told_hop_by_hop(hops: tuple[PathHop, ...], alt: str) -> None:
     ],
 )
 def test_the_narrowest_link_is_marked_where_another_is_wider(hops: tuple[PathHop, ...], marked: list[str]) -> None:
-    drawn = shapes(path_drawing._drawn_path(hops), "text")
+    drawn = shapes(link_drawings._drawn_path(hops), "text")
     assert [each["text"] for each in drawn if each["text"].startswith("narrowest")] == marked
     added = [each["text"] for each in drawn if each["text"] == "not known"]
     assert len(added) == sum(hop.seconds is None for hop in hops)
@@ -73,7 +73,7 @@ def test_the_narrowest_link_is_marked_where_another_is_wider(hops: tuple[PathHop
     ],
 )  # fmt: skip
 def test_a_link_is_told_with_what_it_has_where_all_send(rate: float | None, shared: float | None, said: str) -> None:
-    assert path_drawing._rate_text(PathHop("NIC", 0.0, "", rate, shared)) == said
+    assert link_drawings._rate_text(PathHop("NIC", 0.0, "", rate, shared)) == said
 
 
 def pod_of(found: Pod | None) -> Pod:
@@ -86,20 +86,20 @@ def test_the_farthest_class_of_pairs_is_drawn_and_each_has_its_walks() -> None:
     pod = pod_of(report(f"clusterspec: 1\ncluster: {ONE_LEAF}\n").pod)
     near, far = pod.classes[0], pod.classes[-1]
     assert near.nodes <= far.nodes
-    picture = path_drawing.path_picture(pod)
+    picture = link_drawings.path_picture(pod)
     assert picture is not None and picture.field == f"pod.classes[{len(pod.classes) - 1}]"
     assert picture.caption == f"A short message between two accelerators in {far.name}: 15.3 µs"
     beyond = replace(far, name="another fabric", nodes=pod.nodes + 1)
     known = replace(pod, classes=(*pod.classes, beyond))
-    again = path_drawing.path_picture(known)
+    again = link_drawings.path_picture(known)
     assert again is not None and again.field == picture.field, "the whole machine is inside the class before"
-    larger = path_drawing.path_picture(replace(known, nodes=pod.nodes + 1))
+    larger = link_drawings.path_picture(replace(known, nodes=pod.nodes + 1))
     assert larger is not None and larger.field == f"pod.classes[{len(pod.classes)}]"
     for nothing in (None, replace(pod, classes=()), replace(pod, nodes=1, accelerators_per_node=1)):
-        assert path_drawing.path_picture(nothing) is None
-    assert path_drawing.path_picture(replace(pod, nodes=2, accelerators_per_node=1)) is not None
+        assert link_drawings.path_picture(nothing) is None
+    assert link_drawings.path_picture(replace(pod, nodes=2, accelerators_per_node=1)) is not None
     untimed = replace(pod, classes=(*pod.classes[:-1], replace(far, latency=None)))
-    late = path_drawing.path_picture(untimed)
+    late = link_drawings.path_picture(untimed)
     assert late is not None and late.caption.endswith(far.name)
 
 
@@ -110,11 +110,11 @@ def test_the_farthest_class_of_pairs_is_drawn_and_each_has_its_walks() -> None:
 def test_pairs_of_two_rails_have_a_second_walk(rails: int, domain: int, parts: tuple[str, ...], ways: int) -> None:
     pod = replace(pod_of(report(f"clusterspec: 1\ncluster: {ONE_LEAF}\n").pod), rails=rails, domain=domain)
     one: PathClass = replace(pod.classes[-1], parts=parts)
-    walks = path_drawing._class_walks(pod, one)
+    walks = link_drawings._class_walks(pod, one)
     assert [len(walk["steps"]) for walk in walks] == [len(one.hops), len(one.hops) + 1][:ways]
     if ways == 2:
         assert walks[1]["steps"][1].startswith("accelerator on B's rail: ")
-    assert len(path_drawing._class_walks(pod, pod.classes[0])) == 1
+    assert len(link_drawings._class_walks(pod, pod.classes[0])) == 1
     assert json.loads(json.dumps(walks)) == walks
 
 
@@ -329,15 +329,15 @@ jobs:
 def test_a_link_of_a_fleet_is_drawn_between_its_pools(link: str, ends: tuple[int, int], label: str) -> None:
     """The first pool comes first; a job that sends over the link is named."""
     found = fleet_report(study_text(FLEET.replace("LINK", link), SETTINGS), "bom")
-    (drawn,) = fleet_drawing._drawn_links(found, ["a", "b"])
+    (drawn,) = fleet._drawn_links(found, ["a", "b"])
     assert (drawn.ends, drawn.label) == (ends, f"{label}; no job sends over it")
-    assert list(fleet_drawing._drawn_links(found, ["a"])) == [], "a pool that is not drawn has no link"
+    assert list(fleet._drawn_links(found, ["a"])) == [], "a pool that is not drawn has no link"
     used = replace(found, links=(LinkUse(("a", "b"), 5e10, None, {"x": 1e9}, {"x": 1e9}),))
-    (named,) = fleet_drawing._drawn_links(used, ["a", "b"])
+    (named,) = fleet._drawn_links(used, ["a", "b"])
     assert named.label.endswith("; used by x")
-    (picture,) = fleet_drawing.fleet_picture(found, {"x": "tp"})
+    (picture,) = fleet.fleet_picture(found, {"x": "tp"})
     assert picture.caption.endswith(", and the links between pools")
-    assert list(fleet_drawing.fleet_picture(replace(found, pools={}), {})) == []
+    assert list(fleet.fleet_picture(replace(found, pools={}), {})) == []
 
 
 def test_nodes_with_two_jobs_are_divided_by_their_shares() -> None:
@@ -345,11 +345,11 @@ def test_nodes_with_two_jobs_are_divided_by_their_shares() -> None:
     found = fleet_report(study_text(FLEET.replace("LINK", "{between: [a, b], bandwidth: 50 GB/s}"), SETTINGS), "bom")
     job = found.jobs["x"]
     both = replace(found, jobs={"x": replace(job, share=1.0), "y": replace(job, share=0.25)})
-    turns = fleet_drawing._drawn_turns(both, ("x", "y"), {"x": "tp", "y": "dp"})
+    turns = fleet._drawn_turns(both, ("x", "y"), {"x": "tp", "y": "dp"})
     assert [(turn.job, turn.tint, turn.share) for turn in turns] == [("x", "tp", 0.8), ("y", "dp", 0.2)]
-    (half,) = fleet_drawing._drawn_turns(both, ("y",), {"x": "tp", "y": "dp"})
+    (half,) = fleet._drawn_turns(both, ("y",), {"x": "tp", "y": "dp"})
     assert half.share == 0.25
-    assert fleet_drawing._run_label(both, ("x", "y"), 4) == "x, y 25 %: 4 nodes"
+    assert fleet._run_label(both, ("x", "y"), 4) == "x, y 25 %: 4 nodes"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from clusterspec.money import Money
 from clusterspec.records import replace
 from clusterspec.report.charts.log_plots import separated_marks
-from clusterspec.report.paper import compose, decision, story
+from clusterspec.report.paper import compose, decision, link_drawings, story
 from clusterspec.report.paper.drawings import cluster_pictures, machine_pictures
 from clusterspec.results.full import FullReport
 from clusterspec.results.verdict import Area, Gate, GateStatus, Purchase, Risk
@@ -227,7 +227,7 @@ def test_the_story_of_a_step_has_the_figures_of_its_tiers_and_parts() -> None:
         tuple(replace(tier, crossover=None) for tier in found.tiers),
     ):
         assert story._latency_step(replace(found, tiers=tiers)) is None
-    (areas,) = [story._areas_picture(found.tiers)]
+    (areas,) = [link_drawings.areas_picture(found.tiers)]
     assert areas is not None
     notes = [each["text"] for each in shapes(areas.svg, "text") if each["text"].endswith(" of the fastest")]
     assert notes == [
@@ -236,7 +236,10 @@ def test_the_story_of_a_step_has_the_figures_of_its_tiers_and_parts() -> None:
         "1 / 69 of the fastest",
         "1 / 9.3 of the fastest",
     ]
-    assert story._areas_picture(found.tiers[:1]) is None and story._areas_picture(found.tiers[:2]) is not None
+    assert (
+        link_drawings.areas_picture(found.tiers[:1]) is None
+        and link_drawings.areas_picture(found.tiers[:2]) is not None
+    )
 
 
 def test_a_pipeline_is_told_with_what_it_idles() -> None:

@@ -11,7 +11,7 @@ from clusterspec.analysis.paths import pod_topology
 from clusterspec.report.charts import svg
 from clusterspec.report.paper.blocks import Picture
 from clusterspec.report.paper.drawings import cluster_pictures
-from clusterspec.report.paper.path_drawing import path_picture
+from clusterspec.report.paper.link_drawings import path_picture
 from tests.effort import each, sampled
 from tests.report.test_charts import spans
 from tests.settings import SETTINGS

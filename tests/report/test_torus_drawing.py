@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.report.charts.torus import torus_chart
+from clusterspec.report.charts.domains import torus_chart
 from tests.report.test_charts import number, shapes
 
 Line = tuple[float, float, float, float]

@@ -166,23 +166,6 @@ def test_a_risk_in_days_is_one_in_seconds() -> None:
     assert Risk("late", None, None, "").to_json()["seconds"] is Risk("late", 1.0, None, "").to_json()["money"] is None
 
 
-@pytest.mark.parametrize(
-    ("joint", "crossing", "taper", "left"),
-    [
-        (True, 1.0, 4.0, 12.5e9),
-        (True, 0.5, 4.0, 25e9),  # half of the traffic crosses it
-        (True, 0.2, 4.0, 50e9),  # so little that it takes nothing
-        (True, 1.0, 1.0, 50e9),
-        (False, 1.0, 4.0, 50e9),  # there is a table for each oversubscription
-    ],
-)
-def test_an_oversubscription_leaves_the_traffic_that_crosses_it_its_part_of_a_nic(
-    joint: bool, crossing: float, taper: float, left: float
-) -> None:
-    curve = Curve((1.0,), (2.0,), (0.0,), joint, False, (((0.5,),),), crossing)
-    assert curve.network_rate(50e9, taper) == left
-
-
 def test_a_curve_is_written_with_five_digits_of_its_logarithms() -> None:
     found = Curve((1.1234567,), (2.0,), (0.000004,), True, False, (((0.123456, 1.0),), ((3.0000051,),)), 0.25).to_json()
     assert (found["x"], found["y"], found["z"]) == ([1.12346], [2.0], [0.0])

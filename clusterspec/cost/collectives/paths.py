@@ -402,10 +402,8 @@ def _ceiling_between_islands(name: str, paths: Paths, *, reduces: bool) -> float
     assert between is not None
     line = between.line.value
     if name == "all-to-all":
-        from clusterspec.cost.formulas import experts
-
         exchange = between.exchange.value / m
-        return float(experts.bus_bandwidth_ceiling(ranks, m, exchange)) if ranks > m else float("inf")
+        return float(collectives.exchange_bandwidth_ceiling(ranks, m, exchange)) if ranks > m else float("inf")
     if name == "broadcast":
         return line
     if name == "all-reduce" and reduces and between.reduces:

@@ -73,12 +73,14 @@ UNALIGNED_UNIT = assumed_figure(
     KERNELS,
     "unaligned.unit",
     0.9e12,
-    "highest rate of one compute unit of NVIDIA in products whose rows of 16-bit numbers do not start at multiples of"
+    "highest rate of one compute unit under CUDA in products whose rows of 16-bit numbers do not start at multiples of"
     " 16 bytes, which run as kernels of 2018 (cutlass_75_tensorop_s1688gemm, align1; pegainfer-project/pegainfer, pull"
     " request 1046): 22 runs of nanotron on H100, whose 50,257 words no table pads, are 19.8 % off in the mean with it,"
     " 25.3 % without, and more with 0.7 or 1.0",
     "FLOP/s",
 )
+CUDA = "sm_"
+"""The beginning of the architectures for which CUDA kernels are built, as entries state them."""
 MOST_BANDWIDTH = {Role.GATHER: GATHER_BANDWIDTH.value, Role.SCATTER: SCATTER_BANDWIDTH.value}
 """The highest bandwidth in B/s that kernels of each role reach, whatever the memory allows."""
 
@@ -298,7 +300,7 @@ def _rank_speed(
         length_start=attention_length(accelerator, attention_library(workload, software.stack)),
         fixed=fixed_shares(accelerator),
         grouped=software.grouped,
-        unaligned=units * UNALIGNED_UNIT.value if counted and accelerator.vendor == "NVIDIA" else inf,
+        unaligned=units * UNALIGNED_UNIT.value if counted and accelerator.architecture.startswith(CUDA) else inf,
     )
 
 

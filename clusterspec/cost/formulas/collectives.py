@@ -351,6 +351,18 @@ PCIE_FLIT_PAYLOAD = 236 / 256
 """Share of a flit for transaction packets only (same source)."""
 
 
+@formula("rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)")
+def exchange_bandwidth_ceiling(ranks: float, ranks_in_island: float, rank_bandwidth: float) -> float:
+    """The highest bus bandwidth of an all-to-all between islands: B (n − 1) / (n − m), B the share of one rank; m < n.
+
+    Range: ranks_in_island >= 1, ranks > ranks_in_island.
+
+    >>> round(exchange_bandwidth_ceiling(16, 8, 50e9) / 1e9, 2)
+    93.75
+    """
+    return rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)
+
+
 @formula("transfers * lanes * share / 8")
 def slot_bandwidth(transfers: float, lanes: float, share: float) -> float:
     """A PCIe slot: T × x × share / 8, with T in transfers per second and lane.

@@ -241,18 +241,6 @@ def staged_messages(ranks_in_island: float, islands: float) -> float:
     return ranks_in_island - 1 + islands - 1
 
 
-@formula("rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)")
-def bus_bandwidth_ceiling(ranks: float, ranks_in_island: float, rank_bandwidth: float) -> float:
-    """The highest bus bandwidth between islands: B (n − 1) / (n − m), with B the share of one rank; m < n.
-
-    Range: ranks_in_island >= 1, ranks > ranks_in_island.
-
-    >>> round(bus_bandwidth_ceiling(16, 8, 50e9) / 1e9, 2)
-    93.75
-    """
-    return rank_bandwidth * (ranks - 1) / (ranks - ranks_in_island)
-
-
 @formula("width * tokens * chosen * (hidden + max(hidden, widest))")
 def received_bytes(tokens: float, chosen: float, hidden: float, widest: float, width: float = 2) -> float:
     """Bytes of the expert buffers of a rank for ``tokens`` tokens from all ranks, each copied for its ``chosen``

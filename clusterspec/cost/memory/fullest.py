@@ -32,8 +32,8 @@ ERROR = assumed_figure(
     0.16,
     "error of the activations in addition to the errors of their parts: the smallest share, in steps of one "
     "percent, with which the range contains four in five published peaks of fitted sources, all sources with equal "
-    "weight (237 peaks of 29 sources; 76 % without it). Weights and optimizer states follow from counts, but "
-    "programs differ in the tensors that they save",
+    "weight, whichever source is left out (238 peaks of 30 sources; 77 % of all without it). Weights and optimizer "
+    "states follow from counts, but programs differ in the tensors that they save",
 )
 """Half-width that is added to the memory range in training, as a share of the predicted activations."""
 

@@ -1,4 +1,4 @@
-"""Charts on axes: goodput, tornado, choices, and dots of bandwidth and communication."""
+"""Charts on axes: goodput, tornado and choices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from clusterspec.records import dataclass
 from clusterspec.report.charts import labels, svg
 from clusterspec.report.charts.log_plots import separated_marks
-from clusterspec.report.charts.svg import LinearAxis, LogAxis, horizontal_grid, vertical_grid
+from clusterspec.report.charts.svg import LinearAxis, LogAxis, vertical_grid
 from clusterspec.units import display, percent
 
 # Curves and tornado charts: goodput over the checkpoint interval, and sensitivities
@@ -103,25 +103,23 @@ def choice_chart(
     works = [point.work for point in points]
     x = LinearAxis(0.0, 1.08 * max(prices), 62, svg.WIDTH - 26)
     y = LinearAxis(0.0, 1.1 * max([*works, level[0] if level else 0.0]), bottom, top)
-    parts = [svg.text_shape(0, 14, heads[1], size=12, tint="soft")]
-    parts += vertical_grid(y, x.start, x.end, texts[1])
-    if level is not None:
-        parts.append(svg.segment(x.start, y(level[0]), x.end, y(level[0]), "limit", width=1.5, dash="5 4"))
-        parts.append(svg.text_shape(x.end, y(level[0]) - 5, level[1], size=11, tint="soft", end="end"))
     sizes = sorted((point for point in points if point.series), key=lambda point: sum(point.price))
-    parts.append(svg.curve([(x(sum(point.price) / 2), y(point.work)) for point in sizes], "line"))
+    line = [(x(sum(point.price) / 2), y(point.work)) for point in sizes]
+    at = y(level[0]) if level else None
+    parts = [
+        svg.text_shape(0, 14, heads[1], size=12, tint="soft"),
+        *vertical_grid(y, x.start, x.end, texts[1]),
+        *(_level_shapes(level[1], x, y(level[0])) if level else ()),
+        svg.curve(line, "line"),
+    ]
     ranked = sorted(points, key=lambda point: bool(point.letter))
     marks = [(x(sum(point.price) / 2), y(point.work)) for point in ranked]
-    rising = len(sizes) > 1 and sizes[-1].work > sizes[0].work
-    letters = [mark for point, mark in zip(ranked, marks, strict=True) if point.letter]
-    spots = [mark for point, mark in zip(ranked, marks, strict=True) if not point.letter] + separated_marks(letters)
     named = [(point.label, mark) for point, mark in zip(ranked, marks, strict=True) if not point.letter]
+    spots = [*(mark for _, mark in named), *separated_marks(marks[len(named) :])]
     taken = [labels.mark_box(spot, 9.0 if point.letter else 4.0) for point, spot in zip(ranked, spots, strict=True)]
-    at = y(level[0]) if level else None
     if level is not None and at is not None:
         taken.append(labels.name_box(level[1], x.end - svg.text_width(level[1], labels.SIZE), at - 5))
-    line = [(x(sum(point.price) / 2), y(point.work)) for point in sizes]
-    frame = labels.Box(x.start, 18.0, svg.WIDTH - 2, bottom + 3)
+    frame, rising = labels.Box(x.start, 18.0, svg.WIDTH - 2, bottom + 3), len(line) > 1 and line[-1][1] < line[0][1]
     places = labels.name_places(named, taken, line, frame, level=at, rising=rising)
     lowest = max([bottom, *(base + 2 for _, base in places)])
     for (label, mark), place in zip(named, places, strict=True):
@@ -135,6 +133,12 @@ def choice_chart(
     ]
     parts.append(svg.text_shape(x.end, lowest + 34, heads[0], size=12, tint="soft", end="end"))
     return svg.drawing(lowest + 42, parts, alt, name="choices")
+
+
+def _level_shapes(name: str, x: LinearAxis, height: float) -> Iterator[str]:
+    """The dashed line at a height, with its name above the right end."""
+    yield svg.segment(x.start, height, x.end, height, "limit", width=1.5, dash="5 4")
+    yield svg.text_shape(x.end, height - 5, name, size=11, tint="soft", end="end")
 
 
 def _name_shapes(label: str, place: tuple[float, float], mark: tuple[float, float]) -> Iterator[str]:
@@ -156,102 +160,3 @@ def _choice_shapes(point: ChoicePoint, mark: tuple[float, float]) -> Iterator[st
         yield svg.dot(middle, y, point.tint, radius=9, hollow=True)
     shown = "paper" if point.works else point.tint
     yield svg.text_shape(middle, y + 4.3, point.letter, size=12, tint=shown, end="middle", bold=True)
-
-
-# Dot plots on a logarithmic axis: bandwidth per accelerator by tier, and communication time
-
-
-@dataclass(frozen=True)
-class DotRow:
-    """A row: line rate, predicted and measured bandwidth in B/s; None if unknown."""
-
-    label: str
-    tint: str
-    line_rate: float
-    predicted: float | None
-    measured: float | None
-    note: str = ""
-
-
-STEP = 36.0
-TOP = 34.0
-
-
-def dot_chart(rows: Sequence[DotRow], alt: str) -> str:
-    """One row per tier: hollow circle for the line rate, filled circle for predicted, diamond for measured."""
-    values = [value for row in rows for value in (row.line_rate, row.predicted, row.measured) if value]
-    axis = LogAxis.axis_of_decades(values, 8, svg.WIDTH - 16)
-    bottom = TOP + STEP * len(rows)
-    parts = [
-        *_dot_legend(),
-        *horizontal_grid(axis, TOP - 6, bottom, lambda tick: display(tick, "B/s"), _dot_lanes(len(rows))),
-    ]
-    for number, row in enumerate(rows):
-        y = TOP + STEP * number + 28
-        parts.append(svg.text_shape(8, y - 14, svg.fitted_label(row.label, row.note), bold=True))
-        parts.append(svg.text_shape(svg.WIDTH - 8, y - 14, row.note, size=12, tint="soft", end="end"))
-        parts.append(svg.segment(axis.start, y, axis(row.line_rate), y, row.tint, width=2))
-        parts.append(svg.dot(axis(row.line_rate), y, row.tint, radius=6, hollow=True))
-        if row.predicted:
-            parts.append(svg.dot(axis(row.predicted), y, row.tint, radius=5))
-        if row.measured:
-            parts.append(svg.diamond(axis(row.measured), y, "limit"))
-    return svg.drawing(bottom + 24, parts, alt, name="bandwidth")
-
-
-def _dot_lanes(count: int) -> list[tuple[float, float]]:
-    """The space of the dots of each row, below its label."""
-    return [(TOP + STEP * number + 18, TOP + STEP * number + 35) for number in range(count)]
-
-
-def _dot_legend() -> list[str]:
-    return [
-        svg.dot(14, 10, "ink", radius=6, hollow=True),
-        svg.text_shape(26, 14, "line rate", size=12),
-        svg.dot(104, 10, "ink", radius=5),
-        svg.text_shape(116, 14, "predicted", size=12),
-        svg.diamond(198, 10, "limit"),
-        svg.text_shape(210, 14, "measured", size=12),
-    ]
-
-
-@dataclass(frozen=True)
-class WireRow:
-    """The communication time of one kind of parallelism and the computation time, in seconds; ``note`` is a further
-    statement of the estimate, ``fits`` says whether the layout fits in memory.
-    """
-
-    label: str
-    tint: str
-    wire: float
-    compute: float
-    note: str = ""
-    fits: bool = True
-
-
-def wire_chart(rows: Sequence[WireRow], alt: str) -> str:
-    """One row per kind of parallelism: a dot for communication time, a line for the computation that overlaps it.
-
-    A layout that does not fit in memory is hatched.
-    """
-    axis = LogAxis.axis_of_decades([value for row in rows for value in (row.wire, row.compute)], 8, svg.WIDTH - 16)
-    bottom = TOP + STEP * len(rows)
-    parts = [
-        svg.dot(14, 10, "ink"),
-        svg.text_shape(26, 14, "on the wire", size=12),
-        svg.segment(110, 3, 110, 18, "limit", width=3),
-        svg.text_shape(118, 14, "computation of the step", size=12),
-        *horizontal_grid(axis, TOP - 6, bottom, lambda tick: display(tick, "s"), _dot_lanes(len(rows))),
-    ]
-    for number, row in enumerate(rows):
-        y = TOP + STEP * number + 28
-        note = row.note or f"{display(row.wire, 's')} on the wire"
-        parts.append(svg.text_shape(8, y - 14, row.label, bold=True))
-        tint = "soft" if row.fits else "bad"
-        parts.append(svg.text_shape(svg.WIDTH - 8, y - 14, note, size=12, tint=tint, end="end"))
-        if not row.fits:
-            parts.append(svg.hatch(axis.start, y - 6, axis(row.wire) - axis.start, 12, row.tint, step=6))
-        parts.append(svg.segment(axis.start, y, axis(row.wire), y, row.tint, width=2))
-        parts.append(svg.dot(axis(row.wire), y, row.tint, radius=6, hollow=not row.fits))
-        parts.append(svg.segment(axis(row.compute), y - 7, axis(row.compute), y + 7, "limit", width=3))
-    return svg.drawing(bottom + 24, parts, alt, name="survival")

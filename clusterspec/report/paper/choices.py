@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from clusterspec.report.assumption_rows import change_text
 from clusterspec.report.charts.bars import HeatCell, heatmap_chart
-from clusterspec.report.charts.curves import LeverBar, WireRow, tornado_chart, wire_chart
+from clusterspec.report.charts.curves import LeverBar, tornado_chart
+from clusterspec.report.charts.links import WireRow, wire_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.estimate_rows import value_text
 from clusterspec.report.paper.blocks import (

@@ -8,7 +8,7 @@ from clusterspec.cluster.degrees import nodes_of_rack
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.model import Cluster
 from clusterspec.records import replace
-from clusterspec.report.charts.domains import DrawnDomain, domain_chart
+from clusterspec.report.charts.domains import MOST_PLANES, DrawnDomain, domain_chart, torus_chart
 from clusterspec.report.charts.machine import (
     DrawnBlock,
     DrawnNode,
@@ -18,9 +18,8 @@ from clusterspec.report.charts.machine import (
     whole_chart,
 )
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
-from clusterspec.report.charts.torus import MOST_PLANES, torus_chart
 from clusterspec.report.paper.blocks import Picture
-from clusterspec.report.paper.path_drawing import path_picture
+from clusterspec.report.paper.link_drawings import path_picture
 from clusterspec.results.facility import Facility
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine, Rack

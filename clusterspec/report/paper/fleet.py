@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 
 from clusterspec.document.comments import unwrapped
@@ -12,6 +12,7 @@ from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.items import Item
 from clusterspec.report import fleet_text
 from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, stack_rows_chart, timed_rows_chart
+from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn, fleet_chart
 from clusterspec.report.charts.svg import cause_of
 from clusterspec.report.paper.appendix import section_of_findings
 from clusterspec.report.paper.blocks import (
@@ -28,15 +29,15 @@ from clusterspec.report.paper.blocks import (
     TitleFact,
 )
 from clusterspec.report.paper.decision import stated_verdict
-from clusterspec.report.paper.fleet_drawing import fleet_picture
 from clusterspec.report.paper.machine import layout_rows
 from clusterspec.report.paper.materials import part_text
 from clusterspec.report.paper.words import catalog_names, worded_section
 from clusterspec.results import BillReport, counts_by_severity
 from clusterspec.results.fleet import FleetReport, PoolUse
 from clusterspec.results.verdict import VerdictStatus
+from clusterspec.spec.model import PoolLinkSpec
 from clusterspec.standard import sum_of
-from clusterspec.units import display, plain, plural, term_text
+from clusterspec.units import display, percent, plain, plural, term_text
 
 WORK_HEADS = ("job", "model", "kind", "layout")
 JOB_TINTS = ("forward", "tp", "dp", "gradients", "activations", "backward", "cp", "optimizer", "pp", "ep")
@@ -281,3 +282,62 @@ def text_first_table(
         for number, head in enumerate(heads)
     )
     return PaperTable(columns, tuple(rows), field, caption=caption)
+
+
+# The drawing of the pools, their jobs and the links between them
+
+
+MOST_POOLS = 12
+"""Maximum number of pools that are drawn; larger fleets have tables only."""
+
+
+def fleet_picture(report: FleetReport, tints: Mapping[str, str]) -> Iterator[Picture]:
+    """The pools whose nodes are known, in one drawing; nothing if there are none, or very many."""
+    known = {name: use for name, use in report.pools.items() if use.nodes}
+    if not 0 < len(known) <= MOST_POOLS:
+        return
+    pools = [_drawn_pool(report, name, use, tints) for name, use in known.items()]
+    links = list(_drawn_links(report, list(known)))
+    told = [f"{pool.name}, {pool.note}: {'; '.join(run.label for run in pool.runs)}" for pool in pools]
+    told += [f"link {pools[link.ends[0]].name} to {pools[link.ends[1]].name}: {link.label}" for link in links]
+    caption = "The machine: pools, the jobs on their nodes" + (", and the links between pools" if links else "")
+    yield Picture(fleet_chart(pools, links, ". ".join(told)), caption, "pools")
+
+
+def _drawn_pool(report: FleetReport, name: str, use: PoolUse, tints: Mapping[str, str]) -> DrawnPool:
+    runs = [
+        DrawnNodes(one.nodes, _drawn_turns(report, one.jobs, tints), _run_label(report, one.jobs, one.nodes))
+        for one in use.sets
+        if one.nodes
+    ]
+    if use.idle:
+        runs.append(DrawnNodes(use.idle, (), f"{plural(use.idle, 'node')} without a job"))
+    return DrawnPool(name, f"{plural(use.nodes or 0, 'node')} of {use.machine}", tuple(runs), use.spares)
+
+
+def _drawn_turns(report: FleetReport, jobs: tuple[str, ...], tints: Mapping[str, str]) -> tuple[DrawnTurn, ...]:
+    shares = {job: report.jobs[job].share for job in jobs if job in report.jobs}
+    whole = max(1.0, sum(shares.values()))
+    return tuple(DrawnTurn(job, tints[job], share / whole) for job, share in shares.items())
+
+
+def _run_label(report: FleetReport, jobs: tuple[str, ...], nodes: int) -> str:
+    """The jobs on some nodes, each with its share of the term unless that is the whole term."""
+    shares = {job: report.jobs[job].share for job in jobs if job in report.jobs}
+    named = [job if share == 1 else f"{job} {percent(share, 2)}" for job, share in shares.items()]
+    return f"{', '.join(named)}: {plural(nodes, 'node')}"
+
+
+def _drawn_links(report: FleetReport, pools: list[str]) -> Iterator[DrawnLink]:
+    for link in (report.spec.pool_links if report.spec else None) or ():
+        ends = [pools.index(name) for name in link.between or () if name in pools]
+        if len(ends) == 2:
+            yield DrawnLink((min(ends), max(ends)), _link_label(report, link))
+
+
+def _link_label(report: FleetReport, link: PoolLinkSpec) -> str:
+    """The rate of a link with its latency, and the jobs that send over it."""
+    rate = f"{display(link.bandwidth.value, 'B/s')} each way" if link.bandwidth else link.fabric or "rate not stated"
+    late = f", {display(link.latency.value, 's')}" if link.latency else ""
+    senders = next((list(one.mean) for one in report.links if set(one.between) == set(link.between or ())), [])
+    return rate + late + (f"; used by {', '.join(senders)}" if senders else "; no job sends over it")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.degrees import nodes_of_domain
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines
-from clusterspec.report.charts.curves import DotRow, dot_chart
+from clusterspec.report.charts.links import DotRow, dot_chart
 from clusterspec.report.paper.blocks import (
     Block,
     PaperTable,
@@ -19,22 +19,13 @@ from clusterspec.report.paper.blocks import (
     embedded_json,
 )
 from clusterspec.report.paper.drawings import machine_pictures
+from clusterspec.report.paper.link_drawings import TIER_TINTS
 from clusterspec.report.paper.network_rows import network_blocks
 from clusterspec.report.paper.running import collectives_by_size, collectives_table
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Machine, Pod, Tier
 from clusterspec.spec.model import NetworkSpec
 from clusterspec.units import bandwidth_readings, display, display_bits, percent, plain, plural
-
-TINTS = {
-    "on-chip": "forward",
-    "memory": "memory",
-    "scale-up": "scale-up",
-    "peer": "scale-up",
-    "host": "other",
-    "scale-out": "scale-out",
-    "level": "scale-out",
-}
 
 
 def machine_section(report: FullReport) -> Section | None:
@@ -223,7 +214,7 @@ def bandwidth_section(report: FullReport) -> Section | None:
     if not report.tiers:
         return None
     rows = [
-        DotRow(tier.name, TINTS[tier.kind], tier.line_rate, tier.predicted, tier.measured, _reach_text(tier))
+        DotRow(tier.name, TIER_TINTS[tier.kind], tier.line_rate, tier.predicted, tier.measured, _reach_text(tier))
         for tier in report.tiers
     ]
     alt = "; ".join(f"{row.label}: {display(row.line_rate, 'B/s')}" for row in rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.report.charts.sizes import SizeCurve, size_chart
+from clusterspec.report.charts.links import SizeCurve, size_chart
 from clusterspec.report.paper.blocks import (
     Block,
     Bullets,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clusterspec.report.charts.pyramid import AreaPlate, pyramid_chart
-from clusterspec.report.paper.blocks import Picture, Section, Story, StoryStep
+from clusterspec.report.paper.blocks import Section, Story, StoryStep
 from clusterspec.report.paper.choices import lever_text
-from clusterspec.report.paper.machine import TINTS
+from clusterspec.report.paper.link_drawings import areas_picture
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Tier
 from clusterspec.standard import sum_of
@@ -30,7 +29,7 @@ def story_section(report: FullReport) -> Section | None:
     steps = tuple(step for step in _story_steps(report) if step is not None)
     if len(steps) < 3:
         return None
-    squares = _areas_picture(report.tiers)
+    squares = areas_picture(report.tiers)
     if squares is None:
         return Section("story", "How this design works", (Story(steps),))
     blocks = (
@@ -52,32 +51,6 @@ def _story_steps(report: FullReport) -> Iterator[StoryStep | None]:
     yield _cache_step(report)
     yield _loss_step(report)
     yield _failure_step(report)
-
-
-def _areas_picture(tiers: tuple[Tier, ...]) -> Picture | None:
-    """The line rates of an accelerator as plates, whose areas are to scale."""
-    shown = [tier for tier in tiers if tier.line_rate]
-    if len(shown) < 2:
-        return None
-    most = max(tier.line_rate for tier in shown)
-    plates = [
-        AreaPlate(
-            tier.name,
-            tier.line_rate,
-            display(tier.line_rate, "B/s"),
-            TINTS[tier.kind],
-            _share_of_fastest_text(tier, most),
-        )
-        for tier in shown
-    ]
-    alt = "; ".join(f"{plate.label}: {plate.value_text}" for plate in plates)
-    caption = "What an accelerator can move in the same time: areas to scale, each way, memory reads and writes"
-    return Picture(pyramid_chart(plates, alt), caption, "tiers")
-
-
-def _share_of_fastest_text(tier: Tier, most: float) -> str:
-    """The bandwidth of a tier as a share of the fastest tier."""
-    return f"1 / {plain(most / tier.line_rate, 2)} of the fastest" if tier.line_rate < most else ""
 
 
 def _outer_tiers(report: FullReport) -> tuple[Tier | None, Tier | None]:

@@ -77,7 +77,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.number_encodings import encoding_of
+from clusterspec.catalog.formats import encoding_of
 from clusterspec.cluster.fleet import Fleet, named_engines
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule

@@ -115,7 +115,10 @@ def with_digits(text: str) -> str:
     language = language_of(text)
     known, conjunction = numerals_of(language), _AND.get(language, "")
     pieces = text.split(" ")
-    words = [each.strip(_MARKS).lower() for each in pieces]
+    bare = {each: each.strip(_MARKS).lower() for each in set(pieces)}
+    if known.keys().isdisjoint(bare.values()):
+        return text
+    words = [bare[each] for each in pieces]
     found, at = [], 0
     while at < len(pieces):
         number, last = known.get(words[at], 0), at

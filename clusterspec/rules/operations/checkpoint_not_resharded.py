@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.catalog.checkpoint_formats import CheckpointFormat, checkpoint_formats
+from clusterspec.catalog.formats import CheckpointFormat, checkpoint_formats
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.text_clauses import planned_text
 from clusterspec.rules.rule import Rule

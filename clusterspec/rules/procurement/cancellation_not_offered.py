@@ -51,8 +51,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from clusterspec.catalog.cloud_terms import PurchaseTerms, purchase_terms
 from clusterspec.catalog.entries import Platform
-from clusterspec.catalog.purchase_terms import PurchaseTerms, purchase_terms
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, HOUR

@@ -48,8 +48,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clusterspec.catalog.cloud_terms import LongestOffer, longest_offers
 from clusterspec.catalog.entries import Platform
-from clusterspec.catalog.longest_offers import LongestOffer, longest_offers
 from clusterspec.finding import Problem
 from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.text_quantities import SECOND, TextQuantity, plain_sentences, sentence_quantities

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -56,11 +57,17 @@ def test_products_of_unaligned_rows_have_a_highest_rate_of_their_own() -> None:
     assert slow.achieved_share(narrow) == SPEED.achieved_share(narrow) < 0.1
 
 
-def test_kernels_of_unaligned_rows_are_known_of_nvidia_alone() -> None:
-    """0.9e12 FLOP/s on each of 132 units."""
-    assert reached().speed.unaligned == pytest.approx(132 * 0.9e12)
-    of_amd = rates_of(design(spec({"platform": None, "accelerator": "mi300x"})), 2025)
-    assert of_amd is not None and of_amd.speed.unaligned == float("inf")
+@pytest.mark.parametrize(
+    ("architecture", "units", "highest"),
+    [("sm_90", 132, 132 * 0.9e12), ("sm_80", 108, 108 * 0.9e12), ("gfx942", 132, inf), ("", 132, inf)],
+)
+def test_kernels_of_unaligned_rows_are_known_of_cuda_alone(architecture: str, units: int, highest: float) -> None:
+    """0.9e12 FLOP/s on each unit of an architecture for which CUDA kernels are built, whoever sells it."""
+    whole = design(spec())
+    assert whole.cluster is not None
+    part = replace(whole.cluster.accelerator, architecture=architecture, compute_units=units, vendor="other")
+    found = rates_of(replace(whole, cluster=replace(whole.cluster, accelerator=part)), 2025)
+    assert found is not None and found.speed.unaligned == pytest.approx(highest)
 
 
 @given(m=sizes, n=sizes)

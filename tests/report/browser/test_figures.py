@@ -17,7 +17,7 @@ from clusterspec.cluster.variation import with_values
 from clusterspec.cost.estimate import estimate
 from clusterspec.report import paper
 from clusterspec.report.paper.compose import compose
-from clusterspec.report.paper.path_drawing import path_picture
+from clusterspec.report.paper.link_drawings import path_picture
 from clusterspec.results.full import FullReport
 from clusterspec.results.survival import SPAN, STRATEGIES
 from clusterspec.units import display

@@ -1,4 +1,6 @@
-"""The drawing of the path between two accelerators, hop by hop, and the drawings that the live figure shows."""
+"""Drawings of links: the rates of tiers as areas, and the path between two accelerators hop by hop, with the drawings
+that its live figure shows.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,47 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from clusterspec.report.charts.paths import DrawnHop, path_chart
+from clusterspec.report.charts.links import AreaPlate, DrawnHop, path_chart, pyramid_chart
 from clusterspec.report.paper.blocks import Picture, embedded_json
-from clusterspec.results.machine import PathClass, PathHop, Pod
-from clusterspec.units import display
+from clusterspec.results.machine import PathClass, PathHop, Pod, Tier
+from clusterspec.units import display, plain
+
+TIER_TINTS = {
+    "on-chip": "forward",
+    "memory": "memory",
+    "scale-up": "scale-up",
+    "peer": "scale-up",
+    "host": "other",
+    "scale-out": "scale-out",
+    "level": "scale-out",
+}
+"""The color of a tier by its kind."""
+
+
+def areas_picture(tiers: tuple[Tier, ...]) -> Picture | None:
+    """The line rates of an accelerator as plates, whose areas are to scale."""
+    shown = [tier for tier in tiers if tier.line_rate]
+    if len(shown) < 2:
+        return None
+    most = max(tier.line_rate for tier in shown)
+    plates = [
+        AreaPlate(
+            tier.name,
+            tier.line_rate,
+            display(tier.line_rate, "B/s"),
+            TIER_TINTS[tier.kind],
+            _share_of_fastest_text(tier, most),
+        )
+        for tier in shown
+    ]
+    alt = "; ".join(f"{plate.label}: {plate.value_text}" for plate in plates)
+    caption = "What an accelerator can move in the same time: areas to scale, each way, memory reads and writes"
+    return Picture(pyramid_chart(plates, alt), caption, "tiers")
+
+
+def _share_of_fastest_text(tier: Tier, most: float) -> str:
+    """The bandwidth of a tier as a share of the fastest tier."""
+    return f"1 / {plain(most / tier.line_rate, 2)} of the fastest" if tier.line_rate < most else ""
 
 
 def path_picture(pod: Pod | None) -> Picture | None:

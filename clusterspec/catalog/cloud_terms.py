@@ -1,4 +1,4 @@
-"""How long-term purchases of clouds can be canceled: the table `purchase-terms.csv` of the catalog."""
+"""The terms on which clouds lend and sell: the tables `longest-offers.csv` and `purchase-terms.csv` of the catalog."""
 
 from __future__ import annotations
 
@@ -7,7 +7,31 @@ from functools import cache
 from clusterspec import resources
 from clusterspec.records import NamedTuple
 
-FILE = "purchase-terms.csv"
+
+class LongestOffer(NamedTuple):
+    """An offer of a cloud that lasts at most so many ``days``, extensions included.
+
+    ``provider`` is what ids of its platforms begin with. ``words`` name one such offer in a text, divided by
+    semicolons. ``read`` is the day on which the source was read.
+    """
+
+    name: str
+    provider: str
+    words: str
+    days: str
+    source: str
+    read: str
+
+    @property
+    def names(self) -> list[str]:
+        """Its names in a text, in lower case."""
+        return self.words.split(";")
+
+
+@cache
+def longest_offers() -> tuple[LongestOffer, ...]:
+    """All rows of the table."""
+    return tuple(LongestOffer(**row) for row in resources.catalog_table("longest-offers.csv"))
 
 
 class PurchaseTerms(NamedTuple):
@@ -43,4 +67,4 @@ class PurchaseTerms(NamedTuple):
 @cache
 def purchase_terms() -> tuple[PurchaseTerms, ...]:
     """All rows of the table."""
-    return tuple(PurchaseTerms(**row) for row in resources.catalog_table(FILE))
+    return tuple(PurchaseTerms(**row) for row in resources.catalog_table("purchase-terms.csv"))
