@@ -1,7 +1,8 @@
 """TPU slices that a launch requests, by the options of ``xpk workload create`` and of MaxText's benchmark runner.
 
 Options: AI-Hypercomputer/xpk 0.16, ``--device-type`` or ``--tpu-type`` and ``--num-slices``; AI-Hypercomputer/maxtext,
-benchmarks/benchmark_runner.py, ``--device_type`` and ``--num_slices``.
+benchmarks/benchmark_runner.py, ``--device_type`` and ``--num_slices``. Labels of GKE select the slice of a job
+(``gke-tpu-accelerator``, ``gke-tpu-topology``); a job of a JobSet runs on one slice.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.product_names import TpuSlice, slice_of_name
 from clusterspec.exchange.import_result import LIST, ImportBuilder, InputFile, excerpt
+from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.logs.text_lines import line_at
 
 _TYPE = re.compile(r"(?<!\S)--(?:device|tpu)[-_]type[= \t]+[\"']?(?P<name>[A-Za-z0-9-]{2,40})[\"']?(?=\s|\\|\Z)")
@@ -25,7 +27,7 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
     text = file.uncommented
     types, counts = list(_TYPE.finditer(text)), {match["count"] for match in _SLICES.finditer(text)}
     if not types:
-        return None
+        return _selected_devices(file.objects or text, builder)
     line = line_at(text, types[0].start())
     names = dict.fromkeys(match["name"] for match in types)
     found = slice_of_name(types[0]["name"], Catalog.open())
@@ -47,3 +49,24 @@ def set_slices(found: TpuSlice, slices: int, builder: ImportBuilder, line: int) 
     if found.shape:
         builder.set("cluster.scale_up.shape", list(found.shape), line)
     builder.count("slices", slices, line)
+
+
+_CHIP = re.compile(r"\bgke-tpu-accelerator[\"']?[ \t]*:[ \t]*[\"']?(?P<name>[a-z0-9-]{2,40})")
+_TORUS = re.compile(r"\bgke-tpu-topology[\"']?[ \t]*:[ \t]*[\"']?(?P<shape>\d{1,4}(?:x\d{1,4}){1,2})\b")
+_OBJECT = re.compile(r"^kind[ \t]*:[ \t]*[\"']?(?P<kind>JobSet|Job)\b", re.MULTILINE)
+_REPLICAS = re.compile(r"^[ \t-]+replicas[ \t]*:[ \t]*(?P<count>\S{1,40})", re.MULTILINE)
+
+
+def _selected_devices(text: str, builder: ImportBuilder) -> int | None:
+    """The devices that JAX sees on the slices that one job or one JobSet selects; None if there are several selections.
+    Only the slices are counted: the objects state the machine.
+    """
+    chips, toruses, objects = ([*each.finditer(text)] for each in (_CHIP, _TORUS, _OBJECT))
+    if not len(chips) == len(toruses) == len(objects) == 1:
+        return None
+    found = slice_of_name(f"{chips[0]['name'].removesuffix('-slice')}-{toruses[0]['shape']}", Catalog.open())
+    replicas = [match["count"] for match in _REPLICAS.finditer(text)] if objects[0]["kind"] == "JobSet" else ["1"]
+    if found is None or len(replicas) != 1 or (slices := positive_integer_of(replicas[0])) is None:
+        return None
+    builder.count("slices", slices, line_at(text, toruses[0].start()))
+    return found.chips * slices * found.chip.ranks_per_accelerator

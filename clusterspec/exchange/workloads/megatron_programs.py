@@ -6,11 +6,11 @@ import re
 from itertools import pairwise
 
 from clusterspec.exchange.import_result import ImportBuilder, excerpt
-from clusterspec.exchange.shell import variables_of
+from clusterspec.exchange.shell import Command, variables_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys
-from clusterspec.exchange.workloads.launcher_options import take_swift_environment
+from clusterspec.exchange.workloads.launcher_options import take_rank_variables, take_swift_environment
 
 _GENERATES = re.compile(
     r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server"
@@ -89,9 +89,19 @@ def take_environment(keys: Keys, text: str) -> None:
     """Take what variables of a script or command decide: the ranks of ms-swift's ``megatron``, and casts to bf16."""
     if keys.command.words and keys.command.words[0].text == "megatron":
         take_swift_environment(keys.values, keys.command, text)
+    elif _is_primus(keys.command):
+        take_rank_variables(("NNODES", "GPUS_PER_NODE"), keys.values, keys.command, text)
     for name, word in variables_of(text).items() if "XLA_" in text else ():
         if name in CASTS and word.text == "1" and not word.branch:
             keys.put(name, word.text, word.line)
+
+
+def _is_primus(command: Command) -> bool:
+    """Whether Primus starts on this node, whose ranks are variables (AMD-AGI/Primus fd1eeabb, examples/run_pretrain.sh,
+    runner/helpers/envs/base_env.sh).
+    """
+    program, *options = (word.text.rpartition("/")[2] for word in command.words)
+    return (program == "primus-cli" and "direct" in options[:4]) or "run_pretrain.sh" in (program, *options[:1])
 
 
 def keep_enabled_backend(keys: Keys) -> None:

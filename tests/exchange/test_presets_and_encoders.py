@@ -1,0 +1,144 @@
+"""Settings that a preset, a former name, a label or an environment states, and lengths and stages of an encoder."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.exchange.imports import counts, given, read, unknown
+
+JOB = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata:
+  name: train
+spec:
+  replicatedJobs:
+    - name: slice-job
+      replicas: REPLICAS
+      template:
+        spec:
+          parallelism: 16
+          completions: 16
+          template:
+            spec:
+              nodeSelector:
+                cloud.google.com/gke-tpu-accelerator: tpu7x
+                cloud.google.com/gke-tpu-topology: 4x4x4
+              containers:
+              - name: train
+                command:
+                - bash
+                - -c
+                - |
+                  python3 -m MaxText.train MaxText/configs/base.yml model_name=llama3.1-70b \\
+                    per_device_batch_size=2 max_target_length=8192 dcn_data_parallelism=-1 \\
+                    ici_fsdp_parallelism=64 ici_data_parallelism=2 steps=10
+                resources:
+                  limits:
+                    google.com/tpu: 4
+"""
+
+
+def jobset(replicas: object) -> str:
+    return JOB.replace("REPLICAS", str(replicas))
+
+
+@pytest.mark.parametrize("slices", [1, 2])
+def test_axes_left_open_take_the_devices_of_the_slices_that_a_jobset_selects(slices: int) -> None:
+    reading = read(jobset(slices), name="job.yaml")
+    stated = given(reading)
+    assert counts(reading)["slices"] == slices
+    assert (stated["layout.sharding"], stated["layout.shard_group"]) == ("hsdp", 64)
+    assert stated["layout.dp"] == 128 * slices  # 64 chips of two devices in each slice
+    assert stated["workload.global_batch"] == 256 * slices
+    assert "dcn_data_parallelism" not in unknown(reading)
+
+
+def test_an_open_number_of_slices_leaves_the_axes_open() -> None:
+    reading = read(jobset("${SLICES}"), name="job.yaml")
+    assert "layout.sharding" not in given(reading)
+    assert "dcn_data_parallelism: -1" in unknown(reading)
+
+
+def test_the_former_name_of_an_offload_means_the_same() -> None:
+    text = (
+        '{"zero_optimization": {"stage": 2, "cpu_offload": %s, "cpu_offload_param": true}, "bf16": {"enabled": true}}'
+    )
+    reading = read(text % "true", "deepspeed")
+    assert given(reading)["layout.offload.optimizer"] == 1
+    assert "offload_param: the spec has no key" in unknown(reading)
+    assert "layout.offload.optimizer" not in given(read(text % "false", "deepspeed"))
+
+
+SWIFT = """\
+    #!/bin/bash
+    NPROC_PER_NODE=2 swift sft --model Qwen/Qwen3-8B --torch_dtype bfloat16 --per_device_train_batch_size 1 \\
+        --gradient_checkpointing false {}
+"""
+
+
+def test_the_fsdp2_preset_of_ms_swift_shards_all_and_recomputes() -> None:
+    stated = given(read(SWIFT.format("--fsdp fsdp2")))
+    assert (stated["layout.sharding"], stated["layout.recompute"]) == ("fsdp", "full")
+    assert given(read(SWIFT.format("")))["layout.recompute"] == "none"
+
+
+def test_a_separate_file_of_fsdp_may_recompute() -> None:
+    reading = read(SWIFT.format("--fsdp own_fsdp.json"))
+    assert "layout.recompute" not in given(reading)
+    assert "layout.recompute: the separate file of FSDP" in unknown(reading)
+
+
+MEGATRON = """\
+    torchrun --nproc_per_node 8 pretrain_vlm.py --tensor-model-parallel-size 2 --pipeline-model-parallel-size 3 \\
+        --micro-batch-size 1 --global-batch-size 64 --train-iters 10 --bf16 --seq-length {} {}
+"""
+
+
+def test_two_lengths_of_an_encoder_and_a_decoder_leave_the_length_open() -> None:
+    reading = read(MEGATRON.format(576, "--decoder-seq-length 2048"))
+    assert not {"workload.sequence_length", "workload.tokens"} & given(reading).keys()
+    assert "stated twice: seq_length 576 on line 2, decoder_seq_length 2048 on line 2" in unknown(reading)
+    assert given(read(MEGATRON.format(2048, "")))["workload.sequence_length"] == 2048
+
+
+def test_stages_of_an_encoder_are_listed() -> None:
+    reading = read(MEGATRON.format(1024, "--encoder-pipeline-model-parallel-size 1"))
+    assert given(reading)["layout.pp"] == 3
+    assert "encoder_pipeline_model_parallel_size: 1: stages of an encoder" in unknown(reading)
+    assert "encoder" not in unknown(read(MEGATRON.format(1024, "--encoder-pipeline-model-parallel-size 0")))
+
+
+PRIMUS = """\
+    #!/bin/bash
+    export NNODES={}
+    ./primus-cli {} -- train pretrain --config examples/megatron/configs/MI355X/llama3_8B.yaml \\
+      --pipeline_model_parallel_size 1 --micro_batch_size 2 --global_batch_size $((64 * NNODES))
+"""
+
+
+def test_primus_takes_its_nodes_from_the_environment_where_it_starts_directly() -> None:
+    stated = given(read(PRIMUS.format(4, "direct")))
+    assert (stated["layout.nodes"], stated["workload.global_batch"]) == (4, 256)
+    assert "layout.nodes" not in given(read(PRIMUS.format(4, "slurm srun -N 8")))
+
+
+def test_a_label_of_crusoe_names_the_product() -> None:
+    text = """\
+        apiVersion: v1
+        kind: Pod
+        metadata: {{name: serve}}
+        spec:
+          nodeSelector: {{crusoe.ai/accelerator: {}}}
+          containers:
+            - name: serve
+              resources: {{limits: {{amd.com/gpu: 8}}}}
+    """
+    assert given(read(text.format("amd-mi355x-288gb-roce")))["cluster.accelerator"] == "mi355x"
+    assert "no catalog entry of this label" in unknown(read(text.format("amd-mi999x")))
+
+
+def test_rack_units_of_a_whole_number_have_no_decimals() -> None:
+    text = "manufacturer: Maker\nmodel: Box\nslug: box\nu_height: {}\n"
+    assert str(counts(read(text.format("2.0"), "netbox"))["rack_units"]) == "2"
+    assert counts(read(text.format("0.5"), "netbox"))["rack_units"] == 0.5
