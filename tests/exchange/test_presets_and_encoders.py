@@ -142,3 +142,68 @@ def test_rack_units_of_a_whole_number_have_no_decimals() -> None:
     text = "manufacturer: Maker\nmodel: Box\nslug: box\nu_height: {}\n"
     assert str(counts(read(text.format("2.0"), "netbox"))["rack_units"]) == "2"
     assert counts(read(text.format("0.5"), "netbox"))["rack_units"] == 0.5
+
+
+XPK = """\
+    #!/bin/bash
+    DEVICE_TYPE="${DEVICE_TYPE:-v5p-128}"
+    CMD="python3 -m MaxText.train MaxText/configs/base.yml model_name=qwen3-8b per_device_batch_size=8 \\
+      max_target_length=2048 OPTIONS"
+    xpk workload create --tpu-type "${DEVICE_TYPE}" --num-slices "${NUM_SLICES}" --command "${CMD}"
+"""
+
+
+def test_slices_in_variables_of_the_script_are_read() -> None:
+    reading = read(XPK.replace("DEVICE_TYPE=", "NUM_SLICES=2\n    DEVICE_TYPE=", 1).replace(" OPTIONS", ""), "maxtext")
+    stated = given(reading)
+    assert (stated["cluster.platform"], stated["cluster.accelerators"]) == ("tpu-v5p", 128)
+    assert (stated["layout.dp"], stated["workload.global_batch"]) == (128, 1024)
+
+
+def test_slices_in_variables_that_nothing_sets_are_listed() -> None:
+    reading = read(XPK.replace(" OPTIONS", ""), "maxtext")
+    assert "cluster.accelerators" not in given(reading)
+    assert "the machine: v5p-128: a variable that the text does not state" in unknown(reading)
+
+
+def test_replicas_of_diloco_leave_the_degree_and_the_batch_open() -> None:
+    text = XPK.replace("DEVICE_TYPE=", "NUM_SLICES=2\n    DEVICE_TYPE=", 1)
+    reading = read(text.replace("OPTIONS", "enable_diloco=true dcn_diloco_parallelism=2"), "maxtext")
+    assert given(reading)["cluster.accelerators"] == 128
+    assert not {"layout.dp", "workload.global_batch"} & given(reading).keys()
+    assert "enable_diloco: replicas step alone" in unknown(reading)
+
+
+def test_a_launch_in_a_debugger_by_a_module_is_the_same_launch() -> None:
+    options = "pretrain_gpt.py --tensor-model-parallel-size 2 --micro-batch-size 4"
+    text = f"""\
+        if [ "$1" = "-d" ]; then
+          debugpy-run -p :5678 -m torch.distributed.run -- --nproc_per_node 8 {options}
+        else
+          torchrun --nproc_per_node 8 {options}
+        fi
+    """
+    assert given(read(text))["layout.tp"] == 2
+
+
+def test_run_train_of_torchtitan_takes_its_ranks_from_the_environment() -> None:
+    text = "NGPU=4 CONFIG=llama3_8b ./run_train.sh --parallelism.tensor_parallel_degree=2\n"
+    reading = read(text)
+    assert (reading.kind, counts(reading)["ranks_per_node"]) == ("torchtitan", 4)
+    assert "ranks_per_node" not in counts(read(text.removeprefix("NGPU=4 ")))
+
+
+def test_options_without_a_launch_leave_the_sharding_to_their_program() -> None:
+    text = "MODEL_ARGS:\n  --tensor-model-parallel-size: 2\n  --micro-batch-size: 4\n  --bf16: true\n"
+    assert "layout.sharding: use_distributed_optimizer is not stated" in unknown(read(text))
+    stated = read(f"{text}  --use-distributed-optimizer: true\n")
+    assert given(stated)["layout.sharding"] == "zero1"
+    assert "layout.sharding" not in unknown(stated)
+
+
+def test_a_provider_of_models_has_sizes_of_its_own() -> None:
+    sizes = "--num-layers 32 --hidden-size 4096 --num-attention-heads 32"
+    assert "model_provider: llava_vlm: builds its own model" in unknown(
+        read(MEGATRON.format(1024, f"--model-provider llava_vlm {sizes}"))
+    )
+    assert "builds its own" not in unknown(read(MEGATRON.format(1024, f"--model-provider gpt {sizes}")))

@@ -38,6 +38,7 @@ from clusterspec.exchange.workloads.megatron_programs import (
     is_of_others,
     keep_enabled_backend,
     launched_framework,
+    list_model_provider,
     list_program,
     set_framework,
     take_environment,
@@ -204,6 +205,7 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         if images := keys.find("img_h"):
             why = "trains on images: an encoder of them, which these sizes do not have, has time and memory too"
             builder.unknown(images, why, keys.line(images))
+        list_model_provider(keys, builder)
         for switch, of in (("use_checkpoint_args", "the checkpoint"), ("use_bridge", "the model that it converts")):
             if keys.is_on(switch):
                 builder.unknown(switch, f"the sizes in {of} replace those of the launch", keys.line(switch))

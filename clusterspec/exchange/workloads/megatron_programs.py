@@ -100,8 +100,19 @@ def _is_primus(command: Command) -> bool:
     """Whether Primus starts on this node, whose ranks are variables (AMD-AGI/Primus fd1eeabb, examples/run_pretrain.sh,
     runner/helpers/envs/base_env.sh).
     """
-    program, *options = (word.text.rpartition("/")[2] for word in command.words)
-    return (program == "primus-cli" and "direct" in options[:4]) or "run_pretrain.sh" in (program, *options[:1])
+    words = [word.text.rpartition("/")[2] for word in command.words[:6]]
+    return (words[:1] == ["primus-cli"] and "direct" in words) or "run_pretrain.sh" in words[:2]
+
+
+def list_model_provider(keys: Keys, builder: ImportBuilder) -> None:
+    """List the model that a program builds from parts, whatever the sizes of its launch (Megatron-LM d98e8a64,
+    examples/mimo/train.py, line 60; ``gpt``, ``mamba`` and ``hybrid`` of other programs take the sizes).
+    """
+    provider = str(keys.values.get("model_provider", ("gpt", 0))[0])
+    if provider not in {"gpt", "mamba", "hybrid"}:
+        why = "builds its own model, whose parts and sizes its code states"
+        builder.unknown(f"model_provider: {excerpt(provider)}", why, keys.line("model_provider"))
+        keys.used.add("model_provider")
 
 
 def keep_enabled_backend(keys: Keys) -> None:

@@ -268,6 +268,9 @@ def _set_optimizer_sharding(keys: Keys, builder: ImportBuilder) -> None:
     elif keys.command.words:
         why = "no --use-distributed-optimizer, whose default a program other than pretrain_*.py may change"
         builder.unknown("layout.sharding", why, keys.command.line)
+    elif shown := keys.find("tensor_model_parallel_size", "micro_batch_size"):
+        why = "use_distributed_optimizer is not stated: the program that takes these keys, or another file, decides"
+        builder.unknown("layout.sharding", why, keys.line(shown))
 
 
 def _set_sharding_of_bf16(keys: Keys, builder: ImportBuilder) -> None:

@@ -25,6 +25,7 @@ from clusterspec.exchange.workloads.keys import (
     set_choice,
     set_counts,
 )
+from clusterspec.exchange.workloads.launcher_options import take_rank_variables
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.toml_files import toml_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -139,9 +140,12 @@ def _set_tokens_of_run(keys: Keys, builder: ImportBuilder) -> None:
 def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:
     """The options of a launch; options left to a configuration are in another file."""
     keys = read_arguments(file, _LAUNCH)
+    if any(word.text.endswith("run_train.sh") for word in keys.command.words):
+        take_rank_variables(("NGPU",), keys.values, keys.command, file.text)
     of_step = ("nodes", "N") if keys.command.words and keys.command.words[0].text == "srun" else ()
     set_counts(keys, {"layout.nodes": ("nnodes", *of_step)}, builder)
-    builder.count("ranks_per_node", keys.integer("nproc_per_node"), keys.line("nproc_per_node"))
+    ranks = ("nproc_per_node", "ngpu")  # pytorch/torchtitan b5bcd76c, run_train.sh: torchrun --nproc_per_node=${NGPU}
+    builder.count("ranks_per_node", keys.integer(*ranks), keys.line(*ranks))
     if keys.find("fault_tolerance.enable"):
         why = "of one group of replicas: fault tolerance adds others"
         builder.unknown("layout.dp", why, keys.line("fault_tolerance.enable"))
