@@ -34,11 +34,11 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
     """
     text = file.uncommented
     held = variables_of(file.text) if "$" in text else {}
-    types, counts = list(_TYPE.finditer(text)), {_held(match["count"], held) for match in _SLICES.finditer(text)}
+    types, counts = list(_TYPE.finditer(text)), {_value_of(match["count"], held) for match in _SLICES.finditer(text)}
     if not types:
         return _selected_devices(file.objects or text, builder)
     line = line_at(text, types[0].start())
-    names = dict.fromkeys(_held(match["name"], held) for match in types)
+    names = dict.fromkeys(_value_of(match["name"], held) for match in types)
     found = slice_of_name(next(iter(names)), Catalog.open())
     numbers = {positive_integer_of(count) for count in counts}
     if len(names) > 1 or len(counts) > 1 or found is None or None in numbers:
@@ -53,7 +53,7 @@ def set_started_slices(file: InputFile, builder: ImportBuilder) -> int | None:
     return found.chips * slices * found.chip.ranks_per_accelerator
 
 
-def _held(text: str, variables: Mapping[str, Word]) -> str:
+def _value_of(text: str, variables: Mapping[str, Word]) -> str:
     """A value, or that of the variable that it names; the name where no line or an undecided branch sets it."""
     word = variables.get(text.strip("${}")) if text.startswith("$") else None
     return text if word is None or word.branch else word.text
