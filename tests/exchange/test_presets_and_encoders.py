@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clusterspec.exchange.import_result import FormatError
 from tests.exchange.imports import counts, given, read, unknown
 
 JOB = """\
@@ -207,3 +208,50 @@ def test_a_provider_of_models_has_sizes_of_its_own() -> None:
         read(MEGATRON.format(1024, f"--model-provider llava_vlm {sizes}"))
     )
     assert "builds its own" not in unknown(read(MEGATRON.format(1024, f"--model-provider gpt {sizes}")))
+
+
+def test_a_conversion_states_no_batches_or_lengths() -> None:
+    options = "--tensor-model-parallel-size 2 --micro-batch-size 1 --seq-length 1 --max-position-embeddings 1"
+    reading = read(f"torchrun --nproc_per_node 1 hf2mcore_qwen.py {options}\n")
+    assert given(reading)["layout.tp"] == 2
+    assert (
+        not {"layout.micro_batch", "workload.sequence_length", "workload.model.max_sequence_length"}
+        & given(reading).keys()
+    )
+    assert given(read(f"torchrun --nproc_per_node 2 pretrain_gpt.py {options}\n"))["layout.micro_batch"] == 1
+
+
+def test_roles_of_chatlearn_have_no_single_layout() -> None:
+    text = "python entry.py grpo models.policy_trainer.tensor_model_parallel_size=4 models.policy.seq_length=2048\n"
+    with pytest.raises(FormatError, match="roles of reinforcement learning"):
+        read(text, "megatron")
+
+
+def test_degrees_in_a_table_of_the_model_are_of_another_trainer() -> None:
+    text = "[model.parallelism]\ndata_parallel_shard_degree = -1\n[model]\nname = 'a'\n"
+    with pytest.raises(FormatError, match="another trainer: torchtitan has no model"):
+        read(text, name="sft.toml")
+    assert given(read(text.replace("model.parallelism", "parallelism"), name="sft.toml"))["layout.sharding"] == "fsdp"
+
+
+@pytest.mark.parametrize(("degree", "nodes"), [(16, 2), (32, None)])
+def test_a_chip_with_two_devices_holds_two_ranks(degree: int, nodes: int | None) -> None:
+    text = f"""\
+        apiVersion: leaderworkerset.x-k8s.io/v1
+        kind: LeaderWorkerSet
+        metadata: {{name: serve}}
+        spec:
+          replicas: 1
+          leaderWorkerTemplate:
+            size: 2
+            workerTemplate:
+              spec:
+                nodeSelector:
+                  cloud.google.com/gke-tpu-accelerator: tpu7x
+                  cloud.google.com/gke-tpu-topology: 2x2x2
+                containers:
+                - name: engine
+                  args: [vllm, serve, Qwen/Qwen3-8B, --tensor-parallel-size, "{degree}"]
+                  resources: {{limits: {{google.com/tpu: 4}}}}
+    """
+    assert given(read(text)).get("layout.nodes") == nodes

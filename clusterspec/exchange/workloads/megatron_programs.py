@@ -17,6 +17,7 @@ _GENERATES = re.compile(
     r"|^(?:inference|generate|evaluat(?:e|ion))(?:_\w{1,40})?\.py$"
 )
 NO_TRAINING = "it does not state a layout of training"
+CONVERSION = f"converts a checkpoint: {NO_TRAINING}"
 _TASK = re.compile(r"(?:^|/)tasks/(?:\w{1,30}/)?main\.py$")
 _CONVERTS = re.compile(
     r"^convert(?:_\w{1,40})?\.py$|^(?:merge|split|reshard)_\w{0,20}(?:partitions?|ckpts?|checkpoints?)\.py$|^checkpoint_util\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|mg|nemo)(?:_\w{1,40})?\.py$"
@@ -80,9 +81,18 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     elif _TASK.search(program.text) and keys.find("task"):
         builder.unknown(f"{name} --task", "an evaluation or another task, not the training of this model", program.line)
     elif _CONVERTS.search(name) or any(each.startswith(_TARGETS) for each in keys.values):
-        builder.unknown(name, f"converts a checkpoint: {NO_TRAINING}", program.line)
+        builder.unknown(name, CONVERSION, program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):
         builder.unknown(name, "trains an encoder: a spec describes only text decoders", program.line)
+
+
+_OF_DATA = frozenset({"micro_batch", "global_batch", "sequence_length", "max_sequence_length", "tokens"})
+
+
+def drop_data_of_conversion(builder: ImportBuilder) -> None:
+    """Drop the batches and lengths of a conversion, which reads no data: programs only require these options."""
+    if any(each.why == CONVERSION for each in builder.unknowns):
+        builder.given[:] = [each for each in builder.given if each.path[-1] not in _OF_DATA]
 
 
 def take_environment(keys: Keys, text: str) -> None:

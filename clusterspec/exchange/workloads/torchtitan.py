@@ -94,6 +94,10 @@ _LAUNCH = re.compile(
 _STARTED = re.compile(r"--job\.config[_-]file|\btorchtitan\b|\brun_train\.sh")
 
 
+_OF_OTHERS = re.compile(r"^\w+\.parallelism\.")
+"""Degrees in a table of the model, as in Cosmos 3; torchtitan's are in the table ``parallelism``."""
+
+
 def matches_torchtitan(file: InputFile) -> bool:
     if _LAUNCH.search(file.text) and _STARTED.search(file.text):
         return True
@@ -111,6 +115,10 @@ def read_torchtitan(file: InputFile) -> ImportResult:
         _read_code(file, keys, builder)
         return builder.reading()
     keys = _launch_keys(file, builder) if _LAUNCH.search(file.text) else toml_keys(file)
+    if other := next((key for key in keys.values if _OF_OTHERS.search(key)), None):
+        raise FormatError(
+            f"is a configuration of another trainer: torchtitan has no {excerpt(other)}", keys.line(other)
+        )
     launched = keys.integer("nnodes") or keys.integer("nproc_per_node")
     stated = keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor")
     if not launched and stated is None:
