@@ -255,3 +255,36 @@ def test_a_chip_with_two_devices_holds_two_ranks(degree: int, nodes: int | None)
                   resources: {{limits: {{google.com/tpu: 4}}}}
     """
     assert given(read(text)).get("layout.nodes") == nodes
+
+
+TITAN = """\
+    [parallelism]
+    data_parallel_replicate_degree = {}
+    data_parallel_shard_degree = {}
+    context_parallel_degree = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("degrees", "sharding", "group"),
+    [
+        ((2, 8, 4), "hsdp", 32),
+        ((2, 1, 4), "hsdp", 4),
+        ((2, 8, 1), "hsdp", 8),
+        ((2, 1, 1), "none", None),
+        ((1, 1, 4), "fsdp", None),
+        ((1, 8, 4), "fsdp", None),
+        ((2, -1, 4), "hsdp", None),
+    ],
+)
+def test_torchtitan_shards_over_the_context_ranks(
+    degrees: tuple[int, int, int], sharding: str, group: int | None
+) -> None:
+    stated = given(read(TITAN.format(*degrees), name="train.toml"))
+    assert (stated["layout.sharding"], stated.get("layout.shard_group")) == (sharding, group)
+
+
+def test_maxtext_shards_over_the_context_ranks() -> None:
+    axes = "ici_fsdp_parallelism: 4\nici_context_parallelism: 2\nici_data_parallelism: 1\ndcn_data_parallelism: 4\n"
+    stated = given(read(f"base_emb_dim: 64\nper_device_batch_size: 1\n{axes}", "maxtext"))
+    assert (stated["layout.sharding"], stated["layout.shard_group"], stated["layout.dp"]) == ("hsdp", 8, 16)

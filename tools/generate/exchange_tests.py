@@ -197,9 +197,9 @@ while engines generate), one of set 144 (a release of a model that the catalog h
 the host, GRPO without a reference model, and nodes that the degrees refute), one of set 147 (the batch of a
 calibration), four of set 151 (GRPO without a reference model, and sequences that are only cut), two of set 154 (the
 cited default of TensorRT-LLM, and an axis of MaxText that takes the devices left over), two of set 155 (training
-with rewards, and an engine that the spec names otherwise), four of set 156 (an adapter without a key, a batch and layers
-that another file decides, and 1.0 for 1), one of set 157 (a switch that another program decides), and two of set 158
-(states that the host holds only while engines generate, and a conversion whose result says that it is one).
+with rewards, and an engine that the spec names otherwise), four of set 156 (an adapter without a key, a batch and
+layers that another file decides, and 1.0 for 1), one of set 157 (a switch that another program decides), and two of
+set 158 (states that the host holds only while engines generate, and a conversion whose result says that it is one).
 The table counts them all, except nine of the sets 63 to 69. Ten files of the sets 2, 7 and 112 are excerpts
 without an address, so the list lacks them.
 

@@ -23,6 +23,7 @@ from clusterspec.exchange.exporters.registry import (
     ExportInput,
     NotExportable,
     replicate_and_shard_degrees,
+    shards_by_context,
     training_design,
     training_omissions,
     unchanged_model,
@@ -280,6 +281,9 @@ def _finite_decimal(sequences: int, devices: int) -> str:
 
 
 def _omission_texts(layout: Layout) -> Iterator[str]:
+    yield from shards_by_context(layout)
+    if layout.sharding in {"zero1", "zero2"} and layout.cp > 1:
+        yield f"{layout.sharding}: the {layout.cp} context ranks divide parameters as well"
     if layout.sharding == "zero2":
         yield "zero2: MaxText shards only optimizer states, or parameters as well"
     if isinstance(layout.recompute, tuple):

@@ -22,6 +22,7 @@ from clusterspec.exchange.exporters.registry import (
     ExportInput,
     NotExportable,
     replicate_and_shard_degrees,
+    shards_by_context,
     training_design,
     training_omissions,
     unchanged_model,
@@ -266,6 +267,7 @@ def _omission_texts(layout: Layout, work: Workload) -> Iterator[str]:
         yield "experts in fp4: NVFP4LinearConverter leaves them in bf16"
     if layout.sharding in {"zero1", "zero2"}:
         yield f"{layout.sharding}: torchtitan shards parameters as well (FSDP)"
+    yield from shards_by_context(layout)
     if layout.order[:1] != ("tp",):
         yield f"the order of ranks {list(layout.order)}"
     if isinstance(layout.recompute, tuple):

@@ -299,8 +299,9 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.sharding", "fsdp" if stated == 1 else sharded, line)
     elif data is not None:
         builder.set("layout.sharding", "hsdp" if data > 1 else "fsdp", line)
-        if data > 1 and fsdp and experts:
-            builder.set("layout.shard_group", fsdp * experts, line)
+        context = _axis_degree(keys, ("context",), builder)  # configs/base.yml: `embed` is divided over it, too
+        if data > 1 and fsdp and experts and context:
+            builder.set("layout.shard_group", fsdp * experts * context, line)
     if fsdp and data and experts:
         builder.set("layout.dp", fsdp * data * experts, line)
 

@@ -326,19 +326,24 @@ def _set_named_model(name: str, flavor: str, builder: ImportBuilder, line: int) 
     set_model(named, builder, line)
 
 
+def _context_ranks(keys: Keys) -> int | None:
+    """The ranks that share a sequence; one where no key states them, None where a variable does."""
+    name = "context_parallel_degree"
+    return None if keys.is_open(name) else keys.integer(name) or 1
+
+
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
     shard, replicate = keys.get("data_parallel_shard_degree"), keys.integer("data_parallel_replicate_degree") or 1
     line = keys.line("data_parallel_shard_degree", "data_parallel_replicate_degree")
     if shard is None and replicate == 1:
         return
-    degree = positive_integer_of(shard)
-    if replicate > 1 and degree == 1:
+    degree, context = positive_integer_of(shard), _context_ranks(keys)
+    holders = degree * context if degree and context else None  # distributed/parallel_dims.py: fsdp = dp_shard * cp
+    if holders == 1:
         builder.set("layout.sharding", "none", line)
-    elif replicate > 1:
-        builder.set("layout.sharding", "hsdp", line)
-        builder.set("layout.shard_group", degree, line)
-    else:
-        builder.set("layout.sharding", "none" if degree == 1 and shard is not None else "fsdp", line)
+    elif not (degree == 1 and context is None):
+        builder.set("layout.sharding", "hsdp" if replicate > 1 else "fsdp", line)
+        builder.set("layout.shard_group", holders if replicate > 1 else None, line)
     if degree and not keys.is_on("fault_tolerance.enable"):
         builder.set("layout.dp", degree * replicate, line)
 
