@@ -105,8 +105,18 @@ def training_omissions(work: Workload) -> Iterator[str]:
     """
     if work.rl is not None:
         yield f"{work.rl.algorithm}: rollout, rewards and the transfer of weights; this is the training of its policy"
+        samples = work.rl.samples / work.rl.minibatches
+        if samples != work.global_batch:
+            rows = plural(work.global_batch, "sequence")
+            yield f"the packing of {samples:,.0f} samples of an update into {rows}: unpacked, the batch is the samples"
     if work.trainable is not None:
         yield f"adapters ({work.trainable.method}, rank {work.trainable.rank}): without them all weights are trained"
+
+
+def document_omissions(work: Workload) -> Iterator[str]:
+    """That attention works within documents, for targets whose mask of documents their data or their model decides."""
+    if work.rl is None and work.document_length is not None:
+        yield "attention within documents (`document_tokens`): without a mask of documents it spans the whole sequence"
 
 
 def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
