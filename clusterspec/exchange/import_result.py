@@ -268,11 +268,14 @@ def without_comments(text: str) -> str:
 
 @dataclass(frozen=True)
 class InputFile:
-    """The bytes of a file. ``name`` is for messages; ``part`` (from 1) selects one of its parts."""
+    """The bytes of a file. ``name`` is for messages; ``part`` (from 1) selects one of its parts. ``objects`` is the
+    text of the Kubernetes objects that hold the file, on the same lines.
+    """
 
     name: str
     data: bytes
     part: int | None = None
+    objects: str = ""
 
     @property
     def zipped(self) -> bool:

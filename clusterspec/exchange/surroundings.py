@@ -315,7 +315,7 @@ def _without_partial_nodes(file: InputFile, found: ImportResult, pods: ImportRes
     nodes = next((each for each in pods.given if each.path == ("layout", "nodes")), None)
     each_of = pods.value(("cluster", "accelerators_per_node"))
     held = nodes.value * each_of if nodes and isinstance(nodes.value, int) and isinstance(each_of, int) else 0
-    if nodes is None or not 0 < held < needed:
+    if nodes is None or not 0 < held * _ranks_of_accelerator(pods) < needed:
         return pods
     builder = ImportBuilder(found.kind, file.name)
     why = f"of one pod, whose {held} accelerators are fewer than the {needed} ranks of the launch"
@@ -323,6 +323,14 @@ def _without_partial_nodes(file: InputFile, found: ImportResult, pods: ImportRes
     kept = tuple(each for each in pods.given if each is not nodes)
     counts = tuple(each for each in pods.counts if each.name not in {"nodes", "accelerators"})
     return replace(pods, given=kept, counts=counts, unknown=(*pods.unknown, *builder.reading().unknown))
+
+
+def _ranks_of_accelerator(pods: ImportResult) -> int:
+    """The devices that a program sees of one accelerator: two of a chip with two dies, if the objects select it."""
+    from clusterspec.catalog import Catalog
+
+    chosen = pods.value(("cluster", "accelerator"))
+    return Catalog.open().accelerator(chosen).ranks_per_accelerator if isinstance(chosen, str) else 1
 
 
 def _with_devices_of_service(file: InputFile, found: ImportResult) -> ImportResult:

@@ -21,7 +21,9 @@ def lines(rest: str, nodes: int = 64) -> list[str]:
 
 
 def test_degrees_and_tokens_are_those_of_the_layout() -> None:
-    """512 ranks / (4 × 4 × 2) are 16 replicas, two of eight shards; 512 / (16 × 2) micro-batches."""
+    """512 ranks / (4 × 4 × 2) are 16 replicas. The 8 ranks of a shard group are 4 replicas of 2 context ranks.
+    A replica has 512 / (16 × 2) micro-batches.
+    """
     found = lines(f"{WORK}layout: {DENSE}\n")
     assert found[0] == 'r"""pod: 512 ranks on 64 nodes.'
     assert "torchrun --nnodes 64 --nproc_per_node 8 … \\" in found
@@ -37,8 +39,8 @@ def test_degrees_and_tokens_are_those_of_the_layout() -> None:
         "config.training.disable_cuda_graphs = True",
         "config.activation_checkpoint = FullAC.Config()",
         "config.parallelism = ParallelismConfig(",
-        "data_parallel_replicate_degree=2,",
-        "data_parallel_shard_degree=8,",
+        "data_parallel_replicate_degree=4,",
+        "data_parallel_shard_degree=4,",
         "tensor_parallel_degree=4,",
         "enable_sequence_parallel=True,",
         "context_parallel_degree=2,",
@@ -140,3 +142,11 @@ def test_micro_batches_that_a_schedule_refuses_are_not_written(layout: str, batc
     rest = f"{work}layout: {{framework: torchtitan, tp: 4, pp: 4, micro_batch: 1, {layout}}}\n"
     with pytest.raises(NotExportable, match=refused) if refused else nullcontext():
         lines(rest, nodes=8)
+
+
+@pytest.mark.parametrize("target", ["torchtitan", "maxtext"])
+def test_groups_that_divide_the_context_ranks_are_refused(target: str) -> None:
+    layout = "{tp: 4, cp: 4, sharding: hsdp, shard_group: 2, micro_batch: 2, recompute: full}"
+    with pytest.raises(NotExportable, match="the 4 context ranks share states, and groups of 2 divide them"):
+        exported(target, pod(nodes=64, rest=f"{WORK}layout: {layout}\n"))
+    assert exported(target, pod(nodes=64, rest=f"{WORK}layout: {layout.replace('group: 2', 'group: 4')}\n"))

@@ -177,6 +177,9 @@ files of its kind.
 | 153: graphs of engines, logs and charts of six repositories, two used before, after corrections | 8 | 7 | 0 | 0 | 1 |
 | 154: 23 repositories, 10 of them new, launches, configurations and logs; 10 may state none | 40 | 29 | 5 | 2 | 4 |
 | 155: 12 repositories, one of them new, after corrections; 6 may state none | 14 | 11 | 1 | 1 | 1 |
+| 156: other files of 28 repositories used before, 23 kinds of files; 18 may state none | 39 | 29 | 5 | 1 | 4 |
+| 157: other files of 18 repositories, after corrections; 10 may state none | 23 | 19 | 3 | 1 | 0 |
+| 158: other files of 14 repositories, after corrections; 10 may state none | 17 | 11 | 2 | 1 | 3 |
 
 Some failures are errors of the expectation, not of the reader: 4 of the 10 contradictions of set 1, 3 of the 11 of
 set 3, 5 of the 7 failures of set 107, 6 of the 8 of set 111, 3 of the 6 contradictions of the sets 125 to 127 (two
@@ -193,8 +196,10 @@ set 142 (a result without facts, and GRPO without a reference model) one of set 
 while engines generate), one of set 144 (a release of a model that the catalog has), three of set 145 (such states of
 the host, GRPO without a reference model, and nodes that the degrees refute), one of set 147 (the batch of a
 calibration), four of set 151 (GRPO without a reference model, and sequences that are only cut), two of set 154 (the
-cited default of TensorRT-LLM, and an axis of MaxText that takes the devices left over), and two of set 155 (training
-with rewards, and an engine that the spec names otherwise).
+cited default of TensorRT-LLM, and an axis of MaxText that takes the devices left over), two of set 155 (training
+with rewards, and an engine that the spec names otherwise), four of set 156 (an adapter without a key, a batch and
+layers that another file decides, and 1.0 for 1), one of set 157 (a switch that another program decides), and two of
+set 158 (states that the host holds only while engines generate, and a conversion whose result says that it is one).
 The table counts them all, except nine of the sets 63 to 69. Ten files of the sets 2, 7 and 112 are excerpts
 without an address, so the list lacks them.
 

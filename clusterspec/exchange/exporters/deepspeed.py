@@ -12,6 +12,7 @@ from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
     NotExportable,
+    document_omissions,
     training_design,
     training_omissions,
 )
@@ -69,6 +70,7 @@ def write(source: ExportInput) -> ExportedFile:
     degrees = {"tp": layout.tp, "pp": layout.pp, "cp": layout.cp, "ep": layout.ep}
     omitted = ["model, sequence length, data, learning rate and steps: set in the training program"]
     omitted += training_omissions(work)
+    omitted += document_omissions(work)
     omitted += [f"{name} {degree}: set where the model is built" for name, degree in degrees.items() if degree > 1]
     if layout.virtual_stages > 1:
         omitted.append(f"{layout.virtual_stages} stages on each rank: the pipeline engine runs one (1F1B)")

@@ -23,6 +23,8 @@ from clusterspec.exchange.exporters.registry import (
     ExportInput,
     NotExportable,
     replicate_and_shard_degrees,
+    shards_by_context,
+    steps_of_run,
     training_design,
     training_omissions,
     unchanged_model,
@@ -68,7 +70,8 @@ def write(source: ExportInput) -> ExportedFile:
         raise NotExportable(f"MaxText trains no {decoder} decoder with muon")
     if decoder == "deepseek" and layout.pp > 1 and work.model.moe_layers < work.model.layers:  # types.py, line 3566
         raise NotExportable("MaxText keeps the first layers, without experts, outside of its pipeline")
-    omitted = ["data, tokenizer, steps and run_name", *training_omissions(work), *_omission_texts(layout)]
+    unstated = "data, tokenizer and run_name" if work.tokens else "data, tokenizer, steps and run_name"
+    omitted = [unstated, *training_omissions(work), *_omission_texts(layout)]
     lines = [f"# {source.name}: {plural(layout.ranks, 'device')} on {plural(layout.nodes, 'node')}", _BASE]
     if source.cluster.accelerator.vendor != "Google":
         lines.append("hardware: gpu_multiprocess" if layout.nodes > 1 else "hardware: gpu")
@@ -76,6 +79,8 @@ def write(source: ExportInput) -> ExportedFile:
     if source.cluster.accelerator.vendor != "Google":
         lines += _kernel_lines(work.model, omitted)
     lines += [f"max_target_length: {work.sequence_length}", *_batch_lines(layout, work, decoder)]
+    if steps := steps_of_run(work, omitted):
+        lines.append(f"steps: {steps}")
     lines += _mesh_lines(source.cluster, layout)
     if layout.cp > 1:
         lines += _context_lines(source.cluster, layout, work, omitted)
@@ -280,6 +285,9 @@ def _finite_decimal(sequences: int, devices: int) -> str:
 
 
 def _omission_texts(layout: Layout) -> Iterator[str]:
+    yield from shards_by_context(layout)
+    if layout.sharding in {"zero1", "zero2"} and layout.cp > 1:
+        yield f"{layout.sharding}: the {layout.cp} context ranks divide parameters as well"
     if layout.sharding == "zero2":
         yield "zero2: MaxText shards only optimizer states, or parameters as well"
     if isinstance(layout.recompute, tuple):

@@ -30,6 +30,7 @@ from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
     NotExportable,
+    document_omissions,
     steps_of_run,
     training_design,
     training_omissions,
@@ -64,7 +65,13 @@ def launch_groups(source: ExportInput) -> tuple[list[str], list[str]]:
     require_known_parts(work)
     require_accepted(layout, work)
     named = _NOT_STATED.format("" if work.tokens else ", iterations")
-    omitted = [named, *training_omissions(work), *_omitted_layout(layout, work), *_omitted_model(work.model)]
+    omitted = [
+        named,
+        *training_omissions(work),
+        *document_omissions(work),
+        *_omitted_layout(layout, work),
+        *_omitted_model(work.model),
+    ]
     groups = [
         *_layout_arguments(layout, work.model),
         *_model_arguments(layout, work, omitted),

@@ -105,17 +105,42 @@ def training_omissions(work: Workload) -> Iterator[str]:
     """
     if work.rl is not None:
         yield f"{work.rl.algorithm}: rollout, rewards and the transfer of weights; this is the training of its policy"
+        samples = work.rl.samples / work.rl.minibatches
+        if samples != work.global_batch:
+            rows = plural(work.global_batch, "sequence")
+            yield f"the packing of {samples:,.0f} samples of an update into {rows}: unpacked, the batch is the samples"
     if work.trainable is not None:
         yield f"adapters ({work.trainable.method}, rank {work.trainable.rank}): without them all weights are trained"
 
 
+def document_omissions(work: Workload) -> Iterator[str]:
+    """That attention works within documents, for targets whose mask of documents their data or their model decides."""
+    if work.rl is None and work.document_length is not None:
+        yield "attention within documents (`document_tokens`): without a mask of documents it spans the whole sequence"
+
+
 def replicate_and_shard_degrees(layout: Layout) -> tuple[int, int]:
-    """The degrees of replication and of sharding of the data-parallel ranks."""
+    """The degrees of replication and of sharding of the data-parallel ranks, for targets that divide states over the
+    context ranks as well: a shard group then has all of them.
+
+    torchtitan b5bcd76c, distributed/parallel_dims.py, line 281; MaxText e591f30c, configs/base.yml, line 605. Raises
+    `NotExportable` if shard groups divide the context ranks.
+    """
     if layout.sharding == "none":
         return layout.dp, 1
-    if layout.sharding == "hsdp":
-        return max(1, layout.dp // layout.shard_group), min(layout.dp, layout.shard_group)
-    return 1, layout.dp
+    if layout.sharding != "hsdp":
+        return 1, layout.dp
+    shard, left = divmod(layout.shard_group, layout.cp)
+    if left:
+        why = f"the {layout.cp} context ranks share states, and groups of {layout.shard_group} divide them"
+        raise NotExportable(why)
+    return layout.dp // shard, shard
+
+
+def shards_by_context(layout: Layout) -> Iterator[str]:
+    """That the context ranks share states although the layout divides them over no ranks, or only over others."""
+    if layout.sharding == "none" and layout.cp > 1:
+        yield f"sharding none: the {layout.cp} context ranks divide all states"
 
 
 def steps_of_run(work: Workload, omitted: list[str]) -> int | None:

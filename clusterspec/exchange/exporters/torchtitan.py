@@ -21,7 +21,10 @@ from clusterspec.exchange.exporters.registry import (
     ExportedFile,
     ExportInput,
     NotExportable,
+    document_omissions,
     replicate_and_shard_degrees,
+    shards_by_context,
+    steps_of_run,
     training_design,
     training_omissions,
     unchanged_model,
@@ -92,6 +95,9 @@ def write(source: ExportInput) -> ExportedFile:
         model = [f'config.model_spec = model_registry("{flavor}")']
     registry = (base, "model_registry") if model else (base,)
     per_node = layout.ranks // max(1, layout.nodes)
+    notes: list[str] = []
+    steps = steps_of_run(work, notes)
+    run = [f"config.training.steps = {steps}"] if steps else []
     lines = [
         f'r"""{source.name}: {plural(layout.ranks, "rank")} on {plural(layout.nodes, "node")}.',
         "",
@@ -105,15 +111,20 @@ def write(source: ExportInput) -> ExportedFile:
         "",
         "def design() -> Trainer.Config:",
         f"    config = {base}()",
-        *(f"    {line}" for line in (*model, *_training_lines(layout, work), *_parallelism_lines(layout, work))),
+        *(f"    {line}" for line in (*model, *_training_lines(layout, work), *run, *_parallelism_lines(layout, work))),
         "    return config",
         "",
     ]
+    named = "data, tokenizer, learning rate and compilation" if steps else _NOT_STATED
     omitted = (
-        "data, tokenizer, learning rate, steps and compilation: those of " + base,
+        f"{named}: those of {base}",
+        *notes,
         *_omission_texts(layout, work),
     )
     return ExportedFile("\n".join(lines), omitted)
+
+
+_NOT_STATED = "data, tokenizer, learning rate, steps and compilation"
 
 
 def _import_lines(module: str, registry: Sequence[str], converters: Sequence[str], layout: Layout) -> list[str]:
@@ -260,12 +271,14 @@ def _stage_modules(stage_layers: tuple[int, ...]) -> Iterator[list[str]]:
 
 def _omission_texts(layout: Layout, work: Workload) -> Iterator[str]:
     yield from training_omissions(work)
+    yield from document_omissions(work)
     if work.precision == "fp4" or work.recipe == "mxfp8":
         yield "the precision of the output layer: quantized as well unless fqns names the layers"
     if work.precision == "fp4" and work.model.experts:
         yield "experts in fp4: NVFP4LinearConverter leaves them in bf16"
     if layout.sharding in {"zero1", "zero2"}:
         yield f"{layout.sharding}: torchtitan shards parameters as well (FSDP)"
+    yield from shards_by_context(layout)
     if layout.order[:1] != ("tp",):
         yield f"the order of ranks {list(layout.order)}"
     if isinstance(layout.recompute, tuple):

@@ -42,7 +42,7 @@ def read_netbox(file: InputFile) -> ImportResult:
     for rate, count in sorted(ports.items(), reverse=True):
         builder.count(f"ports of {rate:g} Gb/s", count, yaml.line("interfaces"))
     height = root.get("u_height")
-    builder.count("rack_units", height if isinstance(height, int | float) else None, yaml.line("u_height"))
+    builder.count("rack_units", _plain_number(height), yaml.line("u_height"))
     draws = [each.get("maximum_draw") for each in root.get("power-ports") or [] if isinstance(each, dict)]
     stated = [draw for draw in draws if isinstance(draw, int) and not isinstance(draw, bool) and draw > 0]
     if stated:
@@ -61,6 +61,13 @@ def read_netbox(file: InputFile) -> ImportResult:
             excerpt(f"{maker} {model}", LIST), "a device type does not say whether it is a switch or a node", line
         )
     return builder.reading()
+
+
+def _plain_number(value: Any) -> int | float | None:
+    """A number, without the decimals of a whole one (``1.0``); None for other values."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int | float) else None
 
 
 def _ports_by_rate(interfaces: Any, builder: ImportBuilder, line: int) -> Counter[float]:

@@ -47,10 +47,17 @@ _KARPENTER = {
 """Products of AWS that are the same in all instances with this name. A100 stands for two products, and L4 also for
 parts of one.
 """
+_CRUSOE = {
+    "nvidia-a100-80gb-sxm-ib": "a100-sxm-80gb",
+    "nvidia-h100-80gb-sxm-ib": "h100-sxm-80gb",
+    "amd-mi300x-192gb-ib": "mi300x",
+    "amd-mi355x-288gb-roce": "mi355x",
+}
+"""Products of Crusoe (crusoecloud/solutions-library 8becda63)."""
 _INSTANCE = "kubernetes.io/instance-type"
 _LABEL = re.compile(
     r"\b(?P<name>gke-accelerator|gke-tpu-accelerator|nvidia\.com/gpu\.product|kubernetes\.io/instance-type"
-    r"|karpenter\.k8s\.aws/instance-gpu-name)[\"']?"
+    r"|karpenter\.k8s\.aws/instance-gpu-name|crusoe\.ai/accelerator)[\"']?"
     r"(?:[ \t]*:[ \t]*"
     r"|[ \t]*\n\s{0,2000}operator:[ \t]*[\"']?In[\"']?[ \t]*\n\s{0,2000}values:[ \t]*"
     r"(?:\n\s{0,4000}-[ \t]*|\[[ \t]*))"
@@ -137,6 +144,8 @@ def _accelerator_id(name: str, value: str) -> str | None:
         return _GKE.get(value)
     if name.startswith("karpenter"):
         return _KARPENTER.get(value)
+    if name.startswith("crusoe"):
+        return _CRUSOE.get(value)
     if name.endswith("product"):
         return None if "MIG" in value else accelerator_of_product(value.replace("-", " "))
     return _accelerator_of_instance(value)

@@ -30,7 +30,7 @@ def script_of_containers(file: InputFile) -> InputFile | None:
                 if not lines.keys() & {word.line for word in command.words}:
                     lines |= _lines_of(command)
     text = "\n".join(lines.get(n, "") for n in range(1, max(lines, default=0) + 1))
-    return InputFile(file.name, f"{text}\n".encode()) if lines else None
+    return InputFile(file.name, f"{text}\n".encode(), objects=file.uncommented) if lines else None
 
 
 def mappings_in(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[dict[str, Any], tuple[str | int, ...]]]:

@@ -20,6 +20,7 @@ from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.deepspeed_texts import plain_json, printed_configuration
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model_of_key
+from clusterspec.exchange.workloads.offloads import set_zero_offloads
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.records import replace
@@ -140,7 +141,7 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_zero(keys: Keys, zero: str, builder: ImportBuilder) -> None:
-    """Set the sharding and what is kept on the host, from the keys of ZeRO under a name."""
+    """Set the sharding, what is kept on the host and the overlap, from the keys of ZeRO under a name."""
     group = keys.integer(f"{zero}.mics_shard_size")
     if group:
         builder.set("layout.sharding", "hsdp", keys.line(f"{zero}.mics_shard_size"))
@@ -150,16 +151,7 @@ def _set_zero(keys: Keys, zero: str, builder: ImportBuilder) -> None:
         builder.set("layout.sharding", "none", keys.line("train_batch_size", "train_micro_batch_size_per_gpu"))
     else:
         set_choice(keys, "layout.sharding", (f"{zero}.stage",), STAGES, builder)
-    if str(keys.get(f"{zero}.offload_optimizer.device")) in {"cpu", "nvme"}:
-        share = keys.get(f"{zero}.offload_optimizer.ratio")
-        value = share if isinstance(share, int | float) and 0 <= share <= 1 else 1
-        builder.set("layout.offload.optimizer", value, keys.line(f"{zero}.offload_optimizer.device"))
-    if str(keys.get(f"{zero}.offload_param.device")) in {"cpu", "nvme"}:
-        builder.unknown(
-            "offload_param",
-            "the spec has no key for parameters offloaded to the host",
-            keys.line(f"{zero}.offload_param.device"),
-        )
+    set_zero_offloads(keys, zero, builder)
     overlap = boolean_value(keys.get(f"{zero}.overlap_comm"))
     builder.set("layout.overlap.dp", overlap, keys.line(f"{zero}.overlap_comm"))
 

@@ -275,6 +275,9 @@ _OF_STEP = frozenset(
 )
 """Options of ``srun`` that differ between steps which start one launch (srun(1))."""
 
+_LAUNCHED_AS_MODULE = frozenset({("m", "torch.distributed.run"), ("m", "torch.distributed.launch")})
+"""Options of Python that start what ``torchrun`` starts."""
+
 
 def read_arguments(file: InputFile, launch: re.Pattern[str]) -> Keys:
     """The options of the launch in a text; ``launch`` finds the commands that start one.
@@ -355,7 +358,8 @@ def _word_after_command(command: Command, model: re.Pattern[str] | None) -> str:
 def _options_without_ranks(keys: Keys) -> tuple[tuple[str, str], ...]:
     """The options of a launch that are the same on all of its nodes."""
     steps = _OF_STEP if keys.command.words and keys.command.words[0].text.rpartition("/")[2] == "srun" else frozenset()
-    return tuple(sorted((name, str(value)) for name, (value, _) in keys.values.items() if name not in RANKS | steps))
+    stated = ((name, str(value)) for name, (value, _) in keys.values.items() if name not in RANKS | steps)
+    return tuple(sorted(option for option in stated if option not in _LAUNCHED_AS_MODULE))
 
 
 _PASSED_OPTION = re.compile(r"--[\w.-]{1,60}=(--[A-Za-z][\w-]{1,60}(?:=.*)?)", re.DOTALL)

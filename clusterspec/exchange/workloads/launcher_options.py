@@ -144,13 +144,20 @@ def take_swift_environment(values: dict[str, tuple[Any, int]], command: Command,
     (swift/cli/main.py passes the variables that are set; for the others, the default of ``--nnodes`` holds). Where
     another file sets the ranks of a node, it may set the nodes as well.
     """
-    given = {name: word for name, word in variables_of(text).items() if name in _OF_SWIFT} | dict(command.environment)
-    for name in _OF_SWIFT:
-        if (word := given.get(name)) is not None and not word.branch:
-            values[name.lower()] = (word.text, word.line)
+    take_rank_variables(_OF_SWIFT, values, command, text)
     ranks, line = values.get("nproc_per_node", ("", 0))
     if str(ranks).isdecimal() and "nnodes" not in values and is_of_one_node(text):
         values["nnodes"] = ("1", line)
+
+
+def take_rank_variables(
+    names: tuple[str, ...], values: dict[str, tuple[Any, int]], command: Command, text: str
+) -> None:
+    """State the variables with these names, of a command or of the script before it, that no undecided branch sets."""
+    given = {name: word for name, word in variables_of(text).items() if name in names} | dict(command.environment)
+    for name in names:
+        if (word := given.get(name)) is not None and not word.branch:
+            values[name.lower()] = (word.text, word.line)
 
 
 _OF_SWIFT = ("NNODES", "NPROC_PER_NODE")

@@ -136,6 +136,10 @@ def read_maxtext(file: InputFile) -> ImportResult:
     builder.set("layout.framework", "maxtext", keys.line(*stated))
     _set_maxtext_model(keys, builder)
     devices = set_started_slices(file, builder)
+    if _is_diloco(keys):
+        why = "replicas step alone and meet every diloco_sync_period steps: no key describes that"
+        builder.unknown("enable_diloco", why, keys.line("enable_diloco"))
+        devices = None
     _fill_open_axes(keys, devices, builder)
     _set_layout(keys, builder)
     set_parameters(builder, keys.line("base_num_decoder_layers"))
@@ -148,6 +152,11 @@ def read_maxtext(file: InputFile) -> ImportResult:
         builder.unknown(excerpt(other.text, LIST), why, other.line)
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _is_diloco(keys: Keys) -> bool:
+    """Whether groups of replicas synchronize only now and then (src/maxtext/configs/base.yml, ``enable_diloco``)."""
+    return keys.find("enable_diloco") is not None and keys.is_on("enable_diloco")
 
 
 _OPTIMIZERS = {name: name for name in ("adamw", "sgd", "muon")} | {"adam_pax": "adam", "adam": "adam"}
@@ -290,8 +299,9 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.sharding", "fsdp" if stated == 1 else sharded, line)
     elif data is not None:
         builder.set("layout.sharding", "hsdp" if data > 1 else "fsdp", line)
-        if data > 1 and fsdp and experts:
-            builder.set("layout.shard_group", fsdp * experts, line)
+        context = _axis_degree(keys, ("context",), builder)  # configs/base.yml: `embed` is divided over it, too
+        if data > 1 and fsdp and experts and context:
+            builder.set("layout.shard_group", fsdp * experts * context, line)
     if fsdp and data and experts:
         builder.set("layout.dp", fsdp * data * experts, line)
 

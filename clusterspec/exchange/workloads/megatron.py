@@ -35,9 +35,11 @@ from clusterspec.exchange.workloads.megatron_layers import (
 )
 from clusterspec.exchange.workloads.megatron_pipeline import set_pipeline
 from clusterspec.exchange.workloads.megatron_programs import (
+    drop_data_of_conversion,
     is_of_others,
     keep_enabled_backend,
     launched_framework,
+    list_model_provider,
     list_program,
     set_framework,
     take_environment,
@@ -105,7 +107,7 @@ _SIZES = re.compile(r"--num-layers\b")
 """An option for the size of a model; a file may have such options without options of a layout."""
 _OPTION_KEY = re.compile(r"^[ \t]*--(?:tensor|pipeline)-model-parallel-size[ \t]*:", re.MULTILINE)
 _ROLES = ("actor_rollout_ref.", "critic.", "rollout.", "actor.", "algorithm.", "trainer.policy.")
-_INNER_ROLES = (f".{_ROLES[0]}", ".rollout.")
+_INNER_ROLES = (f".{_ROLES[0]}", ".rollout.", "models.policy_trainer.")  # the last is of ChatLearn
 _OF_NEMO = re.compile(r"^(?:from nemo[ .]|import nemo(?:_run)?\b)", re.MULTILINE)
 """An import of NeMo, whose recipes are Python functions."""
 _DEEPSPEED = re.compile(r"(?<![\w-])--deepspeed\b|^[ \t]*deepspeed\s|\bdeepspeed\s[^\n]{0,200}\.py\b", re.MULTILINE)
@@ -163,6 +165,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     set_job_nodes(file, keys, builder)
     devices = (*_DEVICES, "num_gpus") if framework == "megatron-deepspeed" else _DEVICES
     builder.count("ranks_per_node", keys.integer(*devices), keys.line(*devices))
+    drop_data_of_conversion(builder)
     list_unused(keys, builder)
     set_parameters(builder, keys.line("num_layers"))
     return builder.reading()
@@ -204,6 +207,7 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         if images := keys.find("img_h"):
             why = "trains on images: an encoder of them, which these sizes do not have, has time and memory too"
             builder.unknown(images, why, keys.line(images))
+        list_model_provider(keys, builder)
         for switch, of in (("use_checkpoint_args", "the checkpoint"), ("use_bridge", "the model that it converts")):
             if keys.is_on(switch):
                 builder.unknown(switch, f"the sizes in {of} replace those of the launch", keys.line(switch))

@@ -13,6 +13,7 @@ MOST_LAYERS = 10_000
 
 def set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
     list_unlike_devices(keys, builder)
+    _list_encoder_stages(keys, builder)
     names = ("num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size")
     stages = keys.integer(*names)
     each, layers, pp = (
@@ -31,6 +32,20 @@ def set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.virtual_stages", stages, line)
         if stages > 1:
             builder.set("layout.schedule", "interleaved", line)
+
+
+_OF_ENCODER = ("encoder_pipeline_model_parallel_size", "pipeline_model_parallel_split_rank")
+
+
+def _list_encoder_stages(keys: Keys, builder: ImportBuilder) -> None:
+    """List stages of an encoder: they have ranks in addition to those of the decoder, or precede it in the pipeline.
+
+    Source: Megatron-LM 81d44dbe, megatron/training/arguments.py, lines 208 to 256.
+    """
+    for name in _OF_ENCODER:
+        if keys.integer(name):
+            why = "stages of an encoder, on ranks of its own or of those of layout.pp: no key describes them"
+            builder.unknown(f"{name}: {keys.integer(name)}", why, keys.line(name))
 
 
 _FIRST = ("decoder_first_pipeline_num_layers", "num_layers_in_first_pipeline_stage")

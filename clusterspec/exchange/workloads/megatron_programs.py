@@ -6,17 +6,18 @@ import re
 from itertools import pairwise
 
 from clusterspec.exchange.import_result import ImportBuilder, excerpt
-from clusterspec.exchange.shell import variables_of
+from clusterspec.exchange.shell import Command, variables_of
 from clusterspec.exchange.shell_words import Word
 from clusterspec.exchange.workloads.deepspeed import set_adapter
 from clusterspec.exchange.workloads.keys import Keys
-from clusterspec.exchange.workloads.launcher_options import take_swift_environment
+from clusterspec.exchange.workloads.launcher_options import take_rank_variables, take_swift_environment
 
 _GENERATES = re.compile(
     r"text_generation|generate_(?:samples|text)|_inference\b|inference_server|run_\w{1,20}_server"
     r"|^(?:inference|generate|evaluat(?:e|ion))(?:_\w{1,40})?\.py$"
 )
 NO_TRAINING = "it does not state a layout of training"
+CONVERSION = f"converts a checkpoint: {NO_TRAINING}"
 _TASK = re.compile(r"(?:^|/)tasks/(?:\w{1,30}/)?main\.py$")
 _CONVERTS = re.compile(
     r"^convert(?:_\w{1,40})?\.py$|^(?:merge|split|reshard)_\w{0,20}(?:partitions?|ckpts?|checkpoints?)\.py$|^checkpoint_util\.py$|(?:_to_|2)(?:hf|huggingface|megatron|mcore|mg|nemo)(?:_\w{1,40})?\.py$"
@@ -80,18 +81,48 @@ def list_program(keys: Keys, builder: ImportBuilder) -> None:
     elif _TASK.search(program.text) and keys.find("task"):
         builder.unknown(f"{name} --task", "an evaluation or another task, not the training of this model", program.line)
     elif _CONVERTS.search(name) or any(each.startswith(_TARGETS) for each in keys.values):
-        builder.unknown(name, f"converts a checkpoint: {NO_TRAINING}", program.line)
+        builder.unknown(name, CONVERSION, program.line)
     elif _ENCODERS.search(name) or str(keys.get("tokenizer_type")).startswith("Bert"):
         builder.unknown(name, "trains an encoder: a spec describes only text decoders", program.line)
+
+
+_OF_DATA = frozenset({"micro_batch", "global_batch", "sequence_length", "max_sequence_length", "tokens"})
+
+
+def drop_data_of_conversion(builder: ImportBuilder) -> None:
+    """Drop the batches and lengths of a conversion, which reads no data: programs only require these options."""
+    if any(each.why == CONVERSION for each in builder.unknowns):
+        builder.given[:] = [each for each in builder.given if each.path[-1] not in _OF_DATA]
 
 
 def take_environment(keys: Keys, text: str) -> None:
     """Take what variables of a script or command decide: the ranks of ms-swift's ``megatron``, and casts to bf16."""
     if keys.command.words and keys.command.words[0].text == "megatron":
         take_swift_environment(keys.values, keys.command, text)
+    elif _is_primus(keys.command):
+        take_rank_variables(("NNODES", "GPUS_PER_NODE"), keys.values, keys.command, text)
     for name, word in variables_of(text).items() if "XLA_" in text else ():
         if name in CASTS and word.text == "1" and not word.branch:
             keys.put(name, word.text, word.line)
+
+
+def _is_primus(command: Command) -> bool:
+    """Whether Primus starts on this node, whose ranks are variables (AMD-AGI/Primus fd1eeabb, examples/run_pretrain.sh,
+    runner/helpers/envs/base_env.sh).
+    """
+    words = [word.text.rpartition("/")[2] for word in command.words[:6]]
+    return (words[:1] == ["primus-cli"] and "direct" in words) or "run_pretrain.sh" in words[:2]
+
+
+def list_model_provider(keys: Keys, builder: ImportBuilder) -> None:
+    """List the model that a program builds from parts, whatever the sizes of its launch (Megatron-LM d98e8a64,
+    examples/mimo/train.py, line 60; ``gpt``, ``mamba`` and ``hybrid`` of other programs take the sizes).
+    """
+    provider = str(keys.values.get("model_provider", ("gpt", 0))[0])
+    if provider not in {"gpt", "mamba", "hybrid"}:
+        why = "builds its own model, whose parts and sizes its code states"
+        builder.unknown(f"model_provider: {excerpt(provider)}", why, keys.line("model_provider"))
+        keys.used.add("model_provider")
 
 
 def keep_enabled_backend(keys: Keys) -> None:

@@ -16,11 +16,14 @@ _PROGRAM = re.compile(r"\bpretrain_\w{1,40}\.py\b")
 
 
 def set_sequence_length(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the sequence length; NeMo states it for the data and for the model, which may differ."""
+    """Set the sequence length. NeMo states it for the data and for the model, which may differ; a decoder after an
+    encoder has its own (``decoder-seq-length``: Megatron-LM d98e8a64, megatron/training/arguments.py).
+    """
     names: tuple[str, ...] = ("seq_length", "encoder_seq_length", "sequence_length")
     if keys.is_on("packing") and not keys.find("packing_length", *names):
         names = ("max_length",)  # ms-swift packs samples up to it
-    lengths = [(name, length) for name in names if keys.find(name) and (length := keys.integer(name))]
+    stated = (*names, "decoder_seq_length")
+    lengths = [(name, length) for name in stated if keys.find(name) and (length := keys.integer(name))]
     if len({length for _, length in lengths}) > 1:
         shown = ", ".join(f"{keys.find(name)} {length} on line {keys.line(name)}" for name, length in lengths)
         builder.unknown("workload.sequence_length", f"stated twice: {shown}", keys.line(lengths[0][0]))
@@ -265,6 +268,9 @@ def _set_optimizer_sharding(keys: Keys, builder: ImportBuilder) -> None:
     elif keys.command.words:
         why = "no --use-distributed-optimizer, whose default a program other than pretrain_*.py may change"
         builder.unknown("layout.sharding", why, keys.command.line)
+    elif shown := keys.find("tensor_model_parallel_size", "micro_batch_size"):
+        why = "use_distributed_optimizer is not stated: the program that takes these keys, or another file, decides"
+        builder.unknown("layout.sharding", why, keys.line(shown))
 
 
 def _set_sharding_of_bf16(keys: Keys, builder: ImportBuilder) -> None:

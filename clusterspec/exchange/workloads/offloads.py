@@ -1,4 +1,4 @@
-"""Options that move optimizer states, parameters or activations to host memory, where a reader has no key for them."""
+"""Options that move optimizer states, parameters or activations to host memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clusterspec.exchange.import_result import ImportBuilder, excerpt
+from clusterspec.exchange.workloads.keys import Keys
 
 _MOVES_STATES = re.compile(
     r"(?:^|[._])(?:\w{0,40}offload(?![\w.]{0,40}(?:ratio|fraction|times|pin))|swap_optimizer$|cpu_(?:adam|optimizer)$)"
@@ -29,3 +30,21 @@ def list_offloads(values: Mapping[str, tuple[Any, int]], unused: Iterable[str], 
         else:
             others.append(name)
     return others
+
+
+def set_zero_offloads(keys: Keys, zero: str, builder: ImportBuilder) -> None:
+    """Set the share of the optimizer on the host, and list parameters there, from the keys of ZeRO under a name.
+
+    ``cpu_offload`` and ``cpu_offload_param`` are the former names (deepspeedai/DeepSpeed,
+    deepspeed/runtime/zero/config.py).
+    """
+    if str(keys.get(f"{zero}.offload_optimizer.device")) in {"cpu", "nvme"}:
+        share = keys.get(f"{zero}.offload_optimizer.ratio")
+        value = share if isinstance(share, int | float) and 0 <= share <= 1 else 1
+        builder.set("layout.offload.optimizer", value, keys.line(f"{zero}.offload_optimizer.device"))
+    elif keys.is_on(f"{zero}.cpu_offload"):
+        builder.set("layout.offload.optimizer", 1, keys.line(f"{zero}.cpu_offload"))
+    former = f"{zero}.cpu_offload_param"
+    if str(keys.get(f"{zero}.offload_param.device")) in {"cpu", "nvme"} or keys.is_on(former):
+        line = keys.line(f"{zero}.offload_param.device", former)
+        builder.unknown("offload_param", "the spec has no key for parameters offloaded to the host", line)

@@ -25,6 +25,7 @@ from clusterspec.exchange.workloads.keys import (
     set_choice,
     set_counts,
 )
+from clusterspec.exchange.workloads.launcher_options import take_rank_variables
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.toml_files import toml_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
@@ -93,6 +94,10 @@ _LAUNCH = re.compile(
 _STARTED = re.compile(r"--job\.config[_-]file|\btorchtitan\b|\brun_train\.sh")
 
 
+_OF_OTHERS = re.compile(r"^\w+\.parallelism\.")
+"""Degrees in a table of the model, as in Cosmos 3; torchtitan's are in the table ``parallelism``."""
+
+
 def matches_torchtitan(file: InputFile) -> bool:
     if _LAUNCH.search(file.text) and _STARTED.search(file.text):
         return True
@@ -110,6 +115,10 @@ def read_torchtitan(file: InputFile) -> ImportResult:
         _read_code(file, keys, builder)
         return builder.reading()
     keys = _launch_keys(file, builder) if _LAUNCH.search(file.text) else toml_keys(file)
+    if other := next((key for key in keys.values if _OF_OTHERS.search(key)), None):
+        raise FormatError(
+            f"is a configuration of another trainer: torchtitan has no {excerpt(other)}", keys.line(other)
+        )
     launched = keys.integer("nnodes") or keys.integer("nproc_per_node")
     stated = keys.find("tensor_parallel_degree", "data_parallel_shard_degree", "model.flavor", "flavor")
     if not launched and stated is None:
@@ -139,9 +148,12 @@ def _set_tokens_of_run(keys: Keys, builder: ImportBuilder) -> None:
 def _launch_keys(file: InputFile, builder: ImportBuilder) -> Keys:
     """The options of a launch; options left to a configuration are in another file."""
     keys = read_arguments(file, _LAUNCH)
+    if any(word.text.endswith("run_train.sh") for word in keys.command.words):
+        take_rank_variables(("NGPU",), keys.values, keys.command, file.text)
     of_step = ("nodes", "N") if keys.command.words and keys.command.words[0].text == "srun" else ()
     set_counts(keys, {"layout.nodes": ("nnodes", *of_step)}, builder)
-    builder.count("ranks_per_node", keys.integer("nproc_per_node"), keys.line("nproc_per_node"))
+    ranks = ("nproc_per_node", "ngpu")  # pytorch/torchtitan b5bcd76c, run_train.sh: torchrun --nproc_per_node=${NGPU}
+    builder.count("ranks_per_node", keys.integer(*ranks), keys.line(*ranks))
     if keys.find("fault_tolerance.enable"):
         why = "of one group of replicas: fault tolerance adds others"
         builder.unknown("layout.dp", why, keys.line("fault_tolerance.enable"))
@@ -314,19 +326,24 @@ def _set_named_model(name: str, flavor: str, builder: ImportBuilder, line: int) 
     set_model(named, builder, line)
 
 
+def _context_ranks(keys: Keys) -> int | None:
+    """The ranks that share a sequence; one where no key states them, None where a variable does."""
+    name = "context_parallel_degree"
+    return None if keys.is_open(name) else keys.integer(name) or 1
+
+
 def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
     shard, replicate = keys.get("data_parallel_shard_degree"), keys.integer("data_parallel_replicate_degree") or 1
     line = keys.line("data_parallel_shard_degree", "data_parallel_replicate_degree")
     if shard is None and replicate == 1:
         return
-    degree = positive_integer_of(shard)
-    if replicate > 1 and degree == 1:
+    degree, context = positive_integer_of(shard), _context_ranks(keys)
+    holders = degree * context if degree and context else None  # distributed/parallel_dims.py: fsdp = dp_shard * cp
+    if holders == 1:
         builder.set("layout.sharding", "none", line)
-    elif replicate > 1:
-        builder.set("layout.sharding", "hsdp", line)
-        builder.set("layout.shard_group", degree, line)
-    else:
-        builder.set("layout.sharding", "none" if degree == 1 and shard is not None else "fsdp", line)
+    elif not (degree == 1 and context is None):
+        builder.set("layout.sharding", "hsdp" if replicate > 1 else "fsdp", line)
+        builder.set("layout.shard_group", holders if replicate > 1 else None, line)
     if degree and not keys.is_on("fault_tolerance.enable"):
         builder.set("layout.dp", degree * replicate, line)
 

@@ -25,8 +25,6 @@ from clusterspec.exchange.workloads.deepspeed import (
     OPTIMIZERS,
     list_offloaded_parameters,
     set_adapter,
-    set_fsdp_offload,
-    set_fsdp_words,
     set_trainer_accumulation,
 )
 from clusterspec.exchange.workloads.keys import (
@@ -42,6 +40,7 @@ from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.overrides import launch_or_file_keys
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.trainer_fsdp import set_fsdp_of_trainer, set_recomputation
 from clusterspec.exchange.workloads.trl_samples import set_samples, set_server_degree
 from clusterspec.exchange.workloads.unused_keys import list_unused
 
@@ -271,7 +270,7 @@ def _list_parts(keys: Keys, builder: ImportBuilder) -> None:
 
 def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
     """Set the recomputation and the fused kernels."""
-    set_switch(keys, "layout.recompute", ("gradient_checkpointing",), builder, ("none", "full"))
+    set_recomputation(keys, builder, swift=_is_swift(keys))
     set_switch(keys, "layout.fused_kernels", ("torch_compile",), builder)
     if str(keys.get(*_ATTENTION)).lower() in _KERNELS:
         builder.set("workload.attention", _KERNELS[str(keys.get(*_ATTENTION)).lower()], keys.line(*_ATTENTION))
@@ -325,18 +324,8 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.offload.optimizer", 1 if preset[2] else None, line)
     elif isinstance(config, str):
         builder.unknown(f"deepspeed: {excerpt(config)}", "a separate file: import it as well", line)
-    elif words := keys.words("fsdp"):
-        _set_fsdp(str(keys.get("fsdp")), words, keys.line("fsdp"), builder)
-
-
-def _set_fsdp(value: str, words: tuple[str, ...], line: int, builder: ImportBuilder) -> None:
-    builder.set("layout.framework", "fsdp", line)
-    if value.endswith((".json", ".yaml", ".yml")):
-        builder.unknown(f"fsdp: {value[-60:]}", "a separate file, which states the strategy", line)
-        return
-    set_fsdp_words(words, builder, line)
-    if "offload" in words:
-        set_fsdp_offload(builder, line)
+    elif keys.words("fsdp"):
+        set_fsdp_of_trainer(keys, builder, swift=_is_swift(keys))
 
 
 def _trains_adapters(keys: Keys) -> bool:

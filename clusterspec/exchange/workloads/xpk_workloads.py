@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
-from clusterspec.exchange.machines.tpu_slices import set_started_slices
+from clusterspec.exchange.machines.tpu_slices import OPEN_TYPE, set_started_slices
 from clusterspec.logs.text_lines import line_at
 
 XPK = "xpk"
@@ -30,6 +30,6 @@ def read_xpk(file: InputFile) -> ImportResult:
     if entry := _ENTRY.search(text):
         why = "an entry of the benchmarks of MaxText, which states the layout: import the launch that it makes"
         builder.unknown(f"model_name {excerpt(entry['name'])}", why, line_at(text, entry.start()))
-    if not builder.given and not builder.unknowns:
+    if not builder.given and all(each.why == OPEN_TYPE for each in builder.unknowns):
         raise FormatError("submits a workload of xpk whose type of device is a variable or not stated")
     return builder.reading()
