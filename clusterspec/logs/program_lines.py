@@ -190,6 +190,7 @@ STATING = frozenset(
     {
         "cache-starved",
         "called-option",
+        "data-share",
         "data-wait",
         "failing-nic",
         "preparing",
