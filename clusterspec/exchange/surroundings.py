@@ -54,6 +54,8 @@ def _with_visible_devices(file: InputFile, found: ImportResult) -> ImportResult:
     """A launch with the number of devices that its script makes visible, and with the batch of a launch on one
     device.
     """
+    if "_VISIBLE_DEVICES=" not in file.text:
+        return found
     lines = {each.at.line for each in found.given}
     stated = [
         match for match in islice(_VISIBLE.finditer(file.text), MOST_LAUNCHERS) if _is_of_launch(file, match, lines)
