@@ -101,9 +101,11 @@ EXIT_PATTERNS = (
     (
         "not-found",
         re.compile(
-            r"((?:\b|/)(?:ba|da|z|k)?sh: (?:line )?[0-9]{1,6}: /\S{1,200}: (?:No such file or directory|not found))"
+            r"((?:\b(?:ba|da|z|k)?sh: |\b(?:[\w.-]{1,40}\.(?:ba)?sh|slurm_script|environment): line )[0-9]{1,6}: "
+            r"/\S{1,200}: (?:No such file or directory|not found))"
         ),
     ),
+    ("not-found", re.compile(r"(\b(?:ba|da|z|k)?sh: line [0-9]{1,6}: /\S{1,200}: No such file or directory)")),
     ("not-executable", _codes(126)),
     # the standard libraries of Rust (std/src/panicking.rs) and Go (runtime/error.go)
     ("panic", re.compile(r"(\bthread '[^']{1,80}' (?:\([0-9]{1,9}\) )?panicked at .{1,160})")),

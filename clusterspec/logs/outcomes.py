@@ -40,6 +40,8 @@ GOOD = re.compile(
     r"|(?:makes?|made|is|was|are|were) (?:it |this |them )?(?:[0-9.]{1,4} ?(?:x|times)|twice as|much|far) faster"
     r"|d(?:id|oes) the job|gets rid of|for (?:it|this|them) to (?:run|work|start)|only way (?:\w{1,12} ){0,6}(?:is|was)"
     r"|only (?:runs|works|starts|trains|passes) (?:if|when|with|after|once))\b|✅|\bit (?:runs|works|starts)(?=[,;.])"
+    r"|\b(?:the|my|this) (?:test|job|program|script|training|server|engine|benchmark) (?:runs|works|starts)"
+    r"(?=[,;.]|\W{0,4}$)"
     r"|\b(?:work ?around|(?:actual|real|the|my|our|final) (?:fix|solution)|solution): |解决了|可以了",
     re.IGNORECASE,
 )

@@ -201,6 +201,7 @@ STATING = frozenset(
         "scarce-devices",
         "store-wait",
         "unlike-links",
+        "unregistered",
         "unseen-by-program",
         "unseen-device",
         *_OF_ANY_PROGRAM,

@@ -24,6 +24,9 @@ def _first(machine: str, text: str) -> str:
         ("exec /opt/venv/bin/python3: no such file or directory", "library-release"),
         ("/bin/bash: line 4: /opt/venv/bin/activate: No such file or directory", "library-release"),
         ("/bin/sh: 1: /opt/start.sh: not found", "library-release"),
+        ("/tmp/slurmd/job8/slurm_script: line 37: /opt/k/bin/activate: No such file or directory", "library-release"),
+        ("./launch.sh: line 3: /opt/k/bin/activate: No such file or directory", "library-release"),
+        ("the paper: line 3: /opt/k/bin/activate: No such file or directory", ""),
         ("+ exec /opt/venv/bin/python3 -m engine", ""),
         ("the shell script on line 4: /opt/venv/bin/activate is read", ""),
     ],
@@ -87,6 +90,33 @@ def test_numbers_of_errors_of_files_are_of_the_storage(text: str, told: bool) ->
 )
 def test_a_panic_is_of_the_program_unless_another_line_tells_more(text: str, cause: str) -> None:
     assert _first(ONE, text) == cause
+
+
+REFUSED = '  File "/x/nixl/_api.py", line 2, in {}\nnixl._bindings.nixlBackendError: NIXL_ERR_BACKEND'
+
+
+@pytest.mark.parametrize(
+    ("function", "cause"), [("register_memory", "gpudirect-refused"), ("transfer", "unreachable-peer")]
+)
+def test_memory_that_nixl_does_not_register_is_of_gpudirect_or_the_container(function: str, cause: str) -> None:
+    found = read(TWO, REFUSED.format(function), 16)
+    assert found is not None and names(found)[0] == cause
+    assert ("container-permission" in names(found)) is (cause == "gpudirect-refused")
+
+
+FAILED = "RuntimeError: NCCL error in: a.cpp:2, unhandled system error\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("After libibverbs-dev and rdmacm-utils were installed the test runs.", True),
+        ("After libibverbs-dev was installed the test still fails.", False),
+        ("After lunch the test runs.", False),
+    ],
+)
+def test_packages_of_a_library_are_a_release_of_it(said: str, told: bool) -> None:
+    assert (_first(TWO, FAILED + said) == "library-release") is told
 
 
 STEP = "Train: 0 [{0}/2502] Loss: 6.9 (6.9) Time: 0.198s, 2585/s ({1:.3f}s, 1939/s) LR: 5e-2 Data: 0.003 ({2:.3f})\n"
