@@ -258,6 +258,11 @@ def tells_a_failure(name: str) -> bool:
     return name in STATING or name.startswith((CALL, "suggests "))
 
 
+def tells_a_stop(name: str) -> bool:
+    """Whether a statement is of a failure of the rank that makes it, or of another one that it waited for."""
+    return tells_a_failure(name) or name in OF_THE_END or name in _OF_A_PEER
+
+
 def _is_of_own_failure(each: Said) -> bool:
     """Whether a statement is of a failure of the rank that makes it; common words of a lost connection are of none."""
     return tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
