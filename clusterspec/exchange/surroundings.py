@@ -201,7 +201,8 @@ def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
     """A launch with the nodes and accelerators that its script requests from another scheduler; numbers without a value
     are listed.
     """
-    if not _OTHER_SCHEDULER.search(file.text):
+    marked = "\n#" in file.text or file.text.startswith("#")
+    if not marked or not _OTHER_SCHEDULER.search(file.text):
         return found
     from clusterspec.exchange.batch_requests import request_of
     from clusterspec.exchange.workloads.batch_scripts import list_open_request

@@ -327,8 +327,9 @@ def _is_megatron_step(line: str, number: int, runs: RunLogs) -> bool:
         return False
     name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
     log = runs.run_of_step(name, int(match[1]), number)
-    log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
-    log.stamps.append((int(match[1]), time_stamp(line), float(match[2]) / 1e3))
+    seconds = float(match[2]) / 1e3
+    log.figures.setdefault("step_seconds", []).append(seconds)
+    log.stamps.append((int(match[1]), time_stamp(line), seconds))
     if flops := _MEGATRON_FLOPS.search(line):
         log.add("tflops_per_accelerator", flops[1])
     if batch := _MEGATRON_BATCH.search(line):
