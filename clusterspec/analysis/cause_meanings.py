@@ -77,7 +77,7 @@ MEANINGS = {
     "outside-server": "A server outside the cluster, as of models or images, is not reached, or refuses access.",
     "host-fault": "The memory, the processor or a bus of a host reports an error of its hardware.",
     "separate-jobs": "Every process runs the benchmark alone: it was built without MPI, or started by another MPI.",
-    "checkpoint-mismatch": "A checkpoint holds another model, or other sizes, than the configuration of the run.",
+    "checkpoint-mismatch": "A checkpoint holds another model, other sizes or fewer files than the run expects.",
     "file-permission": "The user of the job may not read or write a file or a directory.",
     "stopped-service": "A node service that the program calls does not run, or the container cannot reach it.",
     "above-links": "The figure is above what the links carry: wrong ranks, a swapped bandwidth, or another machine.",

@@ -65,6 +65,7 @@ _SHARED = (
     "run ls on that path on every node; use a file system that all nodes mount, or write the files on each of them"
 )
 """NVIDIA/Megatron-LM issues 907 and 1355: indices of data sets."""
+_PART = "run ls -l on that directory: a save that did not end, or another format, leaves a checkpoint without that file"
 _PATH = "check the path on that line on every node, within the container"
 _TABLES = "raise sysctl net.ipv4.neigh.default.gc_thresh3 and net.netfilter.nf_conntrack_max above the number of peers"
 _DEVX = (
@@ -130,6 +131,7 @@ CONNECTION_CAUSES = (
         STRONG,
     ),
     ("missing-file", "unshared-files", ", as on a node that does not share its directory", _SHARED, WEAK),
+    ("absent-part", "checkpoint-mismatch", ": a checkpoint lacks that file", _PART, WEAK),
     ("missing-file", "invalid-setting", ", as with a path that is wrong", _PATH, WEAK),
     ("unequal", "invalid-setting", ", as with settings that differ between ranks", _SAME, GIVEN),
     ("no-transport", "invalid-setting", ", as when settings turn all of them off", _SAME, STRONG),

@@ -36,6 +36,7 @@ from clusterspec.logs.pair_faults import OF_PAIRS
 from clusterspec.logs.readers import read_benchmark
 from clusterspec.logs.report_sentences import reported_fault
 from clusterspec.logs.statement_search import log_evidence
+from clusterspec.logs.stopped_tables import stops_amid_table, with_stop
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import ended_well
 from clusterspec.logs.unfinished import TOOL as UNFINISHED
@@ -171,6 +172,8 @@ def _with_evidence(found: Benchmark, text: str) -> Benchmark:
     series without sizes, whose causes its matrices show.
     """
     evidence = found.evidence or log_evidence(searched_part(text)[0])
+    if stops_amid_table(text, found, evidence) and (stopped := read_unfinished(text)) is not None:
+        return with_stop(found, stopped)
     if found.tool != UNFINISHED:
         evidence = (*evidence, *(Evidence(*each) for each in suspected_statements(text)))
     if found.series or not found.pairs or not any(each.name in OF_PAIRS for each in evidence):

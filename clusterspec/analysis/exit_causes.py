@@ -26,6 +26,7 @@ EXIT_CAUSES = (
     ("set-limit", "invalid-setting", ": less than the ten minutes of PyTorch", SHORT, WEAK),
     ("signal", "job-ended", ", from outside of the run", STEP_OF["job-ended"], GIVEN),
     ("not-found", "library-release", ": a shell finds no such program", _FOUND, GIVEN),
+    ("not-found", "invalid-setting", ", as with a path of another installation", _FOUND, WEAK),
     ("not-executable", "file-permission", ": a shell may not execute the program", _EXECUTED, GIVEN),
     ("not-executable", "library-release", ", typical of another architecture", _EXECUTED, WEAK),
 )

@@ -20,6 +20,8 @@ _DRIVER = (
 )
 _BUS_ERROR = "insufficient shared memory"
 """What PyTorch supposes of a bus error of a worker (`torch/utils/data/_utils/signal_handling.py`)."""
+LEAST = 0.2
+"""The weight of a cause between nodes for a machine of one node, whose containers may still have their own files."""
 _FAILED_COMMAND = "returned non-zero exit status 255"
 """What Python prints of a login that failed for any reason (ssh(1): status 255)."""
 _CLOSED = ("Broken pipe", "Connection reset")
@@ -42,16 +44,19 @@ def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause
     2583), or if its own process holds little of what is not free (pytorch/pytorch issue 40863). A bus error with ample
     shared memory is of a file in memory that became shorter or cannot be read (mmap(2), SIGBUS; pytorch/pytorch issue
     26009). A kernel that looks up rows of a table fails because of the index that it is given, such as a token
-    (huggingface/transformers issue 1848, inseq-team/inseq pull request 306).
+    (huggingface/transformers issue 1848, inseq-team/inseq pull request 306). One node shares its files with itself.
     """
     ample = run.log_lines("ample-shm")
     switchless = run.cluster.scale_up.topology in _SWITCHLESS
     crowded = bool(run.log_lines("crowded-device", "occupied-device"))
+    alone = run.cluster.nodes == 1
     beyond = bool(run.log_lines("embedding-index"))
     for cause in found:
         if switchless and cause.name == "fabric-manager" and _NOT_READY in cause.evidence:
             yield replace(cause, name="driver-release", next=_DRIVER)
             yield replace(cause, weight=min(cause.weight, GIVEN))
+        elif alone and cause.name == "unshared-files":
+            yield replace(cause, weight=min(cause.weight, LEAST))
         elif beyond and cause.name == "program-fault":
             yield replace(cause, weight=min(cause.weight, GIVEN))
         elif crowded and cause.name == "memory-full":

@@ -24,6 +24,7 @@ from clusterspec.exchange.shell import script_of, variables_of
 from clusterspec.exchange.workloads.container_scripts import script_of_containers
 from clusterspec.exchange.workloads.pod_batches import with_batch_of_pods
 from clusterspec.exchange.written_documents import here_documents
+from clusterspec.logs.required_words import first_match
 from clusterspec.records import replace
 from clusterspec.source import value_at
 from clusterspec.units import plural
@@ -229,8 +230,9 @@ def with_pods_named(file: InputFile, found: ImportResult) -> ImportResult:
     """
     value = next((each for each in found.given if each.path == ("cluster", "accelerators_per_node")), None)
     told = value or any("accelerators" in part.what or part.what.startswith("layout.nodes") for part in found.unknown)
-    requests = list(_REQUEST.finditer(file.text)) if found.kind.startswith("serving") and not told else []
-    if slices := _PART.search(file.text):
+    open_ = found.kind.startswith("serving") and not told and ".com/gpu" in file.text
+    requests = list(_REQUEST.finditer(file.text)) if open_ else []
+    if slices := first_match(_PART, file.text):
         why = "parts of accelerators (MIG): a spec has whole ones"
         listed = SkippedPart(slices[1], why, _file_line(file, slices))
     elif len({request[2] for request in requests}) == 1:

@@ -304,7 +304,8 @@ class InputFile:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if text.count("\n") > MOST_LINES:
             raise FormatError(f"has more than {MOST_LINES:,} lines, the maximum")
-        in_quotes = any(f"{name}{quote} " in text for name in _PROGRAMS for quote in "\"'")
+        quoted = [quote for quote in "\"'" if f"{quote} " in text]
+        in_quotes = any(f"{name}{quote} " in text for name in _PROGRAMS for quote in quoted)
         return _QUOTED_PROGRAM.sub(r"\2", text) if in_quotes else text
 
     @property

@@ -109,7 +109,8 @@ def settings_of(text: str) -> Iterator[Setting]:
 
 def _text_without_comments(text: str) -> str:
     """A text without comments, with container variables rewritten as assignments on the lines of their names."""
-    return _PAIR.sub(lambda pair: f"{pair[1]}={pair[3]}{pair[2]}", _REMARK.sub("", text))
+    bare = _REMARK.sub("", text) if "#" in text or "//" in text else text
+    return _PAIR.sub(lambda pair: f"{pair[1]}={pair[3]}{pair[2]}", bare) if "value:" in bare else bare
 
 
 def _unread_model(file: InputFile, found: ImportResult, texts: str) -> SkippedPart | None:

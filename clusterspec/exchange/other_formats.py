@@ -7,6 +7,7 @@ import re
 from clusterspec.exchange.import_result import LIST, FormatError, InputFile, excerpt
 from clusterspec.exchange.left_unread import stated_settings
 from clusterspec.exchange.started_programs import shown_programs
+from clusterspec.logs.required_words import first_match
 
 _APART = (
     ("an input of ROCm cvs, with sweeps of its own: import the log of a run", r"/\{user-id\}[/\"]|\"\{user-id\}\""),
@@ -141,7 +142,7 @@ def _outer_keys(text: str) -> tuple[str, ...]:
 
 
 def _first_match(mark: str, text: str) -> re.Match[str] | None:
-    return re.search(mark, text, re.MULTILINE)
+    return first_match(re.compile(mark, re.MULTILINE), text)
 
 
 def _refuse(file: InputFile, table: tuple[tuple[str, str], ...]) -> None:

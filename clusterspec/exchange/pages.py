@@ -30,7 +30,8 @@ def is_page_or_script(text: str) -> bool:
     >>> is_page_or_script("# Jobs\\n```yaml\\nkind: Job\\n```"), is_page_or_script("kind: Job")
     (True, False)
     """
-    return bool(_PAGE_OR_SCRIPT.search(text))
+    marked = any(mark in text for mark in ("```", "~~~", "<<"))
+    return text.startswith("#!") or (marked and bool(_PAGE_OR_SCRIPT.search(text)))
 
 
 def fenced_blocks(lines: list[str]) -> list[tuple[str, int, int]]:

@@ -54,6 +54,8 @@ def _with_visible_devices(file: InputFile, found: ImportResult) -> ImportResult:
     """A launch with the number of devices that its script makes visible, and with the batch of a launch on one
     device.
     """
+    if "_VISIBLE_DEVICES=" not in file.text:
+        return found
     lines = {each.at.line for each in found.given}
     stated = [
         match for match in islice(_VISIBLE.finditer(file.text), MOST_LAUNCHERS) if _is_of_launch(file, match, lines)
@@ -199,7 +201,8 @@ def _with_other_scheduler(file: InputFile, found: ImportResult) -> ImportResult:
     """A launch with the nodes and accelerators that its script requests from another scheduler; numbers without a value
     are listed.
     """
-    if not _OTHER_SCHEDULER.search(file.text):
+    marked = "\n#" in file.text or file.text.startswith("#")
+    if not marked or not _OTHER_SCHEDULER.search(file.text):
         return found
     from clusterspec.exchange.batch_requests import request_of
     from clusterspec.exchange.workloads.batch_scripts import list_open_request

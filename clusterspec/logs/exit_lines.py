@@ -96,7 +96,20 @@ EXIT_PATTERNS = (
     ),
     ("not-found", _codes(127)),
     ("not-found", re.compile(r"(exec: \"[^\"]{1,120}\": executable file not found in \$PATH)")),  # golang/go, os/exec
+    # runc, of the program of a container; shells, of a file that a script calls or reads
+    ("not-found", re.compile(r"(\bexec /\S{1,200}: no such file or directory)")),
+    (
+        "not-found",
+        re.compile(
+            r"((?:\b(?:ba|da|z|k)?sh: |\b(?:[\w.-]{1,40}\.(?:ba)?sh|slurm_script|environment): line )[0-9]{1,6}: "
+            r"/\S{1,200}: (?:No such file or directory|not found))"
+        ),
+    ),
+    ("not-found", re.compile(r"(\b(?:ba|da|z|k)?sh: line [0-9]{1,6}: /\S{1,200}: No such file or directory)")),
     ("not-executable", _codes(126)),
+    # the standard libraries of Rust (std/src/panicking.rs) and Go (runtime/error.go)
+    ("panic", re.compile(r"(\bthread '[^']{1,80}' (?:\([0-9]{1,9}\) )?panicked at .{1,160})")),
+    ("panic", re.compile(r"(\bpanic: runtime error: .{1,120})")),
     ("bus-error", re.compile(r"(Fatal Python error: Bus error)")),
     # PyTorch's store (torch/csrc/distributed/c10d/socket.cpp). Thread: axolotl-ai-cloud/axolotl issue 2684
     ("late", re.compile(r"(\bwaitForInput: socket SocketImpl\(.{1,160}\) timed out after [0-9]{1,9}ms)")),

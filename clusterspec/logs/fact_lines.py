@@ -102,6 +102,18 @@ FACT_PATTERNS = (
     ("low-memlock", re.compile(r"(\bMax locked memory {1,24}[0-9]{1,7} {1,24}[0-9a-z]{1,20} {1,24}bytes)")),
     ("low-memlock", re.compile(r"(\bulimit: max locked memory: cannot modify limit)")),  # bash, a hard limit below it
     ("low-memlock", re.compile(r"(\bmax locked memory {1,24}\(kbytes, -l\) {1,4}[0-9]{1,4}(?![0-9]))")),
+    # files of a shared file system (errno(3)). Thread: ISEEKYAN/Megatron-LM pull 196
+    (
+        "storage-fault",
+        re.compile(r"(OSError: \[Errno (?:14\] Bad address|61\] No data available|121\] Remote I/O error).{0,60})"),
+    ),
+    # a file of a checkpoint of one step. Thread: NVIDIA/Megatron-LM issue 632
+    (
+        "absent-part",
+        re.compile(
+            r"(FileNotFoundError: .{1,200}?\b(?:iter|global_?step|checkpoint|epoch|step)[_-][0-9]{1,12}/[\w./-]{1,120})"
+        ),
+    ),
     # Ray, without the lines below it (gpustack/gpustack issue 2691)
     ("releases", re.compile(r"(\bRuntimeError: Version mismatch)(?!: )")),
     # a plugin and a framework of two releases (pytorch/xla issue 6949)

@@ -258,6 +258,11 @@ def tells_a_failure(name: str) -> bool:
     return name in STATING or name.startswith((CALL, "suggests "))
 
 
+def tells_a_stop(name: str) -> bool:
+    """Whether a statement is of a failure of the rank that makes it, or of another one that it waited for."""
+    return tells_a_failure(name) or name in OF_THE_END or name in _OF_A_PEER
+
+
 def _is_of_own_failure(each: Said) -> bool:
     """Whether a statement is of a failure of the rank that makes it; common words of a lost connection are of none."""
     return tells_a_failure(each.name) and not (each.name.startswith("suggests ") and _FOLLOWS.search(each.text))
@@ -359,13 +364,16 @@ _OF_PROCESSES = frozenset({"killed", "crash", "worker-ended", "worker-lost"})
 
 def _ends_after_others(said: Sequence[Said]) -> Iterator[tuple[str, str, int]]:
     """The ends of processes that follow from an earlier line: the abort by which the watchdog of PyTorch ends its
-    process, the kill of tasks whose step was canceled before, and every end after the scheduler ended the job.
+    process, the cancel of a job whose collective timed out before, the kill of tasks whose step was canceled before,
+    and every end after the scheduler ended the job.
     """
     timeout = min((each.line for each in said if each.name in _OF_WATCHDOGS), default=None)
     canceled = min((each.line for each in said if each.name in _OF_CANCELS), default=None)
     limited = min((each.line for each in said if each.name in _BY_LIMITS), default=None)
     for each in said:
         if timeout is not None and each.name == "crash" and timeout < each.line and _TAKEN_DOWN.search(each.text):
+            yield CONSEQUENCE, "after the timeout of a collective", each.line
+        if timeout is not None and each.name == "signal" and timeout < each.line:
             yield CONSEQUENCE, "after the timeout of a collective", each.line
         if canceled is not None and each.name == "killed" and canceled < each.line and "srun: " in each.text:
             yield CONSEQUENCE, "after the step was canceled", each.line

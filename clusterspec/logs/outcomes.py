@@ -36,10 +36,13 @@ GOOD = re.compile(
     r"|(?:did|does)(?: not|n[o']t|n't) (?:reproduce|occur|happen|appear)"
     r"|did (?:indeed |in fact )?(?:fix|solve|resolve|help)"
     r"|(?:get|gets|got|goes|went) through|no longer reproduces|ended (?:it|that|this)|brought (?:.{1,40} )?back"
-    r"|(?:gave|gives|g[oe]ts?) (?:us |me )?(?:twice|double|line rate|the full|[0-9.]{1,4} ?(?:x|times))|evens out"
+    r"|(?:gave|gives|g[oe]ts?|has|had|reach(?:es|ed)) (?:us |me )?"
+    r"(?:twice|double|line rate|the full|[0-9.]{1,4} ?(?:x|times))|evens out"
     r"|(?:makes?|made|is|was|are|were) (?:it |this |them )?(?:[0-9.]{1,4} ?(?:x|times)|twice as|much|far) faster"
     r"|d(?:id|oes) the job|gets rid of|for (?:it|this|them) to (?:run|work|start)|only way (?:\w{1,12} ){0,6}(?:is|was)"
     r"|only (?:runs|works|starts|trains|passes) (?:if|when|with|after|once))\b|✅|\bit (?:runs|works|starts)(?=[,;.])"
+    r"|\b(?:the|my|this) (?:test|job|program|script|training|server|engine|benchmark) (?:runs|works|starts)"
+    r"(?=[,;.]|\W{0,4}$)"
     r"|\b(?:work ?around|(?:actual|real|the|my|our|final) (?:fix|solution)|solution): |解决了|可以了",
     re.IGNORECASE,
 )

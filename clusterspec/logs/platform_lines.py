@@ -246,7 +246,8 @@ PLATFORM_PATTERNS = (
     (
         "link-down",
         re.compile(
-            r"((?:\b(?:mlx[45]_\w{1,6}|bnxt_\w{2}|i40e|ice|idpf|ixgbe|ionic|cxi_\w{1,8}|hfi1|qede|hns3|irdma)\b"
+            r"((?:\b(?:mlx[45]_\w{1,6}|bnxt_\w{2}|i40e|ice|idpf|ixgbe|ionic|cxi_\w{1,8}|hfi1|qede|hns3|irdma|r81\d\d|igb"
+            r"|igc|e1000e|atlantic|tg3|bnx2x|enic|sfc|gve|hinic3?|thunderx?|mvpp2|macb|virtio_net)\b"
             r".{1,80}?|\] ib[0-9]{1,3}: )[Ll]ink (?:is )?[Dd]own.{0,40})"
         ),
     ),

@@ -190,6 +190,7 @@ STATING = frozenset(
     {
         "cache-starved",
         "called-option",
+        "data-share",
         "data-wait",
         "failing-nic",
         "preparing",
@@ -200,6 +201,7 @@ STATING = frozenset(
         "scarce-devices",
         "store-wait",
         "unlike-links",
+        "unregistered",
         "unseen-by-program",
         "unseen-device",
         *_OF_ANY_PROGRAM,

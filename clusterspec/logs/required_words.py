@@ -37,6 +37,17 @@ def required_words(pattern: re.Pattern[str]) -> Words:
     return _words_of_sequence(parsed)
 
 
+def first_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """The first match of a pattern, for which a text is searched only if it has one of the words of every match: of a
+    long text without them, this takes a small part of the time.
+
+    >>> first_match(re.compile(r"^run (one|two)"), "run one")[1], first_match(re.compile(r"^run (one|two)"), "stop")
+    ('one', None)
+    """
+    words = required_words(pattern)
+    return pattern.search(text) if not words or any(word in text for word in words) else None
+
+
 def _words_of_sequence(parts: Iterable[Any]) -> Words:
     """The words of consecutive parts: the words of the part whose words are longest."""
     return max(_candidates(parts), key=_selectivity, default=UNKNOWN)

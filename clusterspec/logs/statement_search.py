@@ -53,10 +53,10 @@ from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.shared_devices import ranks_on_one_device
 from clusterspec.logs.shared_memory_sizes import ample_shared_memory
 from clusterspec.logs.stated_reasons import reason_statements
-from clusterspec.logs.step_values import lasting_non_finite, waiting_for_data
+from clusterspec.logs.step_values import average_wait_for_data, lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import line_at, lines_of, shown_part, with_digits_as_zero
 from clusterspec.logs.told_rates import rate_statements
-from clusterspec.logs.tool_facts import called_option, low_limit, old_driver, scarce_devices
+from clusterspec.logs.tool_facts import called_option, low_limit, old_driver, refused_registration, scarce_devices
 from clusterspec.logs.trials import trial_statements
 from clusterspec.logs.unlike_hosts import unlike_statements
 from clusterspec.logs.unlike_ranks import uneven_statements
@@ -342,6 +342,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "occupied-at-start": memory_before_start,
         "non-finite": lasting_non_finite,
         "data-wait": waiting_for_data,
+        "data-share": average_wait_for_data,
         "ample-shm": ample_shared_memory,
         "unannounced-address": unannounced_address,
         "doubled-route": doubled_route,
@@ -349,6 +350,7 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
         "scarce-devices": scarce_devices,
         "low-memlock": low_limit,
         "old-driver": old_driver,
+        "unregistered": refused_registration,
     }
     crashed = [Evidence(*part)] if (part := crashed_part(text)) else []
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))

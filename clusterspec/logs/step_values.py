@@ -96,6 +96,40 @@ def waiting_for_data(text: str) -> tuple[str, int] | None:
     return f"{wait:g} s of a step of {step:g} s are spent waiting for data, as in {of}", before + line
 
 
+_AVERAGES = re.compile(
+    r"(?<![\w.-])[Tt]ime:? {1,4}[0-9.]{1,12}s?[^()\n]{0,40}\( {0,4}([0-9]{1,6}\.[0-9]{1,9})s?[^\n]{0,160}?"
+    r"(?<![\w.-])[Dd]ata:? {1,4}[0-9.]{1,12}s? \( {0,4}([0-9]{1,6}\.[0-9]{1,9})s?\)"
+)
+"""The averages of the time of a step and of its wait for data, as pytorch/examples and pytorch-image-models print them
+in parentheses.
+"""
+NOTABLE = 0.2
+"""Share of the average time of a step from which its wait for data is reported."""
+LASTING = 0.8
+"""Share of the first average wait that the last one must have: the wait of the first step is averaged out."""
+
+
+def average_wait_for_data(text: str) -> tuple[str, int] | None:
+    """The average wait for data that a log prints with its steps, with the last line, where it is a notable part of the
+    average time and lasts. None otherwise.
+
+    >>> average_wait_for_data("\\n".join(f"Time 0.20 (0.26) Data 0.00 (0.0{wait})" for wait in (69, 75, 71)))
+    ('on average, 0.071 s of a step of 0.26 s are spent waiting for data', 3)
+    >>> average_wait_for_data("\\n".join(f"Time 0.2 (0.9) Data 0.0 ({wait})" for wait in (0.8, 0.4, 0.2)))
+    """
+    if "ata" not in text[-AT_END:]:
+        return None
+    start = text.find("\n", max(0, len(text) - AT_END)) + 1 if len(text) > AT_END else 0
+    shown = list(islice(_AVERAGES.finditer(text, start), MOST_STEPS))
+    if len(shown) < LATE:
+        return None
+    step, wait = (float(part) for part in shown[-1].groups())
+    if not NOTABLE * step <= wait <= step or wait < LASTING * float(shown[0][2]):
+        return None
+    told = f"on average, {wait:g} s of a step of {step:g} s are spent waiting for data"
+    return told, line_at(text, shown[-1].start())
+
+
 def _steps_with_data(text: str) -> Iterator[tuple[float, float, int]]:
     """The time of each step of a text, the part spent waiting for data, and its line."""
     for number, line in enumerate(lines_of(text), 1):

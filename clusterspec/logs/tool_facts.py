@@ -1,5 +1,6 @@
 """Facts that several lines of tools state together: an option that a called program lacks, accelerators that Ray has
-and is asked for, a limit that a shell was asked for, and a driver that is older than the CUDA of the program needs.
+and is asked for, a limit that a shell was asked for, memory that NIXL does not register, and a driver that is older
+than the CUDA of the program needs.
 """
 
 from __future__ import annotations
@@ -34,6 +35,10 @@ _ASKED = re.compile(r"^\s{0,8}(?:\S{0,60}[$#%>] ?)?(?:sudo )?ulimit -l\s*$")
 """A shell that is asked for its limit of locked memory."""
 _ANSWER = re.compile(r"^\s{0,8}([0-9]{1,4})\s*$")
 """A limit in kB, below 10 MB."""
+_REGISTERING = re.compile(r"\bin (?:_?register_(?:memory|kv_caches|xfer_buffers)|registerMem)\b|\bregisterMem\(")
+"""A frame of the function of NIXL, or of an engine, that registers memory for transfers."""
+FRAMES_BEFORE = 8
+"""Lines before an error among which the function that raised it is."""
 _DRIVER = re.compile(
     r"^(?:.{0,24}\b)?[Nn](?:vidia|VIDIA) [Dd]river [Vv]ersion: ([3-9][0-9]{2})\.[0-9]"
     r"|\bDriver Version: ([3-9][0-9]{2})\."
@@ -104,6 +109,22 @@ def low_limit(text: str) -> tuple[str, int] | None:
         (match, number + 1) for number in asked for line in lines[number : number + 1] if (match := _ANSWER.match(line))
     )
     return next(((f"ulimit -l is {match[1]} kB", number) for match, number in answers), None)
+
+
+def refused_registration(text: str) -> tuple[str, int] | None:
+    """An error of NIXL's backend in a function that registers memory, with its line; None otherwise.
+
+    >>> refused_registration("line 2, in register_memory\\nnixlBackendError: NIXL_ERR_BACKEND")
+    ('NIXL_ERR_BACKEND as memory is registered', 2)
+    >>> refused_registration("line 2, in make_prepped_xfer\\nnixlBackendError: NIXL_ERR_BACKEND")
+    """
+    if "NIXL_ERR_BACKEND" not in text:
+        return None
+    lines = [line[:LONGEST] for line in lines_of(text)]
+    for number, line in enumerate(lines, 1):
+        if "NIXL_ERR_BACKEND" in line and any(map(_REGISTERING.search, lines[max(0, number - FRAMES_BEFORE) : number])):
+            return "NIXL_ERR_BACKEND as memory is registered", number
+    return None
 
 
 def old_driver(text: str) -> tuple[str, int] | None:

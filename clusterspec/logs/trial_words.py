@@ -215,7 +215,8 @@ PARTS: tuple[tuple[str, str], ...] = (
         r"\b(?:NCCL|RCCL|oneCCL|PyTorch|torch|vLLM|SGLang|TensorRT-LLM|UCX|NVSHMEM|CUDA|ROCm|DeepEP|NIXL|Mooncake"
         r"|Ray|MPI|Open ?MPI|mpi4py|HPC-?X|OFED|rdma-core|transformers|triton|flashinfer|Megatron\w{0,6}|DeepSpeed|JAX"
         r"|jaxlib|libtpu|MSCCL\w{0,3}|GDRCopy|gloo|libcxi|library|package|wheel|images?|container image|toolkit"
-        r"|software|enviro\w{1,8}|venv|commit [0-9a-f]{6,40}|(?:PR|pull request) ?#?[0-9]{2,6})\b",
+        r"|software|enviro\w{1,8}|venv|commit [0-9a-f]{6,40}|(?:PR|pull request) ?#?[0-9]{2,6})\b"
+        r"|\blib[a-z][\w+]{1,30}-(?:dev|devel)\b|\b(?:rdmacm|ibverbs|infiniband)-(?:utils|diags)\b",
     ),
 )
 """The kind of a change, the more specific before the more common."""

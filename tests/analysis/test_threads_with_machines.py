@@ -143,6 +143,22 @@ programs print them; for a benchmark with a result also the share of the predict
   returned beside another text. openucx/ucx issue 4770 was written down as `mixed-releases`, which are those of ranks:
   its library and its module of the kernel are of two. One stays late, whose error says nothing of its reason
   (xorbitsai/inference issue 2945).
+- `AO1` (2026-11-30): 25 threads by 27 other queries (causes that pull requests state, engines with divided prefill,
+  TPU, Neuron, NVML, checkpoints, slow steps, TensorRT-LLM, Ray), all of addresses that no table had: 13 were named
+  first and 16 at all before anything was changed, four were refused. Not known were programs that a container or a
+  shell does not find, panics of Rust and Go, the average wait for data, errors of files by number, files that a
+  checkpoint lacks, drivers of other NICs, and cancels after a timeout. One is left out below, whose table of
+  a benchmark does not say its collective (NVIDIA/nccl issue 1496).
+- `AO2` (2026-11-30): 20 more by ten other queries (transfers of KV cache, slow nodes, environments of jobs, JAX,
+  illegal accesses, perftest, uneven data, pods of drivers, Ray), drawn after AO1 was mended: 14 were named first and at
+  all before anything was changed, two were refused. Five turned out to be known, and are left out below: of the other
+  15 nine were first and at all. Not known were files that a script does not find, memory that NIXL does not register,
+  packages of libraries, and failed checks as a fault of a release. Two stay missed or refused: a flag that a test does
+  not heed (linux-rdma/perftest issue 393), and wrong tokens without an error.
+- `AO3` (2026-11-30): ten more by five other queries (interfaces, hangs of training, devices, virtual machines,
+  Kubeflow), drawn after AO2 was mended. Two are left out below, whose cause the search does not show; of the other
+  eight seven were named first and at all before anything was changed, six of them by a message that names the cause.
+  Not known was a release that reaches twice the bandwidth of another one.
 
 The places of AF1 to AM3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).

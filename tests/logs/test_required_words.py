@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.logs.required_words import required_words
+from clusterspec.logs.required_words import first_match, required_words
 from clusterspec.logs.statement_search import line_statements, required_words_in, statement_patterns
 from clusterspec.logs.text_lines import with_digits_as_zero
 
@@ -78,3 +78,11 @@ def test_a_word_of_which_a_text_holds_all_triples_apart_is_not_found() -> None:
         assert word in required_words_in(f"a {form} b") and word in required_words_in(form)
         assert len(form) == 3 or word not in required_words_in(apart)
     assert required_words_in("") == required_words_in("xy") == set()
+
+
+@pytest.mark.parametrize("text", ["", "run one", "run two\nrun one", "stop", "a run", "RUN ONE", "#!/bin/sh\nrun one"])
+@pytest.mark.parametrize("pattern", [r"^run (?:one|two)", r"(?i)run one", r"\A#!", r"o|stop", r"run.{0,9}\none"])
+def test_a_first_match_is_that_of_a_search(pattern: str, text: str) -> None:
+    compiled = re.compile(pattern, re.MULTILINE)
+    found, searched = first_match(compiled, text), compiled.search(text)
+    assert (found and found.span()) == (searched and searched.span())

@@ -71,6 +71,8 @@ def trials(line: str) -> list[str]:
         ("It only appears with NCCL >= 2.26", ["helped release of library"]),
         ("It appears in the list of NCCL >= 2.26", []),
         ("downgrading libfabric to 1.22 restores the bandwidth", ["helped release of network-plugin"]),
+        ("NCCL 2.18.1 reaches twice the bandwidth of the other release", ["helped release of library"]),
+        ("NCCL 2.18.1 reaches the bandwidth of the other release", []),
         ("replaced the QSFP cable and the errors stopped", ["helped cable"]),
         ("replaced the QSFP cable", []),
         ("This PR fixes NCCL_P2P_DISABLE on Windows", []),

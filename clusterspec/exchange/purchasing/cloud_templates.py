@@ -18,6 +18,7 @@ from clusterspec.exchange.import_result import FormatError, ImportBuilder, Impor
 from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.purchasing.hcl import Block, Expression, Table
 from clusterspec.exchange.purchasing.terraform_files import Pools, record_pools
+from clusterspec.logs.required_words import first_match
 from clusterspec.source import Path
 from clusterspec.units import plural
 
@@ -43,7 +44,7 @@ _DEEPEST = 20
 
 
 def matches_cloudformation(file: InputFile) -> bool:
-    return bool(_MARK.search(file.text)) and not is_page_or_script(file.text)
+    return bool(first_match(_MARK, file.text)) and not is_page_or_script(file.text)
 
 
 def read_cloudformation(file: InputFile) -> ImportResult:

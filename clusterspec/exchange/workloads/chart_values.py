@@ -20,6 +20,7 @@ from clusterspec.exchange.shell_words import PASSED_ON, Word
 from clusterspec.exchange.workloads.keys import Keys, command_keys, positive_integer_of
 from clusterspec.exchange.workloads.listed_commands import container_variables, with_variables
 from clusterspec.exchange.workloads.value_references import MARK, with_references
+from clusterspec.logs.required_words import first_match
 from clusterspec.records import replace
 from clusterspec.source import mapping_of, value_at
 
@@ -136,7 +137,9 @@ _OTHER = re.compile(r"^(?:apiVersion|services|resources[ \t]*:[ \t]*\n[ \t]+(?:a
 
 def states_chart_values(text: str) -> bool:
     """Whether a text has keys of a model and of an engine's options or image, as values of charts do."""
-    engine = _MARK.search(text) or (_IMAGE_LINE.search(text) and (_OF_CHART.search(text) or _DASHED.search(text)))
+    engine = first_match(_MARK, text) or (
+        first_match(_IMAGE_LINE, text) and (_OF_CHART.search(text) or _DASHED.search(text))
+    )
     return bool(engine and _NAMES.search(text)) and not _OTHER.search(text)
 
 

@@ -26,6 +26,7 @@ from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 COLOSSALAI = "colossalai"
 _RUN = re.compile(rf"\bcolossalai{GAP}run\b")
@@ -57,7 +58,7 @@ _PAIRS = re.compile(r"(?:^|[/_.])(?:dpo|simpo|orpo|kto|ppo|grpo|prompts|rl_examp
 
 
 def matches_colossalai(file: InputFile) -> bool:
-    return bool(_LAUNCH.search(file.uncommented)) or is_configuration(file)
+    return bool(first_match(_LAUNCH, file.uncommented)) or is_configuration(file)
 
 
 def read_colossalai(file: InputFile) -> ImportResult:

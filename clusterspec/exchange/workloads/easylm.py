@@ -21,6 +21,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.workloads.keys import Keys, read_arguments, set_choice
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 EASYLM = "easylm"
 _LAUNCH = re.compile(r"\bEasyLM[./]models[./]\w{1,20}[./]\w{1,40}train\w{0,20}")
@@ -39,7 +40,7 @@ the second.
 
 
 def matches_easylm(file: InputFile) -> bool:
-    return bool(_LAUNCH.search(file.text))
+    return bool(first_match(_LAUNCH, file.text))
 
 
 def read_easylm(file: InputFile) -> ImportResult:

@@ -27,6 +27,7 @@ from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.serving import set_engine_options
 from clusterspec.exchange.workloads.stated_variables import stated_variables
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 from clusterspec.logs.text_lines import line_at
 from clusterspec.units import plural
 
@@ -62,7 +63,7 @@ _INSTANCE = re.compile(r"\bml\.([a-z][a-z0-9-]{1,12}\.\d{0,2}x?large|[a-z][a-z0-
 def matches_hosted_server(file: InputFile) -> bool:
     """Whether a file gives variables or properties to such a container, other than in comments."""
     text = file.text
-    return bool((_SAGEMAKER.search(text) or _LMI.search(text)) and _groups(file))
+    return bool((first_match(_SAGEMAKER, text) or first_match(_LMI, text)) and _groups(file))
 
 
 def read_hosted_server(file: InputFile) -> ImportResult:

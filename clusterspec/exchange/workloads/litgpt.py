@@ -25,6 +25,7 @@ from clusterspec.exchange.workloads.launch_commands import GAP
 from clusterspec.exchange.workloads.models import set_model
 from clusterspec.exchange.workloads.overrides import file_keys
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 LITGPT = "litgpt"
 _MARKS = (
@@ -50,7 +51,7 @@ _UNRELATED = re.compile(
 
 def matches_litgpt(file: InputFile) -> bool:
     text = without_comments(file.text)
-    return bool(_LAUNCH.search(text)) or all(mark.search(text) for mark in _MARKS)
+    return bool(first_match(_LAUNCH, text)) or all(first_match(mark, text) for mark in _MARKS)
 
 
 def read_litgpt(file: InputFile) -> ImportResult:

@@ -23,6 +23,7 @@ from clusterspec.exchange.workloads.models import set_parameters
 from clusterspec.exchange.workloads.overrides import overrides_of_launch
 from clusterspec.exchange.workloads.run_tokens import set_tokens_of_steps
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 # MaxText: model and job configurations (YAML), and ``key=value`` words of a command line.
 #
@@ -75,7 +76,7 @@ _QUANTIZATIONS: Mapping[str, tuple[str, str | None]] = {
 
 
 def matches_maxtext(file: InputFile) -> bool:
-    if _DIFFUSION.search(file.text):
+    if first_match(_DIFFUSION, file.text):
         return False
     if re.search(r"^base_config\s*:\s*[\"']?base\.yml", file.text, re.MULTILINE) and "model_name" in file.text:
         return True

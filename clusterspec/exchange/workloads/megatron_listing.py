@@ -40,7 +40,10 @@ def printed_arguments(file: InputFile) -> Keys | None:
     found: list[Keys] = []
     open_ = False
     padded: dict[str, int] = {}
-    for number, line in enumerate(file.plain.split("\n"), 1):
+    text = file.plain
+    if "arguments -" not in text:
+        return None
+    for number, line in enumerate(text.split("\n"), 1):
         if vocabulary := _PADDED.search(line[:600]):
             padded.setdefault(vocabulary[1], number)
         if mark := _MARK.search(line[:400]):

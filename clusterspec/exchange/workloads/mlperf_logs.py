@@ -29,6 +29,8 @@ def is_of_mlperf(text: str) -> bool:
 
 def with_machine(file: InputFile, found: ImportResult) -> ImportResult:
     """A reading of a log with the machine that its ``:::SYSJSON`` line describes, if it has one."""
+    if ":::SYSJSON" not in file.text:
+        return found
     lines = {match[1]: match.start(1) for match in _MACHINE.finditer(file.text)}
     if len(lines) != 1:
         return found

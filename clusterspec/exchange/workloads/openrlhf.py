@@ -34,6 +34,7 @@ from clusterspec.exchange.workloads.samples import (
     set_minibatches,
 )
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 OPENRLHF = "openrlhf"
 _LAUNCH = re.compile(r"\bopenrlhf\.cli\.train_ppo_ray\b|\btrain_ppo_ray\.py\b")
@@ -104,7 +105,7 @@ def matches_openrlhf(file: InputFile) -> bool:
 def _is_fork(file: InputFile) -> bool:
     """Whether a file starts a training of a fork under another name."""
     text = file.uncommented
-    return bool(_FORK.search(text) and _OWN.search(text) and not _ANY.search(text))
+    return bool(first_match(_FORK, text) and first_match(_OWN, text) and not _ANY.search(text))
 
 
 def read_openrlhf(file: InputFile) -> ImportResult:

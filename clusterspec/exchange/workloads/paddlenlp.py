@@ -23,6 +23,7 @@ from clusterspec.exchange.workloads.models import set_trained_model
 from clusterspec.exchange.workloads.overrides import launch_or_file_keys
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 PADDLENLP = "paddlenlp"
 _LAUNCH = re.compile(r"\bpaddle\.distributed\.(?:launch|fleet\.launch)\b|\bfleetrun\b|\bpaddleformers-cli\b")
@@ -50,9 +51,11 @@ _PAIR_KEYS = ("beta", "ref_model_update_steps", "reward_model_name_or_path", "ac
 
 
 def matches_paddlenlp(file: InputFile) -> bool:
-    if _LAUNCH.search(file.text):
+    if first_match(_LAUNCH, file.text):
         return bool(_BATCH.search(file.text) or _DEGREES.search(file.text))
-    return bool(_BATCH.search(file.text) and _DEGREES.search(file.text)) and not _OF_OTHERS.search(file.text)
+    return bool(first_match(_BATCH, file.text) and first_match(_DEGREES, file.text)) and not _OF_OTHERS.search(
+        file.text
+    )
 
 
 def read_paddlenlp(file: InputFile) -> ImportResult:

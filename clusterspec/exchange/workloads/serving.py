@@ -69,6 +69,7 @@ from clusterspec.exchange.workloads.models import catalog_model, has_experts, se
 from clusterspec.exchange.workloads.object_roles import take_group_size
 from clusterspec.exchange.workloads.split_servers import Launch, set_split, split_launches
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 SERVING = "serving"
 _VLLM = (
@@ -123,8 +124,14 @@ def serves_only_programs_of_sites(file: InputFile) -> bool:
 
 def matches_serving(file: InputFile) -> bool:
     text = without_rollout_servers(file.text)
-    named = any(pattern.search(text) for _, pattern in _ENGINES)
-    return named or bool(_LISTED.search(text)) or declares_engine(text) or may_run_engine(text) or prints_engine(file)
+    named = any(first_match(pattern, text) for _, pattern in _ENGINES)
+    return (
+        named
+        or bool(first_match(_LISTED, text))
+        or declares_engine(text)
+        or may_run_engine(text)
+        or prints_engine(file)
+    )
 
 
 def read_serving(file: InputFile) -> ImportResult:

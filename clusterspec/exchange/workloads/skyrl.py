@@ -23,6 +23,7 @@ from clusterspec.exchange.workloads.samples import (
     set_shard_groups,
 )
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 SKYRL = "skyrl"
 _MARK = re.compile(
@@ -67,7 +68,7 @@ _ESTIMATORS = {"gae": "ppo", "grpo": "grpo", "rloo": "rloo"}
 
 
 def matches_skyrl(file: InputFile) -> bool:
-    return bool(_MARK.search(file.text))
+    return bool(first_match(_MARK, file.text))
 
 
 def read_skyrl(file: InputFile) -> ImportResult:

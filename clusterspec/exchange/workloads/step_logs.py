@@ -28,6 +28,7 @@ from clusterspec.exchange.workloads.megatron_listing import printed_arguments, r
 from clusterspec.exchange.workloads.mlperf_logs import is_of_mlperf, settings_of_log, with_machine
 from clusterspec.exchange.workloads.step_lines import step_program
 from clusterspec.exchange.workloads.step_runs import SKIPPED, RunLogs, StepLog, seconds_between, time_stamp
+from clusterspec.logs.required_words import first_match
 from clusterspec.standard import DECIMAL
 from clusterspec.units import plural
 
@@ -133,10 +134,11 @@ def read_step_log(file: InputFile) -> ImportResult:
     A step number lower than the one before begins another run. Raises `FormatError` if there are no steps, or several
     runs and no choice of one.
     """
-    runs = RunLogs(numbered=_MEGATRON.search(file.plain) is not None)
+    runs = RunLogs(numbered=first_match(_MEGATRON, file.plain) is not None)
     for number, raw in enumerate(file.text.split("\n"), 1):
         for part in raw.split("\r"):  # a progress bar writes over its line
-            _read_line(_COLORS.sub("", part[:4_000]), number, runs)
+            line = part[:4_000]
+            _read_line(_COLORS.sub("", line) if "\x1b" in line else line, number, runs)
     found = [log for log in runs.logs if log.figures]
     if not found and (runs.sizes or runs.meshes) and not _is_of_verl(file):
         return _run_without_steps(runs, file)
@@ -325,8 +327,9 @@ def _is_megatron_step(line: str, number: int, runs: RunLogs) -> bool:
         return False
     name = "megatron-deepspeed" if runs.deepspeed or "| consumed tokens:" in line else "megatron-core"
     log = runs.run_of_step(name, int(match[1]), number)
-    log.add("step_seconds", f"{float(match[2]) / 1e3:.9g}")
-    log.stamps.append((int(match[1]), time_stamp(line), float(match[2]) / 1e3))
+    seconds = float(match[2]) / 1e3
+    log.figures.setdefault("step_seconds", []).append(seconds)
+    log.stamps.append((int(match[1]), time_stamp(line), seconds))
     if flops := _MEGATRON_FLOPS.search(line):
         log.add("tflops_per_accelerator", flops[1])
     if batch := _MEGATRON_BATCH.search(line):
@@ -336,7 +339,7 @@ def _is_megatron_step(line: str, number: int, runs: RunLogs) -> bool:
 
 def _is_nemo_step(line: str, number: int, runs: RunLogs) -> bool:
     """Whether a line is a step of NeMo, which it adds. A progress bar drawn again repeats a step, which counts once."""
-    if not (match := _NEMO.search(line)):
+    if "train_step_timing in s" not in line or not (match := _NEMO.search(line)):
         return False
     step = int(float(match[1]))
     before = next((log for log in reversed(runs.logs) if log.framework == "nemo"), None)

@@ -28,6 +28,7 @@ from clusterspec.exchange.workloads.models import set_served_model
 from clusterspec.exchange.workloads.nim_images import container_variables_of, passed_variables
 from clusterspec.exchange.workloads.stated_variables import stated_variables
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 from clusterspec.units import plural
 
 TGI = "tgi"
@@ -61,7 +62,7 @@ _CACHE = dict.fromkeys(("fp8_e4m3fn", "fp8_e5m2"), "fp8")
 
 def matches_tgi(file: InputFile) -> bool:
     text = file.uncommented
-    named = bool(_LAUNCH.search(text) or (_OF_SAGEMAKER.search(text) and "HF_MODEL_ID" in text))
+    named = bool(first_match(_LAUNCH, text) or (first_match(_OF_SAGEMAKER, text) and "HF_MODEL_ID" in text))
     return named and next(_servers(file), None) is not None
 
 

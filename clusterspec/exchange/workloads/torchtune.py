@@ -31,6 +31,7 @@ from clusterspec.exchange.workloads.overrides import file_keys, follow_reference
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.logs.required_words import first_match
 
 TORCHTUNE = "torchtune"
 _COMPONENT = re.compile(r"^[ \t]*_component_[ \t]*:[ \t]*torchtune\.", re.MULTILINE)
@@ -61,7 +62,7 @@ _UNRELATED = re.compile(
 
 def matches_torchtune(file: InputFile) -> bool:
     text = without_comments(file.text)
-    return bool(_COMPONENT.search(text) or _LAUNCH.search(text))
+    return bool(first_match(_COMPONENT, text) or first_match(_LAUNCH, text))
 
 
 def read_torchtune(file: InputFile) -> ImportResult:

@@ -10,6 +10,7 @@ import re
 
 from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.tpu_slices import OPEN_TYPE, set_started_slices
+from clusterspec.logs.required_words import first_match
 from clusterspec.logs.text_lines import line_at
 
 XPK = "xpk"
@@ -20,7 +21,7 @@ _ENTRY = re.compile(r"(?<!\S)--model[-_]name[= \t]+[\"']?(?P<name>[\w.-]{1,80})"
 
 
 def matches_xpk(file: InputFile) -> bool:
-    return _SUBMITS.search(file.uncommented) is not None
+    return first_match(_SUBMITS, file.uncommented) is not None
 
 
 def read_xpk(file: InputFile) -> ImportResult:
