@@ -13,7 +13,9 @@ accelerators only.
 ## Why it matters
 
 `2N` promises that the job does not notice the loss of a feed. A DGX B200 draws up to 14.3 kW, and three of its six
-supplies give 9.9 kW: until the feed is back, its accelerators are throttled, and every collective waits for them.
+supplies give 9.9 kW: until the feed is back, its accelerators are throttled, and every collective waits for them. The
+guide of the DGX H100 says so: with three of its six supplies the system runs on at reduced performance, and with fewer
+only its BMC runs.
 
 ## What to do
 
@@ -64,6 +66,7 @@ cluster:
 
 ## Sources
 
+- DGX H100, redundancy of the supplies: https://docs.nvidia.com/dgx/dgxh100-user-guide/introduction-to-dgxh100.html
 - DGX B200, power specifications: https://docs.nvidia.com/dgx/dgxb200-user-guide/introduction-to-dgxb200.html
 - Power shelves of a GB200 rack: https://docs.nvidia.com/base-command-manager/product-manuals/nvidia-mission-control/powershelf.md
 """
