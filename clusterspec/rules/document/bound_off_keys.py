@@ -32,6 +32,9 @@ A condition is a demand where the text says what follows: `the permit ends if th
 Also a release of a software, a branch of the driver and two feeds of a rack that the text fixes and a key contradicts, and
 data that the storage system cannot write within the daily hours of the text.
 
+Texts may be in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Japanese or Chinese. A Japanese or Chinese
+figure is quoted with English words.
+
 Sentences about another machine, order or offer, and those that suppose something, are not read.
 
 ## Why it matters

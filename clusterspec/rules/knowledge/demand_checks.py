@@ -73,7 +73,9 @@ def _short_places(text: str, parts: Parts) -> BrokenDemand | None:
     found = short_places(text, engines, concurrency)
     if found is None:
         return None
-    message = f"the text says `{found.words.strip()}`, which takes {found.asked:,.0f} places, but {found.how} are {found.left:,.0f}"
+    message = (
+        f"{_saying(text, found.words)}, which takes {found.asked:,.0f} places, but {found.how} are {found.left:,.0f}"
+    )
     return BrokenDemand(
         "workload.serving.max_sequences", message, "admit more sequences on each engine, or add an engine"
     )
@@ -91,8 +93,17 @@ def _short_coolant(text: str, parts: Parts) -> BrokenDemand | None:
     left = units.carried_watts(1)
     if not sentence or heat is None or heat[0] <= left * (1 + ROUNDED):
         return None
-    message = f"the text says `{sentence.strip()}`, but {units.installed - 1} of the {units.installed} units carry {display(left, 'W')} of {display(heat[0], 'W')}"
+    message = f"{_saying(text, sentence)}, but {units.installed - 1} of the {units.installed} units carry {display(left, 'W')} of {display(heat[0], 'W')}"
     return BrokenDemand("cluster.power.cdus.redundancy", message, "add a unit, or larger ones")
+
+
+def _saying(text: str, sentence: str) -> str:
+    """The words of a message for a sentence of a text, without a quote of words that the text has in another language."""
+    from clusterspec.rules.knowledge.text_glosses import is_eastern
+
+    if is_eastern(text):
+        return "the text demands that all requests or all heat are served while a part is out"
+    return f"the text says `{sentence.strip()}`"
 
 
 def _shorter_commitment(text: str, parts: Parts) -> BrokenDemand | None:

@@ -154,7 +154,7 @@ QUANTITIES: Mapping[str, Quantity] = {
     "all accelerators": Quantity(_NODES, "the number of accelerators", "accelerators", all_accelerators),
     "all nodes": Quantity(_NODES, "the number of nodes", "nodes", all_nodes),
     "acceptance time": Quantity(
-        "acceptance[0].duration", "the time of the acceptance tests", "s", time_of_acceptance, 0.02
+        "acceptance.0.duration", "the time of the acceptance tests", "s", time_of_acceptance, 0.02
     ),
     "compute": Quantity(TOKENS, "the computation of the run", "FLOP", flops_of_run, 0.03),
     "rack power": Quantity("cluster.power.nodes_per_rack", "the power of a rack", "W", rack_watts, 0.01),
