@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import clause_bounds
-from clusterspec.rules.knowledge.text_tokens import PER, UNITS, Token, tokens_of, unit_of
+from clusterspec.rules.knowledge.text_tokens import UNITS, Token, is_for_each, tokens_of, unit_of
 from clusterspec.rules.knowledge.text_units import LETTERS, word_set
 from clusterspec.standard import pattern
 
@@ -308,9 +308,7 @@ def _periods(tokens: Sequence[Token], at: int) -> tuple[dict[str, int], float, i
     """What a figure is for each of, behind it: `/s`, `per output token`, `a day`; the seconds of it, and the index after it."""
     less: dict[str, int] = {}
     factor = 1.0
-    while at + 1 < len(tokens) and (
-        tokens[at].text.lower() in PER or tokens[at].text == "/" or _is_in_each(tokens, at)
-    ):
+    while at + 1 < len(tokens) and (is_for_each(tokens, at) or _is_in_each(tokens, at)):
         at += _is_in_each(tokens, at)
         unit = unit_of(tokens[at + 1].text)
         noun, end = _counted_noun(tokens, at + 1)
