@@ -25,7 +25,10 @@ A demand is also compared with what follows from the keys:
 - the times to read a checkpoint, to start an engine and to send it new weights, and the time of the acceptance tests;
 - the accelerators, nodes, spare nodes and memory of the machine, and the money that is paid before delivery or acceptance;
 - the places for requests and the coolant units that are left when one node, engine or unit is out;
-- the longest request in words or pages, the servers of each of several groups, and the commitment for which a price is offered.
+- the longest request in words or pages, the servers of each of several groups, and the commitment for which a price is offered;
+- the share of the price that is paid before acceptance, and the time to the last token by the targets;
+- the length of a cable route, or the sum of its pieces, against the distances of the keys or the reach of the optics;
+- the hours that may be lost in a month against the goodput, and the data of a day against the rate of the frontend network.
 
 A condition is a demand where the text says what follows: `the permit ends if the machine uses more than 2 GWh a year`.
 

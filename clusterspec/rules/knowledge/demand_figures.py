@@ -16,6 +16,7 @@ from clusterspec.rules.knowledge.demand_energies import (
     energy_figures,
     flop_figures,
 )
+from clusterspec.rules.knowledge.demand_sums import LOST, summed_figures
 from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
 from clusterspec.rules.knowledge.written_numbers import large_number_in_text, number_in_text
@@ -58,6 +59,7 @@ MEASURES = {
         frozenset({("s", 1), ("away", 1), ("failure", -1)}),
     },
     "share": {_SHARE},
+    "share of a time": {LOST},
     "length": {_LENGTH},
     "bare": {_NOTHING},
     "money/kWh": {frozenset({("money", 1), ("W", -1), ("s", -1)})},
@@ -218,7 +220,12 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     taken = {each.start for each in written if each.powers in named}
     written = [each for each in written if each.powers in named or each.start not in taken]
     parts = [*_parts_in(sentence)]
-    return [*written, *parts, *_computed_figures(sentence, [*written, *parts])]
+    return [
+        *written,
+        *parts,
+        *_computed_figures(sentence, [*written, *parts]),
+        *summed_figures(sentence, written),
+    ]
 
 
 def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:

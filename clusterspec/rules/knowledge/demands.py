@@ -22,6 +22,7 @@ from clusterspec.rules.knowledge.demand_subjects import (
     SUBJECTS,
     Subject,
 )
+from clusterspec.rules.knowledge.demand_sums import LENGTH
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
@@ -133,10 +134,18 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     demands = [
         each
         for figure in demand_figures(sentence)
-        if not any(start <= figure.start < end or start < figure.end <= end for start, end in parts)
+        if not (
+            any(start <= figure.start < end or start < figure.end <= end for start, end in parts)
+            and not _is_route(figure)
+        )
         and (each := _demand_of(sentence, figure, mentions, rows))
     ]
     return [each for each in demands if not any(_is_nearer(other, each) or _is_part(each, other) for other in demands)]
+
+
+def _is_route(figure: DemandFigure) -> bool:
+    """Whether a figure is the length of a route, which may go through another building."""
+    return figure.is_computed and figure.powers == LENGTH
 
 
 @lru_cache(256)

@@ -26,7 +26,7 @@ _DATE = pattern(r"(\d{4})年 ?(\d{1,2})月 ?(\d{1,2})[日号]")
 _DAY = pattern(r"(?<!\d)(\d{1,2})月 ?(\d{1,2})[日号]")
 _CLOCK = pattern(r"(?<![\d.])([01]?\d|2[0-4])(?:時(?!間)|时|点(?!検)(?!检))(?:(\d{1,2})分)?")
 _OF = pattern(r"(?<![\d.])(\d{1,2})分の(\d{1,2})")
-_TENTHS = pattern(r"(?<![\d.])(\d(?:\.\d)?) ?[割成](?!り|引|功|果|立|本)")
+_TENTHS = pattern(r"(?<![\d.])(?:(\d(?:\.\d)?) ?|([一二三四五六七八九]))[割成](?!り|引|功|果|立|本)")
 _DIGITS = {each: number for number, each in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2, "両": 2, "二": 2}
 _TENS = {"十": 10, "百": 100, "千": 1000}
 _NUMERAL = pattern(r"[〇零一二三四五六七八九十百千两両]{1,9}")
@@ -87,7 +87,7 @@ def _with_dates(text: str) -> str:
     text = _CLOCK.sub(lambda each: f" {each[1]}:{int(each[2] or 0):02} ", text)
     text = _PARTS_OF.sub(_written_share, text)
     text = _OF.sub(lambda each: f" {100 * int(each[2]) / (int(each[1]) or 1):.4g} % ", text)
-    return _TENTHS.sub(lambda each: f" {10 * float(each[1]):g} % ", text)
+    return _TENTHS.sub(lambda each: f" {10 * float(each[1] or _numeral(each[2])):g} % ", text)
 
 
 _NAMES = "January February March April May June July August September October November December"

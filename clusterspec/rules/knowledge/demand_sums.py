@@ -1,0 +1,141 @@
+"""Figures that follow from several figures of a sentence: the length of a route, the lost share of a period, samples of a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import fsum
+
+from clusterspec.quantity import DAY, YEAR
+from clusterspec.rules.knowledge.demand_energies import DemandFigure
+from clusterspec.rules.knowledge.text_dimensions import Powers
+from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.standard import pattern
+
+LENGTH: Powers = frozenset({("m", 1)})
+LOST: Powers = frozenset({("s", 1), ("period", -1)})
+_TIME: Powers = frozenset({("s", 1)})
+_PROMPTS: tuple[Powers, ...] = (frozenset({("request", 1)}), frozenset({("request", 1), ("step", -1)}))
+_OF_PROMPT: Powers = frozenset({("sample", 1), ("request", -1)})
+FEWEST_PIECES = 3
+"""Fewest lengths that a route is the sum of: two may be those of two routes."""
+_ROUTE = pattern(
+    r"(?i)\b(?:routes?|path|trasse|strecke|kabelweg|verlegeweg|tracé|cheminement|parcours|recorrido|trazado|ruta|percorso|tracciato|route|kabelroute|percurso|traçado|tras[aęyą]|przebieg)\b"
+)
+_BOTH_ENDS = pattern(
+    r"(?i)^[^.;,\d]{0,32}\b(?:(?:at|on|for) (?:either|each|both)(?: of the)? ends?|per end|an (?:jedem ende|beiden enden)|je ende|à chaque (?:bout|extrémité)|aux deux (?:bouts|extrémités)|en cada (?:extremo|punta)|a (?:ciascun capo|ogni estremità)|aan (?:elk uiteinde|beide uiteinden|elke kant)|em cada (?:ponta|extremidade)|na każdym końcu|w każdym końcu)\b"
+)
+"""Words behind a length that both ends of a route have."""
+_ENDS_AHEAD = pattern(
+    r"(?i)\b(?:(?:at|for) (?:either|each|both) ends?,?|je ende|an (?:jedem ende|beiden enden)|à chaque (?:bout|extrémité)|en cada (?:extremo|punta)|a ciascun capo|aan elk uiteinde|em cada ponta|na każdym końcu)(?: [^\W\d]+)? $"
+)
+"""The same words before a length."""
+_APART = pattern(
+    r"(?i)\b(?:at most|up to|or|each|every|höchstens|oder|je|au plus|ou|chaque|como máximo|o|cada|al massimo|ogni|hoogstens|of elk|no máximo|najwyżej|lub)\b[^.;,\d]{0,16}$"
+)
+"""Words before a length that is no piece of the route."""
+_MONTH, _WEEK = YEAR / 12, 7 * DAY
+_PERIODS = {
+    _MONTH: "(?:calendar )?month|(?:kalender)?monat|mois|mes|mese|maand|mês|miesiąc[au]?|miesiącu",
+    _WEEK: "week|woche|semaine|semana|settimana|tydzień|tygodniu",
+    YEAR / 4: "quarter|quartal|trimestre|kwartaal|kwartale",
+    YEAR: "year|jahr|an|année|año|anno|jaar|ano|rok|roku",
+}
+_EACH = (
+    r"(?:\b(?:an?|per|each|every|any|one|in the|im|pro|je|jedem|jeden|in der|einer|eines|par|chaque|dans le|al|por|cada|en el|en un|a la|ogni|nel|in un|"
+    r"elke|iedere|in een|no|ao|em cada|na|w|każdym) |\bd['’]un |\bl['’])"
+)
+_EACH_PERIOD = {seconds: pattern(rf"(?i){_EACH}(?:{words})\b") for seconds, words in _PERIODS.items()}
+"""The words for each month, week, quarter or year, by its seconds."""
+_BETWEEN_TIMES = 60
+"""Characters between a time and the period of which it is a part."""
+_OF_LONGER = pattern(
+    r"(?i)\b(?:of|in|out of|von|in|sur|en|de|su|op|van|em|na|z|w) (?:a |an |the |any |each |every |einem |einer |je |un |une |uno |una |een |um |uma )?(?:month|period|week|year|zeitraum|monat|mois|période|mes|período|mese|periodo|maand|periode|mês|okres\w*|miesiąc\w*)?(?: (?:of|von|zu|de|di|van|z))? ?$"
+)
+"""Words before the period of which a time is a part: `of a month of 30 days`."""
+_IN_ALL = pattern(
+    r"(?i)\b(?:in all|altogether|in total|together|insgesamt|zusammen|en tout|au total|en total|in tutto|in totale|in totaal|samen|ao todo|no total|łącznie|razem|total)\b"
+)
+_SAMPLES = pattern(
+    r"(?i)^ (?:[^\W\d]+ )?(?:answers?|samples?|rollouts?|completions?|responses?|solutions?|antworten|stichproben|lösungen|réponses?|échantillons?|solutions?|respuestas|muestras|soluciones|risposte|campioni|soluzioni|antwoorden|oplossingen|respostas|amostras|soluções|odpowiedzi|próbek)\b"
+)
+
+
+def summed_figures(sentence: str, written: Sequence[DemandFigure]) -> Iterator[DemandFigure]:
+    """The figures of a sentence that follow from several others."""
+    yield from _route_length(sentence, [each for each in written if each.powers == LENGTH])
+    yield from _lost_shares(sentence, [each for each in written if each.powers == _TIME])
+    yield from (each._replace(powers=LOST, is_computed=True) for each in written if _is_time_of_time(each))
+    yield from _samples_of_prompt(sentence, written)
+
+
+def _route_length(sentence: str, lengths: Sequence[DemandFigure]) -> Iterator[DemandFigure]:
+    """The length of a route of which a sentence lists the pieces; none where it states the sum itself.
+
+    >>> found = [DemandFigure(each, LENGTH, at, at + 4, f"{each:g} m") for at, each in ((9, 11.0), (15, 74.0), (25, 3.0))]
+    >>> [(each.value, each.words) for each in _route_length("The path: 11 m, 74 m and 3.0 m at each end.", found)]
+    [(91.0, '11 m + 74 m + 2 x 3 m')]
+    """
+    if len(lengths) < FEWEST_PIECES or _ROUTE.search(sentence[: lengths[0].start]) is None:
+        return
+    ends = [2 if _is_of_both_ends(sentence, each) else 1 for each in lengths]
+    if any(count == 1 and _APART.search(sentence[: each.start]) for count, each in zip(ends, lengths, strict=True)):
+        return
+    total = fsum(count * each.value for count, each in zip(ends, lengths, strict=True))
+    if any(abs(2 * each.value / total - 1) < 0.01 for each in lengths):
+        return  # the sum stands among its pieces
+    words = " + ".join(
+        f"{count} x {each.words}" if count > 1 else each.words for count, each in zip(ends, lengths, strict=True)
+    )
+    yield DemandFigure(total, LENGTH, lengths[0].start, lengths[-1].end, words, is_computed=True)
+
+
+def _is_of_both_ends(sentence: str, length: DemandFigure) -> bool:
+    """Whether words next to a length say that each end of a route has it."""
+    ahead = _ENDS_AHEAD.search(sentence[: length.start])
+    return ahead is not None or _BOTH_ENDS.match(sentence[length.end :]) is not None
+
+
+def _lost_shares(sentence: str, times: Sequence[DemandFigure]) -> Iterator[DemandFigure]:
+    """Each time of a sentence as a share of the period that the sentence names: `18 hours a month`, `of 30 days, 18 hours`."""
+    longest = max(times, key=lambda each: each.value, default=None)
+    if longest is None:
+        return
+    is_period = len(times) > 1 and _OF_LONGER.search(sentence[: longest.start]) is not None
+    for each in times:
+        if is_period and each.value < longest.value / 2 and _gap(each, longest) < _BETWEEN_TIMES:
+            yield _share(each, longest.value, longest.words)
+        elif not is_period and len(times) == 1:
+            named = [
+                (seconds, match[0])
+                for seconds, period in _EACH_PERIOD.items()
+                if (match := period.search(sentence)) is not None
+            ]
+            if len(named) == 1 and each.value < named[0][0] / 2:
+                yield _share(each, named[0][0], named[0][1])
+
+
+def _is_time_of_time(figure: DemandFigure) -> bool:
+    """Whether a figure without a unit is a time of each longer time: `20 heures par mois`."""
+    words = figure.words.lower().split()
+    return not figure.powers and figure.value < 0.5 and sum(each in TIME_WORDS for each in words) == 2
+
+
+def _gap(one: DemandFigure, other: DemandFigure) -> int:
+    return max(one.start, other.start) - min(one.end, other.end)
+
+
+def _share(time: DemandFigure, period: float, words: str) -> DemandFigure:
+    return DemandFigure(time.value / period, LOST, time.start, time.end, f"{time.words} of {words}", is_computed=True)
+
+
+def _samples_of_prompt(sentence: str, written: Sequence[DemandFigure]) -> Iterator[DemandFigure]:
+    """The samples of a prompt, where a sentence states the prompts and the samples of all: `64 prompts and 1,024 answers in all`."""
+    prompts = [each for each in written if each.powers in _PROMPTS and each.value > 1]
+    samples = [
+        each for each in written if _SAMPLES.match(sentence[each.end :]) is not None or ("sample", 1) in each.powers
+    ]
+    if len(prompts) == len(samples) == 1 and _IN_ALL.search(sentence) is not None:
+        (one,), (all_,) = prompts, samples
+        if all_.value > one.value and (all_.value / one.value) % 1 == 0:
+            words = f"{all_.words} of {one.words}"
+            yield DemandFigure(all_.value / one.value, _OF_PROMPT, all_.start, all_.end, words, is_computed=True)
