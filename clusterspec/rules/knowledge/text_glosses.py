@@ -70,14 +70,32 @@ def glossed(text: str) -> str:
     """A text with English words for the Japanese and Chinese words of demands, and with plain numbers; other texts as they are.
 
     >>> glossed("各文書を学習に使う回数は十二回まで、費用は1.2万円以下。")
-    'each document training times at most 12 times, 費用 at most 12000 JPY.'
+    'each document training 使 times at most 12 times, 費用 at most 12000 JPY.'
     >>> glossed("全部 IT 设备的功率不得超过 140 kW"), glossed("At most 140 kW")
     ('all IT 设备的 power must at most 140 kW', 'At most 140 kW')
     """
     if not is_eastern(text):
         return text
     plain_text = unicodedata.normalize("NFKC", _BROKEN_RUN.sub("", text)).translate(_MARKS).replace(";", "; ")
-    return _ordered("".join(_words_of(_with_dates(plain_text))))
+    return _ordered("".join(_words_of(_with_dates(_with_other_places(plain_text)))))
+
+
+_PLACE = pattern(
+    r"(?![数计計算控指研本该此当各全])([\u3400-\u9fff]{2,4})(智算中心|数据中心|中心|センター|项目|工程|拠点)(?=的|の|では|で|合同|契約)"
+)
+_FIRST_PLACE = pattern(r"([\u3400-\u9fff]{2})[\u3400-\u9fff]{0,2}(?:智算中心|数据中心|中心|センター|项目|工程|拠点)")
+
+
+def _with_other_places(text: str) -> str:
+    """A text with a word for another place before a named center or project that is not the first that it names.
+
+    >>> _with_other_places("合肥智算中心一期。南京项目的合同要求48小时。"), _with_other_places("南京项目的合同")
+    ('合肥智算中心一期。 elsewhere 南京项目的合同要求48小时。', '南京项目的合同')
+    """
+    first = _FIRST_PLACE.search(text)
+    if first is None:
+        return text
+    return _PLACE.sub(lambda each: each[0] if first[1] in each[1] else f" elsewhere {each[0]}", text)
 
 
 def _with_dates(text: str) -> str:

@@ -72,6 +72,10 @@ _TO = pattern(r"(?i)^(?: [^\W\d][\w/-]*){0,4}? (?:to|auf|à|a) (?:about |rund |n
 _N_OF_M = pattern(
     r"(?i)(?<![\w.,/-])(\d{1,6}) (?:of|von|sur|out of) (?:the |our |den |les |all )?(\d{1,6}) (?:[^\W\d][\w-]*)(?: [^\W\d][\w-]*){0,4}?,? ?(?:\(|=|that is |i\.e\. |or |das sind |soit )?(\d{1,3}(?:[.,]\d{1,2})?) ?%"
 )
+_GRANTED = pattern(
+    r"(?i)\b(?:gave|grant\w*|allow\w*|allot\w*|approved|reserved|deadline|limit\w*|budget\w*|at most|gab|gewähr\w*|erlaub\w*|genehmig\w*|höchstens|frist|accord\w*|délai|au plus|plazo|concedi\w*|como máximo|scadenza|al massimo|termijn|hoogstens|prazo|no máximo)\b"
+)
+"""Words before a figure that somebody grants or limits, which is no result."""
 _EVERY = pattern(r"(?i)\b(?:every|alle|toutes les|tous les|each) (?:about )?$")
 _DOWN = pattern(r"(?i)\b(?:downtime|outages?|ausfall\w*|down|unavailab\w*|indisponib\w*)\b")
 _AVAILABLE = pattern(r"(?i)\b(?:availab\w*|uptime|verfügbar\w*|disponib\w*)\b")
@@ -225,6 +229,8 @@ def _at_efficiency(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
         if len(same) != 2 or len([each for each in figures if each.powers]) > 3 or same[0].value == same[1].value:
             continue
         one, result = same
+        if _GRANTED.search(sentence, min(one.end, result.start), result.start) is not None:
+            continue
         values = (one.value * share.value, one.value / share.value)
         if share.value > 0.2 and not any(_agrees_after_rounding(sentence, result, each, one, share) for each in values):
             less = result.value < one.value
