@@ -1,4 +1,4 @@
-"""Demands of Japanese and Chinese texts: each with a twin that the design keeps."""
+"""Demands of Japanese, Chinese and Korean texts: each with a twin that the design keeps."""
 
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ TWINS = [
     ("招标文件要求显存合计不低于 {}。", "25 TB", "20 TB", "cluster.nodes"),
     ("納入前に支払えるのは{}ユーロまでと定款にある。", "250万", "300万", "procurement.payment.order"),
     ("章程规定,交货前付款不得超过 {}欧元。", "250 万", "300 万", "procurement.payment.order"),
+    ("건물의 냉각수가 받을 수 있는 열은 {}까지이다.", "200 kW", "300 kW", SHARE),
+    ("협정에 따라 지역난방에 최소 {}의 열을 공급해야 한다.", "300 kW", "250 kW", SHARE),
+    ("유휴 상태에서 시스템 전체의 전력은 {}를 초과할 수 없다.", "70 kW", "82 kW", "cluster.power.node_idle"),
+    ("한전과의 계약은 냉각을 포함하여 최대 {}이다.", "380 kW", "420 kW", "cluster.power.budget"),
+    ("계약에 따라 각 문서는 모델 학습에 {}까지만 쓸 수 있다.", "두 번", "다섯 번", TOKENS),
+    ("장애로 잃는 학습은 {} 이내여야 한다.", "22분", "25분", "operations.checkpoint.interval"),
+    ("납품 전 지급은 {} 유로를 넘을 수 없다.", "250만", "300만", "procurement.payment.order"),
 ]  # fmt: skip
 
 
@@ -71,6 +78,10 @@ DEMANDS = [
     ("1ラックあたり最大 30 kW。", "rack power", 30e3),
     ("每个机柜最多 30 kW。", "rack power", 30e3),
     ("チェックポイントは30分ごとに取る。", "checkpoint interval", 1800.0),
+    ("전산실의 배전반은 최대 160 kW이다.", "power", 160e3),
+    ("보증 기간은 5년 이상이어야 한다.", "warranty", 157788000.0),
+    ("납기는 16주 이내로 한다.", "delivery", 9676800.0),
+    ("첫 토큰은 800밀리초 이내에 나와야 한다.", "first token", 0.8),
     ("检查点至少每隔 30 分钟保存一次。", "checkpoint interval", 1800.0),
 ]
 
@@ -104,6 +115,7 @@ GLOSSES = [
     ("三分之一的节点", "33.33% 的 node"),
     ("H100を8枚、p5.48xlargeを2つ", "H100 8 pieces, p5.48xlarge 2 pieces"),
     ("每秒 12 个请求", "12 requests per second"),
+    ("2027년 3월 1일까지 서버 열두 대, 84억 원", "2027-03-01 까지 server 12 server, 8400000000 KRW"),
     ("A plain text, 12 t.", "A plain text, 12 t."),
 ]
 

@@ -1,6 +1,6 @@
-"""Japanese and Chinese texts with English words for the words of demands, so that one lexicon and one set of patterns reads all languages.
+"""Japanese, Chinese and Korean texts with English words for the words of demands, so that one lexicon and one set of patterns reads all languages.
 
-Both languages write no spaces. At each place of a run of characters, the longest word of `gloss_words` counts; other characters
+The first two write no spaces, and the third joins particles to words. At each place of a run of characters, the longest word of `gloss_words` counts; other characters
 stay, and inflections in hiragana are left out. Words that bind a figure stand before it, as in English.
 """
 
@@ -12,18 +12,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.gloss_words import BEHIND, COUNTERS, GLOSSES, PERIODS, UNITS
+from clusterspec.rules.knowledge.gloss_words_korean import BEHIND as KOREAN_BEHIND
+from clusterspec.rules.knowledge.gloss_words_korean import COUNTERS as KOREAN_COUNTERS
+from clusterspec.rules.knowledge.gloss_words_korean import GLOSSES as KOREAN_GLOSSES
+from clusterspec.rules.knowledge.gloss_words_korean import NUMERALS as KOREAN_NUMERALS
+from clusterspec.rules.knowledge.gloss_words_korean import UNITS as KOREAN_UNITS
 from clusterspec.rules.knowledge.text_dimensions import NOUNS
 from clusterspec.standard import pattern, recent
 from clusterspec.units import plain
 
-_EASTERN = pattern(r"[\u3040-\u30ff\u3400-\u9fff]")
+_EASTERN = pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _BROKEN_RUN = pattern(r"(?<=[\u3000-\u30ff\u3400-\u9fff])\s+(?=[\u3000-\u30ff\u3400-\u9fff])")
 """Spaces of folded lines in a run of characters."""
 _MARKS = str.maketrans(
     {"。": ". ", "、": ", ", "・": " ", "「": " ", "」": " ", "『": " ", "』": " ", "《": " ", "》": " "}
 )
-_DATE = pattern(r"(\d{4})年 ?(\d{1,2})月 ?(\d{1,2})[日号]")
-_DAY = pattern(r"(?<!\d)(\d{1,2})月 ?(\d{1,2})[日号]")
+_DATE = pattern(r"(\d{4})[年년] ?(\d{1,2})[月월] ?(\d{1,2})[日号일]")
+_DAY = pattern(r"(?<!\d)(\d{1,2})[月월] ?(\d{1,2})[日号일]")
 _CLOCK = pattern(r"(?<![\d.])([01]?\d|2[0-4])(?:時(?!間)|时|点(?!検)(?!检))(?:(\d{1,2})分)?")
 _OF = pattern(r"(?<![\d.])(\d{1,2})分の(\d{1,2})")
 _TENTHS = pattern(r"(?<![\d.])(?:(\d(?:\.\d)?) ?|([一二三四五六七八九]))[割成](?!り|引|功|果|立|本)")
@@ -41,13 +46,18 @@ _SCALES = {
     "兆": 1e12,
     "万亿": 1e12,
     "千": 1e3,
+    "만": 1e4,
+    "억": 1e8,
+    "조": 1e12,
+    "백만": 1e6,
+    "천만": 1e7,
     "百万": 1e6,
     "千万": 1e7,
     "十亿": 1e9,
     "百亿": 1e10,
 }
 _NUMBER = pattern(r"\d[\d,]*(?:\.\d+)?")
-_SCALE = pattern(r" ?(万亿|百万|千万|十亿|百亿|[万萬億亿兆千])(?!瓦)")
+_SCALE = pattern(r" ?(万亿|百万|千万|十亿|百亿|백만|천만|[万萬億亿兆千만억조])(?!瓦)")
 _HIRAGANA = pattern(r"[\u3040-\u309f]+")
 _BOUND = pattern(
     r"(?P<figure>(?<![\w.])\d[\d.,]{0,24}(?: ?[A-Za-z%/]{1,12})?(?: [A-Za-z%/][^\s,.;:()⟦⟧]{0,16}){0,3}) ⟦(?P<bound>[^⟧]{2,16})⟧"
@@ -103,11 +113,15 @@ def _with_dates(text: str) -> str:
     text = _DATE.sub(lambda each: f" {each[1]}-{int(each[2]):02}-{int(each[3]):02} ", text)
     text = _DAY.sub(lambda each: f" {each[2]} {_MONTHS[min(int(each[1]), 12)]} ", text)
     text = _CLOCK.sub(lambda each: f" {each[1]}:{int(each[2] or 0):02} ", text)
+    text = _KOREAN_NUMERAL.sub(lambda each: f"{KOREAN_NUMERALS[each[1]]}{each[2]}", text)
     text = _PARTS_OF.sub(_written_share, text)
     text = _OF.sub(lambda each: f" {100 * int(each[2]) / (int(each[1]) or 1):.4g} % ", text)
     return _TENTHS.sub(lambda each: f" {10 * float(each[1] or _numeral(each[2])):g} % ", text)
 
 
+_KOREAN_NUMERAL = pattern(
+    rf"(?<![\uac00-\ud7a3])({'|'.join(sorted(KOREAN_NUMERALS, key=len, reverse=True))}) ?(번|대|개|회|명|장|차례|달|시간|주)(?=[까이을를의만 ,.])"
+)
 _NAMES = "January February March April May June July August September October November December"
 _MONTHS = ("", *_NAMES.split())
 
@@ -151,7 +165,7 @@ class _Words(NamedTuple):
 
 
 def _words_by_start(rows: Sequence[tuple[str, str]], mark: str = "{}") -> _Words:
-    meanings = {word: mark.format(english) for english, words in rows for word in words.split()}
+    meanings = {word.replace("_", " "): mark.format(english) for english, words in rows for word in words.split()}
     sizes: dict[str, set[int]] = {}
     for word in meanings:
         sizes.setdefault(word[0], set()).add(len(word))
@@ -160,17 +174,17 @@ def _words_by_start(rows: Sequence[tuple[str, str]], mark: str = "{}") -> _Words
 
 @recent(1)
 def _glosses() -> _Words:
-    return _words_by_start((*GLOSSES, *PERIODS))
+    return _words_by_start((*GLOSSES, *PERIODS, *KOREAN_GLOSSES))
 
 
 @recent(1)
 def _bounds() -> _Words:
-    return _words_by_start(BEHIND, "⟦{}⟧")
+    return _words_by_start((*BEHIND, *KOREAN_BEHIND), "⟦{}⟧")
 
 
 @recent(1)
 def _units() -> _Words:
-    return _words_by_start((*UNITS, *(("", each) for each in COUNTERS.split())))
+    return _words_by_start((*UNITS, *KOREAN_UNITS, *(("", each) for each in f"{COUNTERS} {KOREAN_COUNTERS}".split())))
 
 
 def _words_of(text: str) -> Iterator[str]:
@@ -249,10 +263,10 @@ def _number_with_unit(text: str, at: int, numeral: str, noun: str) -> tuple[str,
     unit = _units().at(text, behind)
     if not unit:
         return written, at
-    if unit == "年" and 1990 <= scaled < 2100:
+    if unit in ("年", "년") and 1990 <= scaled < 2100:
         return written, behind + 1
     if unit == "月" or not _units().meanings[unit]:
-        counted = noun if noun.lower().rpartition(" ")[2] in NOUNS else ""
+        counted = noun if noun.lower().rpartition(" ")[2] in NOUNS and not noun.startswith("each ") else ""
         end = behind + len(unit)
         if numeral == "一" and not counted:
             return " a ", end  # an article
