@@ -171,3 +171,44 @@ def test_a_length_of_the_text_is_compared_with_the_reach_of_the_optics(
     text = f"The fiber from the leaf switches to the spine switches is {length} long."
     found = findings_of_demands(check, REACH.format(text=text))
     assert [".".join(map(str, each.path)) for each in found] == keys
+
+
+RUN = """clusterspec: 1
+description: "{text}"
+cluster: {{platform: dgx-h100, nodes: 32}}
+workload: {{kind: train, model: llama-3.1-70b, sequence_length: 8192, global_batch: 256, tokens: 420B}}
+layout: {{framework: megatron-core, tp: 8, pp: 2, dp: 16, sharding: zero1, micro_batch: 1}}
+operations: {{targets: {{run_time: 70 days}}}}
+"""
+DATES = [
+    # a text with a day that leaves 59 days, and one that leaves 75
+    ("Training starts on 3 May 2027. The model must be submitted by {} 2027.", "1 July", "17 July"),
+    ("Das Training beginnt am 3. Mai 2027. Das Modell muss bis zum {} 2027 fertig sein.", "1. Juli", "17. Juli"),
+    ("L'entraînement commence le 3 mai 2027. Le modèle doit être remis le {} 2027.", "1 juillet", "17 juillet"),
+    ("El entrenamiento empieza el 3 de mayo. El modelo debe entregarse el {} de 2027.", "1 de julio", "17 de julio"),
+    ("L'addestramento comincia il 3 maggio 2027. Il modello va consegnato entro il {} 2027.", "1 luglio", "17 luglio"),
+    ("De training begint op 3 mei 2027. Het model moet op {} 2027 klaar zijn.", "1 juli", "17 juli"),
+    ("学習は2027年5月3日に開始する。モデルは2027年{}までに提出しなければならない。", "7月1日", "7月17日"),
+    ("训练于2027年5月3日开始。模型必须在2027年{}前提交。", "7月1日", "7月17日"),
+    ("학습은 2027년 5월 3일에 시작한다. 모델은 2027년 {}까지 제출해야 한다.", "7월 1일", "7월 17일"),
+]
+
+
+@pytest.mark.parametrize(("text", "early", "late"), DATES)
+def test_a_run_has_the_days_up_to_its_due_day(check: Check, text: str, early: str, late: str) -> None:
+    found = findings_of_demands(check, RUN.format(text=text.format(early)))
+    assert [".".join(map(str, each.path)) for each in found] == ["operations.targets.run_time"]
+    assert [each.message for each in findings_of_demands(check, RUN.format(text=text.format(late)))] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Training starts on 3 May 2027. The old model had to be submitted by 1 July 2027 on the previous machine.",
+        "Training starts on 3 May 2027. The invoice is due on 1 July 2027.",
+        "If training starts on 3 May 2027, the model must be submitted by 1 July 2027.",
+        "The racks arrive on 3 May 2027. The model must be submitted by 1 July 2027.",
+    ],
+)
+def test_days_of_something_else_bind_no_run(check: Check, text: str) -> None:
+    assert [each.message for each in findings_of_demands(check, RUN.format(text=text))] == []

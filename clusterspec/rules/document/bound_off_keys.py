@@ -28,14 +28,15 @@ A demand is also compared with what follows from the keys:
 - the longest request in words or pages, the servers of each of several groups, and the commitment for which a price is offered;
 - the share of the price that is paid before acceptance, and the time to the last token by the targets;
 - the length of a cable route, or the sum of its pieces, against the distances of the keys or the reach of the optics;
-- the hours that may be lost in a month against the goodput, and the data of a day against the rate of the frontend network.
+- the hours that may be lost in a month against the goodput, and the data of a day against the rate of the frontend network;
+- the days from the start of the training to the day on which its result is due.
 
 A condition is a demand where the text says what follows: `the permit ends if the machine uses more than 2 GWh a year`.
 
 Also a release of a software, a branch of the driver and two feeds of a rack that the text fixes and a key contradicts, and
 data that the storage system cannot write within the daily hours of the text.
 
-Texts may be in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Japanese or Chinese. A Japanese or Chinese
+Texts may be in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Japanese, Chinese or Korean. Of the last three, a
 figure is quoted with English words.
 
 Sentences about another machine, order or offer, and those that suppose something, are not read.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.quantity import YEAR
+from clusterspec.quantity import DAY, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_figures import demand_figures
 from clusterspec.rules.knowledge.demand_parts import Parts
 from clusterspec.rules.knowledge.demand_places import number_of_key, value_of_key
+from clusterspec.rules.knowledge.demand_run_values import predicted_time
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
 from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.text_doubt import words_of_another
@@ -38,6 +39,7 @@ def other_broken_demands(text: str, parts: Parts) -> Iterator[BrokenDemand]:
         _short_places(text, parts),
         _short_coolant(text, parts),
         _shorter_commitment(text, parts),
+        _late_run(text, parts),
     ):
         if found is not None:
             yield found
@@ -95,6 +97,30 @@ def _short_coolant(text: str, parts: Parts) -> BrokenDemand | None:
         return None
     message = f"{_saying(text, sentence)}, but {units.installed - 1} of the {units.installed} units carry {display(left, 'W')} of {display(heat[0], 'W')}"
     return BrokenDemand("cluster.power.cdus.redundancy", message, "add a unit, or larger ones")
+
+
+def _late_run(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of a run that may take, or is predicted to take, longer than the days that the text leaves for it."""
+    from clusterspec.rules.knowledge.demand_dates import span_of_run
+
+    work = parts.work
+    if work is None or work.kind != "train" or parts.spec.jobs:
+        return None
+    span = span_of_run(text)
+    if span is None:
+        return None
+    target, predicted = number_of_key(parts.spec, _RUN_TIME), predicted_time(parts.plan)
+    days = f"the training starts on {span.start}, and its result is due on {span.due}, {span.days} days later"
+    if target > span.days * DAY * (1 + ROUNDED):
+        message = f"according to the text, {days}, but `{_RUN_TIME}` is {display(target, 's')}"
+        return BrokenDemand(_RUN_TIME, message, "train fewer tokens, use more accelerators, or move one of the days")
+    if not target and predicted is not None and predicted.low > span.days * DAY:
+        message = f"according to the text, {days}, but the run takes longer: {predicted.how}"
+        return BrokenDemand("workload.tokens", message, "train fewer tokens, or use more accelerators")
+    return None
+
+
+_RUN_TIME = "operations.targets.run_time"
 
 
 def _saying(text: str, sentence: str) -> str:

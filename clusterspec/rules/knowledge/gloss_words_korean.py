@@ -97,6 +97,9 @@ GLOSSES: tuple[tuple[str, str], ...] = (
     ("frontend network", "프런트엔드 프론트엔드"),
     # the run and its machine
     ("training", "학습 훈련"),
+    ("starts", "시작"),
+    ("submit", "제출 공개"),
+    ("result", "결과 성과물"),
     ("slot", "사용_기간 배정_기간"),
     ("tokens", "토큰"),
     ("steps", "스텝"),
