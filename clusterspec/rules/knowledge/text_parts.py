@@ -11,6 +11,7 @@ from clusterspec.rules.knowledge.text_clauses import is_hypothetical, is_of_othe
 from clusterspec.rules.knowledge.text_dimensions import SHARE, TIME, Figure, Powers, figures_of
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_units import MONTH
+from clusterspec.rules.knowledge.word_fractions import fractions_in
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -27,12 +28,6 @@ _ROUGHLY = pattern(
 )
 _CALCULATED = pattern(r"\d ?%? ?[x×*+] ?\d|\d ?[+−] ?\d")
 """A calculation that is written out, which other rules read."""
-_FRACTIONS = {
-    r"half|die hälfte|hälfte|la moitié": 1 / 2, r"a third|one third|ein drittel|un tiers": 1 / 3, r"two thirds|2 thirds": 2 / 3,
-    r"a quarter|one quarter|ein viertel|un quart": 1 / 4, r"three quarters|3 quarters": 3 / 4, r"a fifth|one fifth|ein fünftel": 1 / 5,
-    r"a tenth|one tenth|ein zehntel|un dixième": 1 / 10,
-}  # fmt: skip
-_FRACTION = pattern("|".join(rf"(?i:\b({words})\b)" for words in _FRACTIONS))
 _OF = pattern(
     r"(?i)^ ?(?:of|von|der|des|du|de la|de|d')(?: (?:the|our|its|all|these|den|der|unsere[rn]?|les|nos|la|notre))?(?: [^\W\d][\w-]*){0,3}? ?(?:of |von |de )?$"
 )
@@ -145,8 +140,8 @@ def _shares(sentence: str, figures: Sequence[Figure]) -> Iterator[tuple[float, i
     for each in figures:
         if each.powers == {(SHARE, 1)}:
             yield each.value, each.start, each.end, each.words
-    for match in islice(_FRACTION.finditer(sentence), MOST_FIGURES):
-        yield [*_FRACTIONS.values()][(match.lastindex or 1) - 1], match.start(), match.end(), match[0]
+    for part in islice(fractions_in(sentence), MOST_FIGURES):
+        yield part.value, part.start, part.end, part.words
 
 
 def _share_of_base(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPart]:
