@@ -105,6 +105,9 @@ BROKEN = [
     # 200,272 steps
     ("The method is approved for at most 150,000 optimizer steps.", TOKENS),
     ("Die Freigabe gilt für höchstens 150.000 Schritte.", TOKENS),
+    ("El comité aprobó como máximo 120.000 pasos de optimización.", TOKENS),
+    ("Każdy dokument wolno pokazać modelowi najwyżej dwa razy.", TOKENS),
+    ("De omgevingsvergunning laat ons 2,2 GWh per jaar toe.", "procurement.utilization"),
     # 20 + 5 min
     ("Ein Ausfall darf das Training um höchstens 22 Minuten zurückwerfen.", INTERVAL),
     ("Ninguna avería puede hacer perder más de 22 minutos de entrenamiento.", INTERVAL),
@@ -142,6 +145,9 @@ KEPT = [
     "Der Beirat duldet höchstens 950 t CO2 im Jahr.",
     "No document may be shown to the model more than five times.",
     "The sponsor pays only for a run with at least four passes over the corpus.",
+    "El comité aprobó como máximo 220.000 pasos de optimización.",
+    "Każdy dokument wolno pokazać modelowi najwyżej pięć razy.",
+    "De omgevingsvergunning laat ons 3,4 GWh per jaar toe.",
     "The method is approved for at most 250,000 optimizer steps.",
     "Ninguna avería puede hacer perder más de 25 minutos de entrenamiento.",
     "La sauvegarde doit être relue en 60 secondes au plus.",

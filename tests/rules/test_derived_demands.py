@@ -51,6 +51,7 @@ TWINS = [
     ("Volgens het contract mag per maand hoogstens {} verloren gaan.", "20 uur", "40 uur", GOODPUT),
     ("Umowa dopuszcza najwyżej {} utraconego czasu w miesiącu.", "20 godzin", "40 godzin", GOODPUT),
     ("Of each period of 30 days, at most {} may be lost to failures.", "20 hours", "37 hours", GOODPUT),
+    ("The board lets us lose {} a week to failures.", "three hours", "nine hours", GOODPUT),
     # 20 Gb/s are 216 TB a day
     ("The telescopes send {} every day, and all must arrive over the frontend network.", "300 TB", "200 TB", FRONTEND),
     ("Jeden Tag treffen {} über das Frontend-Netz ein.", "300 TB", "200 TB", FRONTEND),
@@ -187,6 +188,7 @@ DATES = [
     ("L'entraînement commence le 3 mai 2027. Le modèle doit être remis le {} 2027.", "1 juillet", "17 juillet"),
     ("El entrenamiento empieza el 3 de mayo. El modelo debe entregarse el {} de 2027.", "1 de julio", "17 de julio"),
     ("L'addestramento comincia il 3 maggio 2027. Il modello va consegnato entro il {} 2027.", "1 luglio", "17 luglio"),
+    ("Am 3. Mai 2027 startet das Training. Das Modell ist spätestens am {} 2027 zu übergeben.", "1. Juli", "17. Juli"),
     ("De training begint op 3 mei 2027. Het model moet op {} 2027 klaar zijn.", "1 juli", "17 juli"),
     ("学習は2027年5月3日に開始する。モデルは2027年{}までに提出しなければならない。", "7月1日", "7月17日"),
     ("训练于2027年5月3日开始。模型必须在2027年{}前提交。", "7月1日", "7月17日"),

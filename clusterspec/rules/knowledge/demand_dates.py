@@ -23,6 +23,8 @@ _STARTED = pattern(
 )
 """The words before the day on which the training starts; the last needs the verb behind the day."""
 _STARTS_BEHIND = pattern(rf"(?i)^[^.;,\d]{{0,12}}\b{_START}")
+_RUN_STARTS_BEHIND = pattern(rf"(?i)^[^.;,\d]{{0,12}}\b{_START}\b[^.;\d]{{0,40}}?\b{_TRAIN}\b")
+"""The verb and its subject behind a day: `Am 4. Januar startet das Training`."""
 _VERB_AHEAD = pattern(rf"(?i)\b{_START}\b")
 _OF_RESULT = pattern(
     r"(?i)\b(?:models?|weights|results?|modell\w*|gewichte|ergebnis\w*|modèles?|poids|résultats?|modelos?|pesos|resultados?|modell[oi]|pesi|risultat[oi]|gewichten|resultaten|wyniki?|wagi|model\w*)\b"
@@ -59,10 +61,7 @@ def span_of_run(text: str) -> Span | None:
             continue
         for day, begin, end in _days(sentence):
             ahead = sentence[max(0, begin - NEAR) : begin]
-            started = _STARTED.search(ahead)
-            if started is not None and (
-                _VERB_AHEAD.search(started[0]) is not None or _STARTS_BEHIND.match(sentence[end:]) is not None
-            ):
+            if _is_start(ahead, sentence[end:]):
                 starts.add(day)
             elif _is_due(sentence):
                 dues.add(day)
@@ -72,6 +71,16 @@ def span_of_run(text: str) -> Span | None:
     if start.year == COMMON_YEAR:
         start = start.replace(year=due.year) if start.replace(year=due.year) < due else start.replace(year=due.year - 1)
     return Span(start, due) if start < due and due.year != COMMON_YEAR else None
+
+
+def _is_start(ahead: str, behind: str) -> bool:
+    """Whether the words around a day say that the training starts on it."""
+    if _RUN_STARTS_BEHIND.match(behind) is not None:
+        return True
+    started = _STARTED.search(ahead)
+    if started is None:
+        return False
+    return _VERB_AHEAD.search(started[0]) is not None or _STARTS_BEHIND.match(behind) is not None
 
 
 def _is_due(sentence: str) -> bool:

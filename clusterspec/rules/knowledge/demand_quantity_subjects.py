@@ -15,7 +15,7 @@ def _bound(*subjects: str, by: tuple[str, ...] = _BINDS) -> str:
     return " ".join(f"{subject}+{each}" for subject in subjects for each in by)
 
 
-_ALONE = "ceil upper limitword"
+_ALONE = "ceil upper limitword permits"
 """Meanings that bind a figure whose unit names its subject."""
 QUANTITY_SUBJECTS = (
     Subject(

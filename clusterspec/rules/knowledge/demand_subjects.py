@@ -223,7 +223,7 @@ SUBJECTS = (
         "lost time",
         "share of a time",
         ABOVE,
-        _bound("lostwork", "downword", "rollback", by=("most", "must", "ceil", "upper", "limitword")),
+        _bound("lostwork", "downword", "rollback", by=("most", "must", "gives", "ceil", "upper", "limitword")),
         "delivery response warranty notice mean repair service cooling servicenot",
         0.0,
         70,

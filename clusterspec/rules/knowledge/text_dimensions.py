@@ -40,7 +40,7 @@ _SYNONYMS = {
     "request": "request requests anfrage anfragen requête requêtes query queries prompt prompts petición peticiones solicitud solicitudes consulta consultas richiesta richieste verzoek verzoeken aanvraag aanvragen pedido pedidos requisição requisições",
     "sequence": "sequence sequences sequenz sequenzen séquence séquences",
     "sample": "sample samples image images bild bilder beispiel beispiele",
-    "step": "step steps iteration iterations schritt schritte schritten pas itération itérations",
+    "step": "step steps iteration iterations schritt schritte schritten pas itération itérations paso pasos iteración iteraciones passi iterazioni passos iterações stappen iteraties kroków kroki",
     "file": "file files datei dateien fichier fichiers",
     "person": "user users seat seats nutzer person persons people utilisateur utilisateurs usuario usuarios utente utenti gebruiker gebruikers usuário usuários utilizador utilizadores",
     "checkpoint": "checkpoint checkpoints save saves sicherung sicherungen sauvegarde sauvegardes",
