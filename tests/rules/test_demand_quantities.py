@@ -121,6 +121,8 @@ BROKEN = [
     ("The tender demands at least 25 TB of HBM in all.", "cluster.nodes"),
     ("El pliego exige al menos 300 GPU.", "cluster.nodes"),
     ("Jede der 12 Gruppen erhält nach der Vereinbarung drei Server für sich.", "cluster.nodes"),
+    ("Drei Institute erhalten nach der Vereinbarung je acht Knoten, zwei weitere je sechs.", "cluster.nodes"),
+    ("Three departments are entitled to eight nodes each and two others to six each.", "cluster.nodes"),
     ("At least 5 % of the nodes must stand by as spares.", "cluster.spare_nodes"),
     ("Mindestens 5 % der Knoten sind als Reserve vorzuhalten.", "cluster.spare_nodes"),
     # 3 and 7 million
@@ -154,6 +156,8 @@ KEPT = [
     "The tender demands at least 20 TB of HBM in all.",
     "El pliego exige al menos 256 GPU.",
     "Jede der 12 Gruppen erhält nach der Vereinbarung zwei Server für sich.",
+    "Drei Institute erhalten nach der Vereinbarung je acht Knoten, zwei weitere je vier.",
+    "Three departments are entitled to eight nodes each and two others to four each.",
     "Mindestens 3 % der Knoten sind als Reserve vorzuhalten.",
     "Vor der Lieferung dürfen höchstens 3 Mio. EUR gezahlt werden.",
     "The insurer pays nothing if more than 30 minutes of work are lost in an interruption.",

@@ -51,6 +51,9 @@ TWINS = [
     ("Volgens het contract mag per maand hoogstens {} verloren gaan.", "20 uur", "40 uur", GOODPUT),
     ("Umowa dopuszcza najwyżej {} utraconego czasu w miesiącu.", "20 godzin", "40 godzin", GOODPUT),
     ("Of each period of 30 days, at most {} may be lost to failures.", "20 hours", "37 hours", GOODPUT),
+    ("At least {} of the 720 hours of a month must be productive.", "700", "680", GOODPUT),
+    ("Mindestens {} von 720 Stunden im Monat müssen produktiv sein.", "700", "680", GOODPUT),
+    ("Le contrat exige un temps utile d'au moins {}.", "97 %", "95 %", GOODPUT),
     ("The board lets us lose {} a week to failures.", "three hours", "nine hours", GOODPUT),
     # 20 Gb/s are 216 TB a day
     ("The telescopes send {} every day, and all must arrive over the frontend network.", "300 TB", "200 TB", FRONTEND),
@@ -73,6 +76,7 @@ TWINS = [
     ("Umowa zabrania płacić przed odbiorem więcej niż {} ceny.", "70 %", "80 %", PAYMENT),
     ("検収前に支払えるのは価格の{}までである。", "七割", "八割", PAYMENT),
     ("验收前付款不得超过总价的 {}。", "70%", "80%", PAYMENT),
+    ("Los pagos antes de la recepción no pueden superar {} del precio.", "la mitad", "el 80 %", PAYMENT),
     # 76 kW go to the air
     ("Die Umluftgeräte der Halle führen höchstens {} ab.", "60 kW", "90 kW", AIR),
     ("The air handlers of the hall remove at most {}.", "60 kW", "90 kW", AIR),

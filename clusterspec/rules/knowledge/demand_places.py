@@ -126,6 +126,7 @@ PLACES: Mapping[str, tuple[Place, ...]] = {
     "response": (Place("procurement.support.response", "the response time of support", "s"),),
     "checkpoint interval": (Place("operations.checkpoint.interval", "the interval between checkpoints", "s"),),
     "checkpoints kept": (Place("operations.checkpoint.keep", "the number of kept checkpoints", "checkpoints"),),
+    "racks of a row": (Place("cluster.floor.racks_per_row", "the number of racks of a row", "racks"),),
     "nodes per rack": (Place("cluster.power.nodes_per_rack", "the number of nodes of a rack", "nodes"),),
     "leaf to spine": (Place("cluster.scale_out.distance.leaf_spine", "the distance between leaf and spine", "m"),),
     "node to leaf": (Place("cluster.scale_out.distance.node_leaf", "the distance between node and leaf", "m"),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import fsum
 
 from clusterspec.quantity import DAY, YEAR
@@ -66,6 +67,8 @@ def summed_figures(sentence: str, written: Sequence[DemandFigure]) -> Iterator[D
     yield from _lost_shares(sentence, [each for each in written if each.powers == _TIME])
     yield from (each._replace(powers=LOST, is_computed=True) for each in written if _is_time_of_time(each))
     yield from _samples_of_prompt(sentence, written)
+    yield from _shares_of_hours(sentence)
+    yield from _sums_over_groups(sentence, written)
 
 
 def _route_length(sentence: str, lengths: Sequence[DemandFigure]) -> Iterator[DemandFigure]:
@@ -139,3 +142,45 @@ def _samples_of_prompt(sentence: str, written: Sequence[DemandFigure]) -> Iterat
         if all_.value > one.value and (all_.value / one.value) % 1 == 0:
             words = f"{all_.words} of {one.words}"
             yield DemandFigure(all_.value / one.value, _OF_PROMPT, all_.start, all_.end, words, is_computed=True)
+
+
+_OF_ALL = pattern(
+    r"(?i)(?<![\w.,])(\d{1,5}) (?:out of|of|von|sur|de|su|di|van|op|z|ze) (?:the |a |all |den |allen |les |las |los |le |ogni |de |cada |każdych |each )?(\d{1,5}) (?:hours|minutes|requests|cases|answers|calls|stunden|minuten|anfragen|fälle\w*|antworten|heures|minutes|requêtes|cas|réponses|horas|minutos|peticiones|casos|respuestas|ore|minuti|richieste|casi|risposte|uur|verzoeken|gevallen|pedidos|respostas|godzin|zapytań)\b"
+)
+"""A number of hours or requests of a larger number of them."""
+SHARE: Powers = frozenset({("share", 1)})
+
+
+def _shares_of_hours(sentence: str) -> Iterator[DemandFigure]:
+    """The share of hours or requests of all: `700 of the 720 hours`.
+
+    >>> [round(each.value, 3) for each in _shares_of_hours("at least 700 of the 720 hours, 3 of 2 cases")]
+    [0.972]
+    """
+    for match in _OF_ALL.finditer(sentence):
+        part, whole = float(match[1]), float(match[2])
+        if 0 < part < whole:
+            yield DemandFigure(part / whole, SHARE, match.start(), match.end(), match[0], is_computed=True)
+
+
+_NODES: Powers = frozenset({("node", 1)})
+_FURTHER = pattern(
+    r"(?i)^,? ?(?:and |und |et |y |e |en |i )?(?:the )?(?P<count>\d{1,3}) (?:others?|more|further|weitere\w*|andere\w*|autres|otros|otras|más|altri|altre|andere|outros|outras|inne|innych)\b[^.;\d]{0,32}?(?P<each>\d{1,3})\b(?! ?[%.,]?\d)"
+)
+"""A second group behind the amount of each of the first: `and two others six each`."""
+_BEHIND_EACH = pattern(r"(?i)^ (?:each|apiece|chacune?s?|cada uno|ciascuno|elk)\b")
+
+
+def _sums_over_groups(sentence: str, written: Sequence[DemandFigure]) -> Iterator[DemandFigure]:
+    """The nodes of two kinds of groups: `three institutes receive eight nodes each, two others six`."""
+    for count, each in pairwise(written):
+        if count.powers or each.powers not in (_NODES, frozenset({("node", 1), ("spare", -1)})) or count.value < 2:
+            continue
+        behind = _BEHIND_EACH.match(sentence[each.end :])
+        end = each.end + (behind.end() if behind is not None else 0)
+        further = _FURTHER.match(sentence[end:])
+        if further is not None:
+            second, of_second = float(further["count"]), float(further["each"])
+            words = f"{count.words} x {each.words} + {further['count']} x {further['each']}"
+            total = count.value * each.value + second * of_second
+            yield DemandFigure(total, _NODES, count.start, end + further.end(), words, is_computed=True)

@@ -29,6 +29,7 @@ from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_numerals import ITALIAN, language_of
+from clusterspec.rules.knowledge.word_fractions import fractions_in
 from clusterspec.standard import pattern
 
 LONGEST_SENTENCE, MOST_PARTS = 600, 20
@@ -115,7 +116,8 @@ def demands_in(text: str) -> Iterator[Demand]:
     [('power', 160000.0)]
     """
     for sentence in joined_sentences(plain_sentences(text)):
-        if len(sentence) <= LONGEST_SENTENCE and _DIGIT.search(sentence) is not None:
+        has_number = _DIGIT.search(sentence) is not None or next(fractions_in(sentence), None) is not None
+        if has_number and len(sentence) <= LONGEST_SENTENCE:
             yield from demands_of_sentence(sentence)
 
 
@@ -310,7 +312,14 @@ def _is_of_another(sentence: str, figure: DemandFigure, clause: tuple[int, int],
     """Whether the clause of a figure, in its part of the sentence, has a word for another thing."""
     part = next((each for each in _parts_of(sentence) if each[0] <= figure.start < each[1]), (0, len(sentence), False))
     start, end = max(clause[0], part[0]), min(clause[1], part[1])
-    return any(each.meaning == "other" and start <= each.start < end for each in mentions)
+    return any(
+        each.meaning == "other" and start <= each.start < end and not _is_within(each, figure) for each in mentions
+    )
+
+
+def _is_within(mention: Mention, figure: DemandFigure) -> bool:
+    """Whether a word stands between the figures of a computed one: `drei Institute je acht Knoten, zwei weitere je sechs`."""
+    return figure.is_computed and figure.start <= mention.start < figure.end
 
 
 def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], subject: Subject) -> str:

@@ -152,6 +152,7 @@ GLOSSES: tuple[tuple[str, str], ...] = (
     ("every month", "매월 매달"),
     ("each node", "대당 노드당 서버당"),
     ("each rack", "랙당"),
+    ("each row", "열당 한_열에"),
     ("per second", "초당"),
     ("per minute", "분당"),
     ("per hour", "시간당"),

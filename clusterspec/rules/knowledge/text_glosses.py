@@ -215,9 +215,11 @@ def _words_of(text: str) -> Iterator[str]:
             yield kept if piece.isascii() else f" {kept} "
             if piece.strip():
                 is_behind = is_behind and _UNIT.fullmatch(piece) is not None
-                noun = piece if piece.isascii() and piece.isalpha() else ""
+                noun = piece if piece.isascii() and piece.isalpha() else noun if piece in _PARTICLES else ""
 
 
+_PARTICLES = frozenset("はがもを은는이가")
+"""Particles between a noun and the number of it."""
 _UNIT = pattern(r"[A-Za-z/%]+")
 _TIME = pattern(
     r"\d{4}-\d\d-\d\d|\d{1,2}:\d\d|\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
