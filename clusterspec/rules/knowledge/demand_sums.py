@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import fsum
 
-from clusterspec.quantity import DAY, YEAR
 from clusterspec.rules.knowledge.demand_energies import DemandFigure
 from clusterspec.rules.knowledge.text_dimensions import Powers
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.rules.knowledge.word_periods import periods_in
 from clusterspec.standard import pattern
 
 LENGTH: Powers = frozenset({("m", 1)})
@@ -34,19 +34,6 @@ _APART = pattern(
     r"(?i)\b(?:at most|up to|or|each|every|höchstens|oder|je|au plus|ou|chaque|como máximo|o|cada|al massimo|ogni|hoogstens|of elk|no máximo|najwyżej|lub)\b[^.;,\d]{0,16}$"
 )
 """Words before a length that is no piece of the route."""
-_MONTH, _WEEK = YEAR / 12, 7 * DAY
-_PERIODS = {
-    _MONTH: "(?:calendar )?month|(?:kalender)?monat|mois|mes|mese|maand|mês|miesiąc[au]?|miesiącu",
-    _WEEK: "week|woche|semaine|semana|settimana|tydzień|tygodniu",
-    YEAR / 4: "quarter|quartal|trimestre|kwartaal|kwartale",
-    YEAR: "year|jahr|an|année|año|anno|jaar|ano|rok|roku",
-}
-_EACH = (
-    r"(?:\b(?:an?|per|each|every|any|one|in the|im|pro|je|jedem|jeden|in der|einer|eines|par|chaque|dans le|al|por|cada|en el|en un|a la|ogni|nel|in un|"
-    r"elke|iedere|in een|no|ao|em cada|na|w|każdym) |\bd['’]un |\bl['’])"
-)
-_EACH_PERIOD = {seconds: pattern(rf"(?i){_EACH}(?:{words})\b") for seconds, words in _PERIODS.items()}
-"""The words for each month, week, quarter or year, by its seconds."""
 _BETWEEN_TIMES = 60
 """Characters between a time and the period of which it is a part."""
 _OF_LONGER = pattern(
@@ -108,13 +95,11 @@ def _lost_shares(sentence: str, times: Sequence[DemandFigure]) -> Iterator[Deman
         if is_period and each.value < longest.value / 2 and _gap(each, longest) < _BETWEEN_TIMES:
             yield _share(each, longest.value, longest.words)
         elif not is_period and len(times) == 1:
-            named = [
-                (seconds, match[0])
-                for seconds, period in _EACH_PERIOD.items()
-                if (match := period.search(sentence)) is not None
-            ]
-            if len(named) == 1 and each.value < named[0][0] / 2:
-                yield _share(each, named[0][0], named[0][1])
+            named = {period.seconds: period.words for period in periods_in(sentence)}
+            if len(named) == 1:
+                ((seconds, words),) = named.items()
+                if each.value < seconds / 2:
+                    yield _share(each, seconds, words)
 
 
 def _is_time_of_time(figure: DemandFigure) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
-from clusterspec.quantity import DAY, YEAR
+from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_dimensions import SHARE, TIME, Figure, Powers, figures_of
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_units import MONTH
 from clusterspec.rules.knowledge.word_fractions import fractions_in
+from clusterspec.rules.knowledge.word_periods import periods_in
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -74,7 +75,6 @@ _GRANTED = pattern(
 _EVERY = pattern(r"(?i)\b(?:every|alle|toutes les|tous les|each) (?:about )?$")
 _DOWN = pattern(r"(?i)\b(?:downtime|outages?|ausfall\w*|down|unavailab\w*|indisponib\w*)\b")
 _AVAILABLE = pattern(r"(?i)\b(?:availab\w*|uptime|verfügbar\w*|disponib\w*)\b")
-_PERIODS = ((pattern(r"(?i)\b(?:a|per|each|every|pro|im|par) (?:month|monat|mois)\b"), MONTH), (pattern(r"(?i)\b(?:a|per|each|every|pro|im|par) (?:year|jahr|an)\b"), YEAR))  # fmt: skip
 
 
 class WrongPart(NamedTuple):
@@ -285,7 +285,7 @@ def _availability_of_downtime(sentence: str, figures: Sequence[Figure]) -> Itera
     """`30 min of downtime per month are 99.99 % availability`."""
     times = [each for each in figures if (TIME, 1) in each.powers or each.powers == frozenset()]
     shares = [each for each in figures if each.powers == {(SHARE, 1)} and each.value > 0.9]
-    period = next((seconds for words, seconds in _PERIODS if words.search(sentence)), 0.0)
+    period = next((each.seconds for each in periods_in(sentence) if each.seconds >= MONTH), 0.0)
     if len(shares) != 1 or not period or _DOWN.search(sentence) is None or _AVAILABLE.search(sentence) is None:
         return
     down = [each for each in figures if each.powers == {(TIME, 1)}]
