@@ -158,6 +158,7 @@ SUBJECTS: tuple[tuple[str, str], ...] = (
     ("kept", "conserv* tenut* tenere resta restano restare trova_posto ospit* archivi* in_linea"),
     ("kept", "bewa* blijf* blijven opgeslagen past passen gehouden houden aanwezig"),
     ("kept", "guard* conserv* mant* fic* caber cabe* armazen* aloj*"),
+    ("kept", "contain contains enthält enthalten umfasst contien* contenir contendr* contener conterr* contenere bevat bevatten conter* contém zawiera zawierać"),
     ("away", "tape tapes offline cold_archive bucket cloud remote national object_storage_of laptop usb raw brutto brut bruto lordo egress transfer memory hbm vram gpu gpus cache ram checkpoint* weights token tokens download*"),
     ("away", "band bänder* magnetband* ausgelagert hbm arbeitsspeicher* hauptspeicher* gewichte* sicherung*"),
     ("away", "bande* mémoire* poids_du sauvegarde* nuage cinta* memoria* pesos nube nastro nastri nuvola geheugen* wolk memória* fita* nuvem"),
