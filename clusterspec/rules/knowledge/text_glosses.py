@@ -156,7 +156,7 @@ class _Words(NamedTuple):
     meanings: Mapping[str, str]
     sizes: Mapping[str, Sequence[int]]
 
-    def at(self, text: str, start: int) -> str:
+    def longest_word(self, text: str, start: int) -> str:
         """The longest word at a place of a text; empty without one."""
         for size in self.sizes.get(text[start : start + 1], ()):
             if text[start : start + size] in self.meanings:
@@ -191,10 +191,10 @@ def _words_of(text: str) -> Iterator[str]:
     """The English words between spaces, the numbers and the other characters of a text, in its order."""
     at, noun, is_behind = 0, "", False
     while at < len(text):
-        word, time = _glosses().at(text, at), _TIME.match(text, at)
+        word, time = _glosses().longest_word(text, at), _TIME.match(text, at)
         numeral = "" if word else _numeral_at(text, at)
         number = None if word else _NUMBER.match(text, at)
-        bound = _bounds().at(text, at) if is_behind else ""
+        bound = _bounds().longest_word(text, at) if is_behind else ""
         if time is not None and not _is_in_word(text, at):
             yield time[0]
             at, noun, is_behind = time.end(), "", False
@@ -239,7 +239,7 @@ def _numeral_at(text: str, at: int) -> str:
     match = _NUMERAL.match(text, at)
     if match is None or (at and _EASTERN.match(text[at - 1]) is not None and not _ends_word(text, at)):
         return ""
-    follows = _SCALE.match(text, match.end()) is not None or _units().at(text, match.end())
+    follows = _SCALE.match(text, match.end()) is not None or _units().longest_word(text, match.end())
     return match[0] if follows else ""
 
 
@@ -262,7 +262,7 @@ def _number_with_unit(text: str, at: int, numeral: str, noun: str) -> tuple[str,
     scaled, at = _scaled(text, at, value)
     written = written if scaled == value else plain(scaled, 15).replace(",", "")
     behind = at + (text[at : at + 1] == " ")
-    unit = _units().at(text, behind)
+    unit = _units().longest_word(text, behind)
     if not unit:
         return written, at
     if unit in ("年", "년") and 1990 <= scaled < 2100:
@@ -274,7 +274,7 @@ def _number_with_unit(text: str, at: int, numeral: str, noun: str) -> tuple[str,
             return " a ", end  # an article
         return f"{written} {counted or ('' if text.startswith('の', end) else _UNKNOWN)} ", end
     end = behind + len(unit)
-    if numeral == "一" and unit in _ONCE and noun not in _LIMITS and not _bounds().at(text, end):
+    if numeral == "一" and unit in _ONCE and noun not in _LIMITS and not _bounds().longest_word(text, end):
         return " once ", end
     return f"{written} {_units().meanings[unit]} ", end
 
@@ -311,7 +311,12 @@ def _piece(text: str, at: int) -> str:
         match = _ASCII.match(text, at)
         return match[0] if match is not None else first
     end = at + 1
-    while end < len(text) and not text[end].isascii() and not _glosses().at(text, end) and not _bounds().at(text, end):
+    while (
+        end < len(text)
+        and not text[end].isascii()
+        and not _glosses().longest_word(text, end)
+        and not _bounds().longest_word(text, end)
+    ):
         if _numeral_at(text, end):
             break
         end += 1
