@@ -97,6 +97,8 @@ SILENT = [
     "The support engineer may spend at most 4 hours a month on the machine.",
     "The chiller is down for at most 8 hours a month for its service.",
     "The old machine lost 60 hours a month.",
+    "The frontend network has two NICs of 100 Gb/s in each node.",
+    "The frontend must carry 200 Gb/s at the edge router.",
 ]
 
 
