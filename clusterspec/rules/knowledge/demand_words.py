@@ -56,7 +56,7 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("gives", "geef* geeft laat laten bied* biedt toestaan toegestaan vergun* verleen* bevestig* leen* leent verhuur* verkoop* betaal* betalen reserveer* toegewezen goedgekeurd* duld* aanvaard* garandeer* beloof* belooft dekt uitgetrokken trok"),
     ("gives", "dá dão deixa* cede* oferec* fornec* permit* autoriz* conced* confirm* empresta* alug* vende vendem paga pagam pagará reserv* atribu* aprov* toler* aceit* garant* promet* comprom* cobr* suport* dimensionad* homolog*"),
     ("gives", "disposal verfügung disposition disposición disposizione beschikking disposição"),
-    ("permits", "permit* permissible admissible allow* erlaub* zulässig* gestatt* admis admitid* ammess* admissív* toegestan* toléré* autoris* permet* consent* autoriz* toegestaan toelaat laat_toe laat_ons staat_ons staat_toe dopuszcza* tolera*"),
+    ("permits", "permit* permissible admissible allow* erlaub* zulässig* gestatt* admis admitid* ammess* admissív* toegestan* toléré* autoris* permet* consent* autoriz* toegestaan toelaat laat_toe staat_toe dopuszcza* tolera*"),
     ("machine", "machine cluster system computer maschine rechner anlage calculateur grappe máquina clúster macchina calcolatore rekencluster computador"),
     ("longest", "thickest lengthiest longest biggest largest heaviest highest greatest worst peak busiest fullest extreme top"),
     ("longest", "dickste* umfangreichste* läng* größ* höchst* schwerst* schlimmst* spitze* spitzen* stoßzeit*"),
