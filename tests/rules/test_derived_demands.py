@@ -220,3 +220,24 @@ def test_a_run_has_the_days_up_to_its_due_day(check: Check, text: str, early: st
 )
 def test_days_of_something_else_bind_no_run(check: Check, text: str) -> None:
     assert [each.message for each in findings_of_demands(check, RUN.format(text=text))] == []
+
+
+BRANCH = """clusterspec: 1
+description: "{text}"
+cluster: {{platform: dgx-h100, nodes: 4, software: [nvidia-driver 570.124]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("The accreditation covers the NVIDIA driver of the 535 branch and nothing newer.", True),
+        ("Die Zulassung gilt nur für den Treiber aus dem 535er Zweig.", True),
+        ("La homologación obliga a usar el controlador de la rama 535.", True),
+        ("The accreditation covers the NVIDIA driver of the 570 branch and nothing newer.", False),
+        ("The old accreditation covered the driver of the 535 branch.", False),
+    ],
+)
+def test_the_branch_of_the_driver_is_that_of_the_text(check: Check, text: str, broken: bool) -> None:
+    found = findings_of_demands(check, BRANCH.format(text=text))
+    assert [".".join(map(str, each.path)) for each in found] == ["cluster.software.0"] * broken
