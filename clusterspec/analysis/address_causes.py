@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STATED
-from clusterspec.logs.announced_addresses import announced_hosts
 from clusterspec.results.diagnosis import Cause
 
 _OTHER = re.compile(r"\b(?!127\.)[0-9]{1,3}(?:\.[0-9]{1,3}){3}\b")
@@ -51,8 +50,8 @@ def _other_interfaces(run: PlacedRun) -> Iterator[Cause]:
     """Another interface than ranks announce: an address that none of all nodes announces, or a network with two routes
     (NVIDIA/nccl issue 1581).
     """
-    for text, line in run.log_lines("unannounced-address"):
-        if run.group.nodes > 1 and announced_hosts(text) >= run.group.nodes:
-            yield Cause("wrong-interface", f"line {line} of the log: {text}", _ROUTES, STATED)
+    for each in run.evidence("unannounced-address"):
+        if run.group.nodes > 1 and each.count >= run.group.nodes:
+            yield Cause("wrong-interface", f"line {each.line} of the log: {each.text}", _ROUTES, STATED)
     for text, line in run.log_lines("doubled-route") if run.group.nodes > 1 else ():
         yield Cause("wrong-interface", f"line {line} of the log: {text}", _ROUTES, GIVEN)

@@ -8,7 +8,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.variation import with_values
 from clusterspec.cost.collectives import NAMES, CollectiveCost
 from clusterspec.cost.measured import applicable_cost
-from clusterspec.logs.benchmark import Benchmark, Series, adapter_count, interface_count
+from clusterspec.logs.benchmark import Benchmark, Evidence, Series, adapter_count, interface_count
 from clusterspec.records import dataclass
 from clusterspec.results.diagnosis import ComparedRow
 from clusterspec.standard import cached_property, sum_of
@@ -84,6 +84,10 @@ class PlacedRun:
         if self._evidence_names.isdisjoint(names):
             return []
         return [(each.text, each.line) for each in self.benchmark.evidence if each.name in names]
+
+    def evidence(self, name: str) -> list[Evidence]:
+        """The evidence in the log with a name."""
+        return [each for each in self.benchmark.evidence if each.name == name]
 
     @property
     def nics_used(self) -> int | None:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.placed_runs import PlacedRun
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
-from clusterspec.logs.tool_facts import active_nodes
 from clusterspec.records import replace
 from clusterspec.results.diagnosis import Cause
 
@@ -93,15 +92,15 @@ def _is_told_otherwise(run: PlacedRun, cause: Cause) -> bool:
         return True
     if cause.name == "remote-login" and _FAILED_COMMAND in cause.evidence:
         return any(text.startswith("ssh: ") for text, _ in run.log_lines("name"))
-    counted = run.log_lines("scarce-devices")
-    return bool(counted) and cause.name == _less_likely_absence(run, counted[0][0])
+    active = [each.count for each in run.evidence("scarce-devices")]
+    return bool(active) and cause.name == _less_likely_absence(run, active[0])
 
 
-def _less_likely_absence(run: PlacedRun, counted: str) -> str:
+def _less_likely_absence(run: PlacedRun, active: int) -> str:
     """The less likely one of two causes of too few accelerators: nodes that did not join, or accelerators that joined
     nodes do not count.
     """
-    return "absent-ranks" if active_nodes(counted) >= run.cluster.nodes else "missing-accelerator"
+    return "absent-ranks" if active >= run.cluster.nodes else "missing-accelerator"
 
 
 def _held_rendezvous(run: PlacedRun) -> Iterator[Cause]:

@@ -18,14 +18,14 @@ _ROUTE = re.compile(rf"^\s{{0,8}}({_ADDRESS}/[0-9]{{1,2}}) dev (\S{{1,40}}) .{{0
 Told = tuple[str, int]
 
 
-def unannounced_address(text: str) -> Told | None:
-    """An address to which a rank cannot connect and that no rank announces, and the line; the text begins with the
-    number of addresses that are announced. None without any.
+def unannounced_address(text: str) -> tuple[str, int, int] | None:
+    """An address to which a rank cannot connect and that no rank announces, the line, and the number of addresses that
+    are announced; None without any.
 
     >>> unannounced_address(
     ...     "NCCL INFO Bootstrap : Using eth1:10.2.0.1<0>\\nNCCL INFO Bootstrap : Using eth1:10.2.0.2<0>\\n"
     ...     "NCCL WARN socketStartConnect: Connect to 10.3.0.2<4> failed : No route to host")
-    ('2 addresses are announced, and 10.3.0.2 is none of them', 3)
+    ('2 addresses are announced, and 10.3.0.2 is none of them', 3, 2)
     """
     if "Bootstrap" not in text or "onnect" not in text:
         return None
@@ -33,13 +33,9 @@ def unannounced_address(text: str) -> Told | None:
     announced = {found[1] for line in lines if (found := _ANNOUNCED.search(line))}
     for number, line in enumerate(lines, 1):
         if announced and (found := _CONNECTED.search(line)) and found[1] not in announced:
-            return f"{len(announced)} addresses are announced, and {found[1]} is none of them", number
+            count = len(announced)
+            return f"{count} addresses are announced, and {found[1]} is none of them", number, count
     return None
-
-
-def announced_hosts(text: str) -> int:
-    """The number of addresses in the text of `unannounced_address`."""
-    return int(text.partition(" ")[0])
 
 
 def doubled_route(text: str) -> Told | None:

@@ -22,6 +22,8 @@ class Evidence:
     name: str
     text: str
     line: int
+    count: int = 0
+    """The number of parts that the statement counts: of addresses that are announced, or of active nodes."""
 
 
 def adapter_count(evidence: tuple[Evidence, ...]) -> int | None:

@@ -71,11 +71,12 @@ def _is_call(line: str) -> bool:
     return _CALLED.search(line[:LONGEST]) is not None
 
 
-def scarce_devices(text: str) -> tuple[str, int] | None:
-    """The accelerators that Ray has, if they are fewer than a demand asks for, with their line; None otherwise.
+def scarce_devices(text: str) -> tuple[str, int, int] | None:
+    """The accelerators that Ray has, if they are fewer than a demand asks for, with their line and the number of active
+    nodes; None otherwise.
 
     >>> scarce_devices(" 1 node_0123456789abcdef0\\n 0.0/1.0 GPU\\n {'GPU': 1.0} * 2 (PACK): 1+ pending")
-    ('1 nodes are active and have 1 GPUs, of 2 that one demand asks for', 2)
+    ('1 nodes are active and have 1 GPUs, of 2 that one demand asks for', 2, 1)
     """
     if " GPU" not in text or "{'GPU': " not in text:
         return None
@@ -86,12 +87,8 @@ def scarce_devices(text: str) -> tuple[str, int] | None:
         return None
     active = sum(int(found[1]) for line in lines if (found := _NODE.match(line)))
     total, number = owned[-1]
-    return f"{active} nodes are active and have {total:g} GPUs, of {max(asked):g} that one demand asks for", number
-
-
-def active_nodes(text: str) -> int:
-    """The nodes in the text of `scarce_devices`."""
-    return int(text.partition(" ")[0])
+    said = f"{active} nodes are active and have {total:g} GPUs, of {max(asked):g} that one demand asks for"
+    return said, number, active
 
 
 def low_limit(text: str) -> tuple[str, int] | None:

@@ -97,6 +97,9 @@ def si(token: Token) -> list[float]:
         ("864 EUR per node or day", [864.0], MONEY),
         ("864 EUR and day", [864.0], MONEY),
         ("5 % per year", [0.05], NONE),
+        ("8.64 EUR im Monat", [8.64 * 12 / YEAR], (1, 0, -1, 0)),
+        ("20 s im Speicher", [20.0], TIME),
+        ("2 TB im Rack", [2e12], BYTE),
         # scales, of money and of counts
         ("2 k USD", [2e3], MONEY),
         ("2 m USD", [2e6], MONEY),

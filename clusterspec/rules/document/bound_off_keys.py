@@ -13,7 +13,7 @@ The sentence may state the figure, or a share of a count, an amount of each of a
   the tokens of the run and of a step, the goodput, the burn-in, and the samples for each prompt;
 - the accelerators or nodes of a license, the accelerators of an engine, the NICs of a node, and the racks;
 - the commitment of a price, and the term;
-- the nodes and the power of a rack, the PUE, the distance between leaf and spine, the capacity and the rates of the storage
+- the nodes and the power of a rack, the racks of a row, the PUE, the distance between leaf and spine, the capacity and the rates of the storage
   system, and the memory of a host.
 
 A demand is also compared with what follows from the keys:
@@ -25,12 +25,19 @@ A demand is also compared with what follows from the keys:
 - the times to read a checkpoint, to start an engine and to send it new weights, and the time of the acceptance tests;
 - the accelerators, nodes, spare nodes and memory of the machine, and the money that is paid before delivery or acceptance;
 - the places for requests and the coolant units that are left when one node, engine or unit is out;
-- the longest request in words or pages, the servers of each of several groups, and the commitment for which a price is offered.
+- the longest request in words or pages, the servers of one or two kinds of groups, and the commitment for which a price is offered;
+- the share of the price that is paid before acceptance, and the time to the last token by the targets;
+- the length of a cable route, or the sum of its pieces, against the distances of the keys or the reach of the optics;
+- the hours that may be lost in a month against the goodput, and the data of a day against the rate of the frontend network;
+- the days from the start of the training to the day on which its result is due.
 
 A condition is a demand where the text says what follows: `the permit ends if the machine uses more than 2 GWh a year`.
 
 Also a release of a software, a branch of the driver and two feeds of a rack that the text fixes and a key contradicts, and
 data that the storage system cannot write within the daily hours of the text.
+
+Texts may be in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Japanese, Chinese or Korean. Of the last three, a
+figure is quoted with English words.
 
 Sentences about another machine, order or offer, and those that suppose something, are not read.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.quantity import YEAR
+from clusterspec.quantity import DAY, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_figures import demand_figures
 from clusterspec.rules.knowledge.demand_parts import Parts
 from clusterspec.rules.knowledge.demand_places import number_of_key, value_of_key
+from clusterspec.rules.knowledge.demand_run_values import predicted_time
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
 from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.text_doubt import words_of_another
@@ -38,6 +39,7 @@ def other_broken_demands(text: str, parts: Parts) -> Iterator[BrokenDemand]:
         _short_places(text, parts),
         _short_coolant(text, parts),
         _shorter_commitment(text, parts),
+        _late_run(text, parts),
     ):
         if found is not None:
             yield found
@@ -73,7 +75,9 @@ def _short_places(text: str, parts: Parts) -> BrokenDemand | None:
     found = short_places(text, engines, concurrency)
     if found is None:
         return None
-    message = f"the text says `{found.words.strip()}`, which takes {found.asked:,.0f} places, but {found.how} are {found.left:,.0f}"
+    message = (
+        f"{_saying(text, found.words)}, which takes {found.asked:,.0f} places, but {found.how} are {found.left:,.0f}"
+    )
     return BrokenDemand(
         "workload.serving.max_sequences", message, "admit more sequences on each engine, or add an engine"
     )
@@ -91,8 +95,41 @@ def _short_coolant(text: str, parts: Parts) -> BrokenDemand | None:
     left = units.carried_watts(1)
     if not sentence or heat is None or heat[0] <= left * (1 + ROUNDED):
         return None
-    message = f"the text says `{sentence.strip()}`, but {units.installed - 1} of the {units.installed} units carry {display(left, 'W')} of {display(heat[0], 'W')}"
+    message = f"{_saying(text, sentence)}, but {units.installed - 1} of the {units.installed} units carry {display(left, 'W')} of {display(heat[0], 'W')}"
     return BrokenDemand("cluster.power.cdus.redundancy", message, "add a unit, or larger ones")
+
+
+def _late_run(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of a run that may take, or is predicted to take, longer than the days that the text leaves for it."""
+    from clusterspec.rules.knowledge.demand_dates import span_of_run
+
+    work = parts.work
+    if work is None or work.kind != "train" or parts.spec.jobs:
+        return None
+    span = span_of_run(text)
+    if span is None:
+        return None
+    target, predicted = number_of_key(parts.spec, _RUN_TIME), predicted_time(parts.plan)
+    days = f"the training starts on {span.start}, and its result is due on {span.due}, {span.days} days later"
+    if target > span.days * DAY * (1 + ROUNDED):
+        message = f"according to the text, {days}, but `{_RUN_TIME}` is {display(target, 's')}"
+        return BrokenDemand(_RUN_TIME, message, "train fewer tokens, use more accelerators, or move one of the days")
+    if not target and predicted is not None and predicted.low > span.days * DAY:
+        message = f"according to the text, {days}, but the run takes longer: {predicted.how}"
+        return BrokenDemand("workload.tokens", message, "train fewer tokens, or use more accelerators")
+    return None
+
+
+_RUN_TIME = "operations.targets.run_time"
+
+
+def _saying(text: str, sentence: str) -> str:
+    """The words of a message for a sentence of a text, without a quote of words that the text has in another language."""
+    from clusterspec.rules.knowledge.text_glosses import is_eastern
+
+    if is_eastern(text):
+        return "the text demands that all requests or all heat are served while a part is out"
+    return f"the text says `{sentence.strip()}`"
 
 
 def _shorter_commitment(text: str, parts: Parts) -> BrokenDemand | None:

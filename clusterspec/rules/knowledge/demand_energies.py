@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from clusterspec.quantity import HOUR
+from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_dimensions import Powers
+from clusterspec.rules.knowledge.word_periods import WordPeriod, periods_in
 from clusterspec.rules.knowledge.written_numbers import large_number_in_text, number_in_text
 from clusterspec.standard import pattern
 
@@ -37,14 +38,8 @@ _ENERGY = pattern(
     r"(?<![\w.,])(\d{1,3}(?:[ .,'’\u202f]\d{3}){1,4}|\d{1,9}(?:[.,]\d{1,2})?) ?(?:(?P<energy>[kMGT])Wh\b|(?P<mass>kg|t|tonnes?|metric tons|tons?|Tonnen?|toneladas?|tonnellate|ton)\b(?P<carbon>(?: (?:of|de|d'|di|van))? ?(?:CO2|CO₂|carbon|carbone|carbono|carbonio)\b)?)"
 )
 """Energies in kWh and larger units, and masses of carbon."""
-_YEARLY = pattern(
-    r"(?i)\b(?:(?:a|per|each|every|any|one) (?P<unit>year|month|day)|yearly|annual\w*|(?:im|pro|je|jedes) (?P<de>Jahr|Monat|Tag)|jährlich\w*|(?:par|l'|chaque) ?(?P<fr>an|année|mois|jour)|annuel\w*|(?:al|por|cada) (?P<es>año|mes|día)|anual\w*|(?:all'|l'|ogni |al )(?P<it>anno|mese|giorno)|annu\w+|(?:per|elk) (?P<nl>jaar|maand|dag)|jaarlijks\w*|(?:ao|por|cada) (?P<pt>ano|mês|dia)|(?:na |w )?(?P<pl>rok|rocznie|roczn\w+|miesięcznie))\b"
-)
-"""Words for an amount of each year, month or day."""
 _OF_FIGURE = pattern(r"\d ?[^\W\d]{1,4} $")
 """A figure right before words for each year, to which these belong."""
-_IN_A_YEAR = {"month": 12.0, "monat": 12.0, "mois": 12.0, "mes": 12.0, "mese": 12.0, "maand": 12.0, "mês": 12.0}
-_IN_A_YEAR |= {"miesięcznie": 12.0} | dict.fromkeys(("day", "tag", "jour", "día", "giorno", "dag", "dia"), 365.25)
 _PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _NEAR = 48
 """Characters between an energy and the words for each year."""
@@ -59,13 +54,8 @@ def energy_figures(sentence: str) -> Iterator[DemandFigure]:
     for match in islice(_ENERGY.finditer(sentence), MOST):
         if _RESULT.search(sentence, max(0, match.start() - 4), match.start()) is not None:
             continue
-        near = _YEARLY.search(sentence, match.end(), match.end() + _NEAR) or _YEARLY.search(
-            sentence, max(0, match.start() - _NEAR), match.start()
-        )
-        if near is not None and near.end() <= match.start() and _OF_FIGURE.search(sentence[: near.start()]) is not None:
-            near = None
-        unit = next((each for each in near.groups() if each), "year").lower() if near is not None else ""
-        value, period = _whole_number(match[1]), _IN_A_YEAR.get(unit, 1.0)
+        near = _period_near(sentence, match.start(), match.end())
+        value, period = _whole_number(match[1]), YEAR / near.seconds if near is not None else 1.0
         if match["energy"] and near is not None:
             joules = value * _PREFIXES[match["energy"]] * HOUR * period
             yield DemandFigure(joules, YEARLY_ENERGY, match.start(), match.end(), match[0])
@@ -73,6 +63,17 @@ def energy_figures(sentence: str) -> Iterator[DemandFigure]:
             mass = value * (1.0 if match["mass"] == "kg" else 1e3)
             powers = CARBON if near is None else YEARLY_CARBON
             yield DemandFigure(mass * period, powers, match.start(), match.end(), match[0])
+
+
+def _period_near(sentence: str, start: int, end: int) -> WordPeriod | None:
+    """The period right behind an amount, else the one before it that is no other figure's."""
+    behind = next(periods_in(sentence[end : end + _NEAR]), None)
+    if behind is not None:
+        return behind
+    first = max(0, start - _NEAR)
+    ahead = next(periods_in(sentence[first:start]), None)
+    is_of_figure = ahead is not None and _OF_FIGURE.search(sentence[: first + ahead.start]) is not None
+    return None if is_of_figure else ahead
 
 
 _POWER_OF_TEN = pattern(

@@ -16,8 +16,10 @@ from clusterspec.rules.knowledge.demand_energies import (
     energy_figures,
     flop_figures,
 )
+from clusterspec.rules.knowledge.demand_sums import LOST, summed_figures
 from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
 from clusterspec.rules.knowledge.text_units import TIME_WORDS
+from clusterspec.rules.knowledge.word_fractions import fractions_in
 from clusterspec.rules.knowledge.written_numbers import large_number_in_text, number_in_text
 from clusterspec.standard import pattern
 
@@ -58,6 +60,7 @@ MEASURES = {
         frozenset({("s", 1), ("away", 1), ("failure", -1)}),
     },
     "share": {_SHARE},
+    "share of a time": {LOST},
     "length": {_LENGTH},
     "bare": {_NOTHING},
     "money/kWh": {frozenset({("money", 1), ("W", -1), ("s", -1)})},
@@ -87,6 +90,7 @@ MEASURES = {
         frozenset({("accelerator", 1), ("engine", -1)}),
     },
     "racks": {frozenset({("rack", 1)})},
+    "racks of a row": {frozenset({("rack", 1)}), frozenset({("rack", 1), ("row", -1)})},
     "nics": {_NOTHING, frozenset({("nic", 1)}), frozenset({("nic", 1), ("node", -1)})},
     "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},
 }
@@ -121,10 +125,6 @@ _METERS = pattern(
 )
 _ONE_IN = pattern(
     r"(?i)\b(?:one|une?|uno|una|ein\w{0,2}|één|um|uma) (?:in|of|out of|(?:user |person )?in every|de cada|sur|su|von|op de|em cada|auf) (\d{1,2})\b"
-)
-_PARTS = pattern(
-    r"(?i)\b(?:(?P<half>half|hälfte|moitié|mitad|metà|helft|metade)|(?P<third>a third|(?:ein|das) Drittel|(?:un|le) tiers|un tercio|(?:una|la) tercera parte|(?:un|il) terzo|een derde|um terço)|(?P<quarter>a quarter|(?:ein|das) Viertel|(?:un|le) quart|(?:una|la) cuarta parte|(?:un|il) quarto|een kwart|um quarto|a quarta parte)"
-    r"|(?P<fifth>(?:a|one) fifth|(?:ein|das) Fünftel|(?:un|le) cinquième|(?:una|la) quinta parte|(?:un|il) quinto|een vijfde|um quinto)|(?P<tenth>(?:a|one) tenth|(?:ein|das) Zehntel|(?:un|le) dixième|(?:una|la) décima parte|(?:un|il) decimo|een tiende|um décimo))\b"
 )
 _OF = pattern(r"(?i)^(?: \w+)?,? (?:of|von|der|des|de|du|di|dei|delle|van|do|dos|das)\b")
 _OUT_OF = pattern(
@@ -218,7 +218,12 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     taken = {each.start for each in written if each.powers in named}
     written = [each for each in written if each.powers in named or each.start not in taken]
     parts = [*_parts_in(sentence)]
-    return [*written, *parts, *_computed_figures(sentence, [*written, *parts])]
+    return [
+        *written,
+        *parts,
+        *_computed_figures(sentence, [*written, *parts]),
+        *summed_figures(sentence, written),
+    ]
 
 
 def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
@@ -266,9 +271,8 @@ def _parts_in(sentence: str) -> Iterator[DemandFigure]:
     for match in islice(_ONE_IN.finditer(sentence), MOST_FIGURES):
         if float(match[1]) > 1:
             yield DemandFigure(1 / float(match[1]), _SHARE, match.start(), match.end(), match[0])
-    for match in islice(_PARTS.finditer(sentence), MOST_FIGURES):
-        value = {"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fifth": 1 / 5, "tenth": 1 / 10}[str(match.lastgroup)]
-        yield DemandFigure(value, _SHARE, match.start(), match.end(), match[0])
+    for each in islice(fractions_in(sentence), MOST_FIGURES):
+        yield DemandFigure(each.value, _SHARE, each.start, each.end, each.words)
 
 
 def _computed_figures(sentence: str, written: Sequence[DemandFigure]) -> Iterator[DemandFigure]:

@@ -22,6 +22,8 @@ _PHRASES = (
             r"(?i)\b(?:throws?|threw|sets?|puts?|brings?) (?:[^\W\d]+ ){1,3}back\b|\bw[ei]rf\w* (?:[^\W\d]+ ){1,6}zurück\b|\bgeht\b[^.;,]{1,60}\bverloren\b"
         ),
     ),
+    ("removing", pattern(r"(?i)\bführ\w{1,3} [^.;]{1,60}?\bab\b|\bvoer\w{1,2} [^.;]{1,60}?\baf\b")),
+    ("permits", pattern(r"(?i)\b(?:laat|laten|staat|staan) [^.;]{1,60}?\btoe\b|\bl[äa]ss\w* [^.;]{1,60}?\bzu\b")),
     ("prepaid", pattern(rf"(?i)\b{_BEFORE} [^.;,\d]{{1,40}}?\b{_DELIVERED}\b")),
     ("unaccepted", pattern(rf"(?i)\b{_BEFORE} [^.;,\d]{{1,40}}?\b{_ACCEPTED}\b")),
 )

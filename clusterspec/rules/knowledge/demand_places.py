@@ -60,6 +60,20 @@ def _accelerators_of_engine(spec: Spec) -> float:
     return number_of_key(spec, "layout.tp") * (number_of_key(spec, "layout.pp") or 1.0)
 
 
+def _lost_share(spec: Spec) -> float:
+    """The share of the time that the target of the goodput lets be lost."""
+    goodput = number_of_key(spec, "operations.targets.goodput")
+    return 1 - goodput if goodput else 0.0
+
+
+def _longest_run(spec: Spec) -> float:
+    """The meters of the longest cable run between the tiers of the fabric, where that between leaf and spine is stated."""
+    of_leaf, of_spine = (
+        number_of_key(spec, f"cluster.scale_out.distance.{each}") for each in ("node_leaf", "leaf_spine")
+    )
+    return max(of_leaf, of_spine) if of_spine else 0.0
+
+
 def _racks(spec: Spec) -> float:
     """The racks that the nodes fill."""
     of_rack = number_of_key(spec, "cluster.power.nodes_per_rack")
@@ -71,6 +85,8 @@ def number_of_key(spec: Spec, key: str) -> float:
     return float(next(iter(numbers_within(value_of_key(spec, key))), 0.0))
 
 
+_LOST = "% lost"
+"""The unit of a share that is lost at a goodput."""
 PLACES: Mapping[str, tuple[Place, ...]] = {
     "power": (Place("cluster.power.budget", "the power of the site", "W"),),
     "rack power": (Place("cluster.power.rack_limit", "the power of a rack", "W"),),
@@ -110,9 +126,16 @@ PLACES: Mapping[str, tuple[Place, ...]] = {
     "response": (Place("procurement.support.response", "the response time of support", "s"),),
     "checkpoint interval": (Place("operations.checkpoint.interval", "the interval between checkpoints", "s"),),
     "checkpoints kept": (Place("operations.checkpoint.keep", "the number of kept checkpoints", "checkpoints"),),
+    "racks of a row": (Place("cluster.floor.racks_per_row", "the number of racks of a row", "racks"),),
     "nodes per rack": (Place("cluster.power.nodes_per_rack", "the number of nodes of a rack", "nodes"),),
     "leaf to spine": (Place("cluster.scale_out.distance.leaf_spine", "the distance between leaf and spine", "m"),),
     "node to leaf": (Place("cluster.scale_out.distance.node_leaf", "the distance between node and leaf", "m"),),
+    "cable route": (
+        Place("cluster.scale_out.distance.leaf_spine", "the longest cable run", "m", of=_longest_run),
+        Place("cluster.scale_out.distance.node_leaf", "the longest cable run", "m"),
+    ),
+    "lost time": (Place("operations.targets.goodput", "the share of the time that is lost", _LOST, of=_lost_share),),
+    "frontend rate": (Place("cluster.networks.frontend.bandwidth", "the rate of the frontend network", "B/s"),),
     "samples": (Place("workload.rl.samples_per_prompt", "the number of samples for each prompt", "samples"),),
     "discount": (Place("procurement.discount", "the discount", "%"),),
     "kept time": (
@@ -160,6 +183,9 @@ PLACES: Mapping[str, tuple[Place, ...]] = {
 
 def written_value(spec: Spec, place: Place) -> str:
     """The value of a key as a message prints it."""
+    if place.unit == _LOST:
+        lost = _lost_share(spec)
+        return f"{percent(1 - lost)}, which loses {percent(lost)}"
     if place.of is not None:
         return display(place.of(spec), "s") if place.unit == "s" else f"{plain(place.of(spec), 6)} {place.unit}"
     value = value_of_key(spec, place.key)

@@ -50,19 +50,23 @@ def _share_text(parts: Parts) -> str:
 
 
 def idle_watts(parts: Parts) -> Value | None:
-    """The watts of the whole machine without work, where a key states those of a node."""
+    """The watts of the whole machine without work, where a key states those of a node: its other parts draw what they do under load."""
+    from clusterspec.cost.nameplates import power_draw
     from clusterspec.cost.power import idle_power
 
-    if parts.power is None or parts.power.node_idle is None:
+    if parts.power is None or parts.power.node_idle is None or parts.cluster is None:
         return None
-    found, cluster = idle_power(parts.planned.design, parts.counts.fabric), parts.cluster
-    if found is None or cluster is None:
+    found, nodes = idle_power(parts.planned.design, parts.counts.fabric), parts.cluster.all_nodes
+    of_nodes = nodes * parts.power.node_idle.value
+    draw, full = power_draw(parts.cluster, parts.counts.fabric, parts.power), _full_power(parts)
+    others = full[0] - draw.nodes * draw.node.value if full is not None and draw.node is not None else None
+    watts = found.value if found is not None else None if others is None else of_nodes + others
+    if watts is None:
         return None
-    rest = found.value - cluster.all_nodes * parts.power.node_idle.value
-    how = f"{cluster.all_nodes} nodes of {parts.power.node_idle.written}" + (
-        f" and {display(rest, 'W')} of switches and racks" if rest > 1.0 else ""
+    how = f"{nodes} nodes of {parts.power.node_idle.written}" + (
+        f" and {display(watts - of_nodes, 'W')} of switches and racks" if watts - of_nodes > 1.0 else ""
     )
-    return Value(found.value, found.value, how)
+    return Value(watts, watts, how)
 
 
 def facility_watts(parts: Parts) -> Value | None:

@@ -30,6 +30,7 @@ from clusterspec.rules.knowledge.demand_run_values import (
     time_of_run,
     weight_transfer,
 )
+from clusterspec.rules.knowledge.demand_service_values import reach_of_leaves, reach_of_spines, whole_answer
 from clusterspec.rules.knowledge.demand_subjects import ABOVE
 from clusterspec.rules.knowledge.demand_totals import (
     all_accelerators,
@@ -37,13 +38,14 @@ from clusterspec.rules.knowledge.demand_totals import (
     device_memory,
     paid_before_acceptance,
     paid_before_delivery,
+    share_before_acceptance,
     spare_share,
 )
 from clusterspec.rules.knowledge.demand_values import BOUNDS, SAME, has_value, is_of_nodes
 from clusterspec.rules.knowledge.demands import Demand, demands_in
 from clusterspec.units import display, percent
 
-OF_KEYS = frozenset({"run time", "rack power"})
+OF_KEYS = frozenset({"run time", "rack power", "whole answer", "leaf to spine", "node to leaf"})
 """Subjects of a key that the design gives where the key is not stated."""
 NAMES = frozenset({*OF_KEYS, *(each.name for each in QUANTITY_SUBJECTS)})
 EXACT = 0.005
@@ -154,17 +156,25 @@ QUANTITIES: Mapping[str, Quantity] = {
     "all accelerators": Quantity(_NODES, "the number of accelerators", "accelerators", all_accelerators),
     "all nodes": Quantity(_NODES, "the number of nodes", "nodes", all_nodes),
     "acceptance time": Quantity(
-        "acceptance[0].duration", "the time of the acceptance tests", "s", time_of_acceptance, 0.02
+        "acceptance.0.duration", "the time of the acceptance tests", "s", time_of_acceptance, 0.02
     ),
     "compute": Quantity(TOKENS, "the computation of the run", "FLOP", flops_of_run, 0.03),
     "rack power": Quantity("cluster.power.nodes_per_rack", "the power of a rack", "W", rack_watts, 0.01),
     "price of energy": Quantity(
         "procurement.electricity", "the price of the energy of a year", "money", yearly_price_of_energy, 0.02
     ),
+    "whole answer": Quantity("workload.serving.targets", "the time to the last token", "s", whole_answer),
+    "leaf to spine": Quantity(
+        "cluster.scale_out.optics.leaf_spine", "the reach from leaf to spine", "m", reach_of_spines
+    ),
+    "node to leaf": Quantity("cluster.scale_out.optics.node_leaf", "the reach from node to leaf", "m", reach_of_leaves),
     "run time": Quantity("description", "the time of the run", "s", time_of_run, 0.02),
     "spare share": Quantity("cluster.spare_nodes", "the share of spare nodes", "%", spare_share, 0.02),
     "paid before delivery": Quantity(
         "procurement.payment.order", "the money paid before delivery", "money", paid_before_delivery
+    ),
+    "share paid before acceptance": Quantity(
+        "procurement.payment.delivery", "the share that is paid before acceptance", "%", share_before_acceptance
     ),
     "paid before acceptance": Quantity(
         "procurement.payment.order", "the money paid before acceptance", "money", paid_before_acceptance

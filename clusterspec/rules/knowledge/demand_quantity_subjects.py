@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, SAID, Subject
 
 _BINDS = ("most", "least", "must", "duty", "gives", "longest", "binds", "upper", "lower")
+_CARRIES = tuple(each for each in _BINDS if each not in ("gives", "binds"))
 _STRICT = ("most", "must", "duty", "binds", "upper")
 _TOTAL = ("least", "floor", "lower", "must", "duty")
 
@@ -14,7 +15,7 @@ def _bound(*subjects: str, by: tuple[str, ...] = _BINDS) -> str:
     return " ".join(f"{subject}+{each}" for subject in subjects for each in by)
 
 
-_ALONE = "ceil upper limitword"
+_ALONE = "ceil upper limitword permits"
 """Meanings that bind a figure whose unit names its subject."""
 QUANTITY_SUBJECTS = (
     Subject(
@@ -39,8 +40,17 @@ QUANTITY_SUBJECTS = (
         "heat to air",
         "watts",
         CAPPED,
-        _bound("toair+heat", "toair+cooling", "toair"),
+        _bound("toair+heat", "toair+cooling", "toair", by=_CARRIES),
         "each rack rowof backup towater district",
+        2e3,
+        110,
+    ),
+    Subject(
+        "heat to air",
+        "watts",
+        CAPPED,
+        _bound("toair", by=("gives", "binds")),
+        "each rack rowof backup towater district nodeend",  # nodes that give heat to the air state no bound
         2e3,
         110,
     ),
@@ -219,6 +229,16 @@ QUANTITY_SUBJECTS = (
         "each penalty",
         1e3,
         90,
+    ),
+    Subject(
+        "share paid before acceptance",
+        "share",
+        ABOVE,
+        _bound("unaccepted+payable", "unaccepted", by=("most", "ceil", "upper", "limitword")),
+        "penalty retain tax discount",
+        0.05,
+        90,
+        1.0,
     ),
     Subject(
         "paid before acceptance",

@@ -114,10 +114,10 @@ def time_of_run(parts: Parts) -> Value | None:
     if operations is not None and operations.targets is not None and operations.targets.run_time is not None:
         return None
     span = run_span(parts.text)
-    return Value(span.seconds, span.seconds, span.how) if span is not None else _predicted_time(parts.plan)
+    return Value(span.seconds, span.seconds, span.how) if span is not None else predicted_time(parts.plan)
 
 
-def _predicted_time(plan: Plan) -> Value | None:
+def predicted_time(plan: Plan) -> Value | None:
     """The seconds of the predicted run without interruptions, over the range of the step."""
     steps, seconds = plan.step_time_range, plan.step_time
     if plan.is_update or plan.time_to_train is None or steps is None or seconds is None:

@@ -24,6 +24,10 @@ _EACH_OF_THEM = pattern(
 
 def plain_sentences(text: str) -> Iterator[str]:
     """The first sentences of a text, with digits for numbers as words and a sign for percents."""
+    if not text.isascii():
+        from clusterspec.rules.knowledge.text_glosses import glossed  # most texts have no character of the East
+
+        text = glossed(text)
     text = (
         _DAY_OF_MONTH.sub(r"\1 ", " ".join(text.split()))
         .replace("ten hoogste", "hoogstens")

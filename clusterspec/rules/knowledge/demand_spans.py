@@ -13,7 +13,7 @@ from clusterspec.standard import pattern
 from clusterspec.units import display
 
 _ROUNDS = pattern(
-    r"(?i)(?<![\w.,])(\d{1,4}) ?(?:rounds?\b|runden?\b|tours?\b|tournées?\b|rondas?\b|turni\b|giri\b|tornate\b|rondes?\b|rodadas?\b|rund\w*\b|巡|轮)"
+    r"(?i)(?<![\w.,])(\d{1,4}) ?(?:rounds?\b|runden?\b|tours?\b|tournées?\b|rondas?\b|turni\b|giri\b|tornate\b|rondes?\b|rodadas?\b|rund\w*\b)"
 )
 _STEP, _OF_STEP = frozenset({("step", 1)}), frozenset({("s", 1), ("step", -1)})
 MOST = 8
@@ -33,7 +33,12 @@ def rounds_in(text: str) -> float:
     >>> rounds_in("All pairs are covered in 63 rounds."), rounds_in("3 rounds of talks, 5 rounds of tests")
     (63.0, 1.0)
     """
-    found = {large_number_in_text(match[1]) for match in islice(_ROUNDS.finditer(text), MOST)}
+    found = {
+        number
+        for sentence in plain_sentences(text)
+        for match in islice(_ROUNDS.finditer(sentence), MOST)
+        if (number := large_number_in_text(match[1])) > 1
+    }
     return found.pop() if len(found) == 1 else 1.0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural
 
 
@@ -61,6 +62,17 @@ def _paid(parts: Parts, *, on_delivery: bool) -> Value | None:
     share = float(payment.order) + (float(payment.delivery or 0) if on_delivery else 0.0)
     net = total / (1 + float(buying.tax or 0)) if buying is not None else total
     return Value(share * net, share * total, f"{percent(share)} of {total:,.0f}")
+
+
+def share_before_acceptance(parts: Parts) -> Value | None:
+    """The share of the price that is due before acceptance: with the order and at delivery."""
+    buying = parts.spec.procurement
+    payment = buying.payment if buying is not None else None
+    if payment is None or payment.order is None or payment.acceptance is None:
+        return None
+    shares = (float(payment.order), float(payment.delivery or 0))
+    total = sum_of(shares)
+    return Value(total, total, f"{percent(shares[0])} with the order and {percent(shares[1])} at delivery")
 
 
 def paid_before_delivery(parts: Parts) -> Value | None:

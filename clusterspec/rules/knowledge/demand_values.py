@@ -29,6 +29,8 @@ FARTHEST = 20.0
 """Ratio of a value to a demand from which the demand is probably of something else."""
 
 
+_HALF = 0.5
+"""Share from which the rest is compared."""
 BOUNDS = {ABOVE: "may be at most", BELOW: "has to be at least", OTHER: "is"}
 """The words of messages for how a demand binds."""
 
@@ -102,6 +104,8 @@ def _is_broken(demand: Demand, value: float) -> bool:
     something else.
     """
     ratio = value / demand.value if demand.value else 0.0
+    if demand.hurts == BELOW and demand.subject.measures == "share" and _HALF < demand.value < 1 and value < 1:
+        ratio = (1 - demand.value) / (1 - value)  # what a share leaves decides: 95 % are not 97 %
     farthest = FARTHEST_COMPUTED if demand.subject.name in COMPUTED else FARTHEST
     if not 1 / farthest < ratio < farthest:
         return False

@@ -22,12 +22,14 @@ from clusterspec.rules.knowledge.demand_subjects import (
     SUBJECTS,
     Subject,
 )
+from clusterspec.rules.knowledge.demand_sums import LENGTH
 from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_numerals import ITALIAN, language_of
+from clusterspec.rules.knowledge.word_fractions import fractions_in
 from clusterspec.standard import pattern
 
 LONGEST_SENTENCE, MOST_PARTS = 600, 20
@@ -114,7 +116,8 @@ def demands_in(text: str) -> Iterator[Demand]:
     [('power', 160000.0)]
     """
     for sentence in joined_sentences(plain_sentences(text)):
-        if len(sentence) <= LONGEST_SENTENCE and _DIGIT.search(sentence) is not None:
+        has_number = _DIGIT.search(sentence) is not None or next(fractions_in(sentence), None) is not None
+        if has_number and len(sentence) <= LONGEST_SENTENCE:
             yield from demands_of_sentence(sentence)
 
 
@@ -133,10 +136,18 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     demands = [
         each
         for figure in demand_figures(sentence)
-        if not any(start <= figure.start < end or start < figure.end <= end for start, end in parts)
+        if not (
+            any(start <= figure.start < end or start < figure.end <= end for start, end in parts)
+            and not _is_route(figure)
+        )
         and (each := _demand_of(sentence, figure, mentions, rows))
     ]
     return [each for each in demands if not any(_is_nearer(other, each) or _is_part(each, other) for other in demands)]
+
+
+def _is_route(figure: DemandFigure) -> bool:
+    """Whether a figure is the length of a route, which may go through another building."""
+    return figure.is_computed and figure.powers == LENGTH
 
 
 @lru_cache(256)
@@ -301,7 +312,14 @@ def _is_of_another(sentence: str, figure: DemandFigure, clause: tuple[int, int],
     """Whether the clause of a figure, in its part of the sentence, has a word for another thing."""
     part = next((each for each in _parts_of(sentence) if each[0] <= figure.start < each[1]), (0, len(sentence), False))
     start, end = max(clause[0], part[0]), min(clause[1], part[1])
-    return any(each.meaning == "other" and start <= each.start < end for each in mentions)
+    return any(
+        each.meaning == "other" and start <= each.start < end and not _is_within(each, figure) for each in mentions
+    )
+
+
+def _is_within(mention: Mention, figure: DemandFigure) -> bool:
+    """Whether a word stands between the figures of a computed one: `drei Institute je acht Knoten, zwei weitere je sechs`."""
+    return figure.is_computed and figure.start <= mention.start < figure.end
 
 
 def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], subject: Subject) -> str:

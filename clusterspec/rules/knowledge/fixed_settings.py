@@ -84,6 +84,7 @@ def _other_releases(sentences: Sequence[str], spec: Spec) -> Iterator[FixedSetti
 
 _BRANCH = pattern(
     r"(?i)\b(?:driver|treiber|pilote|controlador\w*)\w*(?:[- ]\w+){0,2}?[- ]?(?:branch|zweig\w*|branche|rama|ramo|series|reihe|tak) r?(\d{3})\b|\br?(\d{3})(?:er)?[- ]?(?:branch|zweig|series|reihe)\b[^.;]{0,30}\b(?:drivers?|treiber\w*)\b|\b(?:branche|rama|ramo|tak) r?(\d{3}) [^.;]{0,30}\b(?:pilote|controlador\w*|driver)"
+    r"|\b(?:driver|treiber|pilote|controlador|sterownik)\w*(?: [^\W\d]+){0,3} r?(\d{3})(?:er)?[- ]?(?:branch|zweig\w*|series|reihe|branche|rama|ramo|tak)\b"
 )
 """A branch of the driver."""
 

@@ -76,7 +76,7 @@ class Lexicon:
         for part in (
             word,
             *(word.split("-") if "-" in word else ()),
-            *((elided,) if len(elided) > SHORTEST_STEM else ()),
+            *((elided,) if len(elided) >= SHORTEST_STEM else ()),
         ):
             for form in _forms_of(part):
                 if form in found:

@@ -9,31 +9,12 @@ from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_quantities import BARE, BYTE, SHARE, TOKEN, TextQuantity
 from clusterspec.rules.knowledge.text_windows import Window
+from clusterspec.rules.knowledge.word_fractions import fractions_in
 from clusterspec.standard import pattern, sum_of
 
 MOST_FRACTIONS = 50
-_FRACTIONS = {
-    "half": 1 / 2,
-    "third": 1 / 3,
-    "quarter": 1 / 4,
-    "fifth": 1 / 5,
-    "tenth": 1 / 10,
-    "hälfte": 1 / 2,
-    "drittel": 1 / 3,
-    "viertel": 1 / 4,
-    "fünftel": 1 / 5,
-    "zehntel": 1 / 10,
-    "moitié": 1 / 2,
-    "tiers": 1 / 3,
-    "quart": 1 / 4,
-    "mitad": 1 / 2,
-    "tercio": 1 / 3,
-    "cuarto": 1 / 4,
-}
-_TIMES = {"two": 2, "three": 3, "zwei": 2, "drei": 3, "deux": 2, "trois": 3, "dos": 2, "tres": 3}
-_FRACTION = pattern(
-    rf"(?i)\b(?:(?P<times>{'|'.join(_TIMES)}) |(?:an?|one|the|die|ein|la|un|una) )(?P<part>{'|'.join(_FRACTIONS)})s?\b(?! (?:an|hour|year|day|cosine|million|billion))|^(?P<first>half|one half)\b"
-)
+_OF_ELSE = pattern(r"(?i) (?:an|hour|year|day|cosine|million|billion)\b")
+"""Words behind a fraction that is no share of a mixture."""
 MIXTURE = pattern(
     r"(?i)\bdata(?: sources| set)?:|\b(?:(?:data|training|sampling|token|pre-?training) (?:mix(?:ture)?|blend|weights|shares|composition)|mixture(?! of[ -]experts)|mix(?: of|:| is| by)|blend|"
     r"(?:sampling|mixing) (?:weights|ratios?|proportions)|corpus|datenmischung|datenmix|mischung|korpus|mélange|mezcla)\b"
@@ -93,10 +74,10 @@ def fractions(sentence: str) -> Iterator[TextQuantity]:
     >>> [(each.words, each.value) for each in fractions("A quarter is code, three quarters are prose; half an hour")]
     [('A quarter', 0.25), ('three quarters', 0.75)]
     """
-    for match in islice(_FRACTION.finditer(sentence), MOST_FRACTIONS):
-        part = _FRACTIONS[(match["part"] or "half").lower()]
-        value = part * _TIMES.get((match["times"] or "").lower(), 1)
-        yield TextQuantity(value, SHARE, match.start(), match.end(), match[0], 0.05 * value)
+    for each in islice(fractions_in(sentence), MOST_FRACTIONS):
+        is_noun = each.start == 0 or " " in each.words  # elsewhere, `half` is often an adverb
+        if is_noun and _OF_ELSE.match(sentence, each.end) is None:
+            yield TextQuantity(each.value, SHARE, each.start, each.end, each.words, 0.05 * each.value)
 
 
 def is_closed_list(text: str) -> bool:

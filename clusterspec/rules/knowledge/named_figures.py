@@ -209,7 +209,7 @@ NAMED_MACHINE_AND_WORK = (
         "token token/request",
         r"(?:answers?|outputs?|out\b(?! of)|responses?|completions?|antwort\w*|ausgaben?|réponses?|sorties?)\b",
         "answer answers output outputs out response responses completion completions antwort* ausgabe ausgaben réponse réponses sortie sorties",
-        rf"{_OF_A_TIME}|usd|eur|\$|million|price|p\d\d|percentile|reasoning|draft\w*|speculat\w*",
+        rf"{_OF_A_TIME}|usd|eur|\$|million|price|p\d\d|percentile|reasoning|draft\w*|speculat\w*|must|within|muss|müssen|binnen|innerhalb|doi(?:t|vent)|debe\w*",
         most=1e7,
     ),
     named(

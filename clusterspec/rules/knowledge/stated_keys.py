@@ -19,6 +19,7 @@ from clusterspec.rules.knowledge.text_subjects import (
     is_share_of_another,
     is_size_of_site,
 )
+from clusterspec.rules.knowledge.word_fractions import fractions_in
 from clusterspec.rules.knowledge.written_numbers import (
     MOST_MATCHES,
     belongs_to_something_else,
@@ -63,10 +64,10 @@ _KILOWATT_HOUR = 3.6e6
 """Joules."""
 _RANGE = pattern(r"\d[\w%]{0,3} ?(?:to|or|or even|bis|oder|ou|à|[–-]) ?$")
 _RANGE_BEHIND = pattern(r"^ ?(?:to|or|bis|oder|ou|à|[–-]) ?\d")
-_FRACTION = pattern(
-    r"(?i)\b(?:(half|die hälfte|la moitié)|(a third|one third|ein drittel|un tiers)|(a quarter|one quarter|ein viertel|un quart))(?= (?:of the|of our|des|der|du|de la) \w*(?:price|sum|amount|total|invoice|preis|kauf|summe|betrag|prix|montant))"
+_OF_PRICE = pattern(
+    r"(?i) (?:of the|of our|des|der|du|de la|del?|dell[ao]|van de|do|da) \w*(?:price|sum|amount|total|invoice|preis|kauf|summe|betrag|prix|montant|precio|importe|prezzo|importo|prijs|bedrag|preço|valor)"
 )
-_SHARES = ("50 %", "33.3 %", "25 %")
+"""Words behind a fraction of a price."""
 SIZES_OF_MACHINE = frozenset({"cluster.nodes", "cluster.accelerators"})
 SHARES_OF_PRICE = frozenset(
     {"procurement.discount", *(f"procurement.payment.{key}" for key in ("order", "delivery", "acceptance"))}
@@ -115,7 +116,10 @@ def wrong_statements(
 def plain_text(text: str) -> str:
     """A text on one line with small numbers, and fractions of a price, in digits."""
     plain = with_numerals(" ".join(text[:MOST_CHARACTERS].split()), apart=True)
-    return _FRACTION.sub(lambda match: _SHARES[(match.lastindex or 1) - 1], plain)
+    for each in [*fractions_in(plain)][::-1]:
+        if _OF_PRICE.match(plain, each.end) is not None:
+            plain = f"{plain[: each.start]}{100 * each.value:.3g} %{plain[each.end :]}"
+    return plain
 
 
 def agrees(each: Statement, own: Sequence[float]) -> bool:

@@ -19,6 +19,7 @@ from clusterspec.rules.knowledge.step_amounts import (
 )
 from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of
 from clusterspec.rules.knowledge.text_explanations import Claim
+from clusterspec.rules.knowledge.word_fractions import fractions_in
 from clusterspec.standard import pattern, sum_of
 
 _DISCOUNT = pattern(
@@ -51,14 +52,6 @@ _ACROSS = pattern(
 )
 _REST = pattern(
     r"(?i)\b(?:the rest|the remainder|what is left|den rest|der rest|das übrige|le reste|le solde|el resto|il resto|de rest|resten|resztę|reszta|o resto)\b[^\d.;]{0,24}$"
-)
-_FRACTIONS = tuple(
-    (value, pattern(rf"(?i)\b(?:{words})\b"))
-    for value, words in (
-        (1 / 2, "half|die hälfte|la moitié|la mitad|(?:la )?metà|de helft|hälften|połowę|połowa|metade"),
-        (1 / 3, "a third|one third|ein drittel|un tiers|un tercio|un terzo|een derde|en tredjedel|jedną trzecią"),
-        (1 / 4, "a quarter|one quarter|ein viertel|un quart|un cuarto|un quarto|een kwart|en fjärdedel|jedną czwartą"),
-    )
 )
 
 
@@ -133,7 +126,7 @@ def wrong_rests(sentence: str, figures: Sequence[Figure]) -> Iterator[Claim]:
         if len(shares) + 1 != at:
             continue
         parts = [(each.value, each.words) for each in shares]
-        parts += [(value, found[0]) for value, one in _FRACTIONS for found in one.finditer(sentence, 0, rest.start)]
+        parts += [(each.value, each.words) for each in fractions_in(sentence[: rest.start])]
         left = 1 - sum_of(value for value, _ in parts)
         right = left * amounts[0].value
         if parts and 0 < left < 1 and rest.value > right / 2 and differs(rest, right, 1.0):

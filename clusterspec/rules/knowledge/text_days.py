@@ -19,14 +19,23 @@ MOST_SENTENCES, MOST_DAYS, LONGEST_SENTENCE = 200, 4, 1500
 SLACK, PART = 4, 0.06
 """The days, and the share of a time, by which rounded times may differ."""
 _MONTHS = (
-    "january januar janvier jan", "february februar février feb", "march märz mars mar", "april avril apr", "may mai",
-    "june juni juin jun", "july juli juillet jul", "august août aug", "september septembre sept sep", "october oktober octobre oct okt",
-    "november novembre nov", "december dezember décembre dec dez",
-)  # fmt: skip
+    "january januar janvier jan enero gennaio januari janeiro stycznia",
+    "february februar février feb febrero febbraio februari fevereiro lutego",
+    "march märz mars mar marzo maart março marca",
+    "april avril apr abril aprile kwietnia",
+    "may mai mayo maggio mei maio maja",
+    "june juni juin jun junio giugno junho czerwca",
+    "july juli juillet jul julio luglio julho lipca",
+    "august août aug agosto augustus sierpnia",
+    "september septembre sept sep septiembre settembre setembro września",
+    "october oktober octobre oct okt octubre ottobre outubro października",
+    "november novembre nov noviembre novembro listopada",
+    "december dezember décembre dec dez diciembre dicembre dezembro grudnia",
+)
 _NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names.split()}
 _NAME = rf"(?:{'|'.join(_NUMBERS)})"
 _DAY = pattern(
-    rf"(?i)(?<![\w.,/-])(?:(?P<d>\d{{1,2}})(?:\.|st|nd|rd|th|er)? (?:of )?(?P<m>{_NAME})\b\.?|(?P<n>{_NAME})\.? (?P<e>\d{{1,2}})(?!\d|:))(?:,? (?P<y>20\d\d)\b)?"
+    rf"(?i)(?<![\w.,/-])(?:(?P<d>\d{{1,2}})(?:\.|st|nd|rd|th|er)? (?:of |de )?(?P<m>{_NAME})\b\.?|(?P<n>{_NAME})\.? (?P<e>\d{{1,2}})(?!\d|:))(?:,? (?:del? )?(?P<y>20\d\d)\b)?"
 )
 _ORDINAL = pattern(rf"(?i)(?<!\d)(\d{{1,2}})\. (?={_NAME}\b)")
 """A German ordinal, whose full stop ends no sentence."""
@@ -51,7 +60,9 @@ _OPEN = pattern(
 )
 
 
-class _Dated(NamedTuple):
+class Dated(NamedTuple):
+    """A day, and its place in a sentence."""
+
     day: date
     start: int
     end: int
@@ -100,7 +111,7 @@ def wrong_times(text: str) -> Iterator[WrongTime]:
     for sentence in islice(sentences_of(plain, ".#"), MOST_SENTENCES):
         if len(sentence) > LONGEST_SENTENCE:
             continue
-        days = [*_days_in(sentence)]
+        days = [*days_in(sentence)]
         if (
             len(days) == 2
             and not is_hypothetical(sentence)
@@ -110,7 +121,7 @@ def wrong_times(text: str) -> Iterator[WrongTime]:
             yield from _contradictions(sentence, *days)
 
 
-def _days_in(sentence: str) -> Iterator[_Dated]:
+def days_in(sentence: str) -> Iterator[Dated]:
     """The days of a sentence; one without a year is in the year of the other, or of this century's first common year."""
     found = [*islice(_DAY.finditer(sentence), MOST_DAYS)]
     years = [int(each["y"]) for each in found if each["y"]]
@@ -121,7 +132,7 @@ def _days_in(sentence: str) -> Iterator[_Dated]:
         if day is not None and last is not None and day < last and not match["y"]:
             day = _date(year + 1, match)
         if day is not None:
-            yield _Dated(day, match.start(), match.end())
+            yield Dated(day, match.start(), match.end())
             last = day
 
 
@@ -135,7 +146,7 @@ def _date(year: int, match: re.Match[str]) -> date | None:
         return None
 
 
-def _contradictions(sentence: str, first: _Dated, last: _Dated) -> Iterator[WrongTime]:
+def _contradictions(sentence: str, first: Dated, last: Dated) -> Iterator[WrongTime]:
     times = [each for each in figures_of(sentence) if {(TIME, 1)} in (each.powers, each.bare) and each.value >= 7 * DAY]
     if len(times) != 1 or _FROM.search(sentence[: first.start]) is None:
         return
@@ -155,7 +166,7 @@ def _contradictions(sentence: str, first: _Dated, last: _Dated) -> Iterator[Wron
             yield WrongTime(*words)
 
 
-def _is_equal(sentence: str, start: int, end: int, first: _Dated, last: _Dated) -> bool:
+def _is_equal(sentence: str, start: int, end: int, first: Dated, last: Dated) -> bool:
     """Whether a sentence states a time as the span from a first to a last day, after the days or directly before them."""
     behind = start >= last.end and _IS.match(sentence[last.end : start]) is not None
     return behind or (end <= first.start and first.start - end <= len(", and that from "))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from clusterspec.quantity import HOUR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import clause_bounds
-from clusterspec.rules.knowledge.text_tokens import PER, UNITS, Token, tokens_of, unit_of
+from clusterspec.rules.knowledge.text_tokens import UNITS, Token, is_for_each, tokens_of, unit_of
 from clusterspec.rules.knowledge.text_units import LETTERS, word_set
 from clusterspec.standard import pattern
 
@@ -40,7 +40,7 @@ _SYNONYMS = {
     "request": "request requests anfrage anfragen requête requêtes query queries prompt prompts petición peticiones solicitud solicitudes consulta consultas richiesta richieste verzoek verzoeken aanvraag aanvragen pedido pedidos requisição requisições",
     "sequence": "sequence sequences sequenz sequenzen séquence séquences",
     "sample": "sample samples image images bild bilder beispiel beispiele",
-    "step": "step steps iteration iterations schritt schritte schritten pas itération itérations",
+    "step": "step steps iteration iterations schritt schritte schritten pas itération itérations paso pasos iteración iteraciones passi iterazioni passos iterações stappen iteraties kroków kroki",
     "file": "file files datei dateien fichier fichiers",
     "person": "user users seat seats nutzer person persons people utilisateur utilisateurs usuario usuarios utente utenti gebruiker gebruikers usuário usuários utilizador utilizadores",
     "checkpoint": "checkpoint checkpoints save saves sicherung sicherungen sauvegarde sauvegardes",
@@ -308,9 +308,7 @@ def _periods(tokens: Sequence[Token], at: int) -> tuple[dict[str, int], float, i
     """What a figure is for each of, behind it: `/s`, `per output token`, `a day`; the seconds of it, and the index after it."""
     less: dict[str, int] = {}
     factor = 1.0
-    while at + 1 < len(tokens) and (
-        tokens[at].text.lower() in PER or tokens[at].text == "/" or _is_in_each(tokens, at)
-    ):
+    while at + 1 < len(tokens) and (is_for_each(tokens, at) or _is_in_each(tokens, at)):
         at += _is_in_each(tokens, at)
         unit = unit_of(tokens[at + 1].text)
         noun, end = _counted_noun(tokens, at + 1)

@@ -40,6 +40,11 @@ _OTHER_LANGUAGES = (
     r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|(?<!nessun )(?:altro|secondo) (?:centro|sito|edificio)|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
     r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|(?<!geen )(?:ander|tweede) (?:datacenter|datacentrum|gebouw)|(?<!geen )(?:andere|tweede) (?:locatie|zaal)|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
 )
+_EASTERN = (
+    r"旧(?:システム|系统|机|機|集群|クラスタ|サーバ|服务器)|既存|既設|現行|以前の|昨年|去年|前年|先代|別の(?:機|システム|センター|拠点|モデル|案)|他社|競合|却下|不採用|落選|落札できな|見送|もう一つの|隣の|現有|现有|原有|否决|放弃|未采纳|未采用|淘汰|"
+    r"另一(?:家|个|台|座)|邻近|投标人|落标|试点|試作|기존|이전 (?:시스템|장비|클러스터)|작년|지난해|다른 (?:센터|기관|업체|장비)|시범|기각|탈락|경쟁사"
+)
+"""Words of Japanese, Chinese and Korean, which have no boundaries of words."""
 _WORKS = (
     r"(?:akten|bücher|dokumente|karten|urkunden|texte|briefe|handschriften|schriften|aufnahmen|fotos|bilder|zeitungen|berichte|bänder|"
     r"actes|livres|documents|manuscrits|textes|journaux|registres|archives|dossiers|cartes|photographies|enregistrements|"
@@ -50,7 +55,10 @@ _OLD_WORKS = pattern(
     rf"(?i)\b(?:alte[nrms]?|ancien\w*|antigu[oa]s?|vecchi[oae]?|oude|velh[oa]s) {_WORKS}\b|\b{_WORKS} (?:ancien\w*|antigu[oa]s?|vecchi[oae]?|velh[oa]s)\b"
 )
 """Pattern of old documents, which are data and no machine."""
-_OTHERS = tuple(pattern(rf"(?i)\b(?:{each})\b") for each in (_ENGLISH, _GERMAN, _FRENCH, _OTHER_LANGUAGES))
+_OTHERS = (
+    *(pattern(rf"(?i)\b(?:{each})\b") for each in (_ENGLISH, _GERMAN, _FRENCH, _OTHER_LANGUAGES)),
+    pattern(_EASTERN),
+)
 
 
 def words_of_another(text: str) -> str:
@@ -60,6 +68,8 @@ def words_of_another(text: str) -> str:
     ('bidder', '')
     >>> words_of_another("Fünf Knoten hätten 51 kW gebraucht."), words_of_another("Un serveur ne les contiendrait pas.")
     ('hätten', 'contiendrait')
+    >>> words_of_another("旧システムは A100 を40台持つ。"), words_of_another("機械室は 160 kW まで。")
+    ('旧システム', '')
     >>> words_of_another("El modelo lee escrituras antiguas."), words_of_another("El sistema antiguo lee escrituras.")
     ('', 'antiguo')
     """

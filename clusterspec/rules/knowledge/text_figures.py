@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.text_tokens import PER, UNITS, Dimensions, Token, tokens_of, unit_of
+from clusterspec.rules.knowledge.text_tokens import UNITS, Dimensions, Token, is_for_each, tokens_of, unit_of
 from clusterspec.rules.knowledge.text_units import NUMBERS, SPELLED_TENS, word_set
 from clusterspec.standard import pattern
 
@@ -172,7 +172,7 @@ def _singular(word: str) -> str:
 
 def _periods(tokens: Sequence[Token], at: int) -> tuple[float, Dimensions, tuple[str, ...], int]:
     """The factor and the dimensions of `a minute` or `per second` at an index, or the noun of `a step`, and where they end."""
-    if at + 1 >= len(tokens) or (tokens[at].text.lower() not in PER and tokens[at].text != "/"):
+    if at + 1 >= len(tokens) or not is_for_each(tokens, at):
         return 1.0, NO_UNIT, (), 0
     word = tokens[at + 1].text
     if at + 2 < len(tokens) and tokens[at + 2].text.lower() in _VERBS and tokens[at].text != "/":

@@ -1,4 +1,4 @@
-"""The language of a text, and its numbers up to ninety-nine as words of seven languages."""
+"""The language of a text, and its numbers up to ninety-nine as words of eight languages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clusterspec.rules.knowledge.text_units import word_set
 from clusterspec.standard import recent
 
-ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, DUTCH, PORTUGUESE = "en", "de", "fr", "es", "it", "nl", "pt"
+ENGLISH, GERMAN, FRENCH, SPANISH, ITALIAN, DUTCH, PORTUGUESE, POLISH = "en", "de", "fr", "es", "it", "nl", "pt", "pl"
 _FUNCTION_WORDS = {
     ENGLISH: word_set("the and of with is are for to that which in on each"),
     GERMAN: word_set("der die das und mit ist sind für ein eine nicht auf im je zu den von"),
@@ -16,6 +16,7 @@ _FUNCTION_WORDS = {
     ITALIAN: word_set("il lo la gli di e è della sono per con una che nel da dei"),
     DUTCH: word_set("de het een en van is zijn voor met op per niet te dat bij"),
     PORTUGUESE: word_set("o a os as e da do dos é são para com por uma um em que no"),
+    POLISH: word_set("i w z na nie jest są się przez dla od po oraz do każdy każda każde może wolno musi przed ponad"),
 }
 """Frequent words of each language."""
 _ONES = {
@@ -26,6 +27,7 @@ _ONES = {
     ITALIAN: "uno due tre quattro cinque sei sette otto nove",
     DUTCH: "een twee drie vier vijf zes zeven acht negen",
     PORTUGUESE: "um dois três quatro cinco seis sete oito nove",
+    POLISH: "jeden dwa trzy cztery pięć sześć siedem osiem dziewięć",
 }
 _TEENS = {
     ENGLISH: "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
@@ -35,6 +37,7 @@ _TEENS = {
     ITALIAN: "dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove",
     DUTCH: "tien elf twaalf dertien veertien vijftien zestien zeventien achttien negentien",
     PORTUGUESE: "dez onze doze treze catorze quinze dezesseis dezessete dezoito dezenove",
+    POLISH: "dziesięć jedenaście dwanaście trzynaście czternaście piętnaście szesnaście siedemnaście osiemnaście dziewiętnaście",
 }
 _TENS = {
     ENGLISH: "twenty thirty forty fifty sixty seventy eighty ninety",
@@ -44,14 +47,25 @@ _TENS = {
     ITALIAN: "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
     DUTCH: "twintig dertig veertig vijftig zestig zeventig tachtig negentig",
     PORTUGUESE: "vinte trinta quarenta cinquenta sessenta setenta oitenta noventa",
+    POLISH: "dwadzieścia trzydzieści czterdzieści pięćdziesiąt sześćdziesiąt siedemdziesiąt osiemdziesiąt dziewięćdziesiąt",
 }
 _FURTHER = {
     SPANISH: {"veintidós": 22, "veintitrés": 23, "veinticuatro": 24, "veintiocho": 28},
+    POLISH: {
+        "dwie": 2,
+        "dwóch": 2,
+        "trzech": 3,
+        "czterech": 4,
+        "pięciu": 5,
+        "sześciu": 6,
+        "ośmiu": 8,
+        "dziesięciu": 10,
+    },
     PORTUGUESE: {"duas": 2, "dezasseis": 16, "dezassete": 17, "dezanove": 19},
     FRENCH: {"quatre-vingts": 80, "soixante-et-onze": 71},
     GERMAN: {"zwo": 2, "dreissig": 30},
 }
-_AND = {SPANISH: "y", PORTUGUESE: "e", FRENCH: "et"}
+_AND = {SPANISH: "y", PORTUGUESE: "e", FRENCH: "et", POLISH: ""}
 """The word between tens and ones that are words of their own."""
 
 

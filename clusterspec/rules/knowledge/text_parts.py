@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
-from clusterspec.quantity import DAY, YEAR
+from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.text_clauses import is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_dimensions import SHARE, TIME, Figure, Powers, figures_of
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_units import MONTH
+from clusterspec.rules.knowledge.word_fractions import fractions_in
+from clusterspec.rules.knowledge.word_periods import periods_in
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 from clusterspec.units import display
@@ -27,12 +29,6 @@ _ROUGHLY = pattern(
 )
 _CALCULATED = pattern(r"\d ?%? ?[x×*+] ?\d|\d ?[+−] ?\d")
 """A calculation that is written out, which other rules read."""
-_FRACTIONS = {
-    r"half|die hälfte|hälfte|la moitié": 1 / 2, r"a third|one third|ein drittel|un tiers": 1 / 3, r"two thirds|2 thirds": 2 / 3,
-    r"a quarter|one quarter|ein viertel|un quart": 1 / 4, r"three quarters|3 quarters": 3 / 4, r"a fifth|one fifth|ein fünftel": 1 / 5,
-    r"a tenth|one tenth|ein zehntel|un dixième": 1 / 10,
-}  # fmt: skip
-_FRACTION = pattern("|".join(rf"(?i:\b({words})\b)" for words in _FRACTIONS))
 _OF = pattern(
     r"(?i)^ ?(?:of|von|der|des|du|de la|de|d')(?: (?:the|our|its|all|these|den|der|unsere[rn]?|les|nos|la|notre))?(?: [^\W\d][\w-]*){0,3}? ?(?:of |von |de )?$"
 )
@@ -72,10 +68,13 @@ _TO = pattern(r"(?i)^(?: [^\W\d][\w/-]*){0,4}? (?:to|auf|à|a) (?:about |rund |n
 _N_OF_M = pattern(
     r"(?i)(?<![\w.,/-])(\d{1,6}) (?:of|von|sur|out of) (?:the |our |den |les |all )?(\d{1,6}) (?:[^\W\d][\w-]*)(?: [^\W\d][\w-]*){0,4}?,? ?(?:\(|=|that is |i\.e\. |or |das sind |soit )?(\d{1,3}(?:[.,]\d{1,2})?) ?%"
 )
+_GRANTED = pattern(
+    r"(?i)\b(?:gave|grant\w*|allow\w*|allot\w*|approved|reserved|deadline|limit\w*|budget\w*|at most|gab|gewähr\w*|erlaub\w*|genehmig\w*|höchstens|frist|accord\w*|délai|au plus|plazo|concedi\w*|como máximo|scadenza|al massimo|termijn|hoogstens|prazo|no máximo)\b"
+)
+"""Words before a figure that somebody grants or limits, which is no result."""
 _EVERY = pattern(r"(?i)\b(?:every|alle|toutes les|tous les|each) (?:about )?$")
 _DOWN = pattern(r"(?i)\b(?:downtime|outages?|ausfall\w*|down|unavailab\w*|indisponib\w*)\b")
 _AVAILABLE = pattern(r"(?i)\b(?:availab\w*|uptime|verfügbar\w*|disponib\w*)\b")
-_PERIODS = ((pattern(r"(?i)\b(?:a|per|each|every|pro|im|par) (?:month|monat|mois)\b"), MONTH), (pattern(r"(?i)\b(?:a|per|each|every|pro|im|par) (?:year|jahr|an)\b"), YEAR))  # fmt: skip
 
 
 class WrongPart(NamedTuple):
@@ -141,8 +140,8 @@ def _shares(sentence: str, figures: Sequence[Figure]) -> Iterator[tuple[float, i
     for each in figures:
         if each.powers == {(SHARE, 1)}:
             yield each.value, each.start, each.end, each.words
-    for match in islice(_FRACTION.finditer(sentence), MOST_FIGURES):
-        yield [*_FRACTIONS.values()][(match.lastindex or 1) - 1], match.start(), match.end(), match[0]
+    for part in islice(fractions_in(sentence), MOST_FIGURES):
+        yield part.value, part.start, part.end, part.words
 
 
 def _share_of_base(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPart]:
@@ -225,6 +224,8 @@ def _at_efficiency(sentence: str, figures: Sequence[Figure]) -> Iterator[WrongPa
         if len(same) != 2 or len([each for each in figures if each.powers]) > 3 or same[0].value == same[1].value:
             continue
         one, result = same
+        if _GRANTED.search(sentence, min(one.end, result.start), result.start) is not None:
+            continue
         values = (one.value * share.value, one.value / share.value)
         if share.value > 0.2 and not any(_agrees_after_rounding(sentence, result, each, one, share) for each in values):
             less = result.value < one.value
@@ -284,7 +285,7 @@ def _availability_of_downtime(sentence: str, figures: Sequence[Figure]) -> Itera
     """`30 min of downtime per month are 99.99 % availability`."""
     times = [each for each in figures if (TIME, 1) in each.powers or each.powers == frozenset()]
     shares = [each for each in figures if each.powers == {(SHARE, 1)} and each.value > 0.9]
-    period = next((seconds for words, seconds in _PERIODS if words.search(sentence)), 0.0)
+    period = next((each.seconds for each in periods_in(sentence) if each.seconds >= MONTH), 0.0)
     if len(shares) != 1 or not period or _DOWN.search(sentence) is None or _AVAILABLE.search(sentence) is None:
         return
     down = [each for each in figures if each.powers == {(TIME, 1)}]

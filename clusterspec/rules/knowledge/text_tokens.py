@@ -267,7 +267,7 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
         at += bool(unit)
     per: list[str] = []
     while unit and unit not in "%‰" and at + 1 < len(plain) and len(per) < 3 and plain[at + 1].kind == "word":
-        joined = plain[at].text.lower() in PER or plain[at].text == "/"
+        joined = is_for_each(plain, at)
         noun = unit_of(plain[at + 1].text)
         if plain[at].text == "an" and plain[at + 1].text in _GERMAN_ARTICLES:
             break  # `1,6 Tb/s an die Leafs`
@@ -279,6 +279,19 @@ def _number_token(plain: Sequence[Token], at: int, before: Token | None, decimal
         values = values[:1]  # an amount has no three decimals
     values = tuple(value * scale for value in values)
     return Token("number", token.text, token.start, plain[at - 1].end, values, unit, tuple(per), scale), at
+
+
+def is_for_each(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the token at an index joins a figure to what it is for each of; the German `im` does only before a unit of time.
+
+    >>> [is_for_each(plain_tokens(each), 1) for each in ("GWh im Jahr", "s im Speicher", "kW per rack", "EUR / GPU")]
+    [True, False, True, True]
+    """
+    word = tokens[at].text.lower()
+    if word == "im":
+        unit = unit_of(tokens[at + 1].text) if at + 1 < len(tokens) else ""
+        return bool(unit) and UNITS[unit][1] == _TIME
+    return word in PER or word == "/"
 
 
 def _unit_at(plain: Sequence[Token], at: int) -> str:

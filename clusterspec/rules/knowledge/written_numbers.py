@@ -36,7 +36,7 @@ _PRODUCT = pattern(
 `24x7` do not match.
 """
 _NO_DIGIT = pattern(r"\D")
-_SENTENCE_END = pattern(r"[.;#]\s")
+_SENTENCE_END = pattern(r"[.;#]\s|[。；]\s?")
 _ABBREVIATIONS = word_set("i.e e.g z.b d.h incl inkl excl exkl zzgl mio mrd tsd approx max ca std")
 """Words that end with a full stop without ending a sentence."""
 _LONGEST = len("(approx ")
@@ -302,11 +302,15 @@ def sentences_of(text: str, signs: str = ".;#") -> Sequence[str]:
     ['Data: 1.2 PB', '', 'the store']
     >>> sentences_of("99.9 %, i.e. 43 min. 3 Mio. EUR incl. VAT; both zones")
     ['99.9 %, i.e. 43 min', '3 Mio. EUR incl. VAT', 'both zones']
+    >>> sentences_of("保証は3年。納期は8週。")
+    ['保証は3年', '納期は8週', '']
     """
     found, start = [], 0
     for end in _SENTENCE_END.finditer(text):
         at = end.start()
-        if text[at] in signs and not (text[at] == "." and is_abbreviated(text[max(0, at - _LONGEST) : at])):
+        if (text[at] in signs or text[at] in "。；") and not (
+            text[at] == "." and is_abbreviated(text[max(0, at - _LONGEST) : at])
+        ):
             found.append(text[start:at])
             start = end.end()
     return [*found, text[start:]]

@@ -1,0 +1,59 @@
+"""Values of a service and of its links that the demands of texts bound, where no key states them."""
+
+from __future__ import annotations
+
+from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
+from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.demand_places import number_of_key, value_of_key
+from clusterspec.rules.knowledge.demands import demands_in
+from clusterspec.units import display
+
+_TARGETS = "workload.serving.targets"
+
+
+def whole_answer(parts: Parts) -> Value | None:
+    """The seconds to the last token that the targets of the first token and between tokens let an answer take, for the only length of
+    an answer that a sentence with a demand on the whole answer states.
+    """
+    spec = parts.spec
+    first, gap = number_of_key(spec, f"{_TARGETS}.ttft"), number_of_key(spec, f"{_TARGETS}.tpot")
+    if not first or not gap or value_of_key(spec, f"{_TARGETS}.end_to_end") is not None:
+        return None
+    lengths = {
+        figure.value
+        for demand in demands_in(parts.text)
+        if demand.subject.name == "whole answer"
+        for figure in demand_figures(demand.sentence)
+        if figure.powers in MEASURES["tokens"] and figure.value > 1
+    }
+    if len(lengths) != 1:
+        return None
+    tokens = lengths.pop()
+    seconds = first + (tokens - 1) * gap
+    return Value(
+        seconds, seconds, f"{display(first, 's')} and {tokens - 1:,.0f} times {display(gap, 's')} by the targets"
+    )
+
+
+def reach_of_spines(parts: Parts) -> Value | None:
+    """The meters that the optics between leaf and spine reach, where no key states the distance."""
+    return _reach(parts, "leaf_spine")
+
+
+def reach_of_leaves(parts: Parts) -> Value | None:
+    """The meters that the optics between node and leaf reach, where no key states the distance."""
+    return _reach(parts, "node_leaf")
+
+
+def _reach(parts: Parts, level: str) -> Value | None:
+    from clusterspec.cluster.fabric import level_optics
+
+    fabric = parts.cluster.scale_out if parts.cluster is not None else None
+    if fabric is None or value_of_key(parts.spec, f"cluster.scale_out.distance.{level}") is not None:
+        return None
+    ends = [end for each in level_optics(fabric) if each.level == level for end in each.ends if end.reach is not None]
+    shortest = min(ends, key=lambda end: end.reach.value if end.reach is not None else 0.0, default=None)
+    if shortest is None or shortest.reach is None:
+        return None
+    meters = shortest.reach.value
+    return Value(meters, meters, f"the reach of {shortest.name}")
