@@ -15,6 +15,8 @@ from tests.exchange.imports import read
 TEXT = Path(__file__).with_name("whole_files.txt").read_text("utf-8").split("\n=== ")[1:]
 REASONS = [line.split(" | ") for line in Path(__file__).with_name("reasons.txt").read_text("utf-8").splitlines()]
 FILES = {part.split("\n", 1)[0]: part.split("\n", 1)[1].strip("\n") for part in TEXT}
+ENDINGS = {"fairseq2": ".yaml", "internevo": ".py"}
+"""Ends of the names of files that are recognized by them."""
 
 
 def told(reading: ImportResult) -> Iterator[str]:
@@ -30,8 +32,9 @@ def told(reading: ImportResult) -> Iterator[str]:
 @each("name", FILES)
 def test_a_file_states_its_values_with_their_lines(name: str) -> None:
     text, _, wanted = FILES[name].rpartition("\n---\n")
-    reading = read(text.encode())
-    assert reading.kind == name.split(": ", maxsplit=1)[0]
+    kind = name.split(": ", maxsplit=1)[0]
+    reading = read(text.encode(), name=f"given{ENDINGS.get(kind, '.txt')}")
+    assert reading.kind == kind
     assert sorted(told(reading)) == sorted(wanted.split("\n"))
 
 
