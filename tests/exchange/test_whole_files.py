@@ -15,7 +15,7 @@ from tests.exchange.imports import read
 TEXT = Path(__file__).with_name("whole_files.txt").read_text("utf-8").split("\n=== ")[1:]
 REASONS = [line.split(" | ") for line in Path(__file__).with_name("reasons.txt").read_text("utf-8").splitlines()]
 FILES = {part.split("\n", 1)[0]: part.split("\n", 1)[1].strip("\n") for part in TEXT}
-ENDINGS = {"fairseq2": ".yaml", "internevo": ".py"}
+ENDINGS = {"fairseq2": ".yaml", "internevo": ".py", "olmo-core": ".py"}
 """Ends of the names of files that are recognized by them."""
 
 
