@@ -1,8 +1,8 @@
 """Results of shares, differences, factors, intervals and days of a sentence are computed again.
 
-In ``parts_of_sentences.txt`` `-` begins a sentence with a wrong result, and, after a bar, what is wrong, the right result
-and what it follows from, worked out by hand; `+` begins one with a right result, a bound, a plan, or figures that give
-nothing.
+In ``parts_of_sentences.txt`` `-` begins a sentence with a wrong result, and, after a bar, what is wrong, the right
+result and what it follows from, worked out by hand; `+` begins one with a right result, a bound, a plan, or figures
+that give nothing.
 """
 
 from __future__ import annotations
