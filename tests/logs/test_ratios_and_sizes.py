@@ -1,4 +1,4 @@
-"""Ranks that follow from two bandwidths, and sizes as tools print them: both sides of each bound, worked out by hand."""
+"""Ranks that follow from two bandwidths, and sizes as tools print them: both sides of each bound, by hand."""
 
 from __future__ import annotations
 
