@@ -1,4 +1,4 @@
-"""What Megatron-LM refuses and MaxText cannot state: each condition with its near misses, from records."""
+"""What Megatron-LM refuses, and what targets state of windows, blocks and NICs: each with near misses, by records."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 from clusterspec.catalog.models import Block, Window
 from clusterspec.cluster.model import Layout, Workload
-from clusterspec.exchange.exporters import maxtext_models, megatron_limits
+from clusterspec.exchange.exporters import maxtext_models, megatron, megatron_limits, netbox
 from clusterspec.records import replace
-from tests.designs import layout_of, work_of
+from tests.designs import layout_of, machine_of, work_of
 
 WORK = "cluster: {platform: dgx-h100, nodes: 2}\nworkload: {model: MODEL, sequence_length: 4096, global_batch: 32}\n"
 DENSE, EXPERTS = (
@@ -111,3 +111,28 @@ def test_maxtext_states_the_parts_of_a_block_that_it_has(
     names["2.5"] = "routed_scaling_factor: 2.5"
     assert list(maxtext_models._block_lines(model, block, left)) == [names.get(line, line) for line in lines]
     assert len(left) == bool(omitted) and omitted in "".join(left)
+
+
+@pytest.mark.parametrize(("layers", "alternates"), [(16, True), (31, True), (32, False), (0, False)])
+def test_megatron_alternates_layers_where_only_some_have_the_window(layers: int, alternates: bool) -> None:
+    """Of 32 layers; a window of 4,096 tokens is 4,095 before the own one."""
+    made = work(model=replace(work_of(DENSE).model, window=Window(4096, layers)))
+    lines = list(megatron._model_arguments(layout(), made, []))
+    assert "--window-size 4095,0" in lines
+    assert any(line.startswith("--window-attn-skip-freq") for line in lines) is alternates
+
+
+@pytest.mark.parametrize(
+    ("nics", "planes", "names"),
+    [
+        (2, 1, ["nic0", "nic1"]),
+        (2, 2, ["nic0-plane1", "nic0-plane2", "nic1-plane1", "nic1-plane2"]),
+    ],
+)
+def test_ports_of_nics_are_named_by_their_plane_where_there_are_several(
+    nics: int, planes: int, names: list[str]
+) -> None:
+    machine = machine_of(DENSE)
+    assert machine.scale_out is not None
+    fabric = replace(machine.scale_out, nics_per_node=nics, planes=planes)
+    assert list(netbox._nic_ports(replace(machine, scale_out=fabric))) == names
