@@ -25,6 +25,7 @@ from clusterspec.exchange.workloads.container_scripts import script_of_container
 from clusterspec.exchange.workloads.pod_batches import with_batch_of_pods
 from clusterspec.exchange.written_documents import here_documents
 from clusterspec.logs.required_words import first_match
+from clusterspec.logs.text_lines import line_at
 from clusterspec.records import replace
 from clusterspec.source import value_at
 from clusterspec.units import plural
@@ -175,16 +176,16 @@ _PYTHON_FILE = re.compile(r"(?<![\w.-])([\w-][\w.-]{0,60}\.py)\b")
 
 def _with_unread_options(file: InputFile, found: ImportResult) -> ImportResult:
     """A machine with the note that no options of container commands were read."""
-    matches = [match for match in _OPTION.finditer(without_comments(file.text)) if match["name"] not in _UNRELATED]
+    text = without_comments(file.text)
+    matches = [match for match in _OPTION.finditer(text) if match["name"] not in _UNRELATED]
     if not matches:
         return found
     names = list(dict.fromkeys(match["name"] for match in matches))
     shown = ", ".join(names[:MOST_OPTIONS]) + (", …" if len(names) > MOST_OPTIONS else "")
-    programs = ", ".join(list(dict.fromkeys(_PYTHON_FILE.findall(without_comments(file.text))))[:3])
+    programs = ", ".join(list(dict.fromkeys(_PYTHON_FILE.findall(text)))[:3])
     why = f"of commands that no reader knows{f' ({programs})' if programs else ''}: not read: {shown}"
-    return replace(
-        found, unknown=(*found.unknown, SkippedPart(plural(len(names), "option"), why, _file_line(file, matches[0])))
-    )
+    line = FileLine(file.name, line_at(text, matches[0].start("name")))
+    return replace(found, unknown=(*found.unknown, SkippedPart(plural(len(names), "option"), why, line)))
 
 
 def _files_in_text(file: InputFile, name: str) -> Iterator[InputFile]:

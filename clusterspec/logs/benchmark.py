@@ -235,7 +235,7 @@ def _is_power_of_two(value: float) -> bool:
 
 
 def _snapped_size(value: float) -> float:
-    """The power of two within two percent of a decimal size, else the size itself."""
+    """The power of two within 3.5 % of a decimal size, else the size itself."""
     nearest = 2.0 ** round(_log2(value))
     return nearest if abs(nearest / value - 1) < 0.035 else value
 

@@ -124,6 +124,13 @@ def test_figures_of_leaves_have_origins() -> None:
     assert all(str(figure.origin).split(": ", 1)[1] for figure in figures.values())
 
 
+def test_a_leaf_counts_equal_kernels_only_where_there_are_several() -> None:
+    whole = plan(layout={"tp": 2, "cp": 2}).step_time
+    assert whole is not None
+    counts = {dict(term.inputs)["kernels"].value for term in whole.walk() if "kernels" in dict(term.inputs)}
+    assert counts and min(counts) > 1
+
+
 def test_leaves_give_the_hand_worked_values() -> None:
     """The output projection of Llama 3.1 8B on one H100 at tp 1: 2 × 8192 × 4096 × 4096 FLOPs in each layer, for
     128 / 32 micro-batches, at the peak of 989.4 TFLOP/s times the shares that the leaf prints."""

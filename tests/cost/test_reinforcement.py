@@ -13,7 +13,7 @@ from clusterspec.cost.headline import headline
 from clusterspec.cost.reinforcement.explain import rl_term
 from clusterspec.cost.reinforcement.memory import critic_bytes, scorer_weights
 from clusterspec.cost.reinforcement.roles import flops_of_step, own_roles
-from clusterspec.cost.reinforcement.rollout import _EngineRun, rollout_design, sample_lengths
+from clusterspec.cost.reinforcement.rollout import _EngineRun, batch_rollout, rollout_design, sample_lengths
 from clusterspec.cost.reinforcement.times import RlTimes, forward_seconds
 from clusterspec.cost.reinforcement.weights import CROSSING, SINGLE, checkpoint_tensors, weight_bytes
 from clusterspec.cost.serving.times import serving_pools
@@ -404,6 +404,27 @@ def test_samples_beyond_those_simulated_singly_are_scaled() -> None:
     )
     assert one.busy * 2 == pytest.approx(two.busy, rel=0.05)
     assert one.batch * 2 == pytest.approx(two.batch, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("batches", "slots"),
+    [
+        (0.01, 1.0),  # one sample at least
+        (0.5, 1.5625),
+        (1.0, 4.0),  # of a whole batch the last slot is taken as well
+        (2.0, 6.25),
+    ],
+)
+def test_samples_in_flight_fill_the_slots_of_a_batch_from_a_whole_batch_on(batches: float, slots: float) -> None:
+    """100 samples on 32 engines of an accelerator are 3.125 for each."""
+    made = design(described())
+    assert made.workload is not None and made.workload.rl is not None
+    engines = rollout_design(made, made.workload.rl, 4)
+    pools = serving_pools(engines)
+    assert pools is not None and pools.decode.attention_ranks == 32
+    rl = replace(made.workload.rl, prompts=25, samples_per_prompt=4, max_staleness=1)
+    found = batch_rollout(pools, replace(rl, batches_in_flight=batches), engines)
+    assert (found.samples, found.slots) == (3.125, slots)
 
 
 @pytest.mark.parametrize("slots", [1.0, 3.0, 8.0])

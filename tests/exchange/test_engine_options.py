@@ -222,6 +222,9 @@ def test_tensorrt_llm_does_all_reduces_inside_gemms_of_blackwell_in_four_bits() 
         ("tp: 8", "nvfp4", False),
         ("tp: 8" + FUSED, "fp8", False),
         ("tp: 1" + FUSED, "nvfp4", False),
+        ("tp: 2" + FUSED, "nvfp4", True),
+        ("tp: 2" + FUSED, "fp8", False),
+        ("tp: 1" + FUSED, "fp8", False),
     ):
         rest = SERVED.format(
             model=DENSE,
@@ -232,7 +235,7 @@ def test_tensorrt_llm_does_all_reduces_inside_gemms_of_blackwell_in_four_bits() 
         )
         file = exporter_of("trt-llm").write(source("platform: dgx-b200, nodes: 2", rest))
         assert ("TRTLLM_GEMM_ALLREDUCE_FUSION_ENABLED=1 trtllm-serve" in str(file.content)) == stated, layout
-        assert any("inside GEMMs" in each for each in file.omitted) == (kept == "fp8"), layout
+        assert any("inside GEMMs" in each for each in file.omitted) == (kept == "fp8" and layout[:5] != "tp: 1"), layout
 
 
 def test_the_release_of_the_spec_is_the_one_whose_options_are_written() -> None:

@@ -1,4 +1,5 @@
-"""What a file of each tool states to the last value, with its line; `whole_files.txt` has the files and the values.
+"""What a file of each tool states to the last value, with its line; `whole_files.txt` and `further_files.txt` have the
+files and the values.
 
 `reasons.txt` has why each part that they pass over is none, read against the files.
 """
@@ -12,9 +13,19 @@ from clusterspec.exchange.import_result import ImportResult
 from tests.effort import each
 from tests.exchange.imports import read
 
-TEXT = Path(__file__).with_name("whole_files.txt").read_text("utf-8").split("\n=== ")[1:]
-REASONS = [line.split(" | ") for line in Path(__file__).with_name("reasons.txt").read_text("utf-8").splitlines()]
-FILES = {part.split("\n", 1)[0]: part.split("\n", 1)[1].strip("\n") for part in TEXT}
+FOLDER = Path(__file__).parent
+
+
+def files_in(name: str) -> dict[str, str]:
+    """The files of a table with their values, by their titles."""
+    parts = (FOLDER / name).read_text("utf-8").split("\n=== ")[1:]
+    return {title: rest.strip("\n") for title, _, rest in (part.partition("\n") for part in parts)}
+
+
+REASONS = [line.split(" | ") for line in (FOLDER / "reasons.txt").read_text("utf-8").splitlines()]
+FILES, FURTHER = files_in("whole_files.txt"), files_in("further_files.txt")
+ENDINGS = {"fairseq2": ".yaml", "internevo": ".py", "olmo-core": ".py"}
+"""Ends of the names of files that are recognized by them."""
 
 
 def told(reading: ImportResult) -> Iterator[str]:
@@ -27,11 +38,12 @@ def told(reading: ImportResult) -> Iterator[str]:
         yield f"{part.at.line} ? {part.what}"
 
 
-@each("name", FILES)
+@each("name", FILES | FURTHER)
 def test_a_file_states_its_values_with_their_lines(name: str) -> None:
-    text, _, wanted = FILES[name].rpartition("\n---\n")
-    reading = read(text.encode())
-    assert reading.kind == name.split(": ", maxsplit=1)[0]
+    text, _, wanted = (FILES | FURTHER)[name].rpartition("\n---\n")
+    kind = name.split(": ", maxsplit=1)[0]
+    reading = read(text.encode(), name=f"given{ENDINGS.get(kind, '.txt')}")
+    assert reading.kind == kind
     assert sorted(told(reading)) == sorted(wanted.split("\n"))
 
 

@@ -102,3 +102,10 @@ def test_a_test_of_mpi_has_as_many_lines_as_the_limit(module: ModuleType, head: 
         patch.setattr(module, "MOST_ROWS", lines - 1)
         with pytest.raises(NotALogError, match=f"more than {lines - 1} lines"):
             read_benchmark(head + row)
+
+
+@pytest.mark.parametrize(("length", "rows"), [(1_999, 2), (2_000, 1)])
+def test_a_row_of_nccl_tests_has_fewer_than_two_thousand_characters(length: int, rows: int) -> None:
+    half = NCCL_ROW.replace("1073741824", "536870912").replace("8000.0", "4000.0")
+    padded = NCCL_ROW.rstrip("\n").ljust(length) + "\n"
+    assert len(read_benchmark(NCCL + half + padded).series[0].points) == rows

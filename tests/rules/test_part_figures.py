@@ -1,7 +1,7 @@
 """Figures that a text states of parts and models are compared with the catalog.
 
-In ``part_figures.txt`` `-` begins a flawed sentence, and `+` one whose figures are right, bounds, measured, of several
-parts together, or of another thing.
+In ``part_figures.txt`` `-` begins a flawed sentence, with what is said of it after a bar, and `+` one whose figures are
+right, bounds, measured, of several parts together, or of another thing.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from clusterspec.quantity import Quantity
 from clusterspec.rules.catalog.part_figure_off_catalog import check
 from clusterspec.spec.model import ClusterSpec, Spec
+from tests.effort import each
 from tests.settings import SETTINGS
 
 LINES = Path(__file__).with_name("part_figures.txt").read_text("utf-8").splitlines()
@@ -21,9 +22,11 @@ def messages(text: str, spec: Spec = SPEC) -> list[str]:
     return [each.message for each in check(text, SETTINGS.catalog, spec, None, None)]
 
 
-def test_a_figure_that_no_entry_of_the_name_has_is_found_and_no_other() -> None:
-    wrong = [line for line in LINES if len(messages(line[2:])) != (line[0] == "-")]
-    assert wrong == []
+@each("line", LINES)
+def test_a_figure_that_no_entry_of_the_name_has_is_found_and_no_other(line: str) -> None:
+    text, bar, said = line[2:].partition(" | ")
+    assert messages(text) == ([f"the text says {said}"] if bar else [])
+    assert bool(bar) is (line[0] == "-")
 
 
 def test_a_message_names_the_figure_the_part_and_what_the_catalog_has() -> None:

@@ -67,7 +67,7 @@ def steady_flight(pools: Pools, times: ServingTimes) -> float:
     """
     if not times.queue_grows:
         return times.offered
-    return times.state.requests_in_flight(pools.decode.attention_ranks, pools.load.output_tokens)
+    return times.state.requests_in_flight(pools.decode.attention_ranks)
 
 
 def plan_traffic(

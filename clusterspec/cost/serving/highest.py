@@ -108,7 +108,7 @@ def _sequences_within_targets(pools: Pools) -> float:
         return target_excess(times_at(pools, max(1.0, sequences) * ranks, now), pools.load)
 
     most = largest_satisfying(excess, pools.limit)
-    return steady_state(pools, most).requests_in_flight(ranks, pools.load.output_tokens) if most else 0.0
+    return steady_state(pools, most).requests_in_flight(ranks) if most else 0.0
 
 
 def largest_satisfying(excess: Callable[[float], float], limit: float) -> float:

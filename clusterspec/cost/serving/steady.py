@@ -109,7 +109,7 @@ class Steady(NamedTuple):
         """Seconds from arrival to the start of decoding: queueing, reading cached tokens, and the prompt."""
         return self.wait + self.loading + self.prompt
 
-    def requests_in_flight(self, ranks: int, tokens: int) -> float:
+    def requests_in_flight(self, ranks: int) -> float:
         """Requests in flight on the whole plan, including those queued, in prefill, or outside the engines."""
         return self.sequences * ranks + self.rate * (self.before_decode + self.outside)
 
@@ -375,7 +375,7 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
         now = state_before_wait(pools, sequences)
         if pools.has_prefill_engines and now.rate * now.service > capacity:
             return BUSY  # whatever the wait, which is not computed
-        return with_wait(pools, now).requests_in_flight(ranks, pools.load.output_tokens) - requests
+        return with_wait(pools, now).requests_in_flight(ranks) - requests
 
     top = min(pools.limit, requests / ranks)
     most = excess(top)
@@ -385,5 +385,5 @@ def closed_loop_state(pools: Pools, requests: float) -> Steady:
     found = steady_state(pools, low)
     if not pools.has_prefill_engines or excess(high) < BUSY:
         return found
-    left = requests - found.requests_in_flight(ranks, pools.load.output_tokens)
+    left = requests - found.requests_in_flight(ranks)
     return found._replace(wait=found.wait + max(0.0, left) / found.rate)

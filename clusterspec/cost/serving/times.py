@@ -323,7 +323,7 @@ def _place_wait(pools: Pools, now: Steady, offered: float) -> float:
     if load.load == "static":
         return queued
     if load.load == "closed" and now.rate and now.sequences >= pools.limit and not pools.has_prefill_engines:
-        flight = now.requests_in_flight(pools.decode.attention_ranks, load.output_tokens)
+        flight = now.requests_in_flight(pools.decode.attention_ranks)
         return max(0.0, (offered - flight) / now.rate)  # Little's law: the rest wait for a place
     if pools.has_prefill_engines or _budget_limits_places(pools) or now.sequences >= pools.limit or not now.rate:
         return max(0.0, queued - now.before_decode)

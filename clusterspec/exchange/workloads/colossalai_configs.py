@@ -48,9 +48,10 @@ def read_configuration(file: InputFile, builder: ImportBuilder) -> ImportResult:
     keys.values = {name: held for name, held in config.values.items() if held[0] is not None}
     classes = config.classes
     lines = [line for held in (keys.values, classes) for name, (_, line) in held.items() if name.startswith(_ROOTS)]
-    builder.set("workload.kind", "train", min(lines, default=0))
+    first = min(lines, default=0)
+    builder.set("workload.kind", "train", first)
     stages = keys.integer(*_STAGES) if keys.find(*_STAGES) or config.is_open(*_STAGES) else 1
-    builder.set("layout.pp", stages, keys.line(*_STAGES))
+    builder.set("layout.pp", stages, keys.line(*_STAGES) or first)
     if stages is None:
         builder.unknown("parallel.pipeline", OPEN_COUNT, keys.line(*_STAGES))
     if config.is_open(_TENSOR, f"{_TENSOR}.size"):

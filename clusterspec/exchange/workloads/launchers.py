@@ -132,15 +132,17 @@ def _launcher_options(keys: Keys) -> Keys | None:
     return own
 
 
-def set_ranks_of_module(file: InputFile, builder: ImportBuilder) -> None:
+def set_ranks_of_module(file: InputFile, builder: ImportBuilder) -> set[str]:
     """Set the nodes and ranks of the only launcher of a module, whose name and options a variable may hold
-    (``torchrun --nproc_per_node 8 -m ${COMMANDS}``).
+    (``torchrun --nproc_per_node 8 -m ${COMMANDS}``). Returns the options that were read.
     """
     started = [own for keys in launches_of(file, _LAUNCH) if (own := _options_before_module(keys)) is not None]
-    if len(started) == 1:
-        own = started[0]
-        builder.set("layout.nodes", own.integer(*_NODES), own.line(*_NODES))
-        builder.count("ranks_per_node", own.integer(*_RANKS), own.line(*_RANKS))
+    if len(started) != 1:
+        return set()
+    own = started[0]
+    builder.set("layout.nodes", own.integer(*_NODES), own.line(*_NODES))
+    builder.count("ranks_per_node", own.integer(*_RANKS), own.line(*_RANKS))
+    return own.used
 
 
 def _options_before_module(keys: Keys) -> Keys | None:

@@ -170,7 +170,7 @@ def _read_supervised(keys: Keys, builder: ImportBuilder, file: InputFile) -> Imp
     else:
         counted = counted | {"workload.global_batch": ("train_batch_size",)}
     set_counts(keys, counted, builder)
-    set_ranks_of_module(file, builder)
+    keys.used |= set_ranks_of_module(file, builder)
     if length := keys.integer("max_len"):
         list_cut_length("max_len", length, builder, keys.line("max_len"))
     _set_trainer(keys, builder)

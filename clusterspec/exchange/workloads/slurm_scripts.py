@@ -114,10 +114,11 @@ def _ranks_of_launcher(text: str) -> tuple[int, int] | None:
     >>> _ranks_of_launcher('#SBATCH --gres=gpu:4\\nG=${SLURM_GPUS_ON_NODE:-1}\\ntorchrun --nproc-per-node=$G a.py')
     (4, 3)
     """
-    match = _RANKS.search(without_comments(text))
+    uncommented = without_comments(text)
+    match = _RANKS.search(uncommented)
     if match is None:
         return None
-    line = line_at(text, match.start("count"))
+    line = line_at(uncommented, match.start("count"))
     stated = {int(match["count"])} if match["count"].isdecimal() else _evaluated_ranks(text)
     return (stated.pop(), line) if len(stated) == 1 else None
 

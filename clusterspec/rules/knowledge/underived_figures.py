@@ -276,4 +276,11 @@ def _in_unit(value: float, result: StatedFigure) -> str:
     """A value in the unit of a result, with the words behind its number."""
     number = value / result.scale
     digits = f"{number:,.0f}" if number >= 1000 else plain(number, 4)
-    return " ".join([digits, *result.words.split()[1:]])
+    return " ".join([digits, *_words_behind_number(result)])
+
+
+def _words_behind_number(result: StatedFigure) -> list[str]:
+    """The words of a figure behind its number, whose thousands may be apart: `25 804 heures`."""
+    words, whole = result.words.split(), f"{result.value / result.scale:.0f}"
+    apart = (count for count in (2, 3, 4) if "".join(words[:count]) == whole)
+    return words[next(apart, 1) :]

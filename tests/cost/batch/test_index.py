@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterspec.cost.batch.columns import Array, ArrayLibrary, HashTable
+from clusterspec.cost.batch.columns import Array, ArrayLibrary, HashTable, LayoutColumns
 from clusterspec.cost.batch.index import DENSE, Numbers, PairIndex, RowTable, ValueIndex, ValueTable
+from tests.designs import TRAINED, work_of
 
 LIBRARY = cast(ArrayLibrary, numpy)
 LARGE = 2 * DENSE
@@ -24,6 +25,13 @@ def array(values: list[int]) -> Array:
 
 def numbers(values: list[int]) -> Numbers:
     return Numbers(array(values), max(values) + 1)
+
+
+def test_micro_batches_are_those_of_each_replica() -> None:
+    """Of a batch of 32: 32 / (4 × 2), 32 / (3 × 2) rounded down, and one where a replica has less than one."""
+    degrees = {"dp": array([4, 3, 16]), "micro_batch": array([2, 2, 4])}
+    columns = LayoutColumns(LIBRARY, work_of(TRAINED), degrees, array([0, 0, 0]))
+    assert columns.micro_batches.tolist() == [4, 5, 1]
 
 
 @given(calls=st.lists(PAIRS, min_size=1, max_size=5))

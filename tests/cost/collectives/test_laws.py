@@ -90,12 +90,15 @@ def test_one_rank_costs_nothing(machine: str, name: str) -> None:
     spec = MACHINES[machine]
     cost = collective_cost(spec, name, contiguous_placement(spec, 1), 1e9)
     assert cost.seconds == cost.low == cost.high == cost.device_seconds == 0
+    assert (cost.size, cost.ranks) == (1e9, 1)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_bytes_cost_nothing(name: str) -> None:
     spec = MACHINES["h100"]
-    assert collective_cost(spec, name, contiguous_placement(spec, 8), 0.0).seconds == 0
+    for size in (0.0, -1.0):
+        cost = collective_cost(spec, name, contiguous_placement(spec, 8), size)
+        assert (cost.seconds, cost.size, cost.ranks) == (0, 0, 8)
 
 
 @pytest.mark.parametrize("name", NAMES)

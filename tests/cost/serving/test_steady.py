@@ -55,7 +55,7 @@ def test_the_times_of_a_state_are_those_worked_out_by_hand() -> None:
     assert STEADY._replace(met=7.0).mean_token == pytest.approx(0.05 + 3 * 0.001)
     assert STEADY.full_token == pytest.approx(0.02 / 2 + 8 * 0.001)
     assert STEADY.before_decode == pytest.approx(0.4 + 0.1 + 0.3)
-    assert STEADY.requests_in_flight(4, 100) == pytest.approx(8 * 4 + 3 * (0.8 + 0.2))
+    assert STEADY.requests_in_flight(4) == pytest.approx(8 * 4 + 3 * (0.8 + 0.2))
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_bursts_bring_more_sequences_at_a_time() -> None:
 def test_loops_and_full_plans_have_the_requests_in_flight_that_littles_law_gives() -> None:
     offered, now = steady_load(CLOSED)
     assert offered == 64.0
-    assert now.requests_in_flight(CLOSED.decode.attention_ranks, 256) == pytest.approx(64, rel=2e-3)
+    assert now.requests_in_flight(CLOSED.decode.attention_ranks) == pytest.approx(64, rel=2e-3)
     batch = with_load(CLOSED, load="static", concurrency=16)
     assert steady_load(batch)[0] == 16.0 and steady_load(batch)[1].sequences == 16.0
     assert steady_load(batch._replace(limit=8.0))[1].sequences == 8.0

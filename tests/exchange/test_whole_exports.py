@@ -1,0 +1,23 @@
+"""What an exporter writes of a design to the last option; `whole_exports.txt` has the designs and the texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
+from clusterspec.studies import study_text
+from tests.effort import each
+from tests.settings import SETTINGS
+
+TEXT = Path(__file__).with_name("whole_exports.txt").read_text("utf-8").split("\n=== ")[1:]
+EXPORTS = {part.split("\n", 1)[0]: part.split("\n", 1)[1].rstrip("\n").split("\n---\n") for part in TEXT}
+
+
+@each("name", EXPORTS)
+def test_an_exporter_writes_every_option_of_a_design(name: str) -> None:
+    """300e9 tokens in steps of 288 × 8,192 are 127,157 steps; 96 sequences of 16 attention replicas are 1,536."""
+    spec, wanted = EXPORTS[name]
+    design = study_text(f"clusterspec: 1\nname: pod\n{spec}\n", SETTINGS).design
+    written = exporter_of(name.split(": ", maxsplit=1)[0]).write(ExportInput(design)).content
+    assert isinstance(written, str)
+    assert [line for line in written.rstrip("\n").split("\n") if not line.startswith("#")] == wanted.split("\n")
