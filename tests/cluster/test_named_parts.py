@@ -42,8 +42,8 @@ def test_a_stated_figure_of_the_store_wins() -> None:
 
 
 def test_what_a_system_does_not_publish_stays_unknown() -> None:
-    text = STORE.format(more="").replace("wekapod-nitro-wps155", "ddn-ai400x2-turbo")
-    assert figures(text) == (104.6e9, None, 242982 * 2**30)
+    text = STORE.format(more="").replace("wekapod-nitro-wps155", "ieit-as13000")
+    assert figures(text) == (380e9, None, 172032 * 2**30)
 
 
 def test_each_figure_of_the_catalog_is_listed_as_an_assumption() -> None:
