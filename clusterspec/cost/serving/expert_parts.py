@@ -108,9 +108,12 @@ def placed_experts(engine: Engine, ranks: int | None = None) -> Placed | None:
 def exchange_parts(engine: Engine, tokens: float, busy: float) -> tuple[Part, ...]:
     """Dispatch and combine on the slowest rank, where the ranks of an engine hold different tokens.
 
-    Each of ``busy`` attention ranks sends ``tokens``. A rank finishes when it has sent its own tokens and received
-    those for its experts; if few ranks have tokens, sending takes longer. Where every rank has a slice of every expert
-    instead, all ranks gather all tokens, and the sums of their slices are scattered.
+    Each of ``busy`` attention replicas sends ``tokens``, an equal part from each of its ranks. A rank finishes when it
+    has sent its own tokens and received those for its experts; if few ranks have tokens, sending takes longer. Where
+    every rank has a slice of every expert instead, all ranks gather all tokens, and the sums of their slices are
+    scattered.
+
+    Source of the parts: SGLang, python/sglang/srt/layers/communicator.py at 0090b34, sparse_mlp_scatter_mode.
     """
     links, expert_layers = engine.exchange_links, engine.whole.moe_layers
     if not expert_layers or links is None:
@@ -136,27 +139,41 @@ def _sent_copies(engine: Engine, tokens: float, busy: float) -> tuple[float, flo
     """Tokens of the fullest rank, and copies of each that it sends or receives."""
     if engine.layout.ep == 1:
         return tokens * busy, 1 - 1 / engine.layout.attention_dp
-    kinds = [_low_latency_copies(engine, min(tokens, float(constants.LOW_LATENCY_TOKENS)), busy)]
-    if uses_throughput_kernels(tokens):  # no sooner than the others with the most tokens that those take
-        kinds.append(_forwarded_copies(engine, tokens, busy))
+    own = _tokens_of_rank(engine, tokens)
+    senders = tokens * busy / own if own else busy
+    kinds = [_low_latency_copies(engine, min(own, float(constants.LOW_LATENCY_TOKENS)), senders)]
+    if uses_throughput_kernels(engine, tokens):  # no sooner than the others with the most tokens that those take
+        kinds.append(_forwarded_copies(engine, own, senders))
     return max(kinds, key=lambda sent: sent[0] * sent[1])
 
 
-def uses_throughput_kernels(tokens: float) -> bool:
-    """Whether an exchange of ``tokens`` per rank uses kernels for high throughput, not for low latency."""
-    return tokens > constants.LOW_LATENCY_TOKENS
+def _tokens_of_rank(engine: Engine, tokens: float) -> float:
+    """The part of the ``tokens`` of an attention replica that each of its ranks sends; not less than one token."""
+    return larger(smaller(1.0, tokens), tokens / engine.layout.tp)
 
 
-def _low_latency_copies(engine: Engine, tokens: float, busy: float) -> tuple[float, float]:
-    """Low-latency mode: tokens of the fullest rank, and copies per token (one for each selected expert)."""
+def uses_throughput_kernels(engine: Engine, tokens: float) -> bool:
+    """Whether an exchange of ``tokens`` per attention replica uses kernels for high throughput, not for low latency."""
+    return _tokens_of_rank(engine, tokens) > constants.LOW_LATENCY_TOKENS
+
+
+def _low_latency_copies(engine: Engine, tokens: float, senders: float) -> tuple[float, float]:
+    """Low-latency mode: tokens of the fullest rank, where ``senders`` ranks have ``tokens`` each, and copies per token
+    (one for each selected expert).
+    """
     copies = float(engine.model.experts_per_token)
-    fullest = fullest_load_factor(engine, tokens * busy * copies)
-    return tokens * larger(1.0, busy / engine.layout.attention_dp * fullest), copies
+    fullest = fullest_load_factor(engine, tokens * senders * copies)
+    return tokens * larger(1.0, senders / _attending_ranks(engine) * fullest), copies
 
 
-def _forwarded_copies(engine: Engine, tokens: float, busy: float) -> tuple[float, float]:
+def _attending_ranks(engine: Engine) -> int:
+    """The ranks of all attention replicas of an engine."""
+    return engine.layout.attention_dp * engine.layout.tp
+
+
+def _forwarded_copies(engine: Engine, tokens: float, senders: float) -> tuple[float, float]:
     """High-throughput mode: tokens of the fullest rank, and copies per token: one per rank within a domain, or one per
-    domain, which forwards it.
+    domain, which forwards it. ``senders`` ranks have ``tokens`` each.
 
     A router may limit the number of domains that a token reaches. No rank receives more than all tokens.
 
@@ -169,8 +186,8 @@ def _forwarded_copies(engine: Engine, tokens: float, busy: float) -> tuple[float
     copies = distinct_ranks(groups, chosen)
     if domains > 1:
         copies = smaller(copies, model.routing_max_nodes or domains)
-    fullest = fullest_load_factor(engine, tokens * busy * chosen, domains if domains > 1 else None)
-    received = busy / engine.layout.attention_dp * smaller(fullest, groups / copies)
+    fullest = fullest_load_factor(engine, tokens * senders * chosen, domains if domains > 1 else None)
+    received = senders / _attending_ranks(engine) * smaller(fullest, groups / copies)
     return tokens * larger(1.0, received), copies
 
 

@@ -89,14 +89,14 @@ def alternating_step_parts(
 
 
 def _free_units_share(engine: Engine, tokens: float) -> float:
-    """The share of the compute units that an overlapping exchange of ``tokens`` tokens per rank leaves to GEMMs.
+    """The share of the compute units that an overlapping exchange of ``tokens`` per replica leaves to GEMMs.
 
     Source: SGLang gives GEMMs the other units for whole steps with prompts (python/sglang/srt/batch_overlap,
     operations_strategy.py: deep_gemm_num_sms), and none away where kernels of low latency leave the transfer to the NIC
     (DeepEP, README: "without any SM occupation").
     """
     units = engine.cluster.accelerator.compute_units
-    if units is None or not uses_throughput_kernels(tokens):
+    if units is None or not uses_throughput_kernels(engine, tokens):
         return 1.0
     return max(0.0, 1.0 - constants.EXCHANGE_UNITS * engine.cluster.ranks_per_accelerator / units)
 

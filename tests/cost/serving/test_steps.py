@@ -291,6 +291,18 @@ def test_a_rank_that_alone_has_tokens_sends_them_all_and_receives_few() -> None:
     assert alone["tokens"] == 2000 and 2000 < together["tokens"] <= 2000 * 2 / together["copies"]
 
 
+@pytest.mark.parametrize(("tokens", "of_rank"), [(4096.0, 1024.0), (8.0, 2.0), (2.0, 1.0), (1.0, 1.0)])
+def test_the_ranks_of_a_replica_send_a_part_of_its_tokens_each(tokens: float, of_rank: float) -> None:
+    """Four replicas of four ranks send what 16 ranks with a quarter of the tokens send, but no rank part of a token."""
+    sliced, alone = (
+        engine("deepseek-v3", EXPERTS.replace("tp: 1, attention_dp: 16", each), nodes=2)
+        for each in ("tp: 4, attention_dp: 4", "tp: 1, attention_dp: 16")
+    )
+    senders = 4.0 * tokens / of_rank
+    found = numbers(sliced.prefill(tokens, tokens, 4.0), "expert_exchange")
+    assert found == pytest.approx(numbers(alone.prefill(of_rank, of_rank, senders), "expert_exchange"))
+
+
 @pytest.mark.parametrize(
     ("prompts", "tokens", "length", "overlap", "published"),
     [
