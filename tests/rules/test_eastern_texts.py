@@ -118,6 +118,7 @@ GLOSSES = [
     ("1台は14.3 kW、64台で915 kW", "1 pieces 14.3 kW, 64 pieces 915 kW"),
     ("三分之一的节点", "33.33% 的 node"),
     ("H100を8枚、p5.48xlargeを2つ", "H100 8 pieces, p5.48xlarge 2 pieces"),
+    ("9만 6천 토큰, 3억 5천만 원", "96000 tokens, 350000000 KRW"),
     ("每秒 12 个请求", "12 requests per second"),
     ("2027년 3월 1일까지 서버 열두 대, 84억 원", "2027-03-01 까지 server 12 server, 8400000000 KRW"),
     ("A plain text, 12 t.", "A plain text, 12 t."),

@@ -20,7 +20,7 @@ _OF_PROMPT: Powers = frozenset({("sample", 1), ("request", -1)})
 FEWEST_PIECES = 3
 """Fewest lengths that a route is the sum of: two may be those of two routes."""
 _ROUTE = pattern(
-    r"(?i)\b(?:routes?|path|trasse|strecke|kabelweg|verlegeweg|tracé|cheminement|parcours|recorrido|trazado|ruta|percorso|tracciato|route|kabelroute|percurso|traçado|tras[aęyą]|przebieg)\b"
+    r"(?i)\b(?:routes?|path|trasse|strecke|kabelweg|verlegeweg|tracé|cheminement|parcours|recorrido|trazado|ruta|percorso|tracciato|route|kabelroute|traject|percurso|traçado|tras[aęyą]|przebieg)\b"
 )
 _BOTH_ENDS = pattern(
     r"(?i)^[^.;,\d]{0,32}\b(?:(?:at|on|for) (?:either|each|both)(?: of the)? ends?|per end|an (?:jedem ende|beiden enden)|je ende|à chaque (?:bout|extrémité)|aux deux (?:bouts|extrémités)|en cada (?:extremo|punta)|a (?:ciascun capo|ogni estremità)|aan (?:elk uiteinde|beide uiteinden|elke kant)|em cada (?:ponta|extremidade)|na każdym końcu|w każdym końcu)\b"
@@ -113,7 +113,8 @@ def _gap(one: DemandFigure, other: DemandFigure) -> int:
 
 
 def _share(time: DemandFigure, period: float, words: str) -> DemandFigure:
-    return DemandFigure(time.value / period, LOST, time.start, time.end, f"{time.words} of {words}", is_computed=True)
+    said = time.words if words in time.words else f"{time.words} of {words}"
+    return DemandFigure(time.value / period, LOST, time.start, time.end, said, is_computed=True)
 
 
 def _samples_of_prompt(sentence: str, written: Sequence[DemandFigure]) -> Iterator[DemandFigure]:

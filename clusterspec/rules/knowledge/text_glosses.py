@@ -46,6 +46,7 @@ _SCALES = {
     "兆": 1e12,
     "万亿": 1e12,
     "千": 1e3,
+    "천": 1e3,
     "만": 1e4,
     "억": 1e8,
     "조": 1e12,
@@ -57,7 +58,7 @@ _SCALES = {
     "百亿": 1e10,
 }
 _NUMBER = pattern(r"\d[\d,]*(?:\.\d+)?")
-_SCALE = pattern(r" ?(万亿|百万|千万|十亿|百亿|백만|천만|[万萬億亿兆千만억조])(?!瓦)")
+_SCALE = pattern(r" ?(万亿|百万|千万|十亿|百亿|백만|천만|[万萬億亿兆千만억조천])(?!瓦)")
 _HIRAGANA = pattern(r"[\u3040-\u309f]+")
 _BOUND = pattern(
     r"(?P<figure>(?<![\w.])\d[\d.,]{0,24}(?: ?[A-Za-z%/]{1,12})?(?: [A-Za-z%/][^\s,.;:()⟦⟧]{0,16}){0,3}) ⟦(?P<bound>[^⟧]{2,16})⟧"
@@ -294,6 +295,7 @@ def _scaled(text: str, at: int, value: float) -> tuple[float, int]:
         return value, at
     while match is not None:
         total, at = total + value * _SCALES[match[1]], match.end()
+        at += _has_space_in_number(text, at)
         digits = _NUMBER.match(text, at)
         further = _SCALE.match(text, digits.end()) if digits is not None else None
         if digits is not None and further is None and 3 <= len(digits[0]) <= 4:
@@ -302,6 +304,12 @@ def _scaled(text: str, at: int, value: float) -> tuple[float, int]:
             break
         value, match = float(digits[0].replace(",", "")), further
     return total, at
+
+
+def _has_space_in_number(text: str, at: int) -> bool:
+    """Whether a space stands between two scaled parts of a number: `9만 6천`."""
+    digits = _NUMBER.match(text, at + 1) if text[at : at + 1] == " " else None
+    return digits is not None and _SCALE.match(text, digits.end()) is not None
 
 
 def _piece(text: str, at: int) -> str:
