@@ -68,6 +68,34 @@ def ids_of_name(kind: str, name: str) -> tuple[str, ...]:
     return found or _ids_of_part_number(kind, wanted) or _ids_of_plain_name(kind, name)
 
 
+_FILLERS = re.compile(
+    r"\b(?:nvidia|amd|instinct|intel|tesla|geforce|tensor|core|blackwell|grace|hopper|ampere"
+    r"|accelerators?|(?:[0-9]+[- ])?gpus?|hbm[0-9]?e?)\b"
+)
+"""Words of product names that ids leave out."""
+_FORM = re.compile(r"\b(?:sxm[0-9]|nvlink)\b")
+"""Sockets with NVLink; clouds name parts in one by the link (``H100_NVLINK_80GB``)."""
+
+
+def ids_with_words(kind: str, name: str) -> tuple[str, ...]:
+    """The shipped accelerators or platforms whose ids have all words of a name, in any order; empty for a name
+    without a designation (``a100``, ``6000``), which tells one product from others.
+
+    >>> ids_with_words("accelerator", "A100 80GB SXM4"), ids_with_words("platform", "HGX H100 8-GPU")
+    (('a100-sxm-80gb',), ('hgx-h100',))
+    >>> ids_with_words("accelerator", "nvidia-a100-80gb"), ids_with_words("accelerator", "80GB")
+    (('a100-pcie-80gb', 'a100-sxm-80gb'), ())
+    """
+    plain = re.sub(r"[_/ ]+", " ", name[:_LONGEST].lower())
+    joined = re.sub(r"\b([0-9]+) ?(?:gi?b)\b", r"\1gb", plain)
+    words = set(re.findall(r"[a-z0-9.]+", _FORM.sub("sxm", _FILLERS.sub(" ", joined))))
+    numbers = [word for word in words if not word.isalpha() and not word.endswith("gb")]
+    telling = [word for word in numbers if not word.isdigit() or len(word) > 2]
+    if kind not in {"accelerator", "platform"} or not telling or (kind == "platform" and len(words) < 2):
+        return ()
+    return tuple(row.id for row in _rows_of_kind(kind) if words <= {*row.id.split("-")})
+
+
 @cache
 def _ids_of_full_names(kind: str) -> dict[str, tuple[str, ...]]:
     """The ids of a kind by whole names in comparison form."""

@@ -149,7 +149,7 @@ class Lookup:
         from clusterspec.cluster.unknown_names import unknown_id_problem  # most specs have none
 
         self.log.problems.append(unknown_id_problem(self.catalog, kind, name, path, usual))
-        named = self.catalog.ids_named(kind, name)
+        named = self.catalog.ids_meant(kind, name)
         meant = self.named_entry(kind, named[0]) if len(named) == 1 else None
         return meant if isinstance(meant, type_) else None  # the rest is checked with the only entry of this name
 

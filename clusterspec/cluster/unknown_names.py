@@ -10,7 +10,7 @@ from clusterspec.catalog.frameworks import UNNAMED, Framework
 from clusterspec.cluster.layout import SOFTWARE_KEY, SOFTWARE_PATH
 from clusterspec.cluster.resolution import Lookup
 from clusterspec.document.schema import alternatives_text, letters_and_digits, nearest_words
-from clusterspec.finding import Fix, Problem, Replacement
+from clusterspec.finding import Fix, Problem, Replacement, Severity
 from clusterspec.source import Path
 
 CLEARLY_MEANT = 0.85
@@ -32,11 +32,14 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
         return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
     if kind == "platform" and (server := _server_problem(name, path, catalog)):
         return server
-    named, family, near = catalog.ids_named(kind, name), catalog.family(kind, name), catalog.nearest_ids(kind, name)
+    named, family, near = catalog.ids_meant(kind, name), catalog.family(kind, name), catalog.nearest_ids(kind, name)
+    family = family or (named if kind == "accelerator" else ())
     if len(named) == 1:
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
-        help_ = f"write `{named[0]}`{_precision_remedy(name) if kind == 'model' else ''}; the rest is checked with it"
-        return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(named[0], path))
+        precision = _precision_remedy(name) if kind == "model" else ""
+        help_ = f"write `{named[0]}`{precision}; the rest is checked with it"
+        severity = Severity.ERROR if precision else Severity.WARNING
+        return Problem("unknown-catalog-id", path, message, help_, severity, fix=_fix_to_id(named[0], path))
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous_family_problem(name, path, family)
     if len(family) > len(near):
@@ -45,7 +48,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
         help_ = f"nearest: {', '.join(near)}"
     else:
         help_ = f"`clusterspec catalog list` shows every {kind}"
-    network = catalog.find("interconnect", name) if kind == "nic" else None
+    network = _network_named(name, catalog) if kind == "nic" else None
     if isinstance(network, Interconnect) and network.scope == "scale-out":
         help_ = _technology_remedy(network, catalog)
     help_ = f"{usual}; {help_}" if usual else help_
@@ -56,6 +59,13 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     if others:
         message = f"`{name}` is {others}, not {_kind_with_article(kind)}"
     return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(meant, path) if meant else None)
+
+
+def _network_named(name: str, catalog: Catalog) -> object:
+    """The entry of a network with this id or name; None if there is none, or several."""
+    found = catalog.find("interconnect", name)
+    named = catalog.ids_named("interconnect", name) if found is None else ()
+    return catalog.find("interconnect", named[0]) if len(named) == 1 else found
 
 
 def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:

@@ -286,7 +286,8 @@ class Study:
     @cached_property
     def has_figures(self) -> bool:
         """Whether the design has figures: the keys they need are readable, all names known, and the layout can run."""
-        unknown = any(problem.rule == "unknown-catalog-id" for problem in self.problems)
+        errors = (problem for problem in self.problems if problem.severity is Severity.ERROR)
+        unknown = any(problem.rule == "unknown-catalog-id" for problem in errors)
         return not unknown and rules.is_estimable(self.spec) and not self.plan.refused
 
     @property

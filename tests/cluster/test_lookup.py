@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cluster.unknown_names import unknown_id_problem
-from clusterspec.finding import Problem
+from clusterspec.finding import Problem, Severity
 from tests.cluster.resolving import catalog, resolve_text
 
 
@@ -179,3 +179,44 @@ def test_a_very_long_name_is_not_compared() -> None:
     assert (
         unknown_id_problem(catalog(), "model", "llama-" * 100_000, ("workload", "model")).rule == "unknown-catalog-id"
     )
+
+
+SPELLED = [
+    ("cluster: {accelerator: gaudi-3, nodes: 1, accelerators_per_node: 8}", "gaudi3"),
+    ("cluster: {accelerator: HL-225B, nodes: 1, accelerators_per_node: 8}", "gaudi2"),
+    ("cluster: {accelerator: A100 80GB SXM, nodes: 1, accelerators_per_node: 8}", "a100-sxm-80gb"),
+    ("cluster: {accelerator: H100_NVLINK_80GB, nodes: 1, accelerators_per_node: 8}", "h100-sxm-80gb"),
+    ("cluster: {platform: DGX H100, nodes: 1}", "dgx-h100"),
+    ("cluster: {platform: HGX H100 8-GPU, nodes: 1}", "hgx-h100"),
+]
+
+
+@pytest.mark.parametrize(("text", "id_"), SPELLED, ids=[id_ for _, id_ in SPELLED])
+def test_a_name_of_one_entry_is_a_warning_and_the_rest_is_checked_with_it(text: str, id_: str) -> None:
+    design, (problem, *others) = resolve_text(text)
+    assert (problem.rule, problem.severity) == ("unknown-catalog-id", Severity.WARNING)
+    assert f"write `{id_}`" in problem.help
+    assert problem.fix is not None and not problem.fix.safe
+    written, problems = resolve_text(text.replace(text.partition(": {")[2].partition(": ")[2].partition(",")[0], id_))
+    assert others == list(problems)
+    assert design.cluster == written.cluster is not None
+
+
+def test_a_checkpoint_whose_precision_the_name_states_stays_an_error() -> None:
+    work = "workload: {model: Qwen/Qwen3-8B-FP8, sequence_length: 1, global_batch: 1}"
+    problem = only(f"cluster: {{platform: dgx-h100, nodes: 1}}\n{work}")
+    assert (problem.rule, problem.severity) == ("unknown-catalog-id", Severity.ERROR)
+    assert "parameter_precision: fp8" in problem.help
+
+
+@pytest.mark.parametrize("name", ["nvidia-a100-80gb", "nvidia-tesla-v100", "rtx-pro-6000-blackwell"])
+def test_words_of_several_parts_are_a_family(name: str) -> None:
+    problem = only(f"cluster: {{accelerator: {name}, nodes: 1, accelerators_per_node: 8}}")
+    assert (problem.rule, problem.severity) == ("ambiguous-form-factor", Severity.ERROR)
+    assert "family of 2 parts" in problem.message
+
+
+@pytest.mark.parametrize("name", ["efav3", "EFA v3"])
+def test_a_network_as_a_nic_is_named_by_any_of_its_names(name: str) -> None:
+    problem = only(f"cluster: {{platform: dgx-h100, nodes: 2, scale_out: {{nic: {name}}}}}")
+    assert "write `technology: efa-v3`" in problem.help
