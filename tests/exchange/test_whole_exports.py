@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from clusterspec.exchange.exporters.registry import ExportInput, exporter_of
@@ -21,3 +22,11 @@ def test_an_exporter_writes_every_option_of_a_design(name: str) -> None:
     written = exporter_of(name.split(": ", maxsplit=1)[0]).write(ExportInput(design)).content
     assert isinstance(written, str)
     assert [line for line in written.rstrip("\n").split("\n") if not line.startswith("#")] == wanted.split("\n")
+
+
+def test_calculon_has_sizes_and_rates_to_six_digits() -> None:
+    """85,520,809,984 B are 79.6474609375 GiB; 16 lanes of 32 GT/s carry 63.01538462 GB/s, 128 in 130 bits."""
+    text = "clusterspec: 1\nname: pod\ncluster: {platform: dgx-h100, nodes: 2}\n"
+    written = exporter_of("calculon").write(ExportInput(study_text(text, SETTINGS).design)).content
+    system = json.loads(str(written))
+    assert (system["mem1"]["GiB"], system["mem2"]["GBps"]) == (79.647461, 63.015385)

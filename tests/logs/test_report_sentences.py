@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.logs.report_sentences import MOST_LINES, is_sentence, report_sentences, reported_hang
+from clusterspec.logs.report_sentences import MOST_LINES, is_sentence, is_written, report_sentences, reported_hang
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,13 @@ def test_a_hang_is_reported_by_a_sentence_that_is_no_condition(text: str, line: 
 )
 def test_a_line_of_a_program_is_no_sentence(line: str, sentence: bool) -> None:
     assert is_sentence(line) is sentence
+
+
+@pytest.mark.parametrize(
+    ("line", "written"), [("We | saw that it fails with 4 nodes.", True), ("We | saw | it fails.", False)]
+)
+def test_a_line_with_two_bars_is_a_row_of_a_table(line: str, written: bool) -> None:
+    assert is_written(line) is written
 
 
 def test_the_first_and_the_last_lines_of_a_long_text_are_read() -> None:

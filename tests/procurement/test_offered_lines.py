@@ -322,6 +322,14 @@ LINKS_OF_RATE = {
     ("cable OSFP 800 Gb/s", 400): 2,
     ("cable 400G", 400): 1,
     ("AOC 1600G", 400): 4,
+    ("cable 800G", 396.1): 2,  # 2.0197 times
+    ("cable 800G", 395.9): 1,
+    ("cable 800G", 403.9): 2,  # 1.9807 times
+    ("cable 800G", 404.2): 1,
+    ("cable 800G", 199.1): 4,  # 4.018 times
+    ("cable 800G", 198.9): 1,
+    ("cable 800G", 200.9): 4,  # 3.982 times
+    ("cable 800G", 201.1): 1,
     ("cable 400G", 200): 2,
     ("cable 100G", 400): 1,
     ("cable 800G to 2x 400G", 400): 1,  # two rates: its ends count, not its rate

@@ -7,7 +7,8 @@ import pytest
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost.estimate import estimate
-from clusterspec.cost.serving.equal_engines import have_equal_engines
+from clusterspec.cost.serving.equal_engines import _group_sizes, _have_equal_links, have_equal_engines
+from clusterspec.records import replace
 from clusterspec.source import Path
 from tests.cluster.resolving import clean
 from tests.effort import telling
@@ -113,3 +114,24 @@ workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 128}
 """)
     assert not have_equal_engines(training, training)
     assert have_equal_engines(design("rate"), design("rate"))
+
+
+def test_groups_of_an_engine_are_its_tensor_parallel_ranks_its_replicas_and_its_stages() -> None:
+    """2 ranks, 2 × 4 of all replicas of attention and 2 × 4 × 3 of all stages; those of prefill engines as well."""
+    one = design("engines apart")
+    assert one.layout is not None
+    assert _group_sizes(one) == {4}
+    whole = design("two nodes")
+    assert whole.layout is not None and whole.workload is not None
+    cut = replace(whole, layout=replace(whole.layout, tp=2, attention_dp=4, pp=3))
+    assert _group_sizes(cut) == {2, 8, 24}
+    assert _group_sizes(replace(whole, layout=replace(whole.layout, tp=1, attention_dp=1, pp=1))) == set()
+
+
+def test_links_are_equal_where_those_of_all_groups_are() -> None:
+    """Four nodes with and without RDMA from the memory of accelerators: alike inside a node, unlike across."""
+    one = design("two nodes")
+    other = design_with_keys(one, {("cluster", "scale_out", "gpudirect_rdma"): False})
+    assert one.cluster is not None and other.cluster is not None
+    for sizes, equal in (({8}, True), ({16}, False), ({8, 16}, False), (set(), True)):
+        assert _have_equal_links((one.cluster, other.cluster), frozenset(sizes)) is equal, sizes
