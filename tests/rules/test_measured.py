@@ -139,3 +139,13 @@ def test_a_measurement_is_judged(cluster: str, entry: str, wanted: Reported, che
 def test_an_unreadable_entry_is_reported_once(check: Check) -> None:
     text = f"{H100}\nmeasured:\n  - {{collective: all-reduce, nodes: 2, size: 8 GiB, busbw: fast}}\n"
     assert reported(check, "measured", text) == []
+
+
+@pytest.mark.parametrize(("busbw", "algbw"), [(360, 192), (430, 246)])  # × 2 (n − 1) / n: 1.875 and 1.75
+def test_turned_bandwidths_are_those_of_the_run_that_states_one_of_them(busbw: int, algbw: int, check: Check) -> None:
+    tests = [f"  - {{collective: all-reduce, ranks: {n}, busbw: {rate} GB/s}}" for n, rate in ((8, 430), (16, 360))]
+    said = f"description: The {busbw} GB/s of bus bandwidth are 675 GB/s of algorithm bandwidth.\n"
+    for order in (tests, tests[::-1]):
+        found = check(said + H100 + "\nacceptance:\n" + "\n".join(order) + "\n", "algbw-contradicts-busbw")
+        (problem,) = [each for each in found if each.rule == "algbw-contradicts-busbw"]
+        assert f"but {algbw} GB/s" in problem.message

@@ -73,7 +73,7 @@ UNALIGNED_UNIT = assumed_figure(
     KERNELS,
     "unaligned.unit",
     0.9e12,
-    "highest rate of one compute unit under CUDA in products whose rows of 16-bit numbers do not start at multiples of"
+    "highest rate of one compute unit of NVIDIA in products whose rows of 16-bit numbers do not start at multiples of"
     " 16 bytes, which run as kernels of 2018 (cutlass_75_tensorop_s1688gemm, align1; pegainfer-project/pegainfer, pull"
     " request 1046): 22 runs of nanotron on H100, whose 50,257 words no table pads, are 19.8 % off in the mean with it,"
     " 25.3 % without, and more with 0.7 or 1.0",

@@ -131,12 +131,11 @@ def _turned_rates(spec: Spec, cluster: Cluster, remarks: str) -> Iterator[Proble
     no test.
     """
     entries = [each for _, each in _bandwidth_entries(spec)]
-    runs = {(each.collective, each.ranks or (each.nodes or 0) * cluster.ranks_per_node) for each in entries}
     for passage in passages_of(remarks[:MOST_CHARACTERS]):
         factor = stated_factor(passage)
         pair = bandwidths_in(passage) if not factor else None
         ratio = pair.bus / pair.algorithm if pair is not None else factor
-        factors = _factors(passage, runs, cluster) if ratio else []
+        factors = _factors(passage, _runs(entries, pair, cluster), cluster) if ratio else []
         if not ratio or not factors or any(isclose(ratio, each, rel_tol=ROUNDED) for each in factors):
             continue
         if pair is not None:
@@ -150,7 +149,25 @@ def _turned_rates(spec: Spec, cluster: Cluster, remarks: str) -> Iterator[Proble
         return
 
 
-def _factors(passage: str, runs: set[tuple[str | None, int]], cluster: Cluster) -> list[float]:
+def _runs(
+    entries: Sequence[MeasuredSpec | AcceptanceSpec], pair: Bandwidths | None, cluster: Cluster
+) -> list[tuple[str | None, int]]:
+    """The collectives of entries with their ranks, in the order of the spec, but first those with a bandwidth of the
+    pair.
+    """
+    rates = (pair.bus, pair.algorithm) if pair is not None else ()
+
+    def has_rate(entry: MeasuredSpec | AcceptanceSpec) -> bool:
+        stated = [each.per_direction for each in (entry.busbw, entry.algbw) if each is not None]
+        return any(isclose(one, other, rel_tol=ROUNDED) for one in stated for other in rates)
+
+    ordered = sorted(entries, key=has_rate, reverse=True)
+    return list(
+        dict.fromkeys((each.collective, each.ranks or (each.nodes or 0) * cluster.ranks_per_node) for each in ordered)
+    )
+
+
+def _factors(passage: str, runs: Sequence[tuple[str | None, int]], cluster: Cluster) -> list[float]:
     """The factors from algorithm to bus bandwidth for the collectives and numbers of ranks of the entries and of a
     passage.
     """
