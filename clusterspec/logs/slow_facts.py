@@ -18,6 +18,20 @@ SLOW_FACTS: tuple[tuple[str, str], ...] = (
         rf"|\bonly (?:exposes?|gives?|gets?|sees?) {_FEW} {_CORES}\b|\b(?:time-)?shares? (?:~ ?)?{_FEW} {_CORES}\b"
         r"|\bsched_getaffinity\b.{0,60}\{[0-9]{1,3}\}|\bSLURM_CPUS_(?:ON_NODE|PER_TASK)=[12](?![0-9])",
     ),
+    # a quota stops all threads for the rest of its period. Thread: moby/moby issue 38839
+    (
+        "core-binding",
+        r"-{1,2}cpu-quota\b.{0,80}\bslow\w{0,4}|\bslow\w{0,4}\b.{0,80}-{1,2}cpu-quota\b"
+        r"|\bCPU quotas?\b.{0,60}\b(?:slow|throttl|below|fewer|less)\w{0,5}",
+    ),
+    # Threads: vllm-project/vllm issues 3384, 4806 and 14538
+    (
+        "host-bound",
+        r"\bCPU\b.{0,60}\b(?:at|to|reach\w{0,3}|is|of|>) ?(?:max\w{0,3} )?(?:at )?100 ?%.{0,40}\bGPU\b.{0,60}"
+        r"(?:\b[1-9][0-9]? ?%|\blow\b|\bidle\b)"
+        r"|\b(?:GIL|coroutines?)\b.{0,80}\b(?:one|single|1) (?:CPU|core|thread)\b"
+        r"|CPU使用率?.{0,12}100%|只使?用一个 ?(?:CPU|核)",
+    ),
     # docs.pytorch.org, "Performance Tuning Guide". Threads: pytorch/pytorch pull 22501, hiyouga/LlamaFactory pull 10825
     (
         "host-bound",
@@ -40,16 +54,24 @@ SLOW_FACTS: tuple[tuple[str, str], ...] = (
         r"\b(?:bound|limited|bottlenecked|capped) by (?:the )?PCI-?e\b|\bPCI-?e (?:bandwidth )?(?:is|was) (?:the |a )?"
         r"(?:bottleneck|limit)|\bnvlink\b.{0,30}<?\b(?:inactive|inActive)\b",
     ),
-    # Thread: horovod/horovod issue 1194
+    # Threads: horovod/horovod issue 1194, sgl-project/sglang pull 37741, tenstorrent/tt-metal issue 56304
     (
         "uneven-work",
         r"\b(?:heterogeneous|imbalanced|unbalanced|uneven|unequal) (?:work-?loads?|work|loads?|load of)\b"
+        r"|\bload[- ]imbalance\b|\b(?:ranks?|experts?|GPUs?|chips?) (?:are |is )?(?:left with|gets?|receives?|draws?) "
+        r"(?:zero|no|all|most of the|more) (?:the )?tokens\b|\bthe slowest (?:\w{1,10} )?sets the (?:time|pace)\b"
         r"|\bwork-?loads? (?:is|are|was|were) (?:\w{1,10} )?(?:heterogeneous|imbalanced|unbalanced|uneven|unequal)\b",
     ),
     (
         "socket-fall-back",
         r"\bNCCL (?:only )?(?:uses|used|runs|ran|goes|went|falls back|fell back) (?:over |via |through |to )?"
         r"(?:the )?(?:TCP )?sockets?\b|NCCL ?走的?是? ?socket|没有 ?(?:IB|RDMA) ?(?:网卡|卡)",
+    ),
+    # Thread: bradrlaw/ai-server pull 32
+    (
+        "throttled-clocks",
+        r"\b(?:limited|bound|capped) by (?:the )?(?:power|clocks?|heat|temperature|thermals?)\b"
+        r"|\b(?:power|clock|thermal(?:ly)?)[- ]limited\b",
     ),
     # Thread: RasmussenLab/vamb issue 111
     (
