@@ -107,9 +107,14 @@ NEXT_OF_REASONS = {fault.name: fault.next for fault in FAULT_MODELS} | STEP_OF |
 
 
 def causes_of_reasons(run: PlacedRun) -> Iterator[Cause]:
-    """The causes that sentences give as the reason; causes between nodes only for a run on several nodes."""
+    """The causes that sentences give as the reason; causes between nodes only for a run on several nodes, and missing
+    links only where the log shows none.
+    """
+    linked = bool(run.log_lines("direct-paths"))
     for each in run.benchmark.evidence:
         name, _, certainty = each.name.removeprefix(REASON).partition(" ")
+        if linked and name == "no-direct-links":
+            continue
         if each.name.startswith(REASON) and (run.group.nodes > 1 or name not in NOT_ON_ONE_NODE):
             yield Cause(name, f"line {each.line} of the log: {each.text}", next_step(name), WEIGHTS[certainty])
 

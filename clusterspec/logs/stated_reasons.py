@@ -11,6 +11,7 @@ from functools import cache
 from itertools import islice
 
 from clusterspec.logs.report_sentences import report_sentences
+from clusterspec.logs.slow_facts import SLOW_FACTS
 from clusterspec.logs.text_lines import shown_line
 
 REASON = "reason "
@@ -283,7 +284,7 @@ FACTS: tuple[tuple[str, str], ...] = (
 @cache
 def _fact_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The patterns of facts, compiled when a text has sentences."""
-    return tuple((cause, re.compile(words, re.IGNORECASE)) for cause, words in FACTS)
+    return tuple((cause, re.compile(words, re.IGNORECASE)) for cause, words in (*FACTS, *SLOW_FACTS))
 
 
 @cache
@@ -313,11 +314,13 @@ def _reasons_of_sentences(text: str) -> Iterator[tuple[str, str, str, int]]:
         for sentence in _SENTENCE.split(line):
             if _NO_REASON.search(sentence):
                 continue
-            if _BECAUSE.search(sentence):
-                certainty = GUESSED if GUESS.search(sentence) else SURE
-                yield next(iter(_causes_of(sentence)), ""), certainty, sentence, number
+            reasoned = bool(_BECAUSE.search(sentence))
+            if reasoned and (causes := _causes_of(sentence)):
+                yield causes[0], GUESSED if GUESS.search(sentence) else SURE, sentence, number
             elif facts := [cause for cause, words in _fact_patterns() if words.search(sentence)]:
                 yield facts[0], SEEN, sentence, number
+            elif reasoned:
+                yield "", SURE, sentence, number
 
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`*_(\"'-]|[a-z]{2})|[。；！？]")

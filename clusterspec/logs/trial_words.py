@@ -12,10 +12,17 @@ OFF = (
 )
 """Words before a thing that was taken away."""
 _AWAY = rf"\b{OFF} (?:the |using |all |any )?"
+_NOT_ZERO = r"(?! ?[:=] ?[\"']?0)"
+"""No value of zero after a setting that turns something off, which turns it on again."""
 REMEDIES: tuple[tuple[str, str], ...] = (
+    ("threads", r"\b(?:OMP|MKL)_NUM_THREADS\b"),
+    ("job-memory", r"--mem(?:-per-(?:cpu|gpu))?[ =][0-9]"),
+    ("rdma", r"\bNCCL_IB_DISABLE\b ?[:=] ?[\"']?0"),
+    ("peer-access", r"\bNCCL_P2P_DISABLE\b ?[:=] ?[\"']?0"),
     (
         "no-peer-access",
-        r"\bNCCL_P2P_DISABLE\b ?[=:]? ?[\"']?1?|\bNCCL_P2P_LEVEL ?= ?[\"']?(?:LOC|0)\b|\bNCCL_P2P_DIRECT_DISABLE\b"
+        rf"\bNCCL_P2P_DISABLE\b{_NOT_ZERO} ?[=:]? ?[\"']?1?|\bNCCL_P2P_LEVEL ?= ?[\"']?(?:LOC|0)\b"
+        r"|\bNCCL_P2P_DIRECT_DISABLE\b"
         rf"|{_AWAY}(?:NCCL |GPU |PCIe |CUDA |direct )?(?:P2P|peer[- ]to[- ]peer|peer access)\b"
         rf"|{_AWAY}GGML_CUDA_P2P\b|\b(?:P2P|peer access|GGML_CUDA_P2P) (?:is |was )?(?:off|disabled|unset)\b",
     ),
@@ -28,7 +35,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("shared-memory", r"\bshm[-_]size\b|/dev/shm\b|--ipc[ =]host\b|\bhostIPC\b|\bshared memory size\b"),
     (
         "no-rdma",
-        r"\bNCCL_IB_DISABLE\b|\bNCCL_NET ?= ?[\"']?Socket\b|\bFI_PROVIDER ?= ?[\"']?(?:tcp|sockets)\b"
+        rf"\bNCCL_IB_DISABLE\b{_NOT_ZERO}|\bNCCL_NET ?= ?[\"']?Socket\b|\bFI_PROVIDER ?= ?[\"']?(?:tcp|sockets)\b"
         r"|\bUCX_TLS ?= ?[\"']?tcp\b"
         rf"|{_AWAY}(?:IB|InfiniBand|RDMA|RoCE|EFA)\b|\b(?:over|via|with|using) (?:plain )?(?:TCP|sockets?|Ethernet)\b",
     ),

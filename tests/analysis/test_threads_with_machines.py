@@ -159,6 +159,14 @@ programs print them; for a benchmark with a result also the share of the predict
   Kubeflow), drawn after AO2 was mended. Two are left out below, whose cause the search does not show; of the other
   eight seven were named first and at all before anything was changed, six of them by a message that names the cause.
   Not known was a release that reaches twice the bandwidth of another one.
+- `AO4` (2026-11-30): 19 more of slow runs, by nine other queries (scaling, loaders, threads, affinity, links,
+  stragglers), told in sentences that restate their threads, drawn after AO3: 4 were named first and at all before
+  anything was changed, 12 were refused. Not known were what people see of a slow run without a word of a reason,
+  settings of zero that turn RDMA on again, and memory or threads of a job as its remedy.
+- `AO5` (2026-11-30): ten more of slow runs by six other queries (switches, engines, containers, experts, clocks),
+  told as those of AO4 and drawn after it was mended: one was named first and at all before anything was changed, eight
+  were refused. Not known were a host at its limit beside idle accelerators, quotas of cores, tokens that some ranks
+  get, and limits of power. One stays refused: a link below its rate, which `lspci` prints without its own limit.
 
 The places of AF1 to AM3 are of their own words, which the posts do not have: six more of AG1 were missed or refused in
 them at first (a run that takes longer, a device that is in use by nobody, and two lines of UCX and Open MPI).
