@@ -1,12 +1,13 @@
 """What the sources of the fitted side say about the ranges of serving: ``python -m tools.accuracy.serving_ranges``.
 
 The error of a figure is the factor by which the prediction would have to be larger. In an open load it is the factor by
-which all times of the plan would have to be longer, whose waits follow. The errors of a source weigh as many figures as
-it has, ten at most. A regime with fewer than three sources takes those of related regimes too; the throughput of loops
-also takes the inverse of times per output token of sources that state no throughput. The range reaches from the tenth
-to the ninetieth percentile, and a margin over the root of the number of sources further at each end. Each quantity has
-one margin. It is the smallest with which ranges drawn from all other sources hold four in five figures of a source that
-is left out; each regime of each source has the same weight.
+which all times of the plan would have to be longer, whose waits follow; for a first token only if it is in the range of
+a step. The errors of a source weigh as many figures as it has, ten at most. A regime with fewer than three sources
+takes those of related regimes too; the throughput of loops also takes the inverse of times per output token of sources
+that state no throughput. The range reaches from the tenth to the ninetieth percentile, and a margin over the root of
+the number of sources further at each end. Each quantity has one margin. It is the smallest with which ranges drawn from
+all other sources hold four in five figures of a source that is left out; each regime of each source has the same
+weight.
 """
 
 from __future__ import annotations
@@ -94,7 +95,14 @@ def _error(times: ServingTimes, case: Case, mean: str) -> float:
         middle = (low + high) / 2
         shorter = times.stretched.seconds(quantity + mean, exp(middle)) < case.published
         low, high = (middle, high) if shorter else (low, middle)
-    return (low + high) / 2
+    longer = (low + high) / 2
+    return longer if quantity == "tpot" or _is_of_step(times, longer) else error
+
+
+def _is_of_step(times: ServingTimes, longer: float) -> bool:
+    """Whether the logarithm of a factor of all times is in the range of a step."""
+    low, high = RANGES[range_kind(times, "tpot", "")]
+    return log(low) <= longer <= log(high)
 
 
 def ranges_by_rule(errors: Errors) -> dict[str, tuple[float, float]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, expm1, inf
 
+from clusterspec.cost.formulas.compute import power
 from clusterspec.cost.formulas.experts import MOST_COUNTED, prompts_on_fullest
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
 from clusterspec.cost.serving.constants import StepTime
@@ -15,6 +17,11 @@ from clusterspec.cost.serving.receptions import time_after_receptions
 from clusterspec.cost.serving.replicas import prefill_time_of_replicas
 from clusterspec.cost.serving.waits import step_ahead, steps_of_prompts
 from clusterspec.records import NamedTuple
+
+HALVINGS = 24
+"""Bisection steps for the share of steps with prompts."""
+LEAST_PROMPTS = 1e-6
+"""Fewer prompts per step count as none."""
 
 
 def carried_prefill(
@@ -98,24 +105,80 @@ def _carried_out_of_step(
         chunk = seconds_added(steps, ahead) / prefill.steps
         return chunk * -expm1(-prompts * prefill.steps * ranks) / prompts
     affected = 1.0 if alone else -expm1(-prompts * ranks)
+    added = _seconds_of_shared_step(pools, sequences, (prompts, prompts, affected), decode)
+    if load.load == "open" and ranks == 1 and not alone and not full:
+        affected = share_of_steps_with_arrivals((prompts, decode.total), pools.engines_of_choice, lambda share: added)
+        several = prompts / affected
+        drawn = max(LEAST_PROMPTS, min(several, 2 * (several - 1)))  # a Poisson number with this mean where it is not 0
+        added = _seconds_of_shared_step(pools, sequences, (prompts, drawn, affected), decode)
+    return added * affected / prompts
+
+
+def _seconds_of_shared_step(
+    pools: Pools, sequences: tuple[float, float], prompts: tuple[float, float, float], decode: StepTime
+) -> float:
+    """Seconds by which a step with the prompts of other sequences exceeds a ``decode`` step. ``sequences`` and their
+    context are those of a step.
+
+    ``prompts`` holds the prompts that begin in a step of each rank on average, the mean of the Poisson number that
+    begins in a step with prompts where it is not 0, and the share of the steps with prompts.
+    """
+    engine, load = pools.decode, pools.load
+    (each, context), (started, drawn, affected) = sequences, prompts
+    ranks = unevenly_loaded_ranks(engine)
     # a step has no more prompts than its budget; the others come with those of other ranks in the next, or in one more
     drafted = 1.0 + load.draft_tokens
     allowed = prompts_of_step(pools, each * drafted) if ranks == 1 else prompts_per_step(pools)
-    most = max(prompts, min(prompts_on_fullest(prompts, ranks) / affected, allowed))
-    affected = prompts / most if ranks == 1 else affected
-    busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * prompts / affected / most)
+    most = max(started, min(prompts_on_fullest(started, ranks) / affected, allowed))
+    affected = started / most if ranks == 1 else affected
+    busy = float(engine.layout.attention_dp) / ranks * max(1.0, ranks * started / affected / most)
     fresh, length = load.fresh_tokens, float(load.input_tokens)
-    decoding = Decoding(each, context, drafted)
-    many = engine.prefill(most * fresh, length, busy, decoding)
-    larger = share_beyond_graphs(pools, prompts, each * drafted, ranks)
+    many = engine.prefill(most * fresh, length, busy, Decoding(each, context, drafted))
+    larger = share_beyond_graphs(pools, drawn, each * drafted, ranks)
     ending = each * drafted + most * fresh / length / many.steps
     ahead = step_ahead(pools, (decode, many), affected * many.steps)
-    added = sum(
+    return sum(
         share * seconds_added((decode, many._replace(floor=many.steps * engine.host_floor(tokens, ending))), ahead)
         for share, tokens in ((1 - larger, engine.most_in_graphs), (larger, inf))
         if share
     )
-    return added * affected / prompts
+
+
+def share_of_steps_with_arrivals(steps: tuple[float, float], engines: float, added: Callable[[float], float]) -> float:
+    """The share of the steps of one of ``engines`` that hold prompts, in an open load.
+
+    ``steps`` holds the prompts that begin in a step on average, and the seconds of a step without prompts; prompts add
+    ``added`` seconds to a step, by the share. A step holds prompts if any came in the step before it, which is the more
+    likely the longer that step took. The more steps hold prompts, the fewer follow from this, so that
+    bisection finds the share.
+
+    Source: the stationary state of a Markov chain of two states.
+    """
+    prompts, plain = steps
+    low, high = 0.0, min(1.0, prompts)
+    for _ in range(HALVINGS):
+        share = (low + high) / 2
+        longer = added(share)
+        rate = prompts / (plain + share * longer)
+        after = 1 - share_without_arrival(rate * plain, engines)
+        following = after / (share_without_arrival(rate * (plain + longer), engines) + after)
+        low, high = (share, high) if following > share else (low, share)
+    return high
+
+
+def share_without_arrival(mean: float, engines: float) -> float:
+    """The share of times without an arrival at one of ``engines``, at which ``mean`` requests arrive in such a time.
+
+    A request goes to the engine with the fewest, so nearly to each in turn. The number that arrives is then binomially
+    distributed: with n / (n - 1) trials for n engines one arrival has 1 / n of the variance of random arrivals.
+
+    >>> [round(share_without_arrival(0.5, engines), 3) for engines in (1, 2, 1e9)]
+    [0.607, 0.562, 0.5]
+    """
+    if engines == 1:
+        return exp(-mean)
+    trials = engines / (engines - 1)
+    return power(max(0.0, 1 - mean / trials), trials)
 
 
 def _prefill_time_of_delayed_prompts(

@@ -230,12 +230,12 @@ UNEVEN = assumed_figure(
 )
 RANGES = {
     "tpot": (0.81, 1.31),
-    "tpot open": (0.92, 1.27),
+    "tpot open": (0.92, 1.24),
     "tpot experts": (0.82, 1.70),
     "tpot experts recent": (0.76, 1.43),
     "tpot unmeasured": (0.82, 2.1),
     "tpot early": (0.84, 2.4),
-    "ttft": (0.75, 3.00),
+    "ttft": (0.71, 3.63),
     "ttft alone": (0.74, 1.65),
     "ttft experts": (0.75, 2.2),
     "ttft experts recent": (0.80, 3.74),
@@ -254,7 +254,8 @@ models with experts, ``static`` of batches that start together, ``apart`` with s
 software of `EARLY` and before, ``recent`` of software of `RECENT` and after, ``offline`` of engines that are always
 full, or of batches with early software, on accelerators with measured kernels; ``unmeasured`` of software between the
 two on accelerators without measured kernels, or of engines over more than one scale-up domain, whose collectives were
-not measured. For an ``open`` load they apply to all times of a plan, and the waits follow from these.
+not measured. Those of the time per output token apply to all times of a plan of an ``open`` load, and the waits follow
+from these.
 
 They were set by percentiles of the fitted sources as predicted up to 25 November 2026, and by judgment after figures of
 the held-out sources had been seen. Seven follow a rule that docs/accuracy.md states: those of open loads, of dense

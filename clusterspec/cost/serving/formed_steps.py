@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import expm1, inf
 
-from clusterspec.cost.serving.carried import share_beyond_graphs
+from clusterspec.cost.serving.carried import LEAST_PROMPTS, share_beyond_graphs, share_of_steps_with_arrivals
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.held_prompts import steps_until_release
 from clusterspec.cost.serving.parts import unevenly_loaded_ranks
@@ -14,8 +14,6 @@ from clusterspec.cost.serving.replicas import runs_in_cycles
 from clusterspec.cost.serving.running_steps import lead_of_launch
 from clusterspec.cost.serving.waits import steps_of_prompts
 
-LEAST_PROMPTS = 1e-6
-"""Fewer prompts per step count as none."""
 Launches = tuple[tuple[float, float], ...]
 """Shares of the steps with prompts, each with the seconds in which the host launches such a step."""
 
@@ -44,6 +42,12 @@ def seconds_formed_ahead(pools: Pools, sequences: float, steps: tuple[StepTime, 
     launches: Launches = ((1.0, prefill.floor / prefill.steps),)
     longer = prefill.total / prefill.steps
     if prefill.steps == 1 and prompts >= LEAST_PROMPTS:
+        if ranks == 1 and not looped and carried and prompts_of_step(pools, sequences) > 1:
+            mixed = share_of_steps_with_arrivals(
+                (prompts, decode.total),
+                pools.engines_of_choice,
+                lambda share: prompts * carried / engine.layout.pp / share,
+            )
         several = min(prompts / mixed, prompts_of_step(pools, sequences))
         if ranks == 1:
             launches = _launches_of_several(pools, several, sequences)

@@ -341,8 +341,8 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     The time to first token is least certain with separate prefill engines, with experts, and for a batch that starts
     together; throughput and the time per output token with experts and with early software. The throughput of full
     engines, which no latency limits, is more certain where kernels were measured. If requests arrive at a rate, slower
-    steps bring the plan closer to saturation. The ends of the range are then the times of plans in which every time is
-    shorter or longer by one factor: the wider of the ranges of the quantity and of a step. The time per output token at
+    steps bring the plan closer to saturation. The range then also reaches to the times of plans in which every time is
+    shorter or longer by the ends of the range of a step. The time per output token at
     the measured load is as certain as the measurement.
     """
     measured = times.measured
@@ -352,14 +352,13 @@ def range_factors(times: ServingTimes, name: str) -> tuple[float, float]:
     value: float = getattr(times, name)
     if times.stretched is None or name == "output_tokens_per_second" or not value:
         return low, high
-    least, most = (times.stretched.seconds(name, end) / value for end in stretched_ends(times, times.stretched, name))
+    least, most = (times.stretched.seconds(name, end) / value for end in stretched_ends(times, times.stretched))
     return min(low, least), max(high, most)
 
 
-def stretched_ends(times: ServingTimes, stretched: Stretched, name: str) -> tuple[float, float]:
-    """The factors of all times of an open load at the ends of the range of a latency."""
-    steps, waits = (RANGES[range_kind(times, each, "")] for each in ("tpot", name.removesuffix("_mean")))
-    return ends_within_limit(stretched, min(steps[0], waits[0]), max(steps[1], waits[1]))
+def stretched_ends(times: ServingTimes, stretched: Stretched) -> tuple[float, float]:
+    """The factors of all times of an open load at the ends of the range of a step."""
+    return ends_within_limit(stretched, *RANGES[range_kind(times, "tpot", "")])
 
 
 def ends_within_limit(stretched: Stretched, low: float, high: float) -> tuple[float, float]:

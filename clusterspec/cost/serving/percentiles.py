@@ -103,13 +103,13 @@ def _factors_of_longer_times(
     times: ServingTimes, stretched: Stretched, percentile: float
 ) -> tuple[float, float] | None:
     """For an open load, the range of the time to first token at a percentile above the median, relative to the plan's
-    own: in the plans at the ends of the range all times are shorter or longer. The queue of a load above the capacity
-    adds the same seconds to the median and to the percentile.
+    own: in the plans at the ends of the range of a step all times are shorter or longer. The queue of a load above the
+    capacity adds the same seconds to the median and to the percentile.
     """
     value = latency_at(times, stretched.load, "ttft", percentile)
     low, high = (
         each * latency_at(stretched.times_with(each), stretched.load, "ttft", percentile)
-        for each in stretched_ends(times, stretched, "ttft")
+        for each in stretched_ends(times, stretched)
     )
     return (low / value, high / value) if value else None
 

@@ -135,8 +135,17 @@ class Pools(NamedTuple):
     @property
     def outside(self) -> float:
         """Seconds of a request outside the engines: its transport, and splitting the text of its prompt into tokens."""
+        least, most = self.between_requests
+        return (least + most) / 2
+
+    @property
+    def between_requests(self) -> tuple[float, float]:
+        """The shortest and the longest of these seconds. Transport takes any time from none to twice its mean as often
+        (assumed: no source states how it varies); splitting takes as long for each prompt of a length.
+        """
         habits = self.decode.habits
-        return habits.request + habits.prompt_token * self.load.input_tokens
+        split = habits.prompt_token * self.load.input_tokens
+        return split, split + 2 * habits.request
 
 
 def most_sequences_with_prompts(load: Serving) -> float:

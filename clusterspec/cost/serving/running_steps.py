@@ -6,28 +6,44 @@ MOST_STEPS = 16
 """Largest number of steps counted one by one that end before a prompt arrives."""
 
 
-def rest_after(mixed: float, plain: float, longer: float, late: float) -> float:
-    """Mean seconds of the rest of the step that runs ``late`` seconds after the end of another. Of the steps the share
-    ``mixed`` takes ``longer`` seconds, the others ``plain``.
+def rest_after(mixed: float, plain: float, longer: float, late: tuple[float, float]) -> float:
+    """Mean seconds of the rest of the step that runs some time after the end of another: at any moment between both
+    of ``late``, in seconds, as likely. Of the steps the share ``mixed`` takes ``longer`` seconds, the others ``plain``.
 
     Steps without prompts that have ended by then are followed by others. After a longer one, or after many, any moment
     of the steps is as likely.
 
     Source: the renewal equation (Cox, Renewal Theory, 1962, chapters 4 and 5).
 
-    >>> found = [rest_after(0.5, 0.02, 0.1, late) for late in (0.0, 0.03, 9.0)]
+    >>> found = [rest_after(0.5, 0.02, 0.1, (late, late)) for late in (0.0, 0.03, 9.0)]
     >>> [round(each, 6) for each in found]  # 0.5 0.12; 0.5 0.07 + 0.25 (0.09 + 0.01); 0.0052 / 0.12
     [0.06, 0.06, 0.043333]
+    >>> round(rest_after(0.0, 0.02, 0.1, (0.01, 0.03)), 6)  # half of the time 0.005, and half 0.015
+    0.01
     """
+    least, most = late
+    if most <= least:
+        return _rest_until(mixed, plain, longer, least)[1]
+    before, after = (_rest_until(mixed, plain, longer, each)[0] for each in late)
+    return (after - before) / (most - least)
+
+
+def _rest_until(mixed: float, plain: float, longer: float, late: float) -> tuple[float, float]:
+    """The integral of the mean rest over all moments until ``late``, in square seconds, and the rest at ``late``."""
     square = (1 - mixed) * plain * plain + mixed * longer * longer
-    later, found, reached = square / (2 * ((1 - mixed) * plain + mixed * longer)), 0.0, 1.0
+    later = square / (2 * ((1 - mixed) * plain + mixed * longer))
+    found, rest, reached = 0.0, 0.0, 1.0
     for _ in range(MOST_STEPS):
-        found += reached * mixed * (longer - late if longer > late else later)
+        within = min(late, longer)
+        found += reached * mixed * (within * (longer - within / 2) + (late - within) * later)
+        rest += reached * mixed * (longer - late if longer > late else later)
         reached *= 1 - mixed
+        within = min(late, plain)
+        found += reached * within * (plain - within / 2)
         if plain > late:
-            return found + reached * (plain - late)
+            return found, rest + reached * (plain - late)
         late -= plain
-    return found + reached * later
+    return found + reached * late * later, rest + reached * later
 
 
 def lead_of_launch(mixed: float, plain: float, longer: float, launching: float) -> float:

@@ -146,7 +146,7 @@ def _mixed_wait_in_loop(pools: Pools, shared: StepsWithPrompts, requests: float)
     """Seconds that a prompt waits in a closed loop: it arrives late in the step after its predecessor ended, or in a
     later one.
     """
-    running = rest_after(shared.mixed, shared.plain, shared.longer, pools.outside)
+    running = rest_after(shared.mixed, shared.plain, shared.longer, pools.between_requests)
     others = pools.share_with_others
     used = min(shared.used * others, highest_load(max(1.0, requests / pools.decode.attention_ranks)))
     return shared.full_wait(used, running, others)

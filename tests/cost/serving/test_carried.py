@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from math import exp, factorial
+from random import Random
 
 import pytest
 
 from clusterspec.cost.formulas.queues import share_of_fuller_steps
-from clusterspec.cost.serving.carried import carried_prefill
+from clusterspec.cost.serving.carried import carried_prefill, share_of_steps_with_arrivals
 from clusterspec.cost.serving.engine import Decoding
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.pools import Pools
@@ -34,6 +35,29 @@ def carried(sequences: float, **changes: object) -> tuple[Pools, float, float]:
     prefill = pools.prompts.prefill(float(pools.load.input_tokens), float(pools.load.input_tokens), 1.0)
     found = carried_prefill(pools, (sequences, context), 1.0, (decode, prefill), full=False)
     return pools, decode.total, found
+
+
+def drawn_share(rate: float, plain: float, longer: float, engines: int) -> tuple[float, float]:
+    """The share of steps with prompts of an engine that gets every so manieth request, and the prompts of a step."""
+    random, now, came, steps, with_prompts, prompts = Random(5), 0.0, 0.0, 60_000, 0, 0
+    for _ in range(steps):
+        arrived = 0
+        while came <= now:
+            arrived += 1
+            came += sum(random.expovariate(rate * engines) for _ in range(engines))
+        now += longer if arrived else plain
+        with_prompts += arrived > 0
+        prompts += arrived
+    return with_prompts / steps, prompts / steps
+
+
+@pytest.mark.parametrize(("rate", "engines", "near"), [(5.0, 1, 0.03), (30.0, 1, 0.03), (5.0, 4, 0.1), (30.0, 4, 0.1)])
+def test_more_prompts_come_in_longer_steps_so_that_fewer_steps_hold_any(rate: float, engines: int, near: float) -> None:
+    """Steps of 5 and 45 ms: with 30 prompts a second, an even number in each step would say half more steps."""
+    share, prompts = drawn_share(rate, 0.005, 0.045, engines)
+    assert share_of_steps_with_arrivals((prompts, 0.005), engines, lambda _: 0.04) == pytest.approx(share, rel=near)
+    if engines == 1:
+        assert 1 - exp(-prompts) > 1.02 * share
 
 
 def release(software: str) -> str:

@@ -150,8 +150,8 @@ def test_a_plan_whose_times_are_all_longer_is_the_same_plan_at_a_higher_rate_in_
 
 @thorough
 def test_the_range_of_an_open_load_widens_as_it_nears_the_limit_of_the_plan() -> None:
-    ends = []
-    for rate in (8, 12, 16):
+    ends, slower = [], []
+    for rate in (8, 12, 16, 17.5):
         found = serving_times(
             clean(PLAN.format(load=f"load: open, request_rate: {rate}", layout="tp: 8", framework="vllm"))
         )
@@ -159,10 +159,14 @@ def test_the_range_of_an_open_load_widens_as_it_nears_the_limit_of_the_plan() ->
         low, high = range_factors(found, "ttft")
         assert low <= RANGES["ttft"][0] and high >= RANGES["ttft"][1]
         ends.append(high / low)
+        assert found.stretched is not None
+        slower.append(found.stretched.seconds("ttft", RANGES["tpot open"][1]) / found.ttft)
+        assert high == max(RANGES["ttft"][1], slower[-1])
         assert serving_range(found, "ttft") == [found.ttft * low, found.ttft * high]
         assert range_factors(found, "output_tokens_per_second") == RANGES["output_tokens_per_second"]
         after = latency_factors(found, "ttft", 99)
         assert after[0] <= low and after[1] >= high
+    assert slower[0] < slower[1] < slower[2] / 1.4 < slower[3] / 2
     assert ends == sorted(ends)
-    assert ends[-1] > 2 * ends[0]  # with 16 a second a plan that is slower by a half is full
+    assert ends[-1] > 1.4 * ends[0]  # with 17.5 a second a plan whose steps are slower by a fifth is nearly full
     assert plan("closed")[0].stretched is None  # the loop waits for the plan

@@ -52,7 +52,23 @@ def rest_by_drawing(mixed: float, plain: float, longer: float, late: float, rand
 def test_the_rest_of_a_step_is_that_of_drawn_steps(mixed: float, late: float) -> None:
     random = Random(3)
     drawn = [rest_by_drawing(mixed, 0.012, 0.1, late, random) for _ in range(20_000)]
-    assert rest_after(mixed, 0.012, 0.1, late) == pytest.approx(sum(drawn) / len(drawn), rel=0.03)
+    assert rest_after(mixed, 0.012, 0.1, (late, late)) == pytest.approx(sum(drawn) / len(drawn), rel=0.03)
+
+
+@pytest.mark.parametrize(("mixed", "late"), [(0.0, 0.02), (0.1, 0.004), (0.1, 0.03), (0.5, 0.05), (0.9, 0.15)])
+def test_the_rest_after_any_time_of_an_interval_is_the_mean_of_those_at_all_its_times(
+    mixed: float, late: float
+) -> None:
+    every = [rest_after(mixed, 0.012, 0.1, (0.003 + late * (part + 0.5) / 4000,) * 2) for part in range(4000)]
+    found = rest_after(mixed, 0.012, 0.1, (0.003, 0.003 + late))
+    assert found == pytest.approx(sum(every) / len(every), rel=1e-3)
+
+
+def test_shorter_steps_never_lengthen_the_rest_after_an_overhead_that_varies() -> None:
+    """After none to 16 ms: at one moment alone, 8 ms, steps of 8 ms would end just before it, of 9 ms just after."""
+    rests = [rest_after(0.0, plain / 1000, 0.1, (0.0, 0.016)) for plain in range(3, 30)]
+    assert rests == sorted(rests)
+    assert rest_after(0.0, 0.008, 0.1, (0.008, 0.008)) > 5 * rest_after(0.0, 0.009, 0.1, (0.008, 0.008))
 
 
 def pools_of(**changes: object) -> Pools:
@@ -75,6 +91,12 @@ def test_a_step_formed_ahead_holds_a_prompt_up_where_another_request_is_there() 
     lead = lead_of_launch(mixed, 0.02, longer, launching)
     assert 0.02 < lead < 0.024
     assert seconds_formed_ahead(closed, 8.0, (DECODE, PREFILL), 0.08) == pytest.approx(63 / 64 * lead)
+    # at random times more prompts come in longer steps: 31.4 ms of step have 0.0314 of them, 1.39 a second
+    rate, often = prompts / (0.02 + 0.08 * prompts), mixed
+    for _ in range(50):
+        longer = 0.02 + 0.08 * prompts / often
+        often = (1 - exp(-rate * 0.02)) / (exp(-rate * longer) + 1 - exp(-rate * 0.02))
+    lead = lead_of_launch(often, 0.02, longer, engine.host_floor(2048.0, 8 + prompts / often))
     assert seconds_formed_ahead(random, 8.0, (DECODE, PREFILL), 0.08) == pytest.approx((1 - exp(-8)) * lead)
     for load in ("static", "offline"):
         other = closed._replace(load=replace(closed.load, load=load))
