@@ -13,6 +13,7 @@ from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, 
 from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of, noun_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import with_numerals
+from clusterspec.rules.knowledge.text_rejections import kept_sentences, turns_down
 from clusterspec.rules.knowledge.text_subjects import (
     is_of_another_contract,
     is_of_another_room,
@@ -41,7 +42,11 @@ _OTHER_MODE = pattern(
     r"best|worst|aims?|goal|hopes?|longest|shortest|largest|smallest|typical\w*|half|quarter|third|only|left|free|remaining|rest|some|rounds?|ramp\w*|begins?|starts?|until|since|first|last|"
     r"warm-?up|phases?|stage \d|rehearsal|fail\w*|lost|without|not|no|never|instead|except|compar\w*|versus|vs|reference|paper|competitor\w*|theirs?|"
     r"kann|können|könnte|darf|bis zu|höchstens|mindestens|maximal\w*|minimal\w*|mehr|weniger|(?:über|unter)(?= ?[|\d])|später|geplant|künftig\w*|erweiter\w*|statt|andere\w*|davon|nicht|kein\w*|ohne|hälfte|nur|noch|erst\w*|letzt\w*|"
-    r"peut|peuvent|pourra\w*|jusqu\w*|au (?:plus|moins)|plus|moins|plus tard|prévu\w*|autre\w*|dont|pas|sans|moitié|seulement|encore|premi\w*|derni\w*)\b|[<>≤≥±]"
+    r"peut|peuvent|pourra\w*|jusqu\w*|au (?:plus|moins)|plus|moins|plus tard|prévu\w*|autre\w*|dont|pas|sans|moitié|seulement|encore|premi\w*|derni\w*|"
+    r"puede\w*|hasta|como (?:máximo|mucho|mínimo)|al menos|más|menos|otr[oa]s?|últim[oa]s?|sin|sólo|solo|nunca|mitad|"
+    r"può|possono|fino a|al (?:massimo|più)|almeno|più|meno|altr[oaie]|ultim[oaie]|senza|soltanto|metà|"
+    r"kan|kunnen|hoogstens|hooguit|minstens|maximaal|minimaal|meer|minder|andere?|laatste|eerste|zonder|slechts|helft|niet|geen|"
+    r"até|no (?:máximo|mínimo)|pelo menos|mais|outr[oa]s?|sem|apenas|metade|najwyżej|maksymalnie|co najmniej|inn[aey]\w*|ostatni\w*|bez|tylko)\b|[<>≤≥±]"
 )
 """Words of a clause whose figure is a bound, a part, a plan, or of something else."""
 _ORDER = pattern(
@@ -104,7 +109,7 @@ def wrong_statements(
     []
     """
     found: dict[str, list[Statement]] = {}
-    for sentence in islice(sentences_of(plain_text(text)), MOST_SENTENCES):
+    for sentence in kept_sentences([*islice(sentences_of(plain_text(text)), MOST_SENTENCES)]):
         for each in statements_in(sentence, own, rows):
             found.setdefault(each.key.key, []).append(each)
     for key, stated in found.items():
@@ -233,6 +238,7 @@ def _is_of_something_else(sentence: str, reading: _Reading) -> bool:
         or _TERM_BEHIND.match(behind) is not None
         or _TERM_AHEAD.search(before) is not None
         or _ALTERNATIVE.search(sentence) is not None
+        or turns_down(sentence)
         or (reading.statement.key.counts and _is_of_a_name(before))
     )
 
