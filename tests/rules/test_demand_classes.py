@@ -162,6 +162,11 @@ BROKEN = [
                 "31 décembre 2027",
             ),
             (
+                "Les nœuds sont loués dès le 1 janvier 2027, sans résiliation. L'agence ne rembourse que jusqu'au {}.",
+                "30 novembre 2027",
+                "31 décembre 2027",
+            ),
+            (
                 "La reserva empieza el 1 de enero de 2027. La subvención solo paga los servicios hasta el {}.",
                 "30 de septiembre de 2027",
                 "31 de diciembre de 2027",
@@ -201,6 +206,7 @@ TURNED_DOWN = [
     "Un'offerta esige un impegno di due anni, e l'abbiamo scartata.",
     "Een aanbod met een verbintenis van minstens twee jaar is afgewezen.",
     "Recusámos uma oferta, pois exige uma fidelização de dois anos.",
+    "O fornecedor de Braga pedia um compromisso de três anos e foi excluído.",
     "二年間の契約期間を必須とする提案は断った。",
     "要求承诺两年的报价被拒绝。",
     "2년 약정을 요구하는 제안은 거절했다.",
@@ -208,6 +214,7 @@ TURNED_DOWN = [
 COMMITMENTS = [
     "The price demands a commitment of at least two years.",
     "Der Preis verlangt eine Bindung von zwei Jahren; ein Angebot aus Linz wurde abgelehnt.",
+    "Cooling is excluded; the price demands a commitment of two years.",
     "A larger hall was turned down. Our price demands a commitment of two years.",
     "El precio exige un compromiso de dos años, y una oferta mayor fue rechazada.",
 ]

@@ -34,7 +34,7 @@ _UNTIL = pattern(
 )
 _AFTER = pattern(r"(?i)\b(?:after|beyond|past|nach|après|después|tras|dopo|oltre|na|após|depois|po)\b[^.;\d]{0,12}$")
 _NOT = pattern(
-    r"(?i)\b(?:no|not|never|cannot|nor|non-\w+|kein\w*|nicht|weder|ne|n['’]\w+|pas|ni|sin|non|né|niet|geen|não|nem|nie|un\w*kündbar)\b"
+    r"(?i)\b(?:no|not|never|cannot|nor|non-\w+|without|ohne|sans|senza|zonder|sem|bez|kein\w*|nicht|weder|ne|n['’]\w+|pas|ni|sin|non|né|niet|geen|não|nem|nie|un\w*kündbar)\b"
 )
 _ENDED_EARLY = pattern(
     r"(?i)\b(?:cancel\w*|terminat\w*|notice|resold|kündbar|kündig\w*|résili\w*|rescind\w*|cancela\w*|disdett\w*|recess\w*|opzeg\w*|rescis\w*|wypowiedz\w*)\b"

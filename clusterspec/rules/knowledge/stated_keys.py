@@ -13,7 +13,6 @@ from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, 
 from clusterspec.rules.knowledge.text_dimensions import Figure, figures_of, noun_of
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.knowledge.text_passages import with_numerals
-from clusterspec.rules.knowledge.text_rejections import kept_sentences, turns_down
 from clusterspec.rules.knowledge.text_subjects import (
     is_of_another_contract,
     is_of_another_room,
@@ -108,8 +107,22 @@ def wrong_statements(
     >>> list(wrong_statements("The old nodes had four HCAs each; a PUE of 1.2 would be good.", own))
     []
     """
+    sentences = [*islice(sentences_of(plain_text(text)), MOST_SENTENCES)]
+    if any(_wrong_among(sentences, own, rows)):
+        from clusterspec.rules.knowledge.text_rejections import (
+            kept_sentences,
+            turns_down,
+        )  # most texts have nothing wrong
+
+        yield from _wrong_among([each for each in kept_sentences(sentences) if not turns_down(each)], own, rows)
+
+
+def _wrong_among(
+    sentences: Sequence[str], own: Mapping[str, Sequence[float]], rows: Sequence[NamedKey]
+) -> Iterator[Statement]:
+    """The figures of sentences that differ from all values of the keys that they state."""
     found: dict[str, list[Statement]] = {}
-    for sentence in kept_sentences([*islice(sentences_of(plain_text(text)), MOST_SENTENCES)]):
+    for sentence in sentences:
         for each in statements_in(sentence, own, rows):
             found.setdefault(each.key.key, []).append(each)
     for key, stated in found.items():
@@ -238,7 +251,6 @@ def _is_of_something_else(sentence: str, reading: _Reading) -> bool:
         or _TERM_BEHIND.match(behind) is not None
         or _TERM_AHEAD.search(before) is not None
         or _ALTERNATIVE.search(sentence) is not None
-        or turns_down(sentence)
         or (reading.statement.key.counts and _is_of_a_name(before))
     )
 

@@ -28,6 +28,14 @@ _SEPARABLE = (
 )
 _TURNED_DOWN = pattern(rf"(?i)\b(?:{'|'.join(_PAST)}|{_SEPARABLE})\b|{_EASTERN}")
 """Words in the past: what is refused in future is a demand."""
+_EXCLUDED = pattern(
+    r"(?i)\b(?:excluded|disqualified|ausgeschlossen|disqualifiziert|exclue?s?|disqualifiée?s?|excluid[oa]s?|esclus[oaie]|uitgesloten|excluíd[oa]s?|wykluczon\w+)\b"
+)
+_OFFER = pattern(
+    r"(?i)\b(?:offers?|bids?|bidders?|suppliers?|vendors?|providers?|angebote?|bieter|anbieter|lieferant\w*|offres?|soumissionnaires?|fournisseurs?|ofertas?|licitador\w*|proveedor\w*|offert[ae]|offerent\w*|fornitor\w+|"
+    r"aanbod|offertes?|leverancier\w*|inschrijver\w*|propostas?|fornecedor\w*|concorrentes?|oferent\w*|dostawc\w*)\b"
+)
+"""Words of an exclusion, and of what a tender excludes: cooling is excluded from a figure."""
 _WORDS = r"(?:[^\W\d]+ ){0,3}?"
 _OF_BEFORE = pattern(
     rf"(?i)\bturned (?:it|them|that|this) down\b|\b(?:{_EN}) (?:it|them|that|this)\b|"
@@ -58,7 +66,9 @@ def turns_down(text: str) -> bool:
     >>> [turns_down(each) for each in ("Se descartó una oferta", "Wir lehnten das Angebot ab", "A node above 60 kW is returned.")]
     [True, True, False]
     """
-    return _TURNED_DOWN.search(text) is not None
+    if _TURNED_DOWN.search(text) is not None:
+        return True
+    return _EXCLUDED.search(text) is not None and _OFFER.search(text) is not None
 
 
 def turns_down_what_is_before(part: str) -> bool:
