@@ -7,7 +7,7 @@
   10 of 10`), each of its `duration`, or because tests that load the whole machine run one after another;
 - `needed_by` is after the day on which the machine must work according to the text, which is the limit where `needed_by` is absent;
 - a milestone of a delivery is in a week after `delivery.weeks`, or on a date (or in a week, without `delivery.weeks`)
-  after `needed_by`, unless it is about an option, a later phase or the end of the contract;
+  after `needed_by`, unless it is about an option, a later phase or the end of the contract, or says who comes, pays, tests or decides;
 - a line of the quote has a lead time beyond `delivery.weeks`;
 - a milestone of a collective is in a week before the switches or modules arrive;
 - the last delivery falls into a freeze or closure of the site; the description must state both of its dates.
