@@ -29,7 +29,9 @@ A demand is also compared with what follows from the keys:
 - the share of the price that is paid before acceptance, and the time to the last token by the targets;
 - the length of a cable route, or the sum of its pieces, against the distances of the keys or the reach of the optics;
 - the hours that may be lost in a month against the goodput, and the data of a day against the rate of the frontend network;
-- the days from the start of the training to the day on which its result is due.
+- the days from the start of the training to the day on which its result is due;
+- the longest prompt and its answer together against the context of the model, the racks against the positions that a site gives,
+  and the term of a rented machine against the last day that somebody pays.
 
 A condition is a demand where the text says what follows: `the permit ends if the machine uses more than 2 GWh a year`.
 
@@ -39,7 +41,8 @@ data that the storage system cannot write within the daily hours of the text.
 Texts may be in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Japanese, Chinese or Korean. Of the last three, a
 figure is quoted with English words.
 
-Sentences about another machine, order or offer, and those that suppose something, are not read.
+Sentences about another machine, order or offer, those that suppose something, and what an offer that was turned down asks for, are
+not read.
 
 ## Why it matters
 
@@ -132,6 +135,12 @@ workload:
   model: llama-3.3-70b
   serving: {input_tokens: 3000, output_tokens: 350, concurrency: 100, load: closed, max_sequences: 30}
 layout: {framework: vllm, tp: 8, dp: 4}
+```
+
+```yaml cluster.power.nodes_per_rack
+clusterspec: 1
+description: The landlord gives us ten rack positions for the nodes.
+cluster: {platform: dgx-h100, nodes: 24, power: {nodes_per_rack: 2, rack_limit: 25 kW}}
 ```
 
 ## Silent

@@ -10,7 +10,7 @@ another. A figure belongs to the key whose words are nearest in its clause. Numb
 and prices to 1 %. A key is skipped where the text also states the right figure, or several wrong ones; a number that another
 key states in the same unit is accepted, and so are the memory, the bandwidths and the power of accelerators that the
 text or the design names, and a setting that the text only compares with (`moved from`, `instead of`,
-`not`). Sentences about another machine (one that is replaced, compared with, or bought later), bounds, plans, parts, ranges,
+`not`). Sentences about another machine (one that is replaced, compared with, or bought later), bounds, promises that the key keeps, plans, parts, ranges,
 and figures in a clause with `would` or `if` are not read. The requests a second of the busiest time are compared with the highest rate of
 the keys where the text does not state that one too.
 
@@ -117,7 +117,7 @@ from clusterspec.rules.knowledge.accelerator_figures import figures_of_accelerat
 from clusterspec.rules.knowledge.key_values import KILOWATT_HOUR, WEEK, values_named, values_of_keys
 from clusterspec.rules.knowledge.named_choices import wrong_framework, wrong_model
 from clusterspec.rules.knowledge.named_keys import MEASURES, SAME, NamedKey
-from clusterspec.rules.knowledge.ranges import UNITS_PER_DOLLAR
+from clusterspec.rules.knowledge.ranges import is_in_another_currency
 from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import confidence_in, words_of_another
@@ -219,10 +219,17 @@ def check(
     own = values_of_keys(spec, cluster, layout, workload, own_description)
     wrong = [each for each in wrong_statements(own_description, own) if not _is_of_other_key(each, spec)]
     currency = spec.procurement.currency if spec.procurement is not None else None
-    wrong = [each for each in wrong if not (_is_mean_below_peak(each, own) or _is_in_another(currency, each.words))]
+    wrong = [
+        each for each in wrong if not (_is_mean_below_peak(each, own) or is_in_another_currency(currency, each.words))
+    ]
     if wrong:
         of_parts = figures_of_accelerators(own_description, cluster, catalog)
         wrong = [each for each in wrong if not _is_measure(each.key) or not _is_among_values(each, of_parts)]
+    if wrong:
+        from clusterspec.rules.knowledge.demand_values import kept_limits  # most texts contradict no key
+
+        limits = kept_limits(own_description, spec)
+        wrong = [each for each in wrong if not _is_among_values(each, limits.get(each.key.key, ()))]
     for stated in wrong:
         value = _value_text(own[stated.key.key][0], stated.key.unit)
         yield _problem(stated.words, stated.key.key, value, stated.key.is_setting)
@@ -284,16 +291,6 @@ def _is_of_other_key(stated: Statement, spec: Spec) -> bool:
     if stated.key.is_unmistakable:
         return False
     return _is_among_values(stated, written_numbers(spec))
-
-
-def _is_in_another(currency: str | None, words: str) -> bool:
-    """Whether words name another currency than the one of the keys by its code.
-
-    >>> _is_in_another("EUR", "0.62 NOK per kWh"), _is_in_another("EUR", "0.19 EUR per kWh")
-    (True, False)
-    """
-    codes = {each for each in words.split() if each in UNITS_PER_DOLLAR}
-    return currency is not None and bool(codes) and currency not in codes
 
 
 def _is_mean_below_peak(stated: Statement, own: Mapping[str, Sequence[float]]) -> bool:

@@ -11,7 +11,8 @@ from clusterspec.rules.knowledge.demand_parts import Parts
 from clusterspec.rules.knowledge.demand_places import number_of_key, value_of_key
 from clusterspec.rules.knowledge.demand_run_values import predicted_time
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
-from clusterspec.rules.knowledge.demands import lexicon
+from clusterspec.rules.knowledge.demand_subjects import BELOW
+from clusterspec.rules.knowledge.demands import demands_in, lexicon
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.standard import pattern
@@ -19,6 +20,8 @@ from clusterspec.units import display
 
 ROUNDED = 0.003
 """Relative difference up to which a length keeps a demand."""
+DAYS_ROUNDED = 7
+"""Days by which a term may exceed the paid time: a month of a term has no fixed number of days."""
 LONGEST_COMMITMENT, SHORTEST_COMMITMENT = 7 * YEAR, 0.25 * YEAR
 _AMOUNT = pattern(NUMBER)
 _TIME = frozenset({("s", 1)})
@@ -40,6 +43,8 @@ def other_broken_demands(text: str, parts: Parts) -> Iterator[BrokenDemand]:
         _short_coolant(text, parts),
         _shorter_commitment(text, parts),
         _late_run(text, parts),
+        _beyond_context(text, parts),
+        _unpaid_term(text, parts),
     ):
         if found is not None:
             yield found
@@ -59,6 +64,42 @@ def _cut_request(text: str, parts: Parts) -> BrokenDemand | None:
 
 
 _PROMPTS = ("workload.serving.input_tokens.max", "workload.rl.input_tokens.max")
+
+
+def _beyond_context(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of a prompt and an answer that a text demands in one sentence, and that together exceed the context of the model."""
+    key = next((each for each in _PROMPTS if value_of_key(parts.spec, each) is not None), "")
+    context = parts.work.model.max_sequence_length if parts.work is not None else None
+    if not key or not context:
+        return None
+    found: dict[str, dict[str, float]] = {}
+    for each in demands_in(text):
+        if each.hurts == BELOW and each.subject.name in ("prompt", "answer"):
+            lengths = found.setdefault(each.sentence, {})
+            lengths[each.subject.name] = max(each.value, lengths.get(each.subject.name, 0.0))
+    pairs = [(each["prompt"], each["answer"]) for each in found.values() if len(each) > 1]
+    prompt, answer = max(pairs, key=sum, default=(0.0, 0.0))
+    if prompt + answer <= context * (1 + ROUNDED):
+        return None
+    message = f"according to the text, a prompt of {prompt:,.0f} tokens is answered with up to {answer:,.0f}, together {prompt + answer:,.0f}, but the context of the model has {context:,.0f}"
+    return BrokenDemand(key, message, "serve a model of a larger context, or shorten the prompt or the answer")
+
+
+def _unpaid_term(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of a term that goes on after the last day that somebody pays."""
+    from clusterspec.rules.knowledge.demand_terms import paid_term
+
+    buying = parts.spec.procurement
+    if buying is None or buying.term is None:
+        return None
+    term = paid_term(text)
+    if term is None:
+        return None
+    unpaid = buying.term.value / DAY - (term.paid_until - term.start).days
+    if unpaid <= DAYS_ROUNDED:
+        return None
+    message = f"according to the text, the term starts on {term.start} and is paid until {term.paid_until}, but `procurement.term` is {buying.term.written}, {unpaid:,.0f} days longer"
+    return BrokenDemand("procurement.term", message, "shorten the term, or find money for the rest")
 
 
 def _short_places(text: str, parts: Parts) -> BrokenDemand | None:

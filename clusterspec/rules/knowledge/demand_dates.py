@@ -59,7 +59,7 @@ def span_of_run(text: str) -> Span | None:
     for sentence in plain_sentences(text):
         if is_hypothetical(sentence) or words_of_another(sentence):
             continue
-        for day, begin, end in _days(sentence):
+        for day, begin, end in dated_places(sentence):
             ahead = sentence[max(0, begin - NEAR) : begin]
             if _is_start(ahead, sentence[end:]):
                 starts.add(day)
@@ -87,7 +87,7 @@ def _is_due(sentence: str) -> bool:
     return all(each.search(sentence) is not None for each in (_OF_RESULT, _DUE, _BY))
 
 
-def _days(sentence: str) -> Iterator[tuple[date, int, int]]:
+def dated_places(sentence: str) -> Iterator[tuple[date, int, int]]:
     """The days of a sentence with their places."""
     iso = [(day, *each.span()) for each in _ISO.finditer(sentence) if (day := date_of_text(each[1])) is not None]
     yield from iso

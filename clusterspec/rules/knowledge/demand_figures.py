@@ -90,6 +90,7 @@ MEASURES = {
         frozenset({("accelerator", 1), ("engine", -1)}),
     },
     "racks": {frozenset({("rack", 1)})},
+    "rack places": {_NOTHING, _NODES, frozenset({("rack", 1)}), frozenset({("rack", 1), ("node", -1)})},
     "racks of a row": {frozenset({("rack", 1)}), frozenset({("rack", 1), ("row", -1)})},
     "nics": {_NOTHING, frozenset({("nic", 1)}), frozenset({("nic", 1), ("node", -1)})},
     "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},

@@ -298,6 +298,17 @@ SUBJECTS = (
         facts="rack+standing+nodeend",
     ),
     Subject(
+        "racks",
+        "rack places",
+        ABOVE,
+        _bound("rackplace", by=(*_BINDS, "ceil", "limitword", "permits")),
+        "each rowof store stored draw weight",
+        1,
+        60,
+        1000,
+        counted="rackplace",
+    ),
+    Subject(
         "racks of a row",
         "racks of a row",
         ABOVE,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_energies import DemandFigure
 from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
 from clusterspec.rules.knowledge.demand_places import PLACES, Place, stated_values, value_of_key, written_value
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, BELOW, OTHER, Subject
 from clusterspec.rules.knowledge.demands import Demand, demands_in, is_counted_by, lexicon
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text, numbers_within
 from clusterspec.spec.model import Spec
@@ -31,6 +31,8 @@ FARTHEST = 20.0
 
 _HALF = 0.5
 """Share from which the rest is compared."""
+PROMISES = ("workload.serving.targets.", "operations.")
+"""The first names of keys that may be stricter than what a text demands."""
 BOUNDS = {ABOVE: "may be at most", BELOW: "has to be at least", OTHER: "is"}
 """The words of messages for how a demand binds."""
 
@@ -73,6 +75,28 @@ def broken_demands(text: str, spec: Spec, others: frozenset[str] = frozenset()) 
         place, values = own[name]
         if all(_is_broken(each, one) for each in stated for one in values) and not _states(text, stated[0], values):
             yield Broken(stated[0], place, written_value(spec, place))
+
+
+def kept_limits(text: str, spec: Spec) -> Mapping[str, Sequence[float]]:
+    """For each target and each time of operations, the limits in SI of a text that it keeps, told from values by words that bind. A
+    design may promise itself more than others demand; what a site gives is a fact, which the key repeats.
+    """
+    found: dict[str, list[float]] = {}
+    for each in demands_in(text):
+        own = stated_values(spec, PLACES.get(each.subject.name, ()))
+        if own is None or each.hurts == OTHER or not _is_bound_by_words(each.subject):
+            continue
+        place, values = own
+        if place.key.startswith(PROMISES) and all(
+            value <= each.value if each.hurts == ABOVE else value >= each.value for value in values
+        ):
+            found.setdefault(place.key, []).append(each.value)
+    return found
+
+
+def _is_bound_by_words(subject: Subject) -> bool:
+    """Whether only a sentence with a word that binds demands something of a subject."""
+    return bool(subject.about) and all("+" in each for each in subject.about.split())
 
 
 def _states(text: str, demand: Demand, values: Sequence[float]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_energies import DemandFigure
@@ -12,6 +12,7 @@ from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
 from clusterspec.rules.knowledge.demand_phrases import phrases_in
 from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.knowledge.demand_quantity_words import WORDS as QUANTITY_WORDS
+from clusterspec.rules.knowledge.demand_segments import MOST_PARTS, parts_of, parts_of_others
 from clusterspec.rules.knowledge.demand_sentences import joined_sentences, plain_sentences
 from clusterspec.rules.knowledge.demand_subjects import (
     ABOVE,
@@ -27,12 +28,12 @@ from clusterspec.rules.knowledge.demand_words import SUBJECTS as SUBJECT_WORDS
 from clusterspec.rules.knowledge.demand_words import WORDS
 from clusterspec.rules.knowledge.lexicon import Lexicon, Mention
 from clusterspec.rules.knowledge.text_clauses import clause_bounds, clauses_of, is_hypothetical
-from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_numerals import ITALIAN, language_of
+from clusterspec.rules.knowledge.text_rejections import kept_sentences
 from clusterspec.rules.knowledge.word_fractions import fractions_in
 from clusterspec.standard import pattern
 
-LONGEST_SENTENCE, MOST_PARTS = 600, 20
+LONGEST_SENTENCE = 600
 _DIGIT = pattern(r"\d")
 _ONLY_IF = pattern(
     r"(?i)\b(?:only|nur|seulement|ne \w+ que|solo|sólo|só|alleen|slechts),? (?:if|wenn|falls|si|se|als)\b"
@@ -65,17 +66,8 @@ _LESS = pattern(
 _LEFT_OUT = pattern(
     r"(?i)^[^,.;]{0,12}? (?:(?:is |are |not|non|nicht|no|niet|não) {0,2}){1,2}(?:compris\w*|included|counted|enthalten|eingerechnet|inbegriffen|incluid\w+|comprese?o?|inbegrepen|incluíd\w+)\b|^[^,.;]{0,12}? (?:excluded|escluso|esclusa|excluid[oa])\b"
 )
-_SEGMENT_END = pattern(
-    r";|: |[()]|[—–]|, (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)\b|, (?:and|und|et|y|e|en) |,? \b(?:but|while|whereas|although|though|aber|während|hingegen|mais|tandis que|alors que|pero|mientras(?: que)?|ma|mentre|maar|terwijl|mas|enquanto)\b"
-)
-"""What sets one part of a sentence against another."""
-_RELATIVE = pattern(r"(?i), (?:which|whom|welche[rs]?|laquelle|lequel|lo que|il che)$")
 _CEILINGS = frozenset({"ceil", "maydraw"})
 """Meanings of upper limits."""
-_OWN = pattern(
-    r"(?i)\b(?:we|our|ours|us|this|wir|unser\w*|uns|diese\w?|nous|notre|nos|cette?|nosotros|nuestr\w+|est[ae]|noi|nostr\w+|quest\w|wij|we|ons|onze|deze|dit|nós|noss\w+|est[ae])\b"
-)
-"""Words of a part of a sentence about this machine."""
 _BEHIND = 20
 """Characters from a number to the words that it counts."""
 _NEXT = 8
@@ -115,7 +107,7 @@ def demands_in(text: str) -> Iterator[Demand]:
     >>> [(each.subject.name, each.value) for each in demands_in("The hall gives us no more than 160 kW. The bidder has 90 kW.")]
     [('power', 160000.0)]
     """
-    for sentence in joined_sentences(plain_sentences(text)):
+    for sentence in joined_sentences(kept_sentences([*plain_sentences(text)])):
         has_number = _DIGIT.search(sentence) is not None or next(fractions_in(sentence), None) is not None
         if has_number and len(sentence) <= LONGEST_SENTENCE:
             yield from demands_of_sentence(sentence)
@@ -130,7 +122,7 @@ def demands_of_sentence(sentence: str) -> Sequence[Demand]:
     mentions = [each for each in found if not _is_left_out(sentence, each)]
     meanings = {each.meaning for each in mentions}
     rows = _subjects_named(meanings)
-    parts = _parts_of_others(sentence, mentions) if rows else ()
+    parts = parts_of_others(sentence, mentions) if rows else ()
     if not rows or (0, len(sentence)) in parts:
         return ()
     demands = [
@@ -176,35 +168,6 @@ def _subjects_named(meanings: Set[str]) -> list[Subject]:
 def _contain_set(sets: str, meanings: Set[str]) -> bool:
     """Whether meanings contain one of some sets of meanings."""
     return any(each <= meanings for each in _sets_of(sets))
-
-
-def _parts_of_others(sentence: str, mentions: Sequence[Mention]) -> Sequence[tuple[int, int]]:
-    """The parts of a sentence that are about another machine, order or time. What such a part is set against goes on
-    about it, unless it names this machine: `a site offered a low price but only 180 kW`.
-    """
-    former = [each.start for each in mentions if each.meaning == "former"]
-    if not former and not words_of_another(sentence):
-        return ()
-    found: list[tuple[int, int]] = []
-    for start, end, is_set_against in _parts_of(sentence):
-        is_other = any(start <= each < end for each in former) or bool(words_of_another(sentence[start:end]))
-        goes_on = is_set_against and found and found[-1][1] == start and _OWN.search(sentence, start, end) is None
-        if is_other or goes_on:
-            found.append((start, end))
-    return found
-
-
-def _parts_of(sentence: str) -> Iterator[tuple[int, int, bool]]:
-    """The start and the end of each part of a sentence, and whether words set it against the one before."""
-    ends = [*islice(_SEGMENT_END.finditer(sentence), MOST_PARTS)]
-    yield 0, ends[0].start() if ends else len(sentence), False
-    for each, following in pairwise((*ends, None)):
-        if each is not None:
-            yield (
-                each.start(),
-                following.start() if following else len(sentence),
-                any(map(str.isalpha, each[0])) and _RELATIVE.match(each[0]) is None,
-            )
 
 
 def _is_left_out(sentence: str, mention: Mention) -> bool:
@@ -310,7 +273,7 @@ def _size(subject: Subject) -> int:
 
 def _is_of_another(sentence: str, figure: DemandFigure, clause: tuple[int, int], mentions: Sequence[Mention]) -> bool:
     """Whether the clause of a figure, in its part of the sentence, has a word for another thing."""
-    part = next((each for each in _parts_of(sentence) if each[0] <= figure.start < each[1]), (0, len(sentence), False))
+    part = next((each for each in parts_of(sentence) if each[0] <= figure.start < each[1]), (0, len(sentence), False))
     start, end = max(clause[0], part[0]), min(clause[1], part[1])
     return any(
         each.meaning == "other" and start <= each.start < end and not _is_within(each, figure) for each in mentions
@@ -382,7 +345,18 @@ def _gap(sentence: str, figure: DemandFigure, mention: Mention) -> int:
 
 
 _COUNTABLE = frozenset(
-    {"engineword", "nodeend", "rack", "devicemem", "nicword", "checkpoint", "sample", "question", "password"}
+    {
+        "engineword",
+        "nodeend",
+        "rack",
+        "rackplace",
+        "devicemem",
+        "nicword",
+        "checkpoint",
+        "sample",
+        "question",
+        "password",
+    }
 )
 """Meanings of what numbers count."""
 

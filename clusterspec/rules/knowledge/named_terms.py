@@ -16,7 +16,7 @@ NAMED = (
         "time",
         rf"(?:{_SAVES}[^.;,\d]{{0,24}}(?:\bevery|\binterval\w*|\balle|\bjede|\btoutes les|\btous les|\bcada|\bogni)|(?:\bevery|\balle|\bjede|\btoutes les|\btous les|\bcada|\bogni)\b(?=[^.;,]{{0,24}}{_SAVES}))",
         _SAVE_CUES,
-        r"object store|s3|long-term|archiv\w*|restart\w*|kept|keep|keeps|takes?|evaluation|promot\w*|copied|second tier|every \w+ (?:checkpoint|save)|tier|daily",
+        r"object store|s3|long-term|archiv\w*|restart\w*|kept|keep|keeps|past|previous|preceding|vergangen\w*|aufbewahr\w*|gardé\w*|gardons|conserv\w*|passées?|pasad[oa]s|passat[ei]|bewaar\w*|bewaren|afgelopen|passad[oa]s|przechow\w*|takes?|evaluation|promot\w*|copied|second tier|every \w+ (?:checkpoint|save)|tier|daily",
         "s",
     ),
     named(

@@ -314,3 +314,13 @@ def _value_text(value: float, unit: str) -> str:
     if unit == "b/s":
         return display_bits(value)
     return plain(value) if unit == "1" and value < 1 else display(value, unit)
+
+
+def is_in_another_currency(currency: str | None, words: str) -> bool:
+    """Whether words name another currency than the one of the keys by its code.
+
+    >>> is_in_another_currency("EUR", "0.62 NOK per kWh"), is_in_another_currency("EUR", "0.19 EUR per kWh")
+    (True, False)
+    """
+    codes = {each for each in words.split() if each in UNITS_PER_DOLLAR}
+    return currency is not None and bool(codes) and currency not in codes

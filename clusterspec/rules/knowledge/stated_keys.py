@@ -41,7 +41,11 @@ _OTHER_MODE = pattern(
     r"best|worst|aims?|goal|hopes?|longest|shortest|largest|smallest|typical\w*|half|quarter|third|only|left|free|remaining|rest|some|rounds?|ramp\w*|begins?|starts?|until|since|first|last|"
     r"warm-?up|phases?|stage \d|rehearsal|fail\w*|lost|without|not|no|never|instead|except|compar\w*|versus|vs|reference|paper|competitor\w*|theirs?|"
     r"kann|können|könnte|darf|bis zu|höchstens|mindestens|maximal\w*|minimal\w*|mehr|weniger|(?:über|unter)(?= ?[|\d])|später|geplant|künftig\w*|erweiter\w*|statt|andere\w*|davon|nicht|kein\w*|ohne|hälfte|nur|noch|erst\w*|letzt\w*|"
-    r"peut|peuvent|pourra\w*|jusqu\w*|au (?:plus|moins)|plus|moins|plus tard|prévu\w*|autre\w*|dont|pas|sans|moitié|seulement|encore|premi\w*|derni\w*)\b|[<>≤≥±]"
+    r"peut|peuvent|pourra\w*|jusqu\w*|au (?:plus|moins)|plus|moins|plus tard|prévu\w*|autre\w*|dont|pas|sans|moitié|seulement|encore|premi\w*|derni\w*|"
+    r"puede\w*|hasta|como (?:máximo|mucho|mínimo)|al menos|más|menos|otr[oa]s?|últim[oa]s?|sin|sólo|solo|nunca|mitad|"
+    r"può|possono|fino a|al (?:massimo|più)|almeno|più|meno|altr[oaie]|ultim[oaie]|senza|soltanto|metà|"
+    r"kan|kunnen|hoogstens|hooguit|minstens|maximaal|minimaal|meer|minder|andere?|laatste|eerste|zonder|slechts|helft|niet|geen|"
+    r"até|no (?:máximo|mínimo)|pelo menos|mais|outr[oa]s?|sem|apenas|metade|najwyżej|maksymalnie|co najmniej|inn[aey]\w*|ostatni\w*|bez|tylko)\b|[<>≤≥±]"
 )
 """Words of a clause whose figure is a bound, a part, a plan, or of something else."""
 _ORDER = pattern(
@@ -103,8 +107,22 @@ def wrong_statements(
     >>> list(wrong_statements("The old nodes had four HCAs each; a PUE of 1.2 would be good.", own))
     []
     """
+    sentences = [*islice(sentences_of(plain_text(text)), MOST_SENTENCES)]
+    if any(_wrong_among(sentences, own, rows)):
+        from clusterspec.rules.knowledge.text_rejections import (
+            kept_sentences,
+            turns_down,
+        )  # most texts have nothing wrong
+
+        yield from _wrong_among([each for each in kept_sentences(sentences) if not turns_down(each)], own, rows)
+
+
+def _wrong_among(
+    sentences: Sequence[str], own: Mapping[str, Sequence[float]], rows: Sequence[NamedKey]
+) -> Iterator[Statement]:
+    """The figures of sentences that differ from all values of the keys that they state."""
     found: dict[str, list[Statement]] = {}
-    for sentence in islice(sentences_of(plain_text(text)), MOST_SENTENCES):
+    for sentence in sentences:
         for each in statements_in(sentence, own, rows):
             found.setdefault(each.key.key, []).append(each)
     for key, stated in found.items():

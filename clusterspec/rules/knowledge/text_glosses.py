@@ -24,6 +24,8 @@ from clusterspec.units import plain
 _EASTERN = pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _BROKEN_RUN = pattern(r"(?<=[\u3000-\u30ff\u3400-\u9fff])\s+(?=[\u3000-\u30ff\u3400-\u9fff])")
 """Spaces of folded lines in a run of characters."""
+_WIDE_COMMA = pattern(r"，(?!\d{3}(?!\d))|(?<!\d)，")
+"""A wide comma that does not stand between the thousands of a number."""
 _MARKS = str.maketrans(
     {"。": ". ", "、": ", ", "・": " ", "「": " ", "」": " ", "『": " ", "』": " ", "《": " ", "》": " "}
 )
@@ -87,7 +89,8 @@ def glossed(text: str) -> str:
     """
     if not is_eastern(text):
         return text
-    plain_text = unicodedata.normalize("NFKC", _BROKEN_RUN.sub("", text)).translate(_MARKS).replace(";", "; ")
+    apart = _WIDE_COMMA.sub(", ", _BROKEN_RUN.sub("", text))
+    plain_text = unicodedata.normalize("NFKC", apart).translate(_MARKS).replace(";", "; ")
     return _ordered("".join(_words_of(_with_dates(_with_other_places(plain_text)))))
 
 

@@ -7,7 +7,7 @@
   10 of 10`), each of its `duration`, or because tests that load the whole machine run one after another;
 - `needed_by` is after the day on which the machine must work according to the text, which is the limit where `needed_by` is absent;
 - a milestone of a delivery is in a week after `delivery.weeks`, or on a date (or in a week, without `delivery.weeks`)
-  after `needed_by`, unless it is about an option, a later phase or the end of the contract;
+  after `needed_by`, unless it is about an option, a later phase or the end of the contract, or says who comes, pays, tests or decides;
 - a line of the quote has a lead time beyond `delivery.weeks`;
 - a milestone of a collective is in a week before the switches or modules arrive;
 - the last delivery falls into a freeze or closure of the site; the description must state both of its dates.
@@ -107,6 +107,35 @@ _AFTER_DELIVERY = pattern(
     r"acta|aceite\w*|odbi[oó]r\w*|\w*godkännand\w*|acceptatie|oplevering|hyväksym\w*|prøvedrift|provdrift|godkän\w*|\w{0,20}prov|zkouš\w*|předán\w*|převzet\w*|přejím\w*|odbior\w*|rozruch\w*|uruchom\w*|kabul\w*|devreye\w*|átvétel\w*|testaus\w*|käyttöönot\w*)\b"
 )
 """Pattern of words in a milestone for work after the delivery."""
+_OF_OTHERS = pattern(
+    r"(?i)\b(?:visit\w*|inspect\w*|audit\w*|pays?|paid|payments?|invoic\w*|decid\w*|decision\w*|votes?|meets?|meeting|reports?|reads? back|verif\w*|certif\w*|training course|"
+    r"besuch\w*|besichtig\w*|prüf\w*|prüfer\w*|zahl(?:t|en|ung\w*)|\w{0,6}gezahlt|bezahl\w*|geprüft|beschlossen|entschieden|rechnung\w*|entscheid\w*|beschließ\w*|stimmt ab|bericht\w*|begutacht\w*|gutachter\w*|schulung\w*|"
+    r"visite\w*|contrôl\w*|paie(?:nt|ment\w*)?|facture\w*|décid\w*|décision\w*|vérifi\w*|rapport\w*|réunion\w*|formation|experts?|"
+    r"visita\w*|auditor\w*|inspec\w*|pag[ao]\w*|factura\w*|decid\w*|decisión|comprueb\w*|informe\w*|reunión|formación|"
+    r"ispe\w*|verific\w*|fattur\w*|decision\w*|revisor\w*|riunione|relazione|"
+    r"bezoek\w*|keur\w*|keuring\w*|controle\w*|betaal\w*|betaling\w*|factu\w*|beslis\w*|gecontroleerd|besluit\w*|rapport\w*|vergadering|opleiding|"
+    r"inspe\w*|fatura\w*|decisão|relatório\w*|reunião|"
+    r"wizyt\w*|audyt\w*|kontrol\w*|płat\w*|płaci|faktur\w*|decyz\w*|decyduj\w*|raport\w*|szkoleni\w*)\b"
+)
+"""Pattern of words for what somebody else does: come, test, pay, decide or report."""
+_ARRIVES = pattern(
+    r"(?i)\b(?:deliver\w*|arriv\w*|ship\w*|liefer\w*|geliefert|eintreff\w*|treffen ein|livr\w*|entreg\w*|lleg\w*|consegn\w*|arriva\w*|lever\w*|geleverd|aankom\w*|cheg\w*|dostaw\w*|dostarcz\w*)\b"
+)
+"""Pattern of words for a delivery."""
+_ITEM_END = pattern(r"[.;](?=\s|$)")
+
+
+def _is_of_others(milestone: str, last: str) -> bool:
+    """Whether the part of a milestone with its last week or day says what somebody else does, and names no delivery.
+
+    >>> _is_of_others("Nodes in week 16. The auditor visits in week 25.", "25"), _is_of_others("Nodes arrive in week 25, then the bank pays.", "25")
+    (True, False)
+    """
+    parts = [each for each in _ITEM_END.split(milestone) if last and last in each]
+    part = parts[-1] if parts else milestone
+    return _OF_OTHERS.search(part) is not None and _ARRIVES.search(part) is None
+
+
 YEARS_LATER = 365
 """Number of days after which a milestone is not a part of a delivery, but a notice, a return or a contract's end."""
 _LATER = pattern(
@@ -141,7 +170,11 @@ def check(
     yield from _test_before_network_problem(delivery)
     for index, (milestone, text) in enumerate(zip(delivery.milestones or (), texts.milestones, strict=True)):
         week = _last_week(milestone)
-        if week > delivery.weeks and _AFTER_DELIVERY.search(f"{milestone} {text}") is None:
+        if (
+            week > delivery.weeks
+            and _AFTER_DELIVERY.search(f"{milestone} {text}") is None
+            and not _is_of_others(milestone, f"{week}")
+        ):
             message = f"the milestone is in week {week}, but all parts arrive within {delivery.weeks:g} weeks"
             at = ("procurement", "delivery", "milestones", index)
             yield RULE.problem(at, message, "correct one of the two")
@@ -311,7 +344,8 @@ def _dated_milestones_problem(delivery: DeliverySpec, procurement: ProcurementSp
         if due is None and ordered is not None and week:
             due = date.fromordinal(min(ordered.toordinal() + 7 * week, date.max.toordinal()))
         late = (due - needed).days if needed is not None and due is not None else 0
-        if 0 < late <= YEARS_LATER and _LATER.search(milestone) is None:
+        day = first[0] if first is not None else f"{week}" if week else ""
+        if 0 < late <= YEARS_LATER and _LATER.search(milestone) is None and not _is_of_others(milestone, day):
             message = (
                 f"the milestone is due on {due}, but the machine is needed on {needed}, {plural(late, 'day')} before"
             )
