@@ -100,7 +100,8 @@ _OF_STORE = pattern(
     r"(?i)\b(?:capacity|usable|raw capacity|kapazität|nutzbar\w*|capacité|utiles?|capacidad|útil\w*|capacità|capaciteit)\b|\b(?:store|storage|file system) of\b"
     r"|\b(?:on|to|from) (?:tapes?|the object store|a bucket|buckets)\b|\belsewhere\b|\bauf (?:magnet)?b[aä]nd\w*|\bim bandarchiv\b|\bsur bandes?\b|\ben cintas?\b|\bsu nastr[oi]\b|"
     r"\b(?:another|other|external|different) (?:provider|vendor|supplier|site|cent(?:er|re)|contract|institute)\b|\bander\w+ (?:anbieter|standort|rechenzentrum|vertrag|haus)|\bautre (?:fournisseur|prestataire|site|centre)|"
-    r"\botro (?:proveedor|centro|contrato)|\baltro (?:fornitore|centro|sito)|\bandere (?:aanbieder|leverancier|locatie)|\bannan leverantör|\binn\w+ (?:dostawc|ośrod)"
+    r"\botro (?:proveedor|centro|contrato)|\baltro (?:fornitore|centro|sito)|\bandere (?:aanbieder|leverancier|locatie)|\bannan leverantör|\binn\w+ (?:dostawc|ośrod)|"
+    r"\b(?:stays?|remains?|is kept|bleibt|bleiben|reste|restent|queda|quedan|resta|restano|rimane|rimangono|blijft|blijven|fica|ficam|pozostaje|zostaje) (?:at|in|at the|in the|im|à|a|en|em|w|we) (?-i:[A-ZÀ-Ž])\w+"
 )
 """Words of a sentence about the capacity of the store, or about data that lie elsewhere."""
 

@@ -329,8 +329,24 @@ def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Ite
             yield RULE.problem(at, message, "order this part earlier, or move the date", confidence="likely")
 
 
+_LABEL = pattern(
+    r"^\W*(?:(?:in|ab|bis|by|en|à la|in der|op)\s+)?(?:weeks?|wochen?|kw|semaines?|semanas?|settiman[ae]|vecka|uke|uge|tygodni\w*|tydzień) (\d{1,4})(?: ?(?:-|–|to|bis|à|a|tot|do) ?(\d{1,4}))? ?[:,—–]"
+)
+"""Pattern of the week with which a milestone, or a part of it, begins."""
+
+
 def _last_week(milestone: str) -> int:
-    """The last week in a milestone; 0 if it states none."""
+    """The last week in a milestone; 0 if it states none. Where it begins with a week, other sentences are remarks unless
+    they begin with one, too.
+
+    >>> _last_week("Week 9: all cabling. The other variant was offered for week 17."), _last_week("Week 9: four nodes; week 12: the rest.")
+    (9, 12)
+    >>> _last_week("Eight nodes arrive in week 9 and eight in week 12")
+    12
+    """
+    labels = [each for part in _ITEM_END.split(milestone.lower()) if (each := _LABEL.match(part.strip())) is not None]
+    if _LABEL.match(milestone.lower().strip()) is not None:
+        return max(int(week) for each in labels for week in each.groups() if week)
     return max(map(int, _WEEK.findall(milestone.lower())), default=0)
 
 
