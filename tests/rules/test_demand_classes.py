@@ -280,6 +280,11 @@ MILESTONES = [
     ("Week 24: the last eight nodes.", True),
     ("Woche 24: die letzten Knoten werden geliefert, der Prüfer ist dabei.", True),
     ("The bank pays in week 2. The switches come in week 24.", True),
+    ("Week 15: sixteen nodes in four racks; Bath waited 23 weeks for the other week 31.", False),
+    ("Woche 9: Kabel und Switches. Das andere Angebot nannte Woche 27.", False),
+    ("Semaine 12 : huit nœuds. L'ancien plan disait semaine 30.", False),
+    ("Week 9: the switches; week 24: the nodes.", True),
+    ("Weeks 18-24: the nodes.", True),
 ]
 
 
@@ -288,3 +293,36 @@ def test_a_milestone_of_somebody_else_is_no_delivery(check: Check, milestone: st
     delivery = f'  delivery: {{weeks: 20, milestones: ["{milestone}"]}}\n'
     found = {each.rule for each in check(TRAIN.format(text="Nodes.") + delivery)}
     assert ("delivery-misses-date" in found) == is_late
+
+
+METERED = [
+    # 24 nodes draw some 250 kW, 340 kW at a PUE of 1.35; the limit includes the cooling
+    "Der Netzanschlussvertrag begrenzt die Leistung auf {} kW am Übergabepunkt.",
+    "Der Vertrag mit den Stadtwerken begrenzt die Leistung auf {} kW, Kälteanlage eingeschlossen.",
+    "The grid contract limits the site to {} kW at the point of supply.",
+    "Le contrat avec le réseau limite la puissance du site à {} kW au point de livraison.",
+    "El contrato limita la potencia de la sala a {} kW en el punto de suministro.",
+]
+
+
+@pytest.mark.parametrize("text", METERED)
+@pytest.mark.parametrize(("limit", "is_broken"), [("315", True), ("395", False)])
+def test_a_limit_at_the_grid_includes_the_cooling(check: Check, text: str, limit: str, is_broken: bool) -> None:
+    found = check(TRAIN.format(text=text.format(limit)) + "  pue: 1.35\n")
+    assert bool([each for each in found if each.rule == "bound-off-keys"]) == is_broken
+
+
+NAMED = [
+    # halls of other places carry less than the 250 kW of the machine
+    ("The hall gives 290 kW; the Perth hall carries 120 kW and is full.", False),
+    ("The Hull site gets 120 kW from the grid. This site gets 290 kW.", False),
+    ("Die Halle hat 290 kW; die Halle in Ilmenau bekommt höchstens 120 kW.", False),
+    ("La salle fournit 290 kW ; la salle de Lyon fournit 120 kW.", False),
+    ("The Perth hall carries 120 kW at most.", True),
+]
+
+
+@pytest.mark.parametrize(("text", "is_broken"), NAMED)
+def test_a_hall_with_a_name_is_another_where_this_one_has_none(check: Check, text: str, is_broken: bool) -> None:
+    found = check(TRAIN.format(text=text))
+    assert bool([each for each in found if each.rule in {"bound-off-keys", "power-over-budget"}]) == is_broken

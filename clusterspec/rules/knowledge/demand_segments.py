@@ -22,6 +22,30 @@ _OWN = pattern(
 """Words of a part of a sentence about this machine."""
 
 
+_NAMED_PLACE = pattern(
+    r"\b[Tt]he [A-ZÀ-Ž][\w-]+ (?P<place>halls?|rooms?|sites?|buildings?|centres?|centers?|campus|plants?)\b|"
+    r"\b(?:[Dd]ie|[Ll]a|[Ll]e|[Ee]l|[Ii]l|[Dd]e) (?P<site>Halle|Anlage|salle|site|sala|sede|sito|hal|zaal) (?:in|à|de|en|a|di|van|te) (?=[A-ZÀ-Ž])"
+)
+"""Pattern of a hall, room or site with the name of its place."""
+
+
+def without_named_places(sentences: Sequence[str]) -> list[str]:
+    """Sentences without those about a hall, room or site with a name, where others are about one without, that of this
+    machine.
+
+    >>> without_named_places(["the hall is old", "the Perth hall carries 35 kW"]), without_named_places(["The Perth hall carries 35 kW"])
+    (['the hall is old'], ['The Perth hall carries 35 kW'])
+    """
+    named = [
+        (at, each["place"] or each["site"]) for at, one in enumerate(sentences) for each in _NAMED_PLACE.finditer(one)
+    ]
+    if not named:
+        return [*sentences]
+    text = " ".join(sentences).lower()
+    others = {at for at, noun in named if text.count(noun.lower()) > sum(noun == other for _, other in named)}
+    return [one for at, one in enumerate(sentences) if at not in others or _OWN.search(one) is not None]
+
+
 def parts_of_others(sentence: str, mentions: Sequence[Mention]) -> Sequence[tuple[int, int]]:
     """The parts of a sentence that are about another machine, order or time. What such a part is set against goes on
     about it, unless it names this machine: `a site offered a low price but only 180 kW`.

@@ -12,7 +12,7 @@ from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
 from clusterspec.rules.knowledge.demand_phrases import phrases_in
 from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.knowledge.demand_quantity_words import WORDS as QUANTITY_WORDS
-from clusterspec.rules.knowledge.demand_segments import MOST_PARTS, parts_of, parts_of_others
+from clusterspec.rules.knowledge.demand_segments import MOST_PARTS, parts_of, parts_of_others, without_named_places
 from clusterspec.rules.knowledge.demand_sentences import joined_sentences, plain_sentences
 from clusterspec.rules.knowledge.demand_subjects import (
     ABOVE,
@@ -107,7 +107,7 @@ def demands_in(text: str) -> Iterator[Demand]:
     >>> [(each.subject.name, each.value) for each in demands_in("The hall gives us no more than 160 kW. The bidder has 90 kW.")]
     [('power', 160000.0)]
     """
-    for sentence in joined_sentences(kept_sentences([*plain_sentences(text)])):
+    for sentence in joined_sentences(without_named_places(kept_sentences([*plain_sentences(text)]))):
         has_number = _DIGIT.search(sentence) is not None or next(fractions_in(sentence), None) is not None
         if has_number and len(sentence) <= LONGEST_SENTENCE:
             yield from demands_of_sentence(sentence)
