@@ -99,7 +99,8 @@ from clusterspec.units import display, plain
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
-_WEEK = pattern(r"\b(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|vecka|uke|uge|tygodni\w*) (\d{1,4})\b")
+_WEEKS = r"(?:weeks?|wochen?|semaines?|semanas?|settiman[ae]|vecka|uke|uge|tygodni\w*|tydzień)"
+_WEEK = pattern(rf"\b{_WEEKS} (\d{{1,4}})\b")
 _DATE = pattern(DATE)
 _AFTER_DELIVERY = pattern(
     r"(?i)\b(?:accept\w*|(?:dauer|last|funktions|probe|abnahme|stress|ende)?-?(?:tests?|lauf|betrieb)|testing|rodage|essais?|pruebas?|prove|provas?|próby?|testy|commission\w*|install\w*|burn-?in|hand-?over|training|go-live|live|off|(?:change|cut|switch)-?over|migrat\w*|copy\w*|sign\w*|collect\w*|pick-?up|"
@@ -330,7 +331,7 @@ def _late_line_problem(procurement: ProcurementSpec, weeks: float | None) -> Ite
 
 
 _LABEL = pattern(
-    r"^\W*(?:(?:in|ab|bis|by|en|à la|in der|op)\s+)?(?:weeks?|wochen?|kw|semaines?|semanas?|settiman[ae]|vecka|uke|uge|tygodni\w*|tydzień) (\d{1,4})(?: ?(?:-|–|to|bis|à|a|tot|do) ?(\d{1,4}))? ?[:,—–]"
+    rf"^\W*(?:(?:in|ab|bis|by|en|à la|in der|op) )?{_WEEKS} (\d{{1,4}})(?: ?(?:-|–|to|bis|à|a|tot|do) ?(\d{{1,4}}))? ?[:,—–]"
 )
 """Pattern of the week with which a milestone, or a part of it, begins."""
 
@@ -344,10 +345,11 @@ def _last_week(milestone: str) -> int:
     >>> _last_week("Eight nodes arrive in week 9 and eight in week 12")
     12
     """
-    labels = [each for part in _ITEM_END.split(milestone.lower()) if (each := _LABEL.match(part.strip())) is not None]
-    if _LABEL.match(milestone.lower().strip()) is not None:
-        return max(int(week) for each in labels for week in each.groups() if week)
-    return max(map(int, _WEEK.findall(milestone.lower())), default=0)
+    text = milestone.lower().strip()
+    if _LABEL.match(text) is None:
+        return max(map(int, _WEEK.findall(text)), default=0)
+    labels = filter(None, (_LABEL.match(part.strip()) for part in _ITEM_END.split(text)))
+    return max(int(week) for each in labels for week in each.groups() if week)
 
 
 def _dated_milestones_problem(delivery: DeliverySpec, procurement: ProcurementSpec) -> Iterator[Problem]:

@@ -97,10 +97,10 @@ def _severity(served: Served, gain: Gain | None) -> str:
     times = served.times
     if served.load.load == "offline" or times.placed_requests <= times.kv_capacity_sequences:
         return gain.severity if gain else "note"
+    if gain is None or served.load.requests is not None or FAR * times.kv_capacity_sequences >= times.placed_requests:
+        return "warning"
     apart = served.with_layout(tp=1, attention_dp=served.layout.tp * served.layout.attention_dp)
-    without = apart.times.kv_capacity_sequences if apart and gain else 0.0
-    copies_displace = FAR * times.kv_capacity_sequences < times.placed_requests <= without
-    return "error" if copies_displace and served.load.requests is None else "warning"
+    return "error" if apart and times.placed_requests <= apart.times.kv_capacity_sequences else "warning"
 
 
 def _candidates(layout: Layout) -> Iterator[dict[str, object]]:
