@@ -13,6 +13,7 @@ from clusterspec.rules.knowledge.demand_run_values import predicted_time
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
 from clusterspec.rules.knowledge.demand_subjects import BELOW
 from clusterspec.rules.knowledge.demands import demands_in, lexicon
+from clusterspec.rules.knowledge.text_clauses import is_eastern
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.written_numbers import NUMBER, number_in_text
 from clusterspec.standard import pattern
@@ -166,8 +167,6 @@ _RUN_TIME = "operations.targets.run_time"
 
 def _saying(text: str, sentence: str) -> str:
     """The words of a message for a sentence of a text, without a quote of words that the text has in another language."""
-    from clusterspec.rules.knowledge.text_glosses import is_eastern
-
     if is_eastern(text):
         return "the text demands that all requests or all heat are served while a part is out"
     return f"the text says `{sentence.strip()}`"

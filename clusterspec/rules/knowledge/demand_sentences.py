@@ -7,7 +7,7 @@ from itertools import islice, permutations
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.demand_figures import KEPT
-from clusterspec.rules.knowledge.text_clauses import refers_to_before
+from clusterspec.rules.knowledge.text_clauses import is_eastern, refers_to_before
 from clusterspec.rules.knowledge.text_numerals import with_digits
 from clusterspec.rules.knowledge.text_passages import with_numerals
 from clusterspec.rules.knowledge.text_units import TIME_WORDS, with_percent_signs, word_set
@@ -15,8 +15,6 @@ from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 MOST_SENTENCES = 200
-_LAST_WESTERN = "\u3000"
-"""Characters of Japanese, Chinese and Korean are above this one."""
 _DIGIT = pattern(r"\d")
 _EACH_OF_THEM = pattern(
     r"(?i)^\W*(?:(?:each|every one)(?: one)? (?:of (?:them|these|those)|sends?|asks?|makes?|puts?|gets?|has|may)|jede\w{0,2} (?:von ihnen|davon)?|chacune?|cada un[oa](?: de ell[oa]s)?|ognun[oa]|ciascun[oa]|ieder(?:een)?(?: van hen)?|elk van hen|cada uma?(?: del[ea]s)?)\b"
@@ -26,7 +24,7 @@ _EACH_OF_THEM = pattern(
 
 def plain_sentences(text: str) -> Iterator[str]:
     """The first sentences of a text, with digits for numbers as words and a sign for percents."""
-    if max(text, default="") > _LAST_WESTERN:
+    if is_eastern(text):
         from clusterspec.rules.knowledge.text_glosses import glossed  # most texts have no character of the East
 
         text = glossed(text)

@@ -9,6 +9,8 @@ from itertools import islice
 from clusterspec.rules.knowledge.written_numbers import is_abbreviated
 from clusterspec.standard import pattern
 
+EASTERN = pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+"""Pattern of a character of Japanese, Chinese or Korean."""
 MOST_CLAUSES = 400
 """Ends of clauses of a text that are read."""
 _END = pattern(
@@ -40,6 +42,15 @@ _UPPER_LIMIT = pattern(
 
 _ITEM = pattern(r"(?:^|\n|(?<=[.:;])\s)[ \t]*[-*•]\s")
 """The sign of an item of a list: at the start of a line, or behind the end of a sentence or a colon."""
+
+
+def is_eastern(text: str) -> bool:
+    """Whether a text has characters of Japanese, Chinese or Korean.
+
+    >>> is_eastern("12 Knoten à 9 kW"), is_eastern("不得超过 9 kW")
+    (False, True)
+    """
+    return not text.isascii() and EASTERN.search(text) is not None
 
 
 def items_of(text: str) -> list[str]:

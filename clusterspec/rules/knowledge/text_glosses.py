@@ -17,11 +17,11 @@ from clusterspec.rules.knowledge.gloss_words_korean import COUNTERS as KOREAN_CO
 from clusterspec.rules.knowledge.gloss_words_korean import GLOSSES as KOREAN_GLOSSES
 from clusterspec.rules.knowledge.gloss_words_korean import NUMERALS as KOREAN_NUMERALS
 from clusterspec.rules.knowledge.gloss_words_korean import UNITS as KOREAN_UNITS
+from clusterspec.rules.knowledge.text_clauses import EASTERN, is_eastern
 from clusterspec.rules.knowledge.text_dimensions import NOUNS
 from clusterspec.standard import pattern, recent
 from clusterspec.units import plain
 
-_EASTERN = pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _BROKEN_RUN = pattern(r"(?<=[\u3000-\u30ff\u3400-\u9fff])\s+(?=[\u3000-\u30ff\u3400-\u9fff])")
 """Spaces of folded lines in a run of characters."""
 _WIDE_COMMA = pattern(r"，(?!\d{3}(?!\d))|(?<!\d)，")
@@ -71,11 +71,6 @@ _RATE = pattern(
 )
 _LEFT = pattern(r"[⟦⟧]")
 _SPACES = pattern(r" {2,}")
-
-
-def is_eastern(text: str) -> bool:
-    """Whether a text has Japanese or Chinese characters."""
-    return not text.isascii() and _EASTERN.search(text) is not None
 
 
 @recent(4)
@@ -241,7 +236,7 @@ def _is_in_word(text: str, at: int) -> bool:
 def _numeral_at(text: str, at: int) -> str:
     """A numeral in characters at a place that a unit or a counter follows, and no character precedes; empty without one."""
     match = _NUMERAL.match(text, at)
-    if match is None or (at and _EASTERN.match(text[at - 1]) is not None and not _ends_word(text, at)):
+    if match is None or (at and EASTERN.match(text[at - 1]) is not None and not _ends_word(text, at)):
         return ""
     follows = _SCALE.match(text, match.end()) is not None or _units().longest_word(text, match.end())
     return match[0] if follows else ""
