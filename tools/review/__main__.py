@@ -18,9 +18,9 @@ DAY = "2026-11-21"
 
 
 def fired_severities(path: Path) -> dict[str, str]:
-    """The rules that find something in a design, with their severities and messages."""
-    findings = library.load(path, today=DAY).findings
-    return {each.rule: f"{each.severity} at {'.'.join(map(str, each.path))}: {each.message}" for each in findings}
+    """The rules that find something in a design, each with the worst of its findings: severity, path and message."""
+    worst_last = sorted(library.load(path, today=DAY).findings, key=lambda each: -each.severity.rank)
+    return {each.rule: f"{each.severity} at {'.'.join(map(str, each.path))}: {each.message}" for each in worst_last}
 
 
 def is_met(case: Case) -> bool:
