@@ -59,6 +59,15 @@ def distinct_texts(value: float, limit: float, unit: str) -> tuple[str, str]:
     return texts
 
 
+def rounded(value: float, digits: int = 3) -> float:
+    """A value rounded to significant digits.
+
+    >>> rounded(999.9), rounded(12_345.0, 2)
+    (1000.0, 12000.0)
+    """
+    return float(f"{value:.{digits - 1}e}")
+
+
 def rounded_up(value: float, digits: int = 3) -> float:
     """The smallest number with ``digits`` significant digits that is not below a positive value; used for a sufficient
     amount.
@@ -269,13 +278,8 @@ def plain(value: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _rounded_value(value: float, digits: int) -> float:
-    """A value rounded to significant digits, so that 999.9 gets the prefix of 1000."""
-    return float(f"{value:.{digits - 1}e}")
-
-
 def _prefixed_text(value: float, unit: str, digits: int) -> str:
-    size = _rounded_value(value, digits)
+    size = rounded(value, digits)
     step = 0
     while size >= 1000 ** (step + 1) and step < len(_LARGE) - 1:
         step += 1
@@ -290,7 +294,7 @@ def _time_text(value: float, digits: int) -> str:
         if value >= least:
             shown = f"{plain(value / scale, digits)} {name}"
             return "1 h" if shown == "60 min" else shown
-    size = _rounded_value(value, digits)
+    size = rounded(value, digits)
     if value == 0 or size >= 1:
         return f"{plain(value, digits)} s"
     for scale, name in _SHORT_TIMES:
@@ -301,7 +305,7 @@ def _time_text(value: float, digits: int) -> str:
 
 def _count_text(value: float, digits: int) -> str:
     for scale, name in _COUNTS:
-        if _rounded_value(value, digits) >= scale:
+        if rounded(value, digits) >= scale:
             return f"{plain(value / scale, digits)}{name}"
     if value == math.floor(value) or value >= 10**digits:
         return f"{value:,.0f}"

@@ -101,7 +101,7 @@ def _files_text(store: NetworkSpec, layout: Layout, *, reads: bool) -> str:
     if not store.metadata_rate:
         return ""
     verb = "opening" if reads else "creating"
-    return f" after {verb} {layout.ranks:,} files at {store.metadata_rate:g} a second"
+    return f" after {verb} {layout.ranks:,} files at {display(store.metadata_rate, '1')} a second"
 
 
 def asynchronous_checkpoint_time(

@@ -46,7 +46,7 @@ from clusterspec.cluster.model import Layout, ScaleUp
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display, plain
+from clusterspec.units import display, rounded
 
 RULE = Rule.of(__name__, "note")
 MOST = 12
@@ -64,7 +64,7 @@ def check(
     if ratio > MOST:
         links, fast = display(scale_up.bandwidth.value, "B/s"), display(memory.value, "B/s")
         message = (
-            f"memory bandwidth ({fast}) is {plain(ratio)} times the scale-up bandwidth ({links} per direction): "
+            f"memory bandwidth ({fast}) is {display(rounded(ratio), '1')} times the scale-up bandwidth ({links} per direction): "
             "tensor parallelism is bound by communication"
         )
         yield RULE.problem("cluster.scale_up", message, "keep tp small, and prefer pp and dp")

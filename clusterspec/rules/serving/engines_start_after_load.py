@@ -71,7 +71,7 @@ from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.served import LOAD, Served
 from clusterspec.rules.knowledge.shares import target_severity
 from clusterspec.rules.rule import Rule
-from clusterspec.units import display, plain
+from clusterspec.units import display, plain, rounded
 
 RULE = Rule.of(__name__, "warning", "likely")
 LONGEST = 10.0
@@ -90,7 +90,7 @@ def check(served: Served) -> Iterator[Problem]:
     message = (
         f"at {worst.minute // 60:02}:{worst.minute % 60:02} the load rises from {plain(worst.before, 3)} to "
         f"{plain(worst.rate, 3)} requests a second, and more engines serve {display(worst.late, 's')} later: running ones serve "
-        f"{plain(worst.capacity, 2)}, so {plain(worst.waiting, 2)} requests wait by then, the last for {display(worst.wait, 's')}{aim}{drained}"
+        f"{plain(worst.capacity, 2)}, so {display(rounded(worst.waiting, 2), '1')} requests wait by then, the last for {display(worst.wait, 's')}{aim}{drained}"
     )
     yield RULE.problem(
         f"{LOAD}.scaling.ahead",
