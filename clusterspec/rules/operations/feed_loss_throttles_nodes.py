@@ -5,8 +5,9 @@
 The power supplies of a node, or of a rack that is sold whole, are assumed to be spread evenly over the feeds of a rack.
 After a feed fails, half of them remain with `feeds: 2N`, and two thirds with `N+1`. The finding is a warning where each
 accelerator then has to reduce its power by a tenth or more, or the spec states both feeds and supplies; else a note. It
-is an error where the description or a comment asks for full load without a feed, says that one feed carries the racks
-by itself, or that jobs run on meanwhile. The rule is silent where neither `cluster.power.supplies` nor the catalog
+is an error where the spec states both, and a quarter of the accelerators' power is lost, or where the description or a
+comment asks for full load without a feed, says that one feed carries the racks by itself, or that jobs run on
+meanwhile. The rule is silent where neither `cluster.power.supplies` nor the catalog
 states the supplies. If the power of a node is unknown, the rule compares stated supplies with the power of the
 accelerators only.
 
@@ -46,6 +47,14 @@ cluster:
   power: {feeds: 2N}
 ```
 
+```yaml cluster.power.feeds
+clusterspec: 1
+cluster:
+  platform: dgx-b200
+  nodes: 16
+  power: {feeds: 2N, supplies: {count: 6, power: 3.3 kW}}
+```
+
 ## Silent
 
 ```yaml
@@ -78,6 +87,7 @@ from collections.abc import Iterator
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.feed_loss import feed_loss
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.shares import A_QUARTER
 from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import PowerSpec
@@ -135,12 +145,14 @@ def check(power: PowerSpec, cluster: Cluster, remarks: str) -> Iterator[Problem]
         message = f"{message}; the text counts on full load without a feed"
         yield RULE.problem("cluster.power.feeds", message, f"{remedy}, or use more feeds", severity="error")
     else:
-        yield RULE.problem(
-            "cluster.power.feeds",
-            message,
-            remedy,
-            severity="warning" if loss.lost >= CLEAR or power.supplies is not None else "",
-        )
+        yield RULE.problem("cluster.power.feeds", message, remedy, severity=_severity(loss.lost, power))
+
+
+def _severity(lost: float, power: PowerSpec) -> str:
+    """The severity of losing a share of the accelerators' power with a feed; empty for the usual one of the rule."""
+    if power.supplies is not None and lost >= A_QUARTER:
+        return "error"
+    return "warning" if lost >= CLEAR or power.supplies is not None else ""
 
 
 def asks_for_full_load(text: str) -> bool:
