@@ -1,4 +1,4 @@
-"""Plans with several engines, ranks and stages, and with prompts of unlike lengths: factors that most plans have as 1."""
+"""Plans with several engines, ranks and stages, and with unlike prompts: factors that are 1 in most plans."""
 
 from __future__ import annotations
 
@@ -160,9 +160,7 @@ def test_requests_of_bursts_meet_more_sequences_on_each_rank(load: str, cv: floa
     ("load", "output", "engines", "own"),
     [("open", 128, 1, 1.0), ("open", 128, 4, 5 / 8), ("closed", 128, 4, 0.0), ("open", 1, 4, 0.0)],
 )
-def test_a_request_decodes_with_itself_on_the_emptiest_engine(
-    load: str, output: int, engines: int, own: float
-) -> None:
+def test_a_request_decodes_with_itself_on_the_emptiest_engine(load: str, output: int, engines: int, own: float) -> None:
     pools = changed(loaded(RATE, load=load, output_tokens=output), {"decode.replicas": engines})
     assert own_sequence(pools) == pytest.approx(own)
 
