@@ -7,6 +7,7 @@ from math import inf, log
 import pytest
 
 from clusterspec.cost.serving.runs import MOST_SETS, FiniteRun, OpenRun, smooth_minimum
+from tests.designs import changed
 from tests.effort import each
 
 ALIKE = FiniteRun(100.0, 25.0, 10.0, 0.1, 0.5, 0.0, 0.0, 0.0, alike=True)
@@ -26,7 +27,7 @@ ALIKE = FiniteRun(100.0, 25.0, 10.0, 0.1, 0.5, 0.0, 0.0, 0.0, alike=True)
     ],
 )
 def test_equal_requests_wait_for_whole_sets(changes: dict[str, float], sets: list[tuple[float, float, float]]) -> None:
-    found = ALIKE._replace(**changes)._later_sets
+    found = changed(ALIKE, changes)._later_sets
     assert [pytest.approx(one) for one in sets] == list(found)
 
 
@@ -65,7 +66,7 @@ def test_a_queue_grows_by_what_ends_and_prompts_take_longer_than_arrivals(
     rate: float, turn: float, service: float, added: float, lag: float
 ) -> None:
     run = OpenRun(200.0, rate, 50.0, turn, 0.0, service, sooner=2.0)
-    assert (run.added_interval, run.lag) == (pytest.approx(added), pytest.approx(lag))
+    assert [run.added_interval, run.lag] == pytest.approx([added, lag])
     assert run.unqueued_requests == pytest.approx(25.0 + (2.0 / added if added else 0.0))
 
 
