@@ -28,7 +28,7 @@ from clusterspec.report import (
 from clusterspec.report.assumption_rows import change_text, cut_value, influences_text, short_key
 from clusterspec.report.breakdown_text import breakdown_text, folded_term, nested_parts
 from clusterspec.report.estimate_rows import clock_text, value_text
-from clusterspec.report.estimate_text import memory_row, memory_text
+from clusterspec.report.estimate_text import _memory_views, memory_row, memory_text
 from clusterspec.report.explanations import term_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.fleet import LinkUse
@@ -161,6 +161,25 @@ def test_memory_has_a_row_for_each_part_that_is_not_zero_and_its_sum() -> None:
     assert said[6].startswith("(as nvidia-smi shows it; the framework's allocator holds ")
     unknown = replace(held, capacity=None)
     assert lines(memory_text(unknown, None, PLAIN))[:2] == ["part size share", f"weights 3.2 GB 53 % {'█' * 10}▋"]
+
+
+def test_memory_is_as_the_tools_of_its_vendor_show_it() -> None:
+    """Of 80 GB an engine may use 60, and its framework 58.2 of them: 1.8 GB are the driver's and the collectives'."""
+    use, cluster = trained().estimate.plan.memory, trained().estimate.design.cluster
+    assert use is not None and use.capacity is not None and cluster is not None
+    assert use.total.value - use.allocator == pytest.approx(1.8e9)
+    assert cluster.accelerator.memory is not None
+    part = replace(cluster.accelerator, memory=replace(cluster.accelerator.memory, value=80e9), memory_printed="80 GiB")
+    held = replace(use, capacity=replace(use.capacity, value=60e9))
+    first, second = _memory_views(held, part)
+    assert first == "(as nvidia-smi shows it; the framework's allocator holds 11.6 GB of it)"
+    assert second == "(80 GB on the device, sold as 80 GiB; the engine may use 75 % of it, its framework 58.2 GB)"
+    whole = replace(held, capacity=replace(use.capacity, value=80e9))
+    assert _memory_views(whole, replace(part, memory_printed="80 GB"))[1] == (
+        "(80 GB on the device; a framework can use 78.2 GB of it)"
+    )
+    assert _memory_views(held, replace(part, vendor="AMD"))[0].startswith("(as the driver reports it; ")
+    assert len(_memory_views(held, None)) == len(_memory_views(replace(held, capacity=None), part)) == 1
 
 
 def test_the_row_of_memory_says_whether_it_fits() -> None:
