@@ -17,6 +17,7 @@ from clusterspec.report import (
     faults_text,
     findings_text,
     fleet_text,
+    readings_block,
     sensitivity_text,
     separation_text,
     share_bar,
@@ -37,6 +38,7 @@ from clusterspec.results.search import BreakEvenRow
 from clusterspec.results.simulation import QueuePoint
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Computed, Position, Source, Span, Written
+from clusterspec.units.readings import Reading
 from tests.report.columns import lines
 from tests.report.test_paper_words import trained
 from tests.report.test_result_texts import SIMULATED, TOGETHER
@@ -434,3 +436,24 @@ def test_the_times_of_a_queue_have_one_unit(last: float, head: str, shown: str) 
     assert [line.split() for line in table.splitlines()] == [
         ["time", "in", head, "waiting", "running"], ["0", "0", "0"], [shown, "1", "2"],
     ]  # fmt: skip
+
+
+def test_conventions_stand_below_each_other_with_their_units_side_by_side() -> None:
+    """Each column ends where its widest text does; a convention with fewer units leaves its last columns empty."""
+    rows = [("per direction", text) for text in ("50 GB/s", "400 Gb/s", "46.6 GiB/s")]
+    rows += [("both directions", text) for text in ("100 GB/s", "800 Gb/s", "93.1 GiB/s")] + [("a year", "1.5 EB")]
+    found = readings_block(tuple(Reading(label, text, 1.0, "B/s") for label, text in rows))
+    assert found == (
+        "    per direction     50 GB/s  400 Gb/s  46.6 GiB/s\n"
+        "    both directions  100 GB/s  800 Gb/s  93.1 GiB/s\n"
+        "    a year             1.5 EB\n"
+    )
+    wider = readings_block(
+        (
+            Reading("one", "1 B", 1.0, "B"),
+            Reading("one", "8 b", 1.0, "B"),
+            Reading("many", "1 kB", 1.0, "B"),
+            Reading("many", "8000 b", 1.0, "B"),
+        )
+    )
+    assert wider == "    one    1 B     8 b\n    many  1 kB  8000 b\n"

@@ -33,6 +33,7 @@ from clusterspec.rules.knowledge.text_clauses import clause_at, items_of, planne
 from clusterspec.rules.knowledge.text_tokens import tokens_of
 from clusterspec.rules.knowledge.text_windows import are_links, long_times, windows
 from clusterspec.rules.knowledge.warranties import covered_time, is_covered_by_price, time_in_turn
+from clusterspec.rules.procurement.conversion_off_rate import _is_within_factor_two
 from clusterspec.spec.model import (
     CheckpointSpec,
     NetworkSpec,
@@ -351,3 +352,21 @@ def test_a_clause_without_other_words_takes_the_one_before_it() -> None:
     assert items_of("Order: - 4 nodes\n• 2 spares") == ["Order:", "4 nodes", "2 spares"]
     former = "It was 4 nodes; it is 8."
     assert (planned_text(former), planned_text(former, past=False)) == (former, " it is 8.")
+
+
+@each(
+    ("found", "units", "within"),
+    [
+        (150.0, 150.0, True),
+        (75.0, 150.0, False),
+        (76.0, 150.0, True),
+        (299.0, 150.0, True),
+        (300.0, 150.0, False),
+        (0.5, 0.9, True),
+        (2.0, 0.9, False),
+        (1 / 150, 150.0, False),  # the other direction
+    ],
+)
+def test_a_rate_is_near_another_within_a_factor_of_two(found: float, units: float, within: bool) -> None:
+    """Units of a currency for one of another, such as 150 yen for a dollar."""
+    assert _is_within_factor_two(found, units) is within
