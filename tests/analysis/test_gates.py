@@ -12,7 +12,7 @@ import pytest
 from clusterspec.analysis.choices import recommended_row
 from clusterspec.analysis.full_report import purchase_report, report
 from clusterspec.analysis.gates import RULES_OF_GATES
-from clusterspec.analysis.risks import risks_of_purchase
+from clusterspec.analysis.risks import largest_risks, risks_of_purchase
 from clusterspec.analysis.serving_search import other_plans
 from clusterspec.finding import Severity
 from clusterspec.money import Money
@@ -20,7 +20,7 @@ from clusterspec.records import replace
 from clusterspec.report.paper.options import recommendation_text
 from clusterspec.report.sweep_text import serving_search_as_text
 from clusterspec.results.full import FullReport
-from clusterspec.results.verdict import Choice, GateStatus, Purchase
+from clusterspec.results.verdict import Choice, GateStatus, Purchase, Risk
 from clusterspec.rules.index import RULES
 from clusterspec.studies import study_text
 from tests.effort import ALL_CASES, sampled, telling, thorough
@@ -575,3 +575,24 @@ def test_a_report_reads_of_an_expansion_in_comments_as_the_check_does(place: str
     """Modules in the description of a switch have no number, in the report as in the check."""
     states = {part.kind: part.state for part in decided(EXPANSION.format(place=place)).parts}
     assert (states["node"], states["transceiver"]) == (node, "no quantity")
+
+
+def risk(days: float | None, low: float | None = None, high: float | None = None) -> Risk:
+    money = None if low is None else Money(low, low if high is None else high, "EUR")
+    return Risk(f"{days} {low} {high}", days, money, "why")
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        # the most money first, at its upper end; then the most days
+        ([risk(1.0), risk(9.0, 5.0), risk(2.0, 3.0, 8.0), risk(3.0)], [2, 1, 3]),
+        ([risk(1.0), risk(2.0), risk(3.0), risk(4.0)], [3, 2, 1]),
+        ([risk(0.0), risk(None), risk(None, 0.0), risk(0.0, 0.0, 0.0)], []),  # nothing is at risk
+        ([risk(0.0005), risk(None, 0.5)], [1, 0]),
+        ([risk(None, 0.0, 4.0), risk(None, 3.0)], [0, 1]),
+        ([risk(2.0, 3.0), risk(4.0, 3.0)], [1, 0]),
+    ],
+)
+def test_the_three_largest_risks_are_those_with_the_most_money_and_days(given: list[Risk], shown: list[int]) -> None:
+    assert largest_risks(iter(given)) == [given[at] for at in shown]

@@ -8,7 +8,7 @@ from clusterspec.analysis.paths import message_parts, pod_topology
 from clusterspec.analysis.tiers import HOP
 from clusterspec.cluster.model import Cluster
 from clusterspec.results.machine import PathClass
-from tests.analysis.test_machine_figures import ALONE, RAILS, TREE, cluster_of, fabric_of
+from tests.analysis.test_machine_figures import ALONE, NDR, RAILS, TREE, cluster_of, fabric_of
 
 GB = 1e9
 PODS = cluster_of(
@@ -80,6 +80,16 @@ def test_the_slot_of_a_nic_is_shared_by_its_accelerators() -> None:
     far = classes(SHARED)[-1]
     assert far.hops[2].shared == 6.25 * GB and far.hops[2].rate == 12.5 * GB
     assert far.hops[1].rate is None or far.hops[1].rate == pytest.approx(31.5 * GB / 2, rel=0.01)
+
+
+@pytest.mark.parametrize(("nodes", "names"), [(1, []), (2, ["the whole fabric"]), (3, ["the whole fabric"])])
+def test_pairs_on_two_nodes_meet_at_a_leaf(nodes: int, names: list[str]) -> None:
+    """One leaf of 64 ports has the 8 NICs of each node, and there is no level above it."""
+    cluster = cluster_of(platform="hgx-h100", nodes=nodes, scale_out=NDR | {"topology": "fat-tree"})
+    inside, *outside = pod_topology(cluster, None, fabric_of(cluster) if nodes > 1 else None).classes
+    assert (inside.name, inside.nodes) == ("the same scale-up domain", 1)
+    assert [(one.name, one.nodes, one.switches) for one in outside] == [(name, nodes, 1) for name in names]
+    assert all(one.latency is not None and one.bandwidth == 50 * GB for one in outside)
 
 
 def test_no_message_inside_one_domain_crosses_the_fabric() -> None:

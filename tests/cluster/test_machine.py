@@ -217,6 +217,38 @@ def test_the_accelerators_of_a_node_follow_from_both_counts(written: str, per_no
     assert [value for key, value, _ in design.assumptions if key == "cluster.accelerators_per_node"] == [per_node]
 
 
+@pytest.mark.parametrize(
+    ("written", "size", "why"),
+    [
+        # slices of TPU v5e have hosts of 1, 4 or 8 chips, usually 8
+        ("{platform: tpu-v5e, accelerators: 8}", (8, 1), ""),
+        ("{platform: tpu-v5e, accelerators: 16}", (8, 2), ""),
+        ("{platform: tpu-v5e, accelerators: 4}", (4, 1), "4 accelerators on 1 node"),
+        ("{platform: tpu-v5e, accelerators: 1}", (1, 1), "1 accelerator on 1 node"),
+        ("{platform: tpu-v5e, nodes: 2, accelerators: 8}", (4, 2), "8 accelerators on 2 nodes"),
+        ("{platform: tpu-v5e, nodes: 2, accelerators: 16}", (8, 2), ""),
+        ("{platform: tpu-v5e, nodes: 2, accelerators: 6}", (8, 2), ""),
+        ("{accelerator: l40s, nodes: 2, accelerators: 6}", (8, 2), "the usual size of a node"),
+        ("{accelerator: gb200, nodes: 2}", (4, 2), "a tray or host of a machine built of gb200 usually has 4"),
+        (
+            "{accelerator: tpu-v5p, accelerators: 8}",
+            (4, 2),
+            "a tray or host of a machine built of tpu-v5p usually has 4",
+        ),
+        ("{accelerator: h100-sxm-80gb, nodes: 2}", (8, 2), "a node of h100-sxm-80gb is usually one scale-up domain"),
+    ],
+)
+def test_a_node_has_the_accelerators_of_its_platform_or_of_the_counts(
+    written: str, size: tuple[int, int], why: str
+) -> None:
+    design, _ = resolve_text(f"cluster: {written}")
+    assert design.cluster is not None
+    assert (design.cluster.accelerators_per_node, design.cluster.nodes) == size
+    assert [told for key, _, told in design.assumptions if key == "cluster.accelerators_per_node"] == (
+        [why] if why else []
+    )
+
+
 def test_half_a_node_is_not_assumed() -> None:
     design, problems = resolve_text("cluster: {platform: dgx-h100, accelerators: 60}")
     assert design.cluster is None

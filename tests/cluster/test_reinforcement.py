@@ -63,6 +63,17 @@ def test_the_roles_share_the_nodes_of_the_cluster() -> None:
         assert problems & {"workload.rl.rollout.nodes", "layout.nodes"} == keys, (rl, layout)
 
 
+def test_a_job_without_its_samples_has_no_roles() -> None:
+    for key in ("prompts_per_step", "input_tokens", "output_tokens"):
+        design, problems = resolve_text(spec_text(8, {}, {key: None}))
+        assert design.workload is None or design.workload.rl is None
+        missing = [dotted_path(one.path) for one in problems if one.rule == "missing-key"]
+        assert missing == [f"workload.rl.{key}"]
+    each_once, _, taken, _ = resolved(samples_per_prompt=None)
+    assert (each_once.samples_per_prompt, each_once.minibatches, each_once.epochs, each_once.turns) == (1, 1, 1, 1)
+    assert (taken["workload.rl.samples_per_prompt"], taken["workload.rl.minibatches"]) == (1, 1)
+
+
 def test_rollout_on_a_pool_has_all_its_nodes_unless_it_states_some() -> None:
     """The trainer has those of its own pool; a pool without nodes has one."""
     for pool, rollout, nodes in (({"nodes": 3}, {}, 3), ({"nodes": 3}, {"nodes": 2}, 2), ({}, {}, 1)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.cost.nameplates import (
+    PowerDraw,
     it_power,
     least_node_power,
     machine_watts,
@@ -12,8 +13,11 @@ from clusterspec.cost.nameplates import (
     power_draw,
     rack_power,
 )
+from clusterspec.quantity import Figure
+from clusterspec.source import Computed
 from clusterspec.spec.model import PowerSpec
 from tests.cluster.resolving import clean
+from tests.designs import changed
 
 BARE = "{accelerator: h100-sxm-80gb, accelerators_per_node: 8, nodes: 4, "
 RACKS = [  # a cluster, and watts of a full rack
@@ -92,3 +96,35 @@ def test_a_limit_of_the_site_is_mentioned_where_modules_have_a_range_and_no_cap_
     low, middle, high = found
     assert middle.value == pytest.approx((low.value + high.value) / 2) and low.value < high.value
     assert [("sites limit these modules" in str(each.origin)) for each in found] == [told] * 3
+
+
+def watts(value: float) -> Figure:
+    return Figure(value, "W", Computed("as given"))
+
+
+NODE, SWITCH = "power of a node (`cluster.power.node`)", "power of a switch (`cluster.power.switch`)"
+RACKS_LACK = "number of racks with an overhead (`cluster.power.nodes_per_rack`)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "missing", "overhead"),
+    [
+        ({}, (), (2, 500.0)),
+        ({"node": None}, (NODE,), (2, 500.0)),
+        ({"node": None, "accelerator": "mtt-s5000"}, (f"{NODE}; the catalog has no power of mtt-s5000",), (2, 500.0)),
+        ({"switch": None}, (SWITCH,), (2, 500.0)),
+        ({"switch": None, "switches": 0}, (), (2, 500.0)),
+        ({"racks": None}, (RACKS_LACK,), None),
+        ({"racks": None, "rack_overhead": watts(0.0)}, (), None),
+        ({"rack_overhead": watts(0.0)}, (), None),
+        ({"domain_overhead": watts(22.8e3)}, (), (0, 22.8e3)),  # no domain counts unless it is stated
+        ({"domain_overhead": watts(22.8e3), "domains": 3}, (), (3, 22.8e3)),
+    ],
+)
+def test_power_lacks_what_nobody_states_and_has_the_overhead_of_racks_or_domains(
+    changes: dict[str, object], missing: tuple[str, ...], overhead: tuple[int, float] | None
+) -> None:
+    draw = changed(PowerDraw(watts(10e3), 8, watts(1e3), 4, watts(500.0), 2), changes)
+    assert draw.missing == missing
+    found = draw.overhead
+    assert (found and (found[0], found[1].value)) == overhead

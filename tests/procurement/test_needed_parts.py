@@ -55,3 +55,8 @@ def test_an_odd_module_is_on_a_piece_of_its_own() -> None:
     """Seven modules are on four pieces, fewer than the eight links."""
     bill = Bill((Item("transceiver", "module", 7, "by hand"), Item("cable", "cable", 8, "by hand")))
     assert needed_parts(bill, lines(("cable", COPPER, 4.0))) == {"cable": 4}
+
+
+def test_links_without_modules_are_no_pieces_with_fixed_ends() -> None:
+    """A bill without modules does not say that links share a piece: three of eight cables are too few."""
+    assert needed_parts(Bill((Item("cable", "cable", 8, "by hand"),)), lines(("cable", COPPER, 3.0))) == {"cable": 8}

@@ -386,6 +386,19 @@ def test_a_difference_lists_keys_figures_and_findings() -> None:
     assert "No key differs." in nothing and "No figure changes." in nothing
 
 
+@pytest.mark.parametrize(
+    ("within", "told"),
+    [((False, False), False), ((True, False), True), ((None, True), True), ((True, True), True), ((), False)],
+)
+def test_a_difference_says_what_its_sign_of_uncertainty_means_where_a_figure_has_it(
+    within: tuple[bool | None, ...], told: bool
+) -> None:
+    effects = tuple(Effect(f"figure {number}", "s", 2.0, 2.1, each) for number, each in enumerate(within))
+    report = DiffReport(TOOL, READ, READ, (), effects, (), ())
+    for written in (diff_text.diff_as_text(report, WIDE), diff_text.diff_as_markdown(report)):
+        assert ("within the uncertainty of the model" in written) is told
+
+
 @pytest.mark.parametrize(("length", "shown"), [(60, "x" * 60), (61, "x" * 59 + "…")])
 def test_a_long_value_is_cut(length: int, shown: str) -> None:
     assert diff_text.shown_value("x" * length) == shown

@@ -8,6 +8,7 @@ import pytest
 
 from clusterspec.cluster.requests import Hours
 from clusterspec.cost.energy import Supply
+from clusterspec.cost.heat import Heat
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.power import Drawn
 from clusterspec.cost.serving.day import DayPlan, HourPlan
@@ -16,11 +17,13 @@ from clusterspec.cost.term import Term
 from clusterspec.records import replace
 from clusterspec.report import fleet_text
 from clusterspec.report.estimate_rows import _day_rows
+from clusterspec.report.estimate_text import measurement_effect
 from clusterspec.report.paper.choices import _case_note
-from clusterspec.report.power_rows import energy_row, swing_row
+from clusterspec.report.power_rows import energy_row, heat_row, power_row, supply_row, swing_row
 from clusterspec.results import Input
 from clusterspec.results.fleet import PoolUse
 from clusterspec.results.survival import Curve, WireCase
+from clusterspec.units import display
 from tests.designs import TRAINED
 from tests.report.plain_results import FLEET, POOL, estimate_of
 
@@ -71,6 +74,87 @@ def test_power_swings_in_a_job_of_known_steps_in_stated_racks(
     row = ("swing", "3 kW", "in each step, 6 kW/s at its edges, 4 kW where the job stops")
     assert swing_row(report) == (row if swings and rack and timed else None)
     assert swing_row(replace(report, drawn=None)) is None
+
+
+BUSY = Term("busy", 5e3, "W", "x", low=4e3, high=7e3)
+TOKEN = Term("per_token", 2.0, "J", "x")
+
+
+@pytest.mark.parametrize(
+    ("drawn", "row"),
+    [
+        ({}, ("power, idle", "1 kW", "of the whole machine, without cooling")),
+        ({"busy": BUSY, "per_token": TOKEN}, ("power", "5 kW", "4 kW to 7 kW, idle 1 kW, 2 J a token")),
+        ({"busy": BUSY}, ("power", "5 kW", "4 kW to 7 kW, idle 1 kW")),
+        ({"busy": replace(BUSY, low=None), "per_token": TOKEN}, ("power", "5 kW", "idle 1 kW, 2 J a token")),
+        ({"busy": replace(BUSY, high=None)}, ("power", "5 kW", "idle 1 kW")),
+    ],
+)
+def test_power_is_told_with_its_range_where_both_ends_are_known(drawn: dict[str, Any], row: tuple[str, ...]) -> None:
+    report = estimate_of(TRAINED)
+    assert power_row(replace(report, drawn=replace(DRAWN, **drawn))) == row
+    assert power_row(replace(report, drawn=None)) is None
+
+
+ROW, FEED = Term("row", 2e5, "W", "x"), Term("feed", 2.2e4, "W", "x")
+
+
+@pytest.mark.parametrize(
+    ("supply", "row"),
+    [
+        (None, None),
+        (Supply(), None),
+        (Supply(rack=RACK), ("rack", "40 kW", "full, at nameplates")),
+        (Supply(rack=RACK, row=ROW), ("rack", "40 kW", "full, at nameplates, row 200 kW")),
+        (Supply(rack=RACK, feed=FEED, feeds=2), ("rack", "40 kW", "full, at nameplates, 2 feeds of 22 kW")),
+        (Supply(rack=RACK, feed=FEED), ("rack", "40 kW", "full, at nameplates")),
+        (Supply(rack=RACK, feeds=2), ("rack", "40 kW", "full, at nameplates")),
+        (
+            Supply(rack=replace(RACK, low=3e4, high=6e4)),
+            ("rack", "40 kW", "full, 30 kW to 60 kW as the power of a node is not stated"),
+        ),
+        (Supply(rack=replace(RACK, low=3e4)), ("rack", "40 kW", "full, at nameplates")),
+    ],
+)
+def test_a_rack_is_told_with_its_row_and_its_feeds(supply: Supply | None, row: tuple[str, ...] | None) -> None:
+    drawn = replace(DRAWN, supply=supply) if supply is not None else None
+    assert supply_row(replace(estimate_of(TRAINED), drawn=drawn)) == row
+
+
+def heat(of: str, liquid: float, air: float) -> Heat:
+    return Heat(of, Term("liquid", liquid, "W", "x"), Term("air", air, "W", "x"))
+
+
+@pytest.mark.parametrize(
+    ("heats", "row"),
+    [
+        ((), None),
+        ((heat("rack", 3e4, 1e4),), None),
+        ((heat("hall", 0.0, 4e5),), None),
+        ((heat("hall", 3e5, 1e5),), ("heat", "300 kW", "to liquid, 100 kW to air, at nameplates")),
+        (
+            (heat("rack", 3e4, 1e4), heat("hall", 3e5, 1e5)),
+            ("heat", "300 kW", "to liquid, 100 kW to air, rack 30 kW and 10 kW, at nameplates"),
+        ),
+    ],
+)
+def test_heat_is_told_where_liquid_takes_some_of_that_of_the_hall(
+    heats: tuple[Heat, ...], row: tuple[str, ...] | None
+) -> None:
+    report = estimate_of(TRAINED)
+    assert heat_row(replace(report, drawn=replace(DRAWN, supply=Supply(heat=heats)))) == row
+    assert heat_row(replace(report, drawn=None)) is None
+
+
+@pytest.mark.parametrize(("factor", "change"), [(1.25, "+25 %"), (0.75, "−25 %"), (1.0, "+0 %")])
+def test_measurements_change_the_step_time_by_a_share(factor: float, change: str) -> None:
+    report = estimate_of(TRAINED)
+    after = report.plan.step_seconds
+    assert after is not None and measurement_effect(report) == ""
+    before = after / factor
+    said = f"  step time {change}: {display(before, 's')} without them, {display(after, 's')} with\n"
+    assert measurement_effect(replace(report, unmeasured_step_time=before)) == said
+    assert measurement_effect(replace(report, plan=Plan(report.design), unmeasured_step_time=before)) == ""
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,19 @@ import pytest
 from clusterspec.cluster.requests import Serving
 from clusterspec.cost.serving.explain import first_token_time_term, token_time_term
 from clusterspec.cost.serving.latency import ServingTimes
+from clusterspec.cost.serving.percentiles import QUANTITIES
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
 from clusterspec.report.charts.bars import StackPart
 from clusterspec.report.charts.log_plots import FrontPoint
+from clusterspec.report.estimate_rows import latency_rows
 from clusterspec.report.paper import serving
 from clusterspec.report.paper.blocks import PaperTable, Picture, Text
 from clusterspec.results.full import FullReport
 from clusterspec.results.search import LayoutRow
 from clusterspec.standard import sum_of
 from clusterspec.units import display, plain
+from tests.designs import SERVED, times_of, work_of
 from tests.report.test_charts import shapes
 from tests.report.test_paper import SPECS, own_parts, report
 from tests.report.test_paper_words import trained
@@ -127,6 +130,55 @@ def test_percentiles_stand_below_their_median_with_the_targets() -> None:
     assert found["Time per output token, percentile 90"][0].startswith("40 ms")
     assert found["Time to first token, median"][1][2] == "estimate.serving.range.ttft"
     assert found["Time to first token, percentile 90"][1][1].startswith("estimate.serving.")
+
+
+ORDER = [*QUANTITIES]
+FIRST, TOKEN, GAP, WHOLE = QUANTITIES.values()
+P90, P95, P99 = (f"  percentile {number}" for number in (90, 95, 99))
+TTFT_99, TPOT_99 = "at_percentile.ttft", "at_percentile.tpot"
+
+
+@pytest.mark.parametrize(
+    ("targets", "rows"),
+    [
+        ("{}", [(FIRST, 0, "ttft"), (TOKEN, 0, "tpot")]),
+        # the highest percentile of both latencies has fields of its own, any other is that of its target
+        (
+            "{ttft: {p50: 1 s, p95: 2 s}, tpot: {p99: 60 ms}}",
+            [
+                (FIRST, 1, "ttft"),
+                (P95, 1, "targets[1].value"),
+                (P99, 0, TTFT_99),
+                (TOKEN, 0, "tpot"),
+                (P99, 1, TPOT_99),
+            ],
+        ),
+        # other latencies have rows where they have targets, and their percentiles no other latency
+        (
+            "{itl: {p99: 80 ms}, ttft: {p50: 1 s}}",
+            [(FIRST, 1, "ttft"), (TOKEN, 0, "tpot"), (GAP, 0, ""), (P99, 1, "targets[1].value")],
+        ),
+        (
+            "{end_to_end: {p50: 9 s, p90: 12 s}, tpot: {p90: 50 ms}}",
+            [
+                *((FIRST, 0, "ttft"), (P90, 0, TTFT_99), (TOKEN, 0, "tpot"), (P90, 1, TPOT_99)),
+                *((WHOLE, 1, "targets[1].value"), (P90, 1, "targets[2].value")),
+            ],
+        ),
+    ],
+)
+def test_latencies_have_the_fields_of_the_plan_of_its_highest_percentile_or_of_their_target(
+    targets: str, rows: list[tuple[str, int, str]]
+) -> None:
+    text = SERVED.replace("concurrency: 16}", f"concurrency: 16, targets: {targets}}}")
+    load = work_of(text).serving
+    assert load is not None
+    found = list(latency_rows(times_of(text), load))
+    assert [(row.title, int(row.target is not None), row.field) for row in found] == rows
+    assert [(row.target.quantity, row.target.percentile) for row in found if row.target] == [
+        (target.quantity, target.percentile)
+        for target in sorted(load.targets, key=lambda one: ORDER.index(one.quantity))
+    ]
 
 
 def test_parts_of_a_step_have_their_share_and_the_step_is_the_sum() -> None:

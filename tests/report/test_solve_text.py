@@ -8,6 +8,7 @@ import pytest
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import ConditionFault, parse
 from clusterspec.analysis.lever_effects import sensitivity
+from clusterspec.records import replace
 from clusterspec.report import sensitivity_text, solve_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.levers import SolveReport
@@ -99,6 +100,23 @@ def _report_of(condition: str) -> SolveReport:
     return SolveReport(
         Tool("1", "1"), Input("x.yaml", b""), "nic_bandwidth", "B/s", condition, None, value=None, **more
     )
+
+
+def test_nodes_of_several_roles_have_a_column_each() -> None:
+    probes = ((1e9, 0.05, False), (2e9, 0.02, True))
+    report = replace(_report_of("slowdown<=3%"), probes=probes)
+
+    def rows(roles: dict[float, dict[str, int]]) -> list[list[str]]:
+        text = solve_text.solve_as_text(replace(report, roles=roles))
+        return [re.split(" {2,}", line.strip()) for line in text.splitlines()[-3:]]
+
+    heads, first, second = rows({1e9: {"trainer": 4, "rollout": 2}, 2e9: {"trainer": 8}})
+    assert heads == ["nic_bandwidth", "trainer", "rollout", "slowdown", "meets it"]
+    assert first == ["8 Gb/s", "4", "2", "5 %", "no"] and second == ["16 Gb/s", "8", "0", "2 %", "yes"]
+    for few in ({}, {1e9: {"trainer": 4}}):
+        assert rows(few) == [
+            *(["nic_bandwidth", "slowdown", "meets it"], ["8 Gb/s", "5 %", "no"], ["16 Gb/s", "2 %", "yes"])
+        ]
 
 
 @telling(2)

@@ -17,6 +17,7 @@ from clusterspec.report import (
     faults_text,
     findings_text,
     fleet_text,
+    readings_block,
     sensitivity_text,
     separation_text,
     share_bar,
@@ -28,7 +29,7 @@ from clusterspec.report import (
 from clusterspec.report.assumption_rows import change_text, cut_value, influences_text, short_key
 from clusterspec.report.breakdown_text import breakdown_text, folded_term, nested_parts
 from clusterspec.report.estimate_rows import clock_text, value_text
-from clusterspec.report.estimate_text import memory_row, memory_text
+from clusterspec.report.estimate_text import _memory_views, memory_row, memory_text
 from clusterspec.report.explanations import term_text
 from clusterspec.results import Input, Tool
 from clusterspec.results.fleet import LinkUse
@@ -37,6 +38,7 @@ from clusterspec.results.search import BreakEvenRow
 from clusterspec.results.simulation import QueuePoint
 from clusterspec.results.verdict import Influence
 from clusterspec.source import Computed, Position, Source, Span, Written
+from clusterspec.units.readings import Reading
 from tests.report.columns import lines
 from tests.report.test_paper_words import trained
 from tests.report.test_result_texts import SIMULATED, TOGETHER
@@ -161,6 +163,25 @@ def test_memory_has_a_row_for_each_part_that_is_not_zero_and_its_sum() -> None:
     assert said[6].startswith("(as nvidia-smi shows it; the framework's allocator holds ")
     unknown = replace(held, capacity=None)
     assert lines(memory_text(unknown, None, PLAIN))[:2] == ["part size share", f"weights 3.2 GB 53 % {'█' * 10}▋"]
+
+
+def test_memory_is_as_the_tools_of_its_vendor_show_it() -> None:
+    """Of 80 GB an engine may use 60, and its framework 58.2 of them: 1.8 GB are the driver's and the collectives'."""
+    use, cluster = trained().estimate.plan.memory, trained().estimate.design.cluster
+    assert use is not None and use.capacity is not None and cluster is not None
+    assert use.total.value - use.allocator == pytest.approx(1.8e9)
+    assert cluster.accelerator.memory is not None
+    part = replace(cluster.accelerator, memory=replace(cluster.accelerator.memory, value=80e9), memory_printed="80 GiB")
+    held = replace(use, capacity=replace(use.capacity, value=60e9))
+    first, second = _memory_views(held, part)
+    assert first == "(as nvidia-smi shows it; the framework's allocator holds 11.6 GB of it)"
+    assert second == "(80 GB on the device, sold as 80 GiB; the engine may use 75 % of it, its framework 58.2 GB)"
+    whole = replace(held, capacity=replace(use.capacity, value=80e9))
+    assert _memory_views(whole, replace(part, memory_printed="80 GB"))[1] == (
+        "(80 GB on the device; a framework can use 78.2 GB of it)"
+    )
+    assert _memory_views(held, replace(part, vendor="AMD"))[0].startswith("(as the driver reports it; ")
+    assert len(_memory_views(held, None)) == len(_memory_views(replace(held, capacity=None), part)) == 1
 
 
 def test_the_row_of_memory_says_whether_it_fits() -> None:
@@ -415,3 +436,24 @@ def test_the_times_of_a_queue_have_one_unit(last: float, head: str, shown: str) 
     assert [line.split() for line in table.splitlines()] == [
         ["time", "in", head, "waiting", "running"], ["0", "0", "0"], [shown, "1", "2"],
     ]  # fmt: skip
+
+
+def test_conventions_stand_below_each_other_with_their_units_side_by_side() -> None:
+    """Each column ends where its widest text does; a convention with fewer units leaves its last columns empty."""
+    rows = [("per direction", text) for text in ("50 GB/s", "400 Gb/s", "46.6 GiB/s")]
+    rows += [("both directions", text) for text in ("100 GB/s", "800 Gb/s", "93.1 GiB/s")] + [("a year", "1.5 EB")]
+    found = readings_block(tuple(Reading(label, text, 1.0, "B/s") for label, text in rows))
+    assert found == (
+        "    per direction     50 GB/s  400 Gb/s  46.6 GiB/s\n"
+        "    both directions  100 GB/s  800 Gb/s  93.1 GiB/s\n"
+        "    a year             1.5 EB\n"
+    )
+    wider = readings_block(
+        (
+            Reading("one", "1 B", 1.0, "B"),
+            Reading("one", "8 b", 1.0, "B"),
+            Reading("many", "1 kB", 1.0, "B"),
+            Reading("many", "8000 b", 1.0, "B"),
+        )
+    )
+    assert wider == "    one    1 B     8 b\n    many  1 kB  8000 b\n"

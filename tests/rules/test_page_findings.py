@@ -6,6 +6,7 @@ figures belong to the cost model.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from clusterspec.finding import Finding
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import page
 from clusterspec.source import dotted_path
+from tests.cost.expressions import evaluate
 from tests.effort import each
 from tests.golden import assert_golden
 
@@ -39,6 +41,28 @@ def test_what_a_rule_reports_of_its_page(check: Check) -> None:
 def reported(name: str, check: Check) -> list[str]:
     found = page_findings(name, check)
     return [f"{one.rule}: {one.severity} at {dotted_path(one.path)}: {one.message}\n    {one.help}" for one in found]
+
+
+def test_figures_of_messages_follow_from_the_numbers_of_their_examples(check: Check) -> None:
+    """A line of ``worked_figures.txt`` names a rule, a text of a message of its page with a figure in brackets, and how
+    the figure was worked out by hand: from the numbers of the example, of data sheets, or of the message.
+    """
+    wrong = []
+    for line in (FOLDER / "worked_figures.txt").read_text("utf-8").splitlines():
+        rule, text, expression = line.split(" | ")
+        before, figure, behind = re.split(r"[][]", text)
+        told = [one.message for one in page_findings(rule, check)]
+        if not any(f"{before}{figure}{behind}" in message for message in told):
+            wrong.append((line, "no such message"))
+        elif not is_rounded(figure, evaluate(expression, {})):
+            wrong.append((line, "another result"))
+    assert wrong == []
+
+
+def is_rounded(figure: str, value: float) -> bool:
+    """Whether a printed figure is the value, rounded in its last digit."""
+    decimals = len(figure.partition(".")[2])
+    return abs(float(figure.replace(",", "")) - value) <= 0.5001 * 10.0**-decimals
 
 
 @cache

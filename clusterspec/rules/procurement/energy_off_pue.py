@@ -153,7 +153,7 @@ def _divided_energy_problems(
                 off = small.value > 0 and _agree(large.value / small.value, pue)
                 if off and of_it and not of_site and _is_of_site_alone(small):
                     unit = small.token.unit
-                    right = f"{plain(large.value * pue / UNITS[unit][0], 6)} {unit}"
+                    right = f"{float(plain(large.value * pue / UNITS[unit][0], 6)):,.15g} {unit}"
                     message = (
                         f"{large.token.text} {large.token.unit} of the IT load are divided by the PUE of {pue:g} to "
                         f"{small.token.text} {unit} of the site; the site takes their product, {right}"
@@ -198,7 +198,7 @@ def _omission_problem(
             right = money_text(amount_text(round(energy * pue * tariff)), procurement.currency)
             over = "" if plainly else f", over the PUE of {pue:g},"
             with_pue = f"with the PUE of {pue:g} the" if plainly else "the"
-            message = f"{cost.token.text} are {plain(energy, 6)} kWh of the {what}{over} at {tariff:g}; {with_pue} site pays {right}"
+            message = f"{cost.token.text} are {energy:,.0f} kWh of the {what}{over} at {tariff:g}; {with_pue} site pays {right}"
             yield RULE.problem("description", message, "multiply the energy by the PUE", severity="warning")
             return
 

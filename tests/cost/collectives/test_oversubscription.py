@@ -10,10 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from clusterspec.cluster.groups import AXES, axis_placement, contiguous_placement, group_runs
+from clusterspec.cluster.groups import AXES, Crossing, axis_placement, contiguous_placement, group_runs
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.rank_sets import rank_members
 from clusterspec.cost.collectives import Between
+from clusterspec.cost.collectives.oversubscription import _tree_edges
 from clusterspec.cost.collectives.paths import group_paths
 from clusterspec.cost.collectives.predict import collective_cost
 from tests.cost.collectives.machines import H100, nodes_of, resolved
@@ -183,3 +184,22 @@ def test_the_derivation_of_a_rate_names_the_levels_and_the_delay() -> None:
     assert "oversubscribed" not in texts[64]
     assert "enough uplinks of levels oversubscribed 2:1" in texts[72]
     assert "1.07 times slower behind levels oversubscribed 2:1" in texts[128]
+
+
+@pytest.mark.parametrize(
+    ("islands", "members", "share"),
+    [
+        (2, 8, 1.0),  # an edge up and down between two, half of the bytes each: as much as an island sends
+        (4, 8, 4 / 2 / 2),  # a single island cuts at most four edges of the six
+        (4, 16, 6 / 2 / 2),  # two neighbors at most eight of six
+        (16, 16, 8 / 2 / 2),
+        (16, 64, 16 / 2 / 2),
+        (64, 64, 16 / 2 / 2),
+        (16, 4, 4 / 2 / 2),  # less than an island
+    ],
+)
+def test_few_edges_of_trees_leave_a_block_of_neighbors(islands: int, members: float, share: float) -> None:
+    """Islands of 8: min(2 (k - 1), 4 (log2 j + 1)) edges of half of the bytes, over min(k - 1, 2) of an island."""
+    group = contiguous_placement(nodes_of(H100, 64, more=LEAVES), 8 * islands)
+    assert group.ranks_per_node == group.ranks_per_domain == 8
+    assert _tree_edges(Crossing(0, 64, 1, members), group, islands) == pytest.approx(share)
