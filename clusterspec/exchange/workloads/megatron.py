@@ -151,6 +151,7 @@ def read_megatron(file: InputFile) -> ImportResult:
         raise NothingStarted(f"{why}: {programs}" if (programs := shown_programs(file.text)) else why)
     set_framework(keys, framework, builder)
     list_program(keys, builder)
+    bridge.list_group(keys, builder)
     set_counts(keys, _LAYOUT, builder)
     _set_nodes(keys, builder)
     set_sequence_length(keys, builder)

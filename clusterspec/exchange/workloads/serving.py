@@ -105,6 +105,8 @@ _LISTED = re.compile(
     r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\]?\s{0,80}\bargs[ \t]*:\s{0,80}[\[-]|\n\s{0,80}-)\s{0,9}[\"']?"
     r"serve\b"
     r"|--entrypoint[ =](?:\S{0,80}/)?(?:vllm|sglang)\b"
+    r"|^[ \t]{0,40}\w{1,40}_(?:command|cmd)[ \t]{0,8}:[ \t]{0,8}(?:&\w{1,60}[ \t]{0,8})?\n[ \t]{0,40}-[ \t]{1,8}"
+    r"[\"']?--"
     r"|^[ \t]*entrypoint:(?:.{0,20}|[ \t]*\n[ \t]*-[ \t]*[\"']?)\b(?:vllm|sglang)[\"']?[ \t]*\]?[ \t]*$",
     re.MULTILINE,
 )
