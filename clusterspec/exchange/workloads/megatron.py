@@ -27,6 +27,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.megatron_forks import list_option_of_fork, option_of_fork, take_earlier_names
 from clusterspec.exchange.workloads.megatron_layers import (
+    list_latent_rank,
     set_expert_layers,
     set_experts,
     set_predicted_layers,
@@ -307,6 +308,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         keys.asked |= {name for names in _OF_EXPERTS.values() if (name := keys.find(*names))}
         keys.used |= keys.asked
     set_counts(keys, plain | _LATENT if latent else plain, builder)
+    list_latent_rank(keys, builder)
     set_experts(keys, builder)
     line = keys.line("num_layers")
     single = str(keys.get("attention_head_type")) == "multiquery"  # of bigcode-project/Megatron-LM

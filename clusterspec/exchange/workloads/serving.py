@@ -41,6 +41,7 @@ from clusterspec.exchange.workloads.engine_limits import (
     count_length,
     divide_limit,
     set_block,
+    set_captured_graphs,
     set_delayed_prompt_steps,
     set_drafts,
     set_redundant_experts,
@@ -267,9 +268,7 @@ def _set_shared_limits(
     if re.search(r"gptq[_-]?int8\b|\b8-?bit\b", named, re.IGNORECASE):  # GPTQ has widths of 2 to 8 bits
         four = dict.fromkeys(("gptq", "gptq_marlin", "auto_gptq"), "int8")
     set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS | four, builder)
-    eager = ("enforce_eager", "disable_cuda_graph", "disable_decode_cuda_graph")
-    if keys.is_on(*eager):
-        builder.set(f"{serving}.captured_graphs", False, keys.line(*eager))
+    set_captured_graphs(keys, builder)
 
 
 def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:
