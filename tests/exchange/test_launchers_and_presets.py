@@ -94,6 +94,20 @@ PICO = """\
 {"distributed": {"tp_size": 2, "pp_size": 1}, "model": {"name": "a", "num_hidden_layers": 16},
  "training": {"seq_length": 1024, "micro_batch_size": 32}}
 """
+LIGHTNING = """\
+trainer:
+  strategy:
+    class_path: site.FSDP2Strategy
+    init_args: {tensor_parallel_size: 8}
+  precision: bf16-true
+"""
+
+
+def test_settings_of_a_class_are_those_of_the_run() -> None:
+    stated = given(read(LIGHTNING, name="run.yaml"))
+    assert stated == {"layout.tp": 8, "workload.precision": "bf16"}
+
+
 TUNED = """\
 model_name_or_path: NousResearch/Llama-2-7b-hf
 trainer:

@@ -213,7 +213,7 @@ def set_speculation(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.serving.speculative.tokens", int(match[1]), line)
         method = re.search(r"\bmethod\W{1,9}([A-Za-z][\w-]{0,40})", stated)
         set_draft_method(method[1] if method else "", line, builder)
-    elif stated:
+    elif stated and not stated.startswith("$"):
         builder.unknown(f"{name}: {excerpt(stated)}", "states no number of drafted tokens", line)
     elif tokens := keys.integer("spec_tokens"):  # vllm 0.33.0, vllm/engine/arg_utils.py
         builder.set("workload.serving.speculative.tokens", tokens, keys.line("spec_tokens"))

@@ -220,8 +220,14 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         set_named_model(named, keys, builder, keys.line("model"))
     elif keys.find("model_recipe_name"):
         bridge.set_recipe_model(keys, builder)
-    elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
-        set_named_model(str(name), keys, builder, keys.line("hf_path", "hf_model_id", "model_name"))
+    elif name := keys.get(*_NAMES):
+        set_named_model(str(name).removesuffix(".yaml"), keys, builder, keys.line(*_NAMES))
+
+
+_NAMES = (
+    *("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"),
+    *("modules.pre_trainer.model", "modules.post_trainer.model"),  # of Primus, the file of the model
+)
 
 
 def _is_sparse(keys: Keys) -> bool:
