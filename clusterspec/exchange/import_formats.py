@@ -260,6 +260,13 @@ def _format_of_pods(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
     return next((each for each in trainings if each.matches(file)), None)
 
 
+def _format_of_settings(kind: ImportFormat, file: InputFile) -> ImportFormat | None:
+    """The format of a program's configuration in JSON that states settings, and a model by less than its sizes."""
+    if kind.name != "huggingface" or not isinstance(_fault_of(kind, file), NothingStarted):
+        return None
+    return OTHER_PROGRAMS if OTHER_PROGRAMS.matches(file) else None
+
+
 _OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 
 
@@ -304,7 +311,7 @@ def guessed_format(file: InputFile) -> ImportFormat:
             refuse_training(file)
             if serves_only_programs_of_sites(file):
                 return format_named("kubernetes")  # an application of a site, on machines that the object states
-        return _format_of_script(kind, file) or _format_of_pods(kind, file) or kind
+        return _format_of_script(kind, file) or _format_of_pods(kind, file) or _format_of_settings(kind, file) or kind
     held = (format_named(name) for name in WRITTEN if len(file.data) <= 2 << 20)
     if kind := next((each for each in held if document_within(file, each.matches, each.read_as_one_format)), None):
         return kind

@@ -15,7 +15,8 @@ Made by `make docs` from the registries of formats; the examples are run.
 
 `clusterspec import KIND FILE…` reads files of an infrastructure repository and prints them as a spec. With the KIND
 `auto`, it detects the format. Every value names its file and line. Data without a key in the spec appear as counts.
-Unknown and ambiguous data are listed as unknown, never guessed.
+Unknown and ambiguous data are listed as unknown, never guessed. Options that change the memory or the time of a run,
+but that are not imported, are listed with what they change.
 
 - `--into SPEC` inserts the result into a spec and keeps the formatting and comments of the spec. Where the spec states
   another value, it keeps its own, and the output shows both. If the two differ in the model, the batch or the layout,

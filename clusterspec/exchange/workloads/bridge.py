@@ -52,6 +52,8 @@ _CONFIGURED = re.compile(
 DEGREES = ("tensor_model_parallel_size", "pipeline_model_parallel_size")
 FACTORY = re.compile(r"(?:^|\s)--factory[ =]")
 """An option of launches of NeMo 2, which names the function of a recipe."""
+LAUNCHER = re.compile(r"(?:^|[/\s])launcher_scripts/main\.py(?=\s)|(?:^|\s)stages=\[", re.MULTILINE)
+"""A launch of NeMo-Framework-Launcher (NVIDIA/NeMo-Framework-Launcher 26e42fa9, launcher_scripts/main.py)."""
 OF_RUN = re.compile(r"log\.\w{1,60}|trainer\.max_steps")
 """Options in which launches of one layout may differ."""
 _SECTION = re.compile(r"^(?:ddp|checkpoint|optimizer|scheduler|logger|dataset|mixed_precision)[ \t]*:", re.MULTILINE)
@@ -77,7 +79,7 @@ def leaves_degrees_open(keys: Keys, text: str) -> bool:
     """Whether keys belong to Megatron-Bridge. There a recipe states the degrees that a configuration leaves out, and a
     model those that a recipe leaves out.
     """
-    stated = {"train.train_iters", "trainer.num_nodes"} & keys.values.keys()
+    stated = {"train.train_iters", "trainer.num_nodes", "training.trainer.num_nodes"} & keys.values.keys()
     built = keys.find("global_batch_size", "micro_batch_size") is not None and bool(BUILT.search(text))
     return bool(stated) or built or (keys.is_undecided(*DEGREES) and not keys.command.words)
 
@@ -87,7 +89,21 @@ def is_configuration(text: str) -> bool:
     of NeMo 2: all may leave the layout to a recipe or a model.
     """
     configured = bool(_CONFIGURED.search(text) and _SECTION.search(text))
-    return configured or bool(BUILT.search(text)) or ("trainer.num_nodes=" in text and bool(FACTORY.search(text)))
+    launched = "trainer.num_nodes=" in text and (FACTORY.search(text) or LAUNCHER.search(text))
+    return configured or bool(BUILT.search(text)) or bool(launched)
+
+
+def list_group(keys: Keys, builder: ImportBuilder) -> None:
+    """List the configuration of NeMo-Framework-Launcher that a launch changes (``training=gpt3/5b``)."""
+    group = next((name for name in _GROUPS if name in keys.values), None)
+    if group and "stages" in keys.values and "/" in (named := str(keys.values[group][0])):
+        keys.used |= {group, "stages"}
+        why = "a configuration of NeMo-Framework-Launcher, which states what the launch leaves out: import it as well"
+        builder.unknown(f"{group}={excerpt(named)}", why, keys.line(group))
+
+
+_GROUPS = ("training", "fine_tuning", "peft")
+"""Groups of configurations of NeMo-Framework-Launcher (launcher_scripts/conf/config.yaml)."""
 
 
 def take_mixed_precision(keys: Keys) -> None:

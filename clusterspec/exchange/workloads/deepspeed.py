@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
+from clusterspec.exchange.workloads.axolotl_kernels import set_axolotl_kernels
 from clusterspec.exchange.workloads.deepspeed_texts import plain_json, printed_configuration
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model_of_key
@@ -228,9 +229,10 @@ def _set_axolotl_keys(keys: Keys, builder: ImportBuilder) -> None:
         )
     if on := next((name for name in ("gradient_checkpointing", *_RECOMPUTED_BY_FSDP) if keys.is_on(name)), None):
         builder.set("layout.recompute", "full", keys.line(on))
-    for name in ("bf16", "fp16"):
-        if keys.is_on(name):
-            builder.set("workload.precision", name, keys.line(name))
+    keys.used |= {"bf16", "fp16"} & keys.values.keys()
+    if precision := next((each for each in ("fp8", "bf16", "fp16") if keys.is_on(each)), None):
+        builder.set("workload.precision", precision, keys.line(precision))
+    set_axolotl_kernels(keys, builder)
     set_choice(keys, "workload.optimizer", ("optimizer",), OPTIMIZERS, builder)
     if adapter := keys.get("adapter"):
         line = keys.line("adapter")

@@ -213,6 +213,24 @@ def set_speculation(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.serving.speculative.tokens", int(match[1]), line)
         method = re.search(r"\bmethod\W{1,9}([A-Za-z][\w-]{0,40})", stated)
         set_draft_method(method[1] if method else "", line, builder)
+    elif stated and not stated.startswith("$"):
+        builder.unknown(f"{name}: {excerpt(stated)}", "states no number of drafted tokens", line)
+    elif tokens := keys.integer("spec_tokens"):  # vllm 0.33.0, vllm/engine/arg_utils.py
+        builder.set("workload.serving.speculative.tokens", tokens, keys.line("spec_tokens"))
+        set_draft_method(str(keys.get("spec_method") or ""), keys.line("spec_method"), builder)
+
+
+_UNCAPTURED = re.compile(r"\bcudagraph_mode\W{1,9}(?:CUDAGraphMode\.)?NONE\b", re.IGNORECASE)
+
+
+def set_captured_graphs(keys: Keys, builder: ImportBuilder) -> None:
+    """Set that kernels are launched one by one, by a switch or a configuration of vLLM's compilation."""
+    switches = ("enforce_eager", "disable_cuda_graph", "disable_decode_cuda_graph")
+    if keys.is_on(*switches):
+        builder.set("workload.serving.captured_graphs", False, keys.line(*switches))
+    elif _UNCAPTURED.search(str(keys.values.get("compilation_config", ("",))[0])):
+        keys.used.add("compilation_config")
+        builder.set("workload.serving.captured_graphs", False, keys.line("compilation_config"))
 
 
 _REDUNDANT = re.compile(r"num_redundant_experts\W{1,9}([0-9]{1,5})\b")

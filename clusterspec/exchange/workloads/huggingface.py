@@ -9,7 +9,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from clusterspec.exchange.import_result import FormatError, ImportBuilder, ImportResult, InputFile, excerpt
+from clusterspec.exchange.import_result import (
+    FormatError,
+    ImportBuilder,
+    ImportResult,
+    InputFile,
+    NothingStarted,
+    excerpt,
+)
 from clusterspec.exchange.workloads.architecture import set_attention, set_experts
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, set_counts
 from clusterspec.exchange.workloads.models import check_parameters, set_parameters
@@ -175,7 +182,7 @@ def read_huggingface(file: InputFile) -> ImportResult:
             keys.line("layers_block_type", "hybrid_override_pattern", "layer_types"),
         )
     if {"workload.model.layers", "workload.model.hidden"} - {".".join(map(str, g.path)) for g in builder.given}:
-        raise FormatError("has neither the layers nor the hidden size of a language model")
+        raise NothingStarted("has neither the layers nor the hidden size of a language model")
     if nested:
         builder.unknown(
             f"{len(outer)} keys outside {nested}",

@@ -27,6 +27,7 @@ from clusterspec.exchange.workloads.launcher_options import (
 )
 from clusterspec.exchange.workloads.listed_commands import listed_commands
 from clusterspec.exchange.workloads.object_roles import role_of_object
+from clusterspec.exchange.workloads.printed_launches import printed_launches
 from clusterspec.exchange.workloads.stopped_scripts import line_of_stop
 from clusterspec.records import dataclass, field
 from clusterspec.units import plural
@@ -408,7 +409,7 @@ def _commands(file: InputFile, model: re.Pattern[str] | None) -> tuple[Sequence[
     """The commands of a shell script and its arrays, or the lists of arguments of a YAML or Python file."""
     if lists := listed_commands(file):
         return lists, ()
-    script = script_of(file.text)
+    script = script_of(printed_launches(file.text))
     words = sum(len(command.words) for command in (*script.commands, *script.arrays))
     if words > MOST_WORDS:
         raise FormatError(f"more than {MOST_WORDS:,} words in its commands")

@@ -112,6 +112,9 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> None:
             builder.unknown("workload.model", why, keys.line("use_hf_model_config"))
         return
     line = keys.line("model.type", "model.num_layers")
+    if not own.values and isinstance(named := keys.get("model_name_or_path"), str):  # of examples/alpaca/alpaca.py
+        set_model(named, builder, keys.line("model_name_or_path"))
+        return
     if kind not in {*_GATED, _GPT, _SPARSE}:
         keys.used |= own.values.keys()
         builder.unknown(f"model {excerpt(kind)}", "not a decoder whose network is known: state workload.model", line)

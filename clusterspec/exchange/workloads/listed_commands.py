@@ -78,9 +78,24 @@ def _listed_commands_in(yaml: Yaml, value: Any, path: Path) -> Iterator[Command]
         for key, text in value.items():
             if isinstance(text, str) and _NAMED.fullmatch(str(key)):
                 yield from _commands_in(Word(text, yaml.text_line(*path, key)), container_variables(yaml, value, path))
+            elif isinstance(text, list) and _NAMED.fullmatch(str(key)):
+                yield from _engine_of_options(yaml, value, (*path, key))
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
         yield from _listed_commands_in(yaml, inner, (*path, key))
+
+
+def _engine_of_options(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:
+    """The launch of vLLM by a list of its options, next to the model that it serves (``server_cmd``).
+
+    Source: vllm-project/vllm-ascend, tests/e2e/nightly/single_node/models/configs.
+    """
+    model, words = value.get("model"), _listed_words(yaml, value.get(str(path[-1])), path)
+    if not isinstance(model, str) or not words or not words[0].text.startswith("--"):
+        return
+    if not ENGINE_OPTIONS.isdisjoint(word.text.partition("=")[0] for word in words):
+        line = yaml.text_line(*path[:-1], "model")
+        yield Command((Word("vllm", line), Word("serve", line), Word(model, line), *words))
 
 
 def container_commands(yaml: Yaml, value: dict[str, Any], path: Path) -> Iterator[Command]:

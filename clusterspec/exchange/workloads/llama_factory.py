@@ -189,7 +189,10 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
         if keys.is_on(name):
             builder.set("workload.precision", name, keys.line(name))
             break
-    keys.used |= {name for name in ("bf16", "pure_bf16") if name in keys.values}
+    else:
+        builder.set("workload.precision", "bf16" if keys.is_on("pure_bf16") else None, keys.line("pure_bf16"))
+    keys.used |= {"bf16"} & keys.values.keys()
+    keys.used.discard("pure_bf16")  # of weights and states as well: listed
 
 
 def _set_framework(keys: Keys, builder: ImportBuilder) -> None:

@@ -248,9 +248,21 @@ def _set_layout(keys: Keys, builder: ImportBuilder) -> None:
     if (builder.reading().value(("layout", "pp")) or 1) != 1 and (stages := keys.integer("num_pipeline_repeats")):
         builder.set("layout.virtual_stages", stages, keys.line("num_pipeline_repeats"))
     _set_precision(keys, builder)
+    _set_kernels(keys, builder)
     set_choice(keys, "workload.optimizer", ("opt_type",), _OPTIMIZERS, builder)
     if keys.is_on("optimizer_memory_host_offload"):
         builder.set("layout.offload.optimizer", 1, keys.line("optimizer_memory_host_offload"))
+
+
+_KERNELS = {"dot_product": "plain", "flash": "flash", "cudnn_flash_te": "flash"}
+
+
+def _set_kernels(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the kernel of attention, the loss and the precision of gradients (configs/base.yml)."""
+    builder.set("workload.attention", _KERNELS.get(str(keys.get("attention"))), keys.line("attention"))
+    if (keys.integer("num_vocab_tiling") or 1) > 1:
+        builder.set("layout.loss", "chunked", keys.line("num_vocab_tiling"))
+    builder.set("workload.gradient_precision", _TYPES.get(str(keys.get("grad_dtype"))), keys.line("grad_dtype"))
 
 
 def _set_recomputation(keys: Keys, builder: ImportBuilder) -> None:
@@ -307,6 +319,13 @@ def _set_sharding(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.dp", fsdp * data * experts, line)
 
 
+def _stated_axes(keys: Keys) -> str:
+    """The stated axes of sharding and replicas, in brackets; empty if there are none."""
+    names = (f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in ("fsdp", "fsdp_transpose", "data"))
+    stated = [f"{name} {degree}" for name in names if (degree := keys.integer(name))]
+    return f" ({', '.join(stated)})" if stated else ""
+
+
 def _axis_degree(keys: Keys, axes: tuple[str, ...], builder: ImportBuilder) -> int | None:
     """The degree of the given axes over slices and within one; None if MaxText computes it when it runs.
 
@@ -316,7 +335,7 @@ def _axis_degree(keys: Keys, axes: tuple[str, ...], builder: ImportBuilder) -> i
     for name in (f"{mesh}_{axis}_parallelism" for mesh in ("ici", "dcn") for axis in axes):
         if keys.find(name) is None:
             if name in {"ici_fsdp_parallelism", "dcn_data_parallelism"}:
-                builder.unknown(name, "not stated: it takes the devices that other axes leave")
+                builder.unknown(name, f"not stated: it takes the devices that other axes leave{_stated_axes(keys)}")
                 return None
             continue
         stated = positive_integer_of(keys.get(name))

@@ -27,6 +27,7 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.megatron_forks import list_option_of_fork, option_of_fork, take_earlier_names
 from clusterspec.exchange.workloads.megatron_layers import (
+    list_latent_rank,
     set_expert_layers,
     set_experts,
     set_predicted_layers,
@@ -151,6 +152,7 @@ def read_megatron(file: InputFile) -> ImportResult:
         raise NothingStarted(f"{why}: {programs}" if (programs := shown_programs(file.text)) else why)
     set_framework(keys, framework, builder)
     list_program(keys, builder)
+    bridge.list_group(keys, builder)
     set_counts(keys, _LAYOUT, builder)
     _set_nodes(keys, builder)
     set_sequence_length(keys, builder)
@@ -218,8 +220,14 @@ def _set_network(keys: Keys, builder: ImportBuilder, framework: str, *, performa
         set_named_model(named, keys, builder, keys.line("model"))
     elif keys.find("model_recipe_name"):
         bridge.set_recipe_model(keys, builder)
-    elif name := keys.get("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"):
-        set_named_model(str(name), keys, builder, keys.line("hf_path", "hf_model_id", "model_name"))
+    elif name := keys.get(*_NAMES):
+        set_named_model(str(name).removesuffix(".yaml"), keys, builder, keys.line(*_NAMES))
+
+
+_NAMES = (
+    *("hf_path", "hf_model_id", "pretrained_model_name_or_path", "model_name"),
+    *("modules.pre_trainer.model", "modules.post_trainer.model"),  # of Primus, the file of the model
+)
 
 
 def _is_sparse(keys: Keys) -> bool:
@@ -306,6 +314,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         keys.asked |= {name for names in _OF_EXPERTS.values() if (name := keys.find(*names))}
         keys.used |= keys.asked
     set_counts(keys, plain | _LATENT if latent else plain, builder)
+    list_latent_rank(keys, builder)
     set_experts(keys, builder)
     line = keys.line("num_layers")
     single = str(keys.get("attention_head_type")) == "multiquery"  # of bigcode-project/Megatron-LM

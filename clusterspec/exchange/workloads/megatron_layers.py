@@ -88,3 +88,10 @@ def set_expert_layers(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.model.moe_layers", count, line)
     else:
         builder.unknown(f"moe_layer_freq: {excerpt(text)}", "neither a number nor a pattern of zeros and ones", line)
+
+
+def list_latent_rank(keys: Keys, builder: ImportBuilder) -> None:
+    """List that latent attention has a rank which the launch leaves to the release."""
+    if keys.is_on("multi_latent_attention") and not keys.find("kv_lora_rank"):
+        why = "not stated: the default of the release; it sizes the attention and its cache"
+        builder.unknown("kv_lora_rank", why, keys.line("multi_latent_attention"))

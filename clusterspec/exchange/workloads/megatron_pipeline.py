@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from clusterspec.exchange.import_result import ImportBuilder, excerpt
-from clusterspec.exchange.workloads.keys import Keys
+from clusterspec.exchange.workloads.keys import Keys, boolean_value
 from clusterspec.exchange.workloads.megatron_forks import list_unlike_devices
 
 MOST_LAYERS = 10_000
 
 
 def set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
+    """Set the virtual stages, the layers of stages and the overlap of their sends."""
     list_unlike_devices(keys, builder)
     _list_encoder_stages(keys, builder)
     names = ("num_virtual_stages_per_pipeline_rank", "virtual_pipeline_model_parallel_size")
@@ -32,6 +33,17 @@ def set_pipeline(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.virtual_stages", stages, line)
         if stages > 1:
             builder.set("layout.schedule", "interleaved", line)
+    if (pp or 1) > 1:
+        _set_overlap(keys, builder)
+
+
+def _set_overlap(keys: Keys, builder: ImportBuilder) -> None:
+    """Set whether sends between stages overlap with computation, where it is stated.
+
+    Source: Megatron-LM d98e8a64, megatron/training/arguments.py, line 3118.
+    """
+    stated, off = boolean_value(keys.get("overlap_p2p_comm")), "no_overlap_p2p_communication"
+    builder.set("layout.overlap.pp", False if keys.is_on(off) else stated, keys.line(off, "overlap_p2p_comm"))
 
 
 _OF_ENCODER = ("encoder_pipeline_model_parallel_size", "pipeline_model_parallel_split_rank")

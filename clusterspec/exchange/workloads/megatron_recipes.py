@@ -63,6 +63,7 @@ def read_recipe(file: InputFile) -> Keys:
     read = {name: _recipe_keys(node, functions) for name, node in functions.items() if name not in called}
     recipes = {name: keys for name, keys in read.items() if keys.find(*MARKS) or keys.is_undecided(*MARKS)}
     recipes = recipes or {name: keys for name, keys in read.items() if keys.find("global_batch_size")}
+    recipes = recipes or _assigned_presets(tree)
     if not recipes:
         return _constant_keys(ast.walk(tree), _assigned_constants(tree))
     counted, each = plural(len(recipes), "recipe"), list(recipes.values())
@@ -71,6 +72,23 @@ def read_recipe(file: InputFile) -> Keys:
         shown = ", ".join([*recipes][:6])
         return chosen_part(each, file.part, counted, f"holds {counted} that differ ({shown})")
     return each[0]
+
+
+def _assigned_presets(tree: ast.Module) -> dict[str, Keys]:
+    """The presets that a module assigns to names, each a call with options or a changed copy of an earlier one.
+
+    Source: NVIDIA-NeMo/Megatron-Bridge, scripts/performance/configs (``WorkloadBaseConfig``, ``replace(BASE, …)``).
+    """
+    built: dict[str, Keys] = {}
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+                keys = _constant_keys([call], {})
+                bases = [built[each.id] for each in call.args if isinstance(each, ast.Name) and each.id in built]
+                for base in bases:
+                    keys.values = base.values | keys.values
+                built[name] = keys
+    return {name: keys for name, keys in built.items() if keys.find(*MARKS)}
 
 
 def _called_names(tree: ast.AST) -> set[str]:

@@ -22,6 +22,8 @@ def set_sequence_length(keys: Keys, builder: ImportBuilder) -> None:
     names: tuple[str, ...] = ("seq_length", "encoder_seq_length", "sequence_length")
     if keys.is_on("packing") and not keys.find("packing_length", *names):
         names = ("max_length",)  # ms-swift packs samples up to it
+    elif keys.is_on("train_ds.pad_to_max_length") and not keys.find(*names):
+        names = ("train_ds.max_seq_length",)  # NeMo fills samples up to it
     stated = (*names, "decoder_seq_length")
     lengths = [(name, length) for name in stated if keys.find(name) and (length := keys.integer(name))]
     if len({length for _, length in lengths}) > 1:

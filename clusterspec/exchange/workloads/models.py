@@ -140,7 +140,7 @@ TOLERANCE = 0.02
 
 _SIZE = re.compile(
     r"_*(?:\w{1,40}\.){0,6}(?:num_(?:moe_)?experts|num_query_groups|num_key_value_heads|\w{0,20}kv_heads|kv_channels"
-    r"|head_dim|\w{0,20}(?:hidden|ffn|intermediate)_(?:hidden_)?size|expert_ffn_hidden|\w{0,20}mlp_dim"
+    r"|head_dim|kv_lora_rank|\w{0,20}(?:hidden|ffn|intermediate)_(?:hidden_)?size|expert_ffn_hidden|\w{0,20}mlp_dim"
     r"|num_(?:hidden_)?layers)(?![\w.])",
 )
 """A size of a model among the entries that a reader could not decide."""

@@ -58,7 +58,10 @@ _ACCOMPANIED = frozenset(
     {"tp", "pp", "cp", "ep", "dp", "mbs", "gbs", "seq_len", "num_nodes", "n_nodes", "nodes", "accumulate_grad_batches"}
 )
 """Short names, which programs of other fields have too (the nodes of a graph): read next to a longer one only."""
-_PRECISIONS = {"bf16": "bf16", "bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "bf16-mixed": "bf16"}
+_PRECISIONS = {
+    **dict.fromkeys(("bf16", "bfloat16", "bf16-mixed", "bf16-true"), "bf16"),
+    **dict.fromkeys(("fp16", "float16", "16-mixed"), "fp16"),
+}
 _NO_PRECISION = "no type of numbers that has one meaning"
 
 
@@ -135,7 +138,20 @@ _NEUTRAL = frozenset(
         ),
         *("hparams", "hyperparameters", "hyperparams", "params", "parameters", "batch", "batching", "arguments"),
         *("launcher", "launch", "compute", "infra", "env", "environment", "slurm", "torchrun", "optimization"),
-        *("data", "setup", "settings", "options", "spec", "scale", "topology", "performance", "memory", "main", "task"),
+        *(
+            "data",
+            "setup",
+            "settings",
+            "options",
+            "spec",
+            "scale",
+            "topology",
+            "performance",
+            "memory",
+            "main",
+            "task",
+            "init",
+        ),
     )
 )
 """Words of outer keys that leave the meaning of a name as it is; others may hold another model or part of the work."""

@@ -41,6 +41,7 @@ from clusterspec.exchange.workloads.engine_limits import (
     count_length,
     divide_limit,
     set_block,
+    set_captured_graphs,
     set_delayed_prompt_steps,
     set_drafts,
     set_redundant_experts,
@@ -105,6 +106,8 @@ _LISTED = re.compile(
     r"\b(?:vllm|trtllm-serve|sglang)[\"']?\s{0,9}(?:,|\]?\s{0,80}\bargs[ \t]*:\s{0,80}[\[-]|\n\s{0,80}-)\s{0,9}[\"']?"
     r"serve\b"
     r"|--entrypoint[ =](?:\S{0,80}/)?(?:vllm|sglang)\b"
+    r"|^[ \t]{0,40}\w{1,40}_(?:command|cmd)[ \t]{0,8}:[ \t]{0,8}(?:&\w{1,60}[ \t]{0,8})?\n[ \t]{0,40}-[ \t]{1,8}"
+    r"[\"']?--"
     r"|^[ \t]*entrypoint:(?:.{0,20}|[ \t]*\n[ \t]*-[ \t]*[\"']?)\b(?:vllm|sglang)[\"']?[ \t]*\]?[ \t]*$",
     re.MULTILINE,
 )
@@ -265,9 +268,7 @@ def _set_shared_limits(
     if re.search(r"gptq[_-]?int8\b|\b8-?bit\b", named, re.IGNORECASE):  # GPTQ has widths of 2 to 8 bits
         four = dict.fromkeys(("gptq", "gptq_marlin", "auto_gptq"), "int8")
     set_choice(keys, "workload.parameter_precision", ("quantization",), _PRECISIONS | four, builder)
-    eager = ("enforce_eager", "disable_cuda_graph", "disable_decode_cuda_graph")
-    if keys.is_on(*eager):
-        builder.set(f"{serving}.captured_graphs", False, keys.line(*eager))
+    set_captured_graphs(keys, builder)
 
 
 def _degree(keys: Keys, builder: ImportBuilder, *names: str) -> int | None:

@@ -11,6 +11,8 @@ from clusterspec.exchange.workloads.deepspeed import set_fsdp_offload, set_fsdp_
 from clusterspec.exchange.workloads.keys import Keys, set_switch
 
 _RECOMPUTATION = "gradient_checkpointing"
+_NEW_NAME = "activation_checkpointing"
+"""Its name since Transformers 5.24 (huggingface/transformers, src/transformers/training_args.py)."""
 
 
 def set_fsdp_of_trainer(keys: Keys, builder: ImportBuilder, *, swift: bool) -> None:
@@ -27,6 +29,8 @@ def set_fsdp_of_trainer(keys: Keys, builder: ImportBuilder, *, swift: bool) -> N
 
 def set_recomputation(keys: Keys, builder: ImportBuilder, *, swift: bool) -> None:
     """Set the recomputation, which the configuration of FSDP may turn on where ``gradient_checkpointing`` does not."""
+    if _NEW_NAME in keys.values and _RECOMPUTATION not in keys.values:
+        keys.values[_RECOMPUTATION] = keys.values.pop(_NEW_NAME)
     files = [name for name in ("fsdp", "fsdp_config") if _is_file(keys.get(name))]
     if swift and keys.words("fsdp") == ("fsdp2",):
         keys.used |= {_RECOMPUTATION} & keys.values.keys()

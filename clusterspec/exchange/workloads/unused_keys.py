@@ -9,6 +9,7 @@ from typing import Any
 from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.shell import Command
 from clusterspec.exchange.shell_words import Word
+from clusterspec.exchange.workloads.bearing_options import list_bearing
 from clusterspec.exchange.workloads.keys import OPEN_COUNT, Keys
 from clusterspec.exchange.workloads.launch_commands import SHELLS
 from clusterspec.exchange.workloads.offloads import list_offloads
@@ -125,7 +126,7 @@ def list_unused(keys: Keys, builder: ImportBuilder) -> None:
     if defaulted := [name for name in keys.defaulted if keys.values.get(name, (None, 0))[1] in lines]:
         why = f"defaults of variables, which the environment may replace: {', '.join(defaulted)}"
         builder.unknown(plural(len(defaulted), "value"), why, keys.values[defaulted[0]][1])
-    unused = list_offloads(keys.values, keys.unused_names(), builder)
+    unused = list_bearing(keys.values, list_offloads(keys.values, keys.unused_names(), builder), builder)
     if unused:
         builder.unknown(plural(len(unused), "key"), f"not imported: {_shown_names(unused)}")
 

@@ -10,6 +10,7 @@ PeterGriffinJin/Search-R1.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import prod
 
 from clusterspec.exchange.import_result import (
@@ -19,6 +20,7 @@ from clusterspec.exchange.import_result import (
     ImportResult,
     InputFile,
     NothingStarted,
+    Value,
     chosen_part,
     excerpt,
 )
@@ -69,9 +71,12 @@ _COUNTS = {
     "workload.rl.samples_per_prompt": (f"{_ROLLOUT}n", f"{_ROLLOUT}n_agent"),
     "workload.rl.epochs": (f"{_ACTOR}ppo_epochs",),
     "workload.rl.rollout.tp": (f"{_ROLLOUT}tensor_model_parallel_size",),
+    "workload.rl.rollout.pp": (f"{_ROLLOUT}pipeline_model_parallel_size",),
+    "workload.rl.rollout.ep": (f"{_ROLLOUT}expert_parallel_size",),
     "workload.rl.rollout.max_sequences": (f"{_ROLLOUT}max_num_seqs",),
 }
 _CRITIC = "critic.model.path"
+_QUANTIZED: Mapping[str, Value] = {"fp8": "fp8", "none": None, "null": None}
 _ENGINES = {"vllm": "vllm", "sglang": "sglang"}
 
 
@@ -343,6 +348,9 @@ _OWN_NODES = "rollout.nnodes"
 def _set_rollout(keys: Keys, builder: ImportBuilder) -> None:
     set_choice(keys, "workload.rl.rollout.framework", (f"{_ROLLOUT}name",), _ENGINES, builder)
     set_memory_fraction(keys, (f"{_ROLLOUT}gpu_memory_utilization",), builder)
+    if keys.is_on(eager := f"{_ROLLOUT}enforce_eager"):
+        builder.set("workload.rl.rollout.captured_graphs", False, keys.line(eager))
+    set_choice(keys, "workload.rl.rollout.parameter_precision", (f"{_ROLLOUT}quantization",), _QUANTIZED, builder)
     hybrid = "actor_rollout_ref.hybrid_engine"
     program = _main_ppo(keys)
     if keys.is_on(hybrid):
