@@ -16,7 +16,7 @@ from clusterspec.cost.serving.waves import (
     wait_in_step,
 )
 from clusterspec.records import replace
-from tests.designs import changed, engines_of, with_steps
+from tests.designs import changed, engines_of, times_of, with_steps
 
 DECODE, PROMPTS = StepTime((), 1.0, 0.02, 0.02), 1.5
 """A decode step of 20 ms, and the number of steps of a group of prompts."""
@@ -60,7 +60,7 @@ def test_no_more_prompts_come_together_than_there_are_sequences(sequences: int, 
 def loop_of(requests: int, outside: float, ahead: bool, chunk: int = LOAD["chunk_tokens"]) -> Pools:
     """A loop of ``requests`` on each attention rank, of which 33 sequences decode in a step with prompts."""
     pools = pools_of(33, max(1.0, min(requests - 1.0, 8.0)) if chunk > 900 else 1.0, outside, ahead)
-    loop = {"concurrency": pools.decode.attention_ranks * requests, "chunk_tokens": chunk}
+    loop: dict[str, Any] = {"concurrency": pools.decode.attention_ranks * requests, "chunk_tokens": chunk}
     return pools._replace(load=replace(pools.load, **loop))
 
 
@@ -151,3 +151,18 @@ def test_an_engine_that_separates_prompts_runs_those_of_all_sequences_first() ->
     pools = pools._replace(decode=engine, prompts=engine, load=replace(pools.load, **LOAD))
     assert pools.in_waves
     assert prefill_time_in_full_steps(pools, decoding(32), (DECODE, DECODE)) == pytest.approx(0.00625)
+
+
+@pytest.mark.parametrize("framework", ["vllm, tp: 1, attention_dp: 2", "sglang, tp: 1"])
+def test_a_loop_without_an_end_stays_in_step_as_a_long_run_does(framework: str) -> None:
+    """A hundred thousand rounds of 32 requests, of which the first and the last do not count."""
+    plan = PLAN.replace("vllm, tp: 1, attention_dp: 2", framework)
+    endless, long = (times_of(plan.replace(", requests: 320", requests)) for requests in ("", ", requests: 3200000"))
+    assert endless.lasting is None and long.lasting is not None
+    for name in ("ttft", "ttft_mean", "tpot"):
+        assert getattr(endless, name) == pytest.approx(getattr(long, name), rel=1e-3), name
+    rate = 32 * 100 / endless.request_latency  # Little's law; a run counts whole rounds
+    assert endless.output_tokens_per_second == pytest.approx(rate)
+    assert long.output_tokens_per_second == pytest.approx(rate, rel=0.05)
+    other = times_of(plan.replace(", requests: 320", "").replace("{mean: 100, p99: 100}", "100"))
+    assert endless.ttft_mean > 1.05 * other.ttft_mean
