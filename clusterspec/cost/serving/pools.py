@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, inf
 
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.formulas.queues import share_finding_others
+from clusterspec.cost.formulas.routing import share_finding_others
 from clusterspec.cost.formulas.serving import prompt_time, unequal_prompt_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
