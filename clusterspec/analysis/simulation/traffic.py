@@ -113,9 +113,11 @@ def plan_traffic(
     found = [*map(Arrival, times, prompts, answers)]
     if load.load == "closed" and load.concurrency:
         in_flight, said = load.concurrency, f"{plural(load.concurrency, 'request')} in flight"
-        if not load.requests and count >= 2 * in_flight:  # a loop without a beginning, of which a whole round is left
-            partial = min(in_flight, ceil(places)) if places < inf else in_flight
-            found, warm_up = with_partial_outputs(found, partial, seed), max(warm_up, in_flight)
+        if not load.requests and count >= 2 * in_flight:  # a whole round is left
+            warm_up = max(warm_up, in_flight)
+            if not load.equal_outputs:  # others start and end at different times
+                partial = min(in_flight, ceil(places)) if places < inf else in_flight
+                found = with_partial_outputs(found, partial, seed)
     if spread:
         said += f", lengths drawn within {100 * spread:.0f} % of their stated means"
     last = min(emptying, int(MOST_LAST * count))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import erf, erfc, exp, expm1, log, pi, sqrt
+from math import erf, exp, expm1, log, pi, sqrt
 
 from clusterspec.cost.formulas import formula
 from clusterspec.cost.formulas.compute import larger, power, smaller
@@ -15,14 +15,6 @@ MOST_ALIKE = 1e-6
 """Relative difference below which two means are taken as equal."""
 FULLEST_COUNTED = 500
 """The largest number of prompts in a step that is evaluated term by term."""
-
-
-MOST_IN_FLIGHT = 500.0
-"""The largest mean number in flight whose distribution is summed term by term."""
-
-
-NEGLIGIBLE = 1e-12
-"""The probability from which on the further numbers in flight of a distribution are not summed."""
 
 
 @formula("max(0, concurrency - places) / places * output_tokens * tpot")
@@ -234,31 +226,6 @@ def steps_wait(load: float, places: float, running: float) -> float:
     (0.1, 0.002641)
     """
     return running * power(load, sqrt(2 * (places + 1)) - 1) / (places * (1 - load))
-
-
-def share_finding_others(flight: float, engines: float = 1.0) -> float:
-    """The share of the requests of an open load that find no idle engine, each with ``flight`` requests on average.
-
-    Requests go to the engine with the fewest, so that an engine is idle where fewer requests than ``engines`` are in
-    flight. Their number is Poisson distributed; a large one is taken as normal.
-
-    >>> share_finding_others(0.5) == 1 - exp(-0.5), round(share_finding_others(0.5, 2), 6)  # 1 - 2 e^-1
-    (True, 0.264241)
-    >>> round(share_finding_others(1.0, 400), 2), round(share_finding_others(1.0, 600), 2)
-    (0.51, 0.51)
-    """
-    if engines <= 1:
-        return -expm1(-flight)
-    mean = flight * engines
-    if mean > MOST_IN_FLIGHT:
-        return erfc((engines - 0.5 - mean) / sqrt(2 * mean)) / 2
-    each, fewer = exp(-mean), 0.0
-    for count in range(1, round(engines) + 1):
-        fewer += each
-        each *= mean / count
-        if each < NEGLIGIBLE and count > mean:
-            break
-    return max(0.0, 1.0 - fewer)
 
 
 def prompt_steps(steps: float, prompts: float, decoding: float, each: float) -> float:

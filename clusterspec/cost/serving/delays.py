@@ -67,9 +67,9 @@ def delaying_sequences(
     if pools.in_one_wave:
         return min(part * sequences, most_sequences_delayed_in_wave(pools, sequences))
     if pools.in_groups:
-        from clusterspec.cost.serving.waves import group_of_prompts
+        from clusterspec.cost.serving.waves import delaying_prompts_in_step
 
-        return part * (sequences - group_of_prompts(pools, sequences_of_step(pools, sequences))[0])
+        return part * delaying_prompts_in_step(pools, sequences_of_step(pools, sequences), step)
     looped = load.load in {"offline", "open"} or (load.concurrency is not None and load.load == "closed")
     if not looped or not prompt:
         return sequences

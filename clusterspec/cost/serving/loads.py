@@ -334,10 +334,10 @@ def _filled_places(full: Steady, rate: float, ranks: int, gaps: float) -> Steady
 
 
 def finite_run(pools: Pools, steady: Steady, offered: float, queued: float) -> FiniteRun:
-    """The run of the load's requests, with ``offered`` requests in flight and ``queued`` seconds until a request has a
-    place in the steady state.
+    """The run of the load's requests, or of a loop without an end, with ``offered`` requests in flight and ``queued``
+    seconds until a request has a place in the steady state.
     """
-    load, ranks, requests = pools.load, pools.decode.attention_ranks, float(pools.load.requests or 1)
+    load, ranks, requests = pools.load, pools.decode.attention_ranks, pools.requests_of_run
     flight = requests if pools.sent_at_once else min(offered, requests)
     places, alike = pools.limit * ranks, load.load == "offline" and not (load.input_lengths or load.output_lengths)
     service = busy = steady.service / pools.prompts.attention_ranks

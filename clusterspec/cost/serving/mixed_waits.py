@@ -23,8 +23,8 @@ ONE = 0.999
 
 
 class WaitTail(NamedTuple):
-    """The distribution of a wait, in seconds: ``least``, for a share ``met`` of the prompts an even part up to
-    ``window``, and for a ``share`` of them a part with an exponential tail of ``mean`` seconds.
+    """The distribution of a wait, in seconds: ``least``, for a share ``met`` of the prompts ``ahead`` and an even part
+    up to ``window``, and for a ``share`` of them a part with an exponential tail of ``mean`` seconds.
     """
 
     least: float
@@ -32,15 +32,16 @@ class WaitTail(NamedTuple):
     share: float
     mean: float
     met: float = 1.0
+    ahead: float = 0.0
 
     @property
     def of_all(self) -> float:
         """The mean wait of all prompts.
 
-        >>> WaitTail(1.0, 2.0, 0.5, 4.0).of_all, WaitTail(1.0, 2.0, 0.5, 4.0, 0.5).of_all
-        (4.0, 3.5)
+        >>> [WaitTail(1.0, 2.0, 0.5, 4.0, *met).of_all for met in ((), (0.5,), (0.5, 3.0))]
+        [4.0, 3.5, 5.0]
         """
-        return self.least + self.met * self.window / 2 + self.share * self.mean
+        return self.least + self.met * (self.ahead + self.window / 2) + self.share * self.mean
 
     def share_beyond(self, seconds: float) -> float:
         """The share of the prompts that wait longer than ``seconds``.
@@ -49,11 +50,13 @@ class WaitTail(NamedTuple):
         (0.75, 0.5)
         >>> WaitTail(1.0, 2.0, 0.0, 4.0, 0.5).share_beyond(1.5)
         0.375
+        >>> [WaitTail(1.0, 2.0, 0.0, 4.0, 0.5, 3.0).share_beyond(each) for each in (1.5, 4.0, 5.0)]
+        [0.5, 0.5, 0.25]
         """
         over = seconds - self.least
         if over < 0:
             return 1.0
-        found = self.met * self._share_beyond(over, self.window)
+        found = self.met * (self._share_beyond(over - self.ahead, self.window) if over >= self.ahead else 1.0)
         return found if self.met == 1 else found + (1 - self.met) * self._share_beyond(over, 0.0)
 
     def _share_beyond(self, over: float, window: float) -> float:
@@ -70,13 +73,32 @@ class WaitTail(NamedTuple):
     def wait_at(self, share: float) -> float:
         """The wait that a ``share`` of the prompts does not exceed."""
         return smallest_reaching(
-            lambda seconds: 1 - self.share_beyond(seconds), share, 0.0, self.least + self.window + self.mean
+            lambda seconds: 1 - self.share_beyond(seconds),
+            share,
+            0.0,
+            self.least + self.ahead + self.window + self.mean,
         )
 
     @property
     def exponential_mean(self) -> float:
         """The mean of an exponential wait whose 99th percentile exceeds its median by as much."""
         return (self.wait_at(0.99) - self.wait_at(0.5)) / log(50)
+
+    def for_share(self, met: float, ahead: float, sooner: float = 0.0) -> WaitTail:
+        """The same mean wait where only a share ``met`` of the prompts finds a running step.
+
+        ``ahead`` seconds of the mean are those of steps that were formed before. ``sooner`` of these seconds are no
+        delay, as the host launches the prompt meanwhile: they are in the mean time of a prompt, which is so much longer
+        for prompts that find no running step.
+
+        >>> found = WaitTail(1.0, 3.0, 0.0, 4.0).for_share(0.5, 1.0, 0.25)
+        >>> found == WaitTail(1.25, 2.0, 0.0, 4.0, 0.5, 1.5), found.of_all
+        (True, 2.5)
+        """
+        if not met:
+            return self
+        window = max(0.0, self.window - 2 * ahead) / met
+        return self._replace(least=self.least + sooner, met=met, ahead=(ahead - sooner) / met, window=window)
 
 
 class PromptQueue(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, inf
 
 from clusterspec.cluster.requests import Serving
-from clusterspec.cost.formulas.queues import share_finding_others
+from clusterspec.cost.formulas.routing import share_finding_others
 from clusterspec.cost.formulas.serving import prompt_time, unequal_prompt_time
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.constants import StepTime
@@ -13,6 +13,8 @@ from clusterspec.cost.serving.engine import Engine
 from clusterspec.cost.serving.handoff import CacheTransfer, Handoff
 from clusterspec.records import NamedTuple
 
+ENDLESS = 1e6
+"""Rounds of a loop without an end."""
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.cluster.sites import PoolLink
@@ -98,14 +100,14 @@ class Pools(NamedTuple):
         """Whether the requests of a closed loop start and end together: equal outputs on engines that run the prompts
         of all that came before any request decodes.
         """
-        return self._keeps_step and self.decode.separates_prompts
+        return self.keeps_step and self.decode.separates_prompts
 
     @property
     def in_groups(self) -> bool:
         """Whether the requests of a closed loop whose prompts share a step end in one step: equal outputs on an engine
         that mixes prompts with decoding.
         """
-        return self._keeps_step and not self.decode.separates_prompts
+        return self.keeps_step and not self.decode.separates_prompts
 
     @property
     def shares_prompts_by_step(self) -> bool:
@@ -122,15 +124,20 @@ class Pools(NamedTuple):
         return self.load.equal_outputs and not self.load.draft_tokens and not self.load.input_lengths
 
     @property
-    def _keeps_step(self) -> bool:
-        """Whether requests that start together end together: all of a run have places, and gain one token in each
-        step. A loop without a beginning has requests at all points of their outputs.
+    def keeps_step(self) -> bool:
+        """Whether requests that start together end together: all have places, and gain one token in each step. A
+        loop starts with all of its requests.
         """
         load, engine = self.load, self.decode
-        if not self.equal_requests or load.load != "closed" or not load.requests:
+        if not self.equal_requests or load.load != "closed":
             return False
         places = self.limit * engine.attention_ranks
         return 1 < (load.concurrency or 0) <= places and engine.layout.pp == 1 and not self.has_prefill_engines
+
+    @property
+    def requests_of_run(self) -> float:
+        """The requests of a run. A loop without an end has so many rounds that its start does not count."""
+        return float(self.load.requests or (self.load.concurrency or 1) * ENDLESS)
 
     @property
     def outside(self) -> float:

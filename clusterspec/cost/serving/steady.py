@@ -247,6 +247,9 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, sequences))
     busy = pools.share_of_arrivals_at_busy(sequences)
     tail = mixed_step_wait(pools, (decode, now.carried), decoding, rate, (busy, least))
+    if not is_open_run(load):
+        sooner = prompt_seconds(pools.prompts, now.prefill) - now.prompt
+        tail = tail.for_share(busy, least, min(least, max(0.0, sooner)))
     return now._replace(wait=tail.of_all, ahead=ahead, tail=tail)
 
 

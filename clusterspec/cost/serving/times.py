@@ -268,7 +268,7 @@ def _run_seconds(pools: Pools, now: Steady, run: FiniteRun | OpenRun | None, res
         return run.seconds(rest - tokens * max(0.0, now.mean_token - decoding_seconds(pools, others)))
     if pools.load.load == "offline":
         return offline_run_seconds(pools, now)
-    if run is None or pools.load.load != "closed":
+    if run is None or pools.load.load != "closed" or not pools.load.requests:
         return None
     tokens, each = pools.load.output_tokens - 1, now.decode.total / now.tokens_per_step
     latency, final = rest + run.queued + run.varied, rest - tokens * (now.tpot - each)
@@ -299,7 +299,7 @@ def _request_waits(
     again, flight = computed_again(pools, now, tokens), offered - queued * now.rate
     queued *= 1 + again * now.rate
     later, queued, inside = queued * share, queued * (1 - share), flight * again
-    if not load.requests:
+    if not load.requests and not pools.keeps_step:
         return queued, now.wait + queued, (_median_above_mean(pools, now), 0.0), None, later + inside
     if is_open_run(load):
         run: FiniteRun | OpenRun = open_run(pools, now)

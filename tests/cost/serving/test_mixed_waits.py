@@ -125,6 +125,7 @@ def test_long_waits_fall_as_the_lundberg_equation_says() -> None:
         WaitTail(0.0, 2.0, 1.0, 0.5),
         WaitTail(0.5, 0.0, 0.3, 2.0),
         WaitTail(0.2, 1.0, 0.0, 0.0),
+        WaitTail(0.2, 1.0, 0.5, 4.0, 0.6, 2.0),
     ],
 )
 def test_the_mean_of_a_wait_is_the_sum_of_the_shares_that_wait_longer(tail: WaitTail) -> None:
@@ -144,6 +145,17 @@ def test_the_share_that_waits_longer_is_worked_out_by_hand() -> None:
     assert tail.share_beyond(2.0) == pytest.approx(0.5 + 0.5 * 4 / 2 * (1 - exp(-1 / 4)))
     assert tail.share_beyond(5.0) == pytest.approx(0.5 * 4 / 2 * exp(-4 / 4) * (exp(2 / 4) - 1))
     assert tail.exponential_mean == pytest.approx((tail.wait_at(0.99) - tail.wait_at(0.5)) / log(50))
+
+
+def test_only_prompts_that_find_a_running_step_wait_for_it() -> None:
+    """A quarter finds one: of a mean of 1.5 s each of them waits four times as much, 4 s for a step formed before and
+    then up to 4 s. Half of all wait for nothing.
+    """
+    tail = WaitTail(0.0, 3.0, 0.0, 0.0).for_share(0.25, 1.0)
+    assert tail.of_all == pytest.approx(1.5)
+    assert tail.wait_at(0.5) == pytest.approx(0.0, abs=1e-6)
+    assert tail.wait_at(0.875) == pytest.approx(4.0 + 4.0 / 2)
+    assert WaitTail(0.0, 3.0, 0.5, 4.0).for_share(0.0, 1.0) == WaitTail(0.0, 3.0, 0.5, 4.0)
 
 
 RUN = OpenRun(200.0, 5.0, 1e6, 0.0, 1.0, service=0.15, tail=WaitTail(0.0, 0.2, 1.0, 0.9), walk=2.0)
