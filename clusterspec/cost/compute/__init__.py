@@ -307,6 +307,8 @@ class Shard:
     """Bytes of one number of the accumulated gradients."""
     eager: bool = False
     """Whether the operations between GEMMs are executed one by one."""
+    fused: bool = False
+    """Whether the operations between GEMMs are known to be fused."""
     compiled: bool = False
     """Whether a compiler fuses whatever runs between GEMMs."""
     separate: bool = False
@@ -358,6 +360,7 @@ class Shard:
             trainable=workload.trainable,
             sum_width=precision_width(workload.gradient_precision),
             eager=layout.stack is not None and layout.stack.fused is False,
+            fused=layout.stack is not None and layout.stack.fused is True,
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
             separate=layout.stack is not None and layout.stack.separate_matrices,
             pads=layout.stack is None or layout.stack.pads_products,

@@ -103,7 +103,16 @@ def _grouped_query_lines(job: Job, heads: Heads) -> list[MemoryLine]:
         found.append(
             _sharded_tensor_line(job, "quantized attention output", heads.heads * heads.value, job.quantized_bytes)
         )
+    if job.model.block is not None and job.model.block.qk_norm:
+        found.append(_sharded_tensor_line(job, "head norms", (heads.heads + held) * heads.key, _norm_width(job)))
     return [*found, *_gate_lines(job, heads.heads, heads.value)]
+
+
+def _norm_width(job: Job) -> float:
+    """Bytes of one number that the norms of queries and keys keep beside those that attention keeps: their input, or
+    without fusion a copy in fp32 and the number that they multiply with their weights.
+    """
+    return precision_width("fp32") + job.width if job.framework.unfused else job.width
 
 
 def _sharded_tensor_line(job: Job, name: str, elements: float, width: float, source: str = KORTHIKANTI) -> MemoryLine:

@@ -5,14 +5,15 @@ The model has 16 heads of 64, 8 heads of keys and values, and networks of 3 × 1
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from clusterspec.catalog.models import CompressedAttention, LinearAttention, SparseAttention, Window
+from clusterspec.catalog.models import Block, CompressedAttention, LinearAttention, SparseAttention, Window
 from clusterspec.cost.memory import Job
 from clusterspec.cost.memory.activations import layer_tensors
-from tests.cost.memory.designs import design, experts, model
+from tests.cost.memory.designs import design, experts, model, stack
 from tests.effort import each
 
 TOKENS = 2048
@@ -72,6 +73,15 @@ TP: dict[str, Any] = {"tp": 2}
                 "expanded latents": 2 * 16 * (2 * (64 + 32) + 2 * 64) / 2,
                 "attention output": 2 * 16 * 64 / 2,
             },
+        ),
+        # norms of 16 heads of queries and 8 of keys keep their inputs
+        ({"block": Block(qk_norm=True)}, {}, TP, {"attention": ATTENTION / 2, "head norms": 2 * (16 + 8) * 64 / 2}),
+        # operation by operation, a copy in fp32 and the normalized number
+        (
+            {"block": Block(qk_norm=True)},
+            {},
+            {"stack": replace(stack("fsdp", 2026), fused=False)},
+            {"head norms": (4 + 2) * (16 + 8) * 64},
         ),
         # keys of 128 and values of 32: eight heads of queries, four of keys
         (
