@@ -6,6 +6,7 @@ from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.layers import LayerSet
 from clusterspec.cost.memory import Job, MemoryLine, memory_line
+from clusterspec.cost.parameters import has_native_norms
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 
@@ -244,9 +245,11 @@ def residual_line(job: Job, name: str, source: str, width: float) -> MemoryLine:
 def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     """The input and output of each normalization. The output is not stored if module ``norm`` is recomputed.
 
-    An unfused norm keeps its input in fp32, and the normalized input that it multiplies with its weights.
+    An unfused norm keeps its input in fp32, and the normalized input that it multiplies with its weights, unless the
+    framework has one operation for it.
     """
-    width = precision_width("fp32") + job.width if job.framework.unfused else job.residual_width
+    apart = job.framework.unfused and not has_native_norms(job.model)
+    width = precision_width("fp32") + job.width if apart else job.residual_width
     whole = job.residual_ranks if job.framework.gathered_inputs else 1.0
     kept = 0.0 if "norm" in modules else job.kept * _stored_norms(job) * whole
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}

@@ -83,6 +83,14 @@ TP: dict[str, Any] = {"tp": 2}
             {"stack": replace(stack("fsdp", 2026), fused=False)},
             {"head norms": (4 + 2) * (16 + 8) * 64},
         ),
+        # operation by operation, a norm with a gate in the network keeps a copy in fp32, a layer norm its input alone
+        ({}, {}, {"stack": replace(stack("fsdp", 2026), fused=False)}, {"normalizations": 2 * 1024 * (6 + 2)}),
+        (
+            {"gated_ffn": False},
+            {},
+            {"stack": replace(stack("fsdp", 2026), fused=False)},
+            {"normalizations": NORMS},
+        ),
         # keys of 128 and values of 32: eight heads of queries, four of keys
         (
             {"window": Window(512, 4, 8, 4, 128, 32)},
