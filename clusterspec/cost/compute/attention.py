@@ -272,7 +272,11 @@ def _plain_attention(shard: Shard, score_passes: tuple[float, float]) -> Work:
     values = gemm_kernel("weighted values", GemmShape(queries, shard.length, model.value_width, batch), shard.kept)
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
     apart = 1.0 if shard.eager else 0.0 if shard.compiled else 1.0 * (batch % SOFTMAX_BATCHES != 0)
-    passes = (once + apart * SOFTMAX_PASSES for once in score_passes)
+    passes = tuple(once + apart * SOFTMAX_PASSES for once in score_passes)
+    if shard.eager:
+        from clusterspec.cost.compute.eager import eager_score_passes  # few designs need it
+
+        passes = eager_score_passes(shard)
     there, again = (compute.score_traffic(queries, shard.length, batch, each) for each in passes)
     role = Role.COUNTED if shard.eager else Role.PLAIN
     return Work((scores, values), back) + streaming_work(

@@ -338,7 +338,7 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
     share = (bool(mixed) + bool(parts_of_network)) / 2
     parts: Parts = {"norms": _norm_work(shard, share), **mixed, **parts_of_network}
     if shard.native_norms:
-        from clusterspec.cost.compute.native_norms import with_native_norms  # few designs need it
+        from clusterspec.cost.compute.eager import with_native_norms  # few designs need it
 
         parts = with_native_norms(parts, shard, share)
     if (software.tensor_copies or software.sharded) and is_divided(shard.tp):

@@ -6,7 +6,7 @@ from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.layers import LayerSet
 from clusterspec.cost.memory import Job, MemoryLine, memory_line
-from clusterspec.cost.parameters import has_native_norms
+from clusterspec.cost.parameters import copies_weights, has_native_norms
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 
@@ -131,10 +131,16 @@ def _gate_lines(job: Job, heads: int, value: int) -> list[MemoryLine]:
 def _softmax_line(job: Job, heads: int) -> MemoryLine:
     tp = job.layout.tp
     if job.workload.attention == "plain":
-        keys = job.workload.sequence_length
-        sizes = {"tokens": job.tokens, "keys": keys, "heads": heads, "ranks": tp, "width": job.width}
+        keys, width = job.workload.sequence_length, _score_width(job)
+        sizes = {"tokens": job.tokens, "keys": keys, "heads": heads, "ranks": tp, "width": width}
         return memory_line("scores", memory.scores_bytes, KORTHIKANTI, **sizes)
     return memory_line("softmax", memory.softmax_bytes, FLASH, tokens=job.tokens, heads=heads, ranks=tp)
+
+
+def _score_width(job: Job) -> float:
+    """Mean bytes of one number of the softmax and of its dropout: automatic casting runs an unfused softmax in fp32."""
+    casts = job.framework.unfused and copies_weights(job.workload, job.layout.sharding)
+    return (precision_width("fp32") + job.width) / 2 if casts else job.width
 
 
 def latent_line(job: Job) -> MemoryLine:

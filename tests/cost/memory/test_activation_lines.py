@@ -91,6 +91,19 @@ TP: dict[str, Any] = {"tp": 2}
             {"stack": replace(stack("fsdp", 2026), fused=False)},
             {"normalizations": NORMS},
         ),
+        # automatic casting keeps the softmax in fp32, its dropout in 16 bits, and the mask
+        (
+            {},
+            {"attention": "plain", "parameter_precision": "fp32"},
+            {"stack": replace(stack("fsdp", 2026), fused=False), "sharding": "none"},
+            {"scores": (4 + 2 + 1) * 16 * 2048},
+        ),
+        (
+            {},
+            {"attention": "plain", "parameter_precision": "fp32"},
+            {"stack": replace(stack("fsdp", 2026), fused=False), "sharding": "fsdp"},
+            {"scores": (2 + 2 + 1) * 16 * 2048},
+        ),
         # keys of 128 and values of 32: eight heads of queries, four of keys
         (
             {"window": Window(512, 4, 8, 4, 128, 32)},

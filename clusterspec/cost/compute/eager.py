@@ -1,14 +1,41 @@
-"""Layer norms, activations and biases of models that run operation by operation, where PyTorch has one kernel for each.
+"""Kernels of models that run operation by operation: layer norms, activations, biases and scores of attention.
 
-A root-mean-square norm, a rotation and a gate of transformers consist of many operations; ``torch.nn.LayerNorm`` and
-``torch.nn.GELU`` are one each, forward and backward (aten/src/ATen/native/cuda/layer_norm_kernel.cu and
+A root-mean-square norm, a rotation and a gate of transformers consist of many operations. PyTorch has one kernel for
+``torch.nn.LayerNorm`` and one for ``torch.nn.GELU``, in each pass (aten/src/ATen/native/cuda/layer_norm_kernel.cu and
 ActivationGeluKernel.cu).
 """
 
 from __future__ import annotations
 
-from clusterspec.cost.compute import Kernel, Role, Shard, Work, streaming_work
+from clusterspec.cost import assumed_figure
+from clusterspec.cost.compute import KERNELS, Kernel, Role, Shard, Work, streaming_work
 from clusterspec.cost.compute.layer import Parts
+
+SCORE_PASSES = (
+    assumed_figure(
+        KERNELS,
+        "scores.eager.forward",
+        10.0,
+        "reads and writes of scores of 16 bits that run operation by operation: scale, mask, and a softmax in fp32 with"
+        " its cast (transformers, models/llama/modeling_llama.py)",
+    ).value,
+    assumed_figure(KERNELS, "scores.eager.backward", 10.0, "reads and writes of the gradients of these scores").value,
+)
+CAST_SCORE_PASSES = (
+    assumed_figure(
+        KERNELS,
+        "scores.cast.forward",
+        18.5,
+        "the same under automatic casting: scale and mask, a cast to fp32, softmax and dropout in fp32, and a cast"
+        " (karpathy/minGPT, mingpt/model.py)",
+    ).value,
+    assumed_figure(KERNELS, "scores.cast.backward", 20.5, "reads and writes of the gradients of these scores").value,
+)
+
+
+def eager_score_passes(shard: Shard) -> tuple[float, float]:
+    """The reads and writes of the scores; automatic casting shows by fp32 weights that products read as copies."""
+    return CAST_SCORE_PASSES if shard.copies_weights else SCORE_PASSES
 
 
 def native_norm_work(shard: Shard, share: float) -> Work:

@@ -1,4 +1,4 @@
-"""Layer norms, activations and biases of GPT that run operation by operation, in bytes of a token, by hand."""
+"""Kernels of models that run operation by operation, in bytes of a token, by hand."""
 
 from __future__ import annotations
 
@@ -96,3 +96,19 @@ def test_entries_state_their_norms() -> None:
     for norm, expected in (("layer", True), ("rms", False)):
         assert has_native_norms(replace(model.model, block=Block(norm=norm))) is expected
     assert not has_native_norms(replace(model.model, gated_ffn=True, block=Block(norm="layer")))
+
+
+@pytest.mark.parametrize(
+    ("weights", "forward", "backward"),
+    [
+        # scale and mask read and write, a softmax in fp32 reads two bytes and writes four, and a cast the reverse
+        ({}, 2 + 2 + 3 + 3, 10),
+        # the softmax reads a cast to fp32; dropout in fp32 also writes a mask of one byte
+        ({"parameter_precision": "fp32", "gradient_precision": "fp32"}, 2 + 2 + 3 + 4 + 4.5 + 3, 20.5),
+    ],
+)
+def test_scores_of_plain_attention_pass_the_memory(weights: dict[str, str], forward: float, backward: float) -> None:
+    core = layer(work={"attention": "plain", **weights})["core"]
+    scores = 2 * 12 * 1024
+    assert bytes_of_token(core.forward, "softmax and dropout") == forward * scores
+    assert bytes_of_token(core.backward, "softmax and dropout") == backward * scores
