@@ -305,6 +305,10 @@ class _StepExplanation:
             "offloaded": offloaded,
         }
         parts: tuple[Term, ...] = (leaf_term("update_in_memory", pipeline.update_time, here),)
+        if choices.products.flops:
+            from clusterspec.cost.orthogonal import products_term  # few designs need it
+
+            parts += (products_term(choices.products, weights, offloaded),)
         if choices.host is not None:
             parts += tuple(self._host_terms(choices.host, weights, offloaded))
         return Term.total("optimizer", parts)

@@ -295,6 +295,13 @@ def residual_width(workload: Workload, layout: Layout) -> float:
     return max(narrow, wide) if casts else narrow
 
 
+def has_native_norms(model: Model) -> bool:
+    """Whether a framework has one operation for each norm and each activation: layer norms without a gate, which are
+    assumed of models without a gate, as GPT-2 has them.
+    """
+    return not model.gated_ffn and (model.block is None or model.block.norm == "layer")
+
+
 def copies_weights(workload: Workload, sharding: str) -> bool:
     """Whether each rank stores whole fp32 weights and copies them to a narrower precision for products (automatic
     casting). Full sharding narrows each shard before the gather instead.

@@ -14,6 +14,7 @@ from clusterspec.cost.formulas.pipeline import (
     fill_sends_time,
     host_copy_time,
     host_update_time,
+    orthogonal_update_time,
     sends_time,
     straggler_wait,
     update_time,
@@ -256,6 +257,19 @@ class HostUpdate(NamedTuple):
     copies_behind_backward: bool
 
 
+class UpdateProducts(NamedTuple):
+    """The matrix products of an update: ``flops`` for each weight, at a mean ``rate`` in FLOP/s."""
+
+    flops: float
+    rate: float
+
+    def seconds(self, weights: float, offloaded: float) -> float:
+        return orthogonal_update_time(weights, self.flops, self.rate, offloaded)
+
+
+NO_PRODUCTS = UpdateProducts(0.0, 1.0)
+
+
 class HostTimes(NamedTuple):
     """Seconds that a step waits for the update on the host."""
 
@@ -288,9 +302,9 @@ class StepChoices(NamedTuple):
     """The settings that all layouts of a batch share.
 
     ``layer_by_layer`` where data parallelism communicates in every micro-batch; ``hides_sends`` where sends between
-    stages overlap with computation. ``bytes_each`` are read and written to update a weight at ``bandwidth`` B/s.
-    ``host`` updates the share ``offloaded``. ``overhead`` and ``data_loading`` are seconds per step, ``jitter`` the
-    mean delay of one node relative to its step.
+    stages overlap with computation. ``bytes_each`` are read and written to update a weight at ``bandwidth`` B/s, after
+    its ``products``. ``host`` updates the share ``offloaded``. ``overhead`` and ``data_loading`` are seconds per step,
+    ``jitter`` the mean delay of one node relative to its step.
     """
 
     schedule: str
@@ -304,6 +318,7 @@ class StepChoices(NamedTuple):
     data_loading: float
     overhead: float
     jitter: float
+    products: UpdateProducts = NO_PRODUCTS
 
 
 class StepTimes(NamedTuple):
@@ -342,7 +357,8 @@ def compose(inputs: StepInputs, choices: StepChoices) -> tuple[StepTimes, tuple[
         fill_sends=fill_sends_time(inputs.stages, inputs.send),
         sends=0.0 if choices.hides_sends else sends_time(count, inputs.virtual_stages, inputs.send),
         replicas=exposed_seconds(exposures),
-        update=update_time(inputs.weights, choices.bytes_each, choices.bandwidth, choices.offloaded),
+        update=update_time(inputs.weights, choices.bytes_each, choices.bandwidth, choices.offloaded)
+        + choices.products.seconds(inputs.weights, choices.offloaded),
         offload=sum_of(host_times(inputs, choices)),
         data_loading=choices.data_loading,
         overhead=choices.overhead,

@@ -177,6 +177,7 @@ class LayoutTiming:
             data_loading=workload.data_loading or 0.0,
             overhead=software.step,
             jitter=software.jitter,
+            products=self._update_products(),
         )
 
     def _host_update(self) -> step.HostUpdate | None:
@@ -186,6 +187,15 @@ class LayoutTiming:
         from clusterspec.cost.host_memory import host_update  # few layouts offload
 
         return host_update(self.tables, self.layout, self.workload)
+
+    def _update_products(self) -> step.UpdateProducts:
+        """The matrix products of the update; most optimizers have none."""
+        if self.workload.optimizer != "muon":
+            return step.NO_PRODUCTS
+        from clusterspec.cost.orthogonal import update_products  # few designs need it
+
+        assert self.tables.rates is not None
+        return update_products(self.workload, self.layout, self.tables.software, self.tables.rates.speed)
 
     @property
     def layer_by_layer(self) -> bool:

@@ -96,7 +96,9 @@ def test_replicas_under_automatic_casting_keep_the_residual_stream_in_fp32(
 
 def test_norms_that_run_operation_by_operation_are_in_fp32_in_any_case() -> None:
     """Two additions read and write two more bytes of each of 4,096 rows of 1,024 numbers; backward they read them."""
-    narrow, wide = (of_one({"fused_kernels": False}, residual_precision=name) for name in ("bf16", "fp32"))
+    gated = {"layers": 8, "hidden": 1024, "heads": 16, "ffn_hidden": 4096, "vocab": 32000, "gated_ffn": True}
+    eager = {"fused_kernels": False}
+    narrow, wide = (of_one(eager, model=gated, residual_precision=name) for name in ("bf16", "fp32"))
     assert kernels(narrow, "norms and residuals") == kernels(wide, "norms and residuals")
     assert kernels(narrow, "wide additions") == [[], []]
     assert kernels(wide, "wide additions") == [[2 * 2 * 2 * 4096 * 1024], [2 * 2 * 4096 * 1024]]

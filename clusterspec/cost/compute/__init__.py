@@ -12,7 +12,7 @@ from clusterspec.cost.formulas import compute as formulas
 from clusterspec.cost.formulas.compute import is_divided, is_zero
 from clusterspec.cost.formulas.memory import share_of_heads
 from clusterspec.cost.layers import Mixer, model_of_mixer
-from clusterspec.cost.parameters import copies_weights, residual_width
+from clusterspec.cost.parameters import copies_weights, has_native_norms, residual_width
 from clusterspec.quantity import NARROW, activation_width, precision_width
 from clusterspec.records import NamedTuple, dataclass
 
@@ -307,6 +307,10 @@ class Shard:
     """Bytes of one number of the accumulated gradients."""
     eager: bool = False
     """Whether the operations between GEMMs are executed one by one."""
+    native_norms: bool = False
+    """Whether norms and activations are executed one by one, but are single operations of the framework."""
+    fused: bool = False
+    """Whether the operations between GEMMs are known to be fused."""
     compiled: bool = False
     """Whether a compiler fuses whatever runs between GEMMs."""
     separate: bool = False
@@ -358,6 +362,8 @@ class Shard:
             trainable=workload.trainable,
             sum_width=precision_width(workload.gradient_precision),
             eager=layout.stack is not None and layout.stack.fused is False,
+            native_norms=layout.stack is not None and layout.stack.fused is False and has_native_norms(model),
+            fused=layout.stack is not None and layout.stack.fused is True,
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
             separate=layout.stack is not None and layout.stack.separate_matrices,
             pads=layout.stack is None or layout.stack.pads_products,

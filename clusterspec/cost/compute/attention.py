@@ -174,6 +174,25 @@ def rotary_embedding(shard: Shard) -> Work:
     return streaming_work("rotary embedding", (moved, moved))
 
 
+def position_work(shard: Shard) -> Work:
+    """What runs between the projections of queries and keys and the core: norms of heads, and rotary embedding."""
+    block = shard.model.block
+    rotates = not shard.model.learned_positions and (block is None or block.positions in ("", "rope"))
+    found = head_norms(shard) if block is not None and block.qk_norm else Work()
+    return found + rotary_embedding(shard) if rotates else found
+
+
+def head_norms(shard: Shard) -> Work:
+    """Norms of queries and keys: one read and one write forward; two reads and one write backward.
+
+    A compiler fuses them with the rotary embedding, so that only the input is read once more, in the backward pass.
+    """
+    moved = shard.width * shard.tokens * (shard.heads + shard.kv_heads) * shard.model.head_dim
+    passes, launches = ((0.0, 1.0), 0.0) if shard.compiled or shard.fused else ((2.0, 3.0), 2.0)
+    traffic = passes[0] * moved, passes[1] * moved
+    return streaming_work("norms of queries and keys", traffic, launches, Role.LIGHT)
+
+
 def attention_core(shard: Shard, score_passes: tuple[float, float]) -> Work:
     """Scores, softmax and the weighted sum, as flash or as plain kernels.
 
@@ -253,7 +272,11 @@ def _plain_attention(shard: Shard, score_passes: tuple[float, float]) -> Work:
     values = gemm_kernel("weighted values", GemmShape(queries, shard.length, model.value_width, batch), shard.kept)
     back = tuple(kernel._replace(name=f"{kernel.name}: gradient") for kernel in (scores, scores, values, values))
     apart = 1.0 if shard.eager else 0.0 if shard.compiled else 1.0 * (batch % SOFTMAX_BATCHES != 0)
-    passes = (once + apart * SOFTMAX_PASSES for once in score_passes)
+    passes = tuple(once + apart * SOFTMAX_PASSES for once in score_passes)
+    if shard.eager:
+        from clusterspec.cost.compute.eager import eager_score_passes  # few designs need it
+
+        passes = eager_score_passes(shard)
     there, again = (compute.score_traffic(queries, shard.length, batch, each) for each in passes)
     role = Role.COUNTED if shard.eager else Role.PLAIN
     return Work((scores, values), back) + streaming_work(
@@ -356,7 +379,7 @@ def mixing_parts(shard: Shard) -> Mapping[str, Work]:
         return sparse_parts(shard)
     return {
         "projections": attention_projections(shard),
-        "rotary": rotary_embedding(shard),
+        "rotary": position_work(shard),
         "core": dense_attention_core(shard),
         "output": output_projection(shard),
     }

@@ -336,8 +336,11 @@ def layer_parts(network: FeedForward, shard: Shard, software: SoftwareBehavior) 
     """
     mixed, parts_of_network = mixing_parts(shard), _network_parts(network, shard, software)
     share = (bool(mixed) + bool(parts_of_network)) / 2
-    norms = _norm_work(shard, share)
-    parts: Parts = {"norms": norms, **mixed, **parts_of_network}
+    parts: Parts = {"norms": _norm_work(shard, share), **mixed, **parts_of_network}
+    if shard.native_norms:
+        from clusterspec.cost.compute.eager import with_native_norms  # few designs need it
+
+        parts = with_native_norms(parts, shard, share)
     if (software.tensor_copies or software.sharded) and is_divided(shard.tp):
         from clusterspec.cost.compute.sharded_tensors import sharded_parts  # few designs need it
 

@@ -23,7 +23,7 @@ from clusterspec.cost.compute.attention import (
     dense_attention_core,
     flash_attention,
     output_projection,
-    rotary_embedding,
+    position_work,
     windowed_pairs,
 )
 from clusterspec.cost.formulas.attention import compressed_entries
@@ -144,7 +144,7 @@ def sparse_parts(shard: Shard) -> Mapping[str, Work]:
     """The parts of a layer of attention to compressed entries or selected keys before its feed-forward network."""
     return {
         "projections": _projections_of_layer(shard),
-        "rotary": rotary_embedding(shard),
+        "rotary": position_work(shard),
         "core": _core_of_layer(shard),
         "output": _output_of_layer(shard),
     }

@@ -229,6 +229,23 @@ def update_time(weights: float, bytes_each: float, bandwidth: float, offloaded: 
     return (1 - offloaded) * bytes_each * weights / bandwidth
 
 
+@formula("(1 - offloaded) * flops_each * weights / rate")
+def orthogonal_update_time(weights: float, flops_each: float, rate: float, offloaded: float = 0.0) -> float:
+    """Seconds of the matrix products of an orthogonal update of ``weights``: t = (1 − o) P f / R.
+
+    ``flops_each`` (f) operations for each weight run at ``rate`` (R) in FLOP/s; ``offloaded`` (o) is the share in host
+    memory. One iteration on a matrix of m × n takes 4 m² n + 2 m³ operations, m ≤ n.
+
+    Source: Jordan, "Muon: An optimizer for hidden layers in neural networks", 2024.
+
+    Range: rate > 0, offloaded <= 1.
+
+    >>> orthogonal_update_time(1e9, 3e4, 3e14), orthogonal_update_time(1e9, 3e4, 3e14, 0.5)
+    (0.1, 0.05)
+    """
+    return (1 - offloaded) * flops_each * weights / rate
+
+
 @formula("copies * max(0, offloaded * bytes_each * weights / host_bandwidth - hidden)")
 def host_copy_time(
     weights: float,

@@ -6,6 +6,7 @@ from clusterspec.cost.formulas import memory
 from clusterspec.cost.formulas.memory import tensor_bytes
 from clusterspec.cost.layers import LayerSet
 from clusterspec.cost.memory import Job, MemoryLine, memory_line
+from clusterspec.cost.parameters import copies_weights, has_native_norms
 from clusterspec.quantity import precision_width
 from clusterspec.records import NamedTuple
 
@@ -103,7 +104,16 @@ def _grouped_query_lines(job: Job, heads: Heads) -> list[MemoryLine]:
         found.append(
             _sharded_tensor_line(job, "quantized attention output", heads.heads * heads.value, job.quantized_bytes)
         )
+    if job.model.block is not None and job.model.block.qk_norm:
+        found.append(_sharded_tensor_line(job, "head norms", (heads.heads + held) * heads.key, _norm_width(job)))
     return [*found, *_gate_lines(job, heads.heads, heads.value)]
+
+
+def _norm_width(job: Job) -> float:
+    """Bytes of one number that the norms of queries and keys keep beside those that attention keeps: their input, or
+    without fusion a copy in fp32 and the number that they multiply with their weights.
+    """
+    return precision_width("fp32") + job.width if job.framework.unfused else job.width
 
 
 def _sharded_tensor_line(job: Job, name: str, elements: float, width: float, source: str = KORTHIKANTI) -> MemoryLine:
@@ -121,10 +131,16 @@ def _gate_lines(job: Job, heads: int, value: int) -> list[MemoryLine]:
 def _softmax_line(job: Job, heads: int) -> MemoryLine:
     tp = job.layout.tp
     if job.workload.attention == "plain":
-        keys = job.workload.sequence_length
-        sizes = {"tokens": job.tokens, "keys": keys, "heads": heads, "ranks": tp, "width": job.width}
+        keys, width = job.workload.sequence_length, _score_width(job)
+        sizes = {"tokens": job.tokens, "keys": keys, "heads": heads, "ranks": tp, "width": width}
         return memory_line("scores", memory.scores_bytes, KORTHIKANTI, **sizes)
     return memory_line("softmax", memory.softmax_bytes, FLASH, tokens=job.tokens, heads=heads, ranks=tp)
+
+
+def _score_width(job: Job) -> float:
+    """Mean bytes of one number of the softmax and of its dropout: automatic casting runs an unfused softmax in fp32."""
+    casts = job.framework.unfused and copies_weights(job.workload, job.layout.sharding)
+    return (precision_width("fp32") + job.width) / 2 if casts else job.width
 
 
 def latent_line(job: Job) -> MemoryLine:
@@ -235,9 +251,11 @@ def residual_line(job: Job, name: str, source: str, width: float) -> MemoryLine:
 def _residual_tensors(job: Job, modules: frozenset[str]) -> list[Tensor]:
     """The input and output of each normalization. The output is not stored if module ``norm`` is recomputed.
 
-    An unfused norm keeps its input in fp32, and the normalized input that it multiplies with its weights.
+    An unfused norm keeps its input in fp32, and the normalized input that it multiplies with its weights, unless the
+    framework has one operation for it.
     """
-    width = precision_width("fp32") + job.width if job.framework.unfused else job.residual_width
+    apart = job.framework.unfused and not has_native_norms(job.model)
+    width = precision_width("fp32") + job.width if apart else job.residual_width
     whole = job.residual_ranks if job.framework.gathered_inputs else 1.0
     kept = 0.0 if "norm" in modules else job.kept * _stored_norms(job) * whole
     sizes = {"tokens": job.tokens, "hidden": job.model.hidden, "ranks": job.residual_ranks}

@@ -5,14 +5,15 @@ The model has 16 heads of 64, 8 heads of keys and values, and networks of 3 × 1
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from clusterspec.catalog.models import CompressedAttention, LinearAttention, SparseAttention, Window
+from clusterspec.catalog.models import Block, CompressedAttention, LinearAttention, SparseAttention, Window
 from clusterspec.cost.memory import Job
 from clusterspec.cost.memory.activations import layer_tensors
-from tests.cost.memory.designs import design, experts, model
+from tests.cost.memory.designs import design, experts, model, stack
 from tests.effort import each
 
 TOKENS = 2048
@@ -72,6 +73,36 @@ TP: dict[str, Any] = {"tp": 2}
                 "expanded latents": 2 * 16 * (2 * (64 + 32) + 2 * 64) / 2,
                 "attention output": 2 * 16 * 64 / 2,
             },
+        ),
+        # norms of 16 heads of queries and 8 of keys keep their inputs
+        ({"block": Block(qk_norm=True)}, {}, TP, {"attention": ATTENTION / 2, "head norms": 2 * (16 + 8) * 64 / 2}),
+        # operation by operation, a copy in fp32 and the normalized number
+        (
+            {"block": Block(qk_norm=True)},
+            {},
+            {"stack": replace(stack("fsdp", 2026), fused=False)},
+            {"head norms": (4 + 2) * (16 + 8) * 64},
+        ),
+        # operation by operation, a norm with a gate in the network keeps a copy in fp32, a layer norm its input alone
+        ({}, {}, {"stack": replace(stack("fsdp", 2026), fused=False)}, {"normalizations": 2 * 1024 * (6 + 2)}),
+        (
+            {"gated_ffn": False},
+            {},
+            {"stack": replace(stack("fsdp", 2026), fused=False)},
+            {"normalizations": NORMS},
+        ),
+        # automatic casting keeps the softmax in fp32, its dropout in 16 bits, and the mask
+        (
+            {},
+            {"attention": "plain", "parameter_precision": "fp32"},
+            {"stack": replace(stack("fsdp", 2026), fused=False), "sharding": "none"},
+            {"scores": (4 + 2 + 1) * 16 * 2048},
+        ),
+        (
+            {},
+            {"attention": "plain", "parameter_precision": "fp32"},
+            {"stack": replace(stack("fsdp", 2026), fused=False), "sharding": "fsdp"},
+            {"scores": (2 + 2 + 1) * 16 * 2048},
         ),
         # keys of 128 and values of 32: eight heads of queries, four of keys
         (
