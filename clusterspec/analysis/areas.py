@@ -132,9 +132,9 @@ def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
         yield Area("power", what, rack.watts, None, "W", None, "open", "no limit stated")
 
 
-def _power_area(what: str, watts: float, least: float, limit: float) -> Area:
+def _power_area(name: str, watts: float, least: float, limit: float) -> Area:
     """The area of a power and its limit; ``least`` is the power if nodes of assumed power draw the low end."""
-    found = _limited_area("power", what, watts, limit, unit="W")
+    found = _limited_area("power", name, watts, limit, unit="W")
     if found.state == "bad" and least <= limit:
         note = f"at least {display(least, 'W')}, as the power of a node is assumed"
         return replace(found, state="tight", note=note)

@@ -105,9 +105,9 @@ def _sure_boundary(lever: Lever, condition: Condition, trials: _Trials, present:
     return unsure if unsure.value is not None and (found.value is None or not _has_errors(unsure)) else found
 
 
-def _has_errors(found: Solution) -> bool:
+def _has_errors(solution: Solution) -> bool:
     """Whether `check` finds an error in the value of a solution."""
-    return any(probe.value == found.value and probe.errors for probe in found.probes)
+    return any(probe.value == solution.value and probe.errors for probe in solution.probes)
 
 
 def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> dict[str, Any]:

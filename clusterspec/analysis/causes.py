@@ -133,21 +133,21 @@ def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
     return (Cause(ABOVE_LINKS, above_links_text(last.measured, possible), following, STATED),)
 
 
-def _ordered_causes(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
+def _ordered_causes(run: PlacedRun, causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, likeliest first. Causes that only follow from the failure of another rank come last."""
-    return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, found))))
+    return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, causes))))
 
 
 _ENDS_OF_ONE = frozenset({"program-fault", "host-memory-full"})
 """Causes that end one process, after which the others end: a crash, or a kill by the kernel for lack of memory."""
 
 
-def _most_likely(found: Iterable[Cause]) -> tuple[Cause, ...]:
+def _most_likely(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, likeliest first. The end of another process comes after an equally likely cause of that end."""
-    found = tuple(found)
-    faults = {each.weight for each in found if each.name in _ENDS_OF_ONE}
+    causes = tuple(causes)
+    faults = {each.weight for each in causes if each.name in _ENDS_OF_ONE}
     best: dict[str, Cause] = {}
-    for cause in sorted(found, key=lambda each: (-each.weight, each.name == "peer-ended" and each.weight in faults)):
+    for cause in sorted(causes, key=lambda each: (-each.weight, each.name == "peer-ended" and each.weight in faults)):
         best.setdefault(cause.name, cause)
     return tuple(best.values())
 

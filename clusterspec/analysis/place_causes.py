@@ -90,9 +90,9 @@ def causes_of_places(run: PlacedRun) -> Iterator[Cause]:
             yield Cause(name, f"line {each.line} of the log: {_told_by(each)}{each.text}", next_step(name), raised)
 
 
-def _told_by(each: Evidence) -> str:
+def _told_by(statement: Evidence) -> str:
     """The words that introduce a statement in the evidence of a cause."""
-    return _WORDS[each.name.partition(" ")[0] + " "]
+    return _WORDS[statement.name.partition(" ")[0] + " "]
 
 
 def _possible_on(run: PlacedRun, weighed: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
@@ -100,17 +100,17 @@ def _possible_on(run: PlacedRun, weighed: Iterable[tuple[str, float]]) -> Iterat
     return ((name, weight) for name, weight in weighed if run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE)
 
 
-def with_shares(run: PlacedRun, found: Sequence[Cause]) -> list[Cause]:
+def with_shares(run: PlacedRun, causes: Sequence[Cause]) -> list[Cause]:
     """The causes; those that a told share of a bandwidth fits weigh more, and those not yet found are hints."""
     fitting = {name: (each, why) for each in _shares(run) for name, why in _faults_of_share(run, _share_of(each))}
     raised = [
         replace(each, weight=round(each.weight + RAISED, 3)) if each.name in fitting and each.weight < STATED else each
-        for each in found
+        for each in causes
     ]
     hints = (
         Cause(name, f"line {each.line} of the log: {why}: {each.text.partition(' ')[2]}", next_step(name), HINT)
         for name, (each, why) in fitting.items()
-        if not any(cause.is_likely for cause in found)
+        if not any(cause.is_likely for cause in causes)
     )
     return [*raised, *(replace(each, weight=round(HINT - STEP * place, 3)) for place, each in enumerate(hints))]
 
@@ -120,9 +120,9 @@ def _shares(run: PlacedRun) -> list[Evidence]:
     return [each for each in run.benchmark.evidence if each.name == SHARE]
 
 
-def _share_of(stated: Evidence) -> float:
+def _share_of(statement: Evidence) -> float:
     """The share that a statement tells."""
-    return float(stated.text.partition(" ")[0])
+    return float(statement.text.partition(" ")[0])
 
 
 def _faults_of_share(run: PlacedRun, share: float) -> Iterator[tuple[str, str]]:
@@ -144,12 +144,12 @@ def _faults_of_share(run: PlacedRun, share: float) -> Iterator[tuple[str, str]]:
             yield "gpudirect-off", f"{share:.0%} of the expected rate is typical of traffic through host memory"
 
 
-def causes_left_open(run: PlacedRun, found: Collection[Cause]) -> Iterator[Cause]:
+def causes_left_open(run: PlacedRun, causes: Collection[Cause]) -> Iterator[Cause]:
     """The causes that the place of a reported fault leaves open, after those that words suggest, if nothing decides."""
     told = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
-    if not told or any(each.weight > LEADING + RAISED for each in found):
+    if not told or any(each.weight > LEADING + RAISED for each in causes):
         return
-    named = {each.name for each in found if each.weight > LOWERED}
+    named = {each.name for each in causes if each.weight > LOWERED}
     for each in run.benchmark.evidence:
         open_causes = PLACES.get(each.name.removeprefix(SCOPE), ()) if each.name.startswith(SCOPE) else ()
         names = [name for name in open_causes if name not in named]

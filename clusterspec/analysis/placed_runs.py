@@ -114,7 +114,7 @@ class PlacedRun:
         return applicable_cost(cluster, self.name, group, sent, algorithm or self.series.algorithm)
 
 
-def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:
+def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, overrides: LogOverrides) -> PlacedRun:
     """A series placed on a cluster.
 
     Raises `NotComparable` if the collective or ranks are unknown, or do not fit the machine.
@@ -123,11 +123,11 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     told = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
     if series.ranks == 1 and not told:
         raise NotComparable(_one_rank(series))
-    known = series.collective or stated.collective or (UNFINISHED if not series.points else None)
+    known = series.collective or overrides.collective or (UNFINISHED if not series.points else None)
     if known is None or known not in NAMES:
         raise NotComparable("the log does not state its collective: use --collective")
     most = cluster.all_nodes * cluster.ranks_per_node
-    count = series.ranks or stated.ranks or (None if series.points else most)  # lines alone need no placement
+    count = series.ranks or overrides.ranks or (None if series.points else most)  # lines alone need no placement
     if count is None:
         raise NotComparable("the log does not state its ranks: use --ranks")
     if count == 1 and not told:
@@ -144,7 +144,9 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     rows = _compared_rows(bare, known, group, series)
     if not rows and count > 1:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
-    return PlacedRun(bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or stated.ranks))
+    return PlacedRun(
+        bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or overrides.ranks)
+    )
 
 
 def are_containers_of_one_node(cluster: Cluster, series: Series) -> bool:

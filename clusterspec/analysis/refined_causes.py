@@ -35,7 +35,7 @@ _MAPPED = (
 )
 
 
-def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+def with_machine_facts(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
     """The causes, weighed by what else is known.
 
     If no NVLink switch exists, the driver is the cause of a system that is not ready (wilicc/gpu-burn issue 133).
@@ -50,7 +50,7 @@ def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause
     crowded = bool(run.log_lines("crowded-device", "occupied-device"))
     alone = run.cluster.nodes == 1
     beyond = bool(run.log_lines("embedding-index"))
-    for cause in found:
+    for cause in causes:
         if switchless and cause.name == "fabric-manager" and _NOT_READY in cause.evidence:
             yield replace(cause, name="driver-release", next=_DRIVER)
             yield replace(cause, weight=min(cause.weight, GIVEN))

@@ -84,12 +84,15 @@ def risks_of_purchase(
         yield Risk("engines without load", None, value.middle if value else None, text)
 
 
-def _delay_risks(kept: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
+def _delay_risks(reliability: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
     """The time that failures add to a run of ``run`` days, and the time that the pauses of planned checkpoints add."""
-    saving = availability(kept.between, kept.restart) * kept.checkpoint / kept.interval
-    failing = 1 - kept.goodput - saving
-    often = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
-    pauses = f"planned checkpoints stop training {display(kept.checkpoint, 's')} every {display(kept.interval, 's')}"
+    saving = availability(reliability.between, reliability.restart) * reliability.checkpoint / reliability.interval
+    failing = 1 - reliability.goodput - saving
+    often = (
+        f"failures interrupt the run every {display(reliability.between, 's')}; goodput {percent(reliability.goodput)}"
+    )
+    every = display(reliability.interval, "s")
+    pauses = f"planned checkpoints stop training {display(reliability.checkpoint, 's')} every {every}"
     for name, share, text in (("interruptions", failing, often), ("checkpoint pauses", saving, pauses)):
         if share > LEAST_DELAY:
             yield Risk(name, share * run, price(share * run), text)

@@ -73,8 +73,8 @@ def splits_of_nodes(
     return _fastest_first(found)
 
 
-def _fastest_first(found: Iterable[RlSplit | None]) -> tuple[RlSplit, ...]:
-    return tuple(sorted((each for each in found if each is not None), key=lambda each: each.step_time))
+def _fastest_first(rl_splits: Iterable[RlSplit | None]) -> tuple[RlSplit, ...]:
+    return tuple(sorted((each for each in rl_splits if each is not None), key=lambda each: each.step_time))
 
 
 def _rl_of(design: Design) -> Rl:

@@ -42,17 +42,19 @@ def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared])
     return (*(one for _, one in ranked), *done)
 
 
-def _with_causes_weighed_down(run: PlacedRun, one: Compared, failures: Sequence[tuple[PlacedRun, Ending]]) -> Compared:
+def _with_causes_weighed_down(
+    run: PlacedRun, comparison: Compared, failures: Sequence[tuple[PlacedRun, Ending]]
+) -> Compared:
     """A comparison, with lower weights of its causes if its log only reports the end of the ranks of another log."""
     ending = run.benchmark.ending
     if ending is None or ending.own:
-        return one
+        return comparison
     before = next((other.log for other, failure in failures if _may_follow(ending, failure)), None)
     if before is None:
-        return one
+        return comparison
     after = f"; it may follow from the failure in {before}"
-    causes = (replace(c, weight=min(c.weight, FOLLOWS), evidence=c.evidence + after) for c in one.causes)
-    return replace(one, causes=tuple(causes))
+    causes = (replace(c, weight=min(c.weight, FOLLOWS), evidence=c.evidence + after) for c in comparison.causes)
+    return replace(comparison, causes=tuple(causes))
 
 
 def _may_follow(ending: Ending, failure: Ending) -> bool:

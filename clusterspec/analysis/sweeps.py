@@ -188,13 +188,13 @@ def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ())
     return replace(found, why=f"internal error: {name}: {type(fault).__name__}: {reason}", failed=True)
 
 
-def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
+def _point_row(study: Study, axes: Axes, row: SweepRow) -> SweepRow:
     """The row of a point with its results."""
-    assert one.document is not None
-    changes = _changes_of_point(one, row.axes)
-    studied, varied = Studied(one), variation.rewritten_study(one, changes)
+    assert study.document is not None
+    changes = _changes_of_point(study, row.axes)
+    studied, varied = Studied(study), variation.rewritten_study(study, changes)
     found = _row_with_figures(studied, varied, axes, row, changes)
-    return found if _prices_machine(varied) or not _prices_machine(one) else replace(found, cost=None)
+    return found if _prices_machine(varied) or not _prices_machine(study) else replace(found, cost=None)
 
 
 def _prices_machine(study: Study) -> bool:

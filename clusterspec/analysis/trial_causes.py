@@ -296,7 +296,7 @@ def _circumvented_causes(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
     return (SLOW.get(remedy) if run.has_result else None) or HELPING[remedy]
 
 
-def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
+def with_trials(run: PlacedRun, causes: Iterable[Cause]) -> list[Cause]:
     """The causes that trials and reasons support, before the others; causes that trials or the place of the fault
     contradict weigh less, unless a line states them.
     """
@@ -304,15 +304,15 @@ def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
     helped = {each.name for each in supported}
     vain = _names_in_vain(run) - helped
     scopes = [SCOPES[each.name.removeprefix(SCOPE)] for each in run.benchmark.evidence if each.name.startswith(SCOPE)]
-    return [*supported, *(_cause_after_trials(each, vain, scopes) for each in found)]
+    return [*supported, *(_cause_after_trials(each, vain, scopes) for each in causes)]
 
 
-def _without_shared_memory(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+def _without_shared_memory(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
     """The causes. Without peer access a node sends through shared memory: if that helps, its memory is sound
     (determined-ai/determined issue 8915, in which each of the two settings helped).
     """
     sound = any(each.name == f"{TRIAL}{HELPED} no-peer-access" for each in run.benchmark.evidence)
-    for cause in found:
+    for cause in causes:
         yield replace(cause, weight=WEAK) if sound and cause.name == "shared-memory" else cause
 
 

@@ -313,14 +313,14 @@ class ReleaseFault:
         )
 
 
-def release_faults(read: FactReader) -> Iterator[ReleaseFault]:
+def release_faults(facts: FactReader) -> Iterator[ReleaseFault]:
     """The published faults of an entry. A fact with unreadable conditions is a problem."""
-    for name, fact in read.raw_entry.facts.items():
-        if name.startswith(FAULTS) and read.flag(name):
+    for name, fact in facts.raw_entry.facts.items():
+        if name.startswith(FAULTS) and facts.flag(name):
             if (found := _fault(name.removeprefix(FAULTS), fact)) is not None:
                 yield found
             else:
-                read.refuse(fact, "unknown-choice", f"{name} has a condition that no run states")
+                facts.refuse(fact, "unknown-choice", f"{name} has a condition that no run states")
 
 
 def _fault(text: str, fact: Fact) -> ReleaseFault | None:

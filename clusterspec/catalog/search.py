@@ -305,15 +305,15 @@ _INDENT = "    "
 _WIDTH = 100
 
 
-def search_text(found: Found, width: int = 0) -> str:
+def search_text(result: Found, width: int = 0) -> str:
     """The rows as printed by `list_text`, followed by the parts without an entry. ``width`` 0 means unlimited."""
-    blocks = [list_text(found.rows, width)] if found.rows or not (found.parts or found.nearest) else []
-    if found.parts:
-        title = f"known by name, without an entry ({len(found.parts)})"
-        lines = (line for each in found.parts for line in _part_lines(each, width or _WIDTH))
+    blocks = [list_text(result.rows, width)] if result.rows or not (result.parts or result.nearest) else []
+    if result.parts:
+        title = f"known by name, without an entry ({len(result.parts)})"
+        lines = (line for each in result.parts for line in _part_lines(each, width or _WIDTH))
         blocks.append("\n".join([title, *lines]) + "\n")
-    if found.nearest:
-        blocks.append(f"no entry has all words; the nearest:\n\n{list_text(found.nearest, width)}")
+    if result.nearest:
+        blocks.append(f"no entry has all words; the nearest:\n\n{list_text(result.nearest, width)}")
     return "\n".join(blocks)
 
 

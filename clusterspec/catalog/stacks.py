@@ -237,45 +237,45 @@ _MEMORY_FLAGS = (
 )
 
 
-def framework_memory(read: FactReader) -> FrameworkMemory:
+def framework_memory(facts: FactReader) -> FrameworkMemory:
     """The facts of ``memory``. For an absent fact, the framework lacks the feature or uses no memory for it."""
-    names = [name.removeprefix(f"{GROUP}.gradients.") for name in read.raw_entry.facts if ".gradients." in name]
-    written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
+    names = [name.removeprefix(f"{GROUP}.gradients.") for name in facts.raw_entry.facts if ".gradients." in name]
+    written = {name: facts.text(f"{GROUP}.gradients.{name}") for name in names}
     live, at_once, reduced, sub_group = (
-        read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced", "sub_group")
+        facts.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced", "sub_group")
     )
     return FrameworkMemory(
-        logits=_bounded_figure(read, "logits", "bytes"),
-        context=_bounded_figure(read, "context", "bytes"),
-        fragmentation=_bounded_figure(read, "fragmentation", "number"),
+        logits=_bounded_figure(facts, "logits", "bytes"),
+        context=_bounded_figure(facts, "context", "bytes"),
+        fragmentation=_bounded_figure(facts, "fragmentation", "number"),
         gradients={name: value for name, value in written.items() if value is not None},
-        gradient_copy=read.number(f"{GROUP}.gradient_copy") or 0.0,
-        outputs_kept=read.count(f"{GROUP}.outputs_kept") or 0,
-        buckets=read.number(f"{GROUP}.buckets") or 0.0,
-        communicators=read.count(f"{GROUP}.communicators") or 0,
-        offloads_selective=read.texts(f"{GROUP}.offloads_selective"),
+        gradient_copy=facts.number(f"{GROUP}.gradient_copy") or 0.0,
+        outputs_kept=facts.count(f"{GROUP}.outputs_kept") or 0,
+        buckets=facts.number(f"{GROUP}.buckets") or 0.0,
+        communicators=facts.count(f"{GROUP}.communicators") or 0,
+        offloads_selective=facts.texts(f"{GROUP}.offloads_selective"),
         layers_at_once=2 if at_once is None else int(at_once),
         live=inf if live is None else live,
-        tables_kept=read.texts(f"{GROUP}.tables_kept"),
+        tables_kept=facts.texts(f"{GROUP}.tables_kept"),
         reduced=4.0 if reduced is None else reduced,
         sub_group=inf if sub_group is None else sub_group,
-        **{name: read.flag(f"{GROUP}.{name}") or False for name in _MEMORY_FLAGS},
+        **{name: facts.flag(f"{GROUP}.{name}") or False for name in _MEMORY_FLAGS},
     )
 
 
-def _bounded_figure(read: FactReader, name: str, kind: str) -> Spread | None:
+def _bounded_figure(facts: FactReader, name: str, kind: str) -> Spread | None:
     """A figure with its bounds ``<name>_low`` and ``<name>_high``; exact without them."""
-    value = read.figure(f"{GROUP}.{name}", kind)
+    value = facts.figure(f"{GROUP}.{name}", kind)
     if value is None:
         return None
-    low, high = (read.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
+    low, high = (facts.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
     return Spread(value, low.value if low else value.value, high.value if high else value.value)
 
 
-def serving_defaults(read: FactReader) -> ServingSoftware | None:
+def serving_defaults(facts: FactReader) -> ServingSoftware | None:
     """The facts of ``serving``; None for software that does not serve."""
-    if "serving.memory_fraction" not in read.raw_entry.facts:
+    if "serving.memory_fraction" not in facts.raw_entry.facts:
         return None
     from clusterspec.catalog.serving_software import serving_software  # training software has none
 
-    return serving_software(read)
+    return serving_software(facts)

@@ -114,8 +114,8 @@ def _end_process(*_: object) -> NoReturn:
     os._exit(INTERRUPTED)
 
 
-def _end_lost_interrupt(given: sys.UnraisableHookArgs) -> None:
+def _end_lost_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
     """Ends the process for a `KeyboardInterrupt` in a place where Python would only print the exception."""
-    if issubclass(given.exc_type, KeyboardInterrupt):
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
         _end_process()
-    sys.__unraisablehook__(given)
+    sys.__unraisablehook__(unraisable)

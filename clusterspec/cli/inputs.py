@@ -279,9 +279,9 @@ def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
     return with_errors_named(args, study_of(args, name), name)
 
 
-def with_errors_named(args: argparse.Namespace, found: Study, name: str) -> Study:
+def with_errors_named(args: argparse.Namespace, study: Study, name: str) -> Study:
     """The study, after its errors were printed on standard error."""
-    errors = [finding for finding in found.checked.findings if finding.severity is Severity.ERROR]
+    errors = [finding for finding in study.checked.findings if finding.severity is Severity.ERROR]
     for finding in errors[:MOST_NAMED]:
         print_error(f"{location_text(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
     if errors:
@@ -291,12 +291,12 @@ def with_errors_named(args: argparse.Namespace, found: Study, name: str) -> Stud
         left_out = values_left_out(errors)
         without = f" leave out {left_out}, and" if left_out else ""
         print_error(f"clusterspec: figures of {shown_name(args, name)}{without} are conditional until {them} corrected")
-    return found
+    return study
 
 
-def status_of(study: Study, *, told: bool = False, name: str = "") -> int:
+def status_of(study: Study, *, printed: bool = False, name: str = "") -> int:
     """The exit status: 1 if a spec has errors, else 0. The reason is printed on standard error unless the output
-    already has it (``told``).
+    already has it (``printed``).
 
     ``name`` is the caller's name of the spec, where the study read a copy.
 
@@ -312,7 +312,7 @@ def status_of(study: Study, *, told: bool = False, name: str = "") -> int:
     errors = [finding for finding in study.checked.findings if finding.severity is Severity.ERROR]
     if not errors:
         return OK
-    if not told:
+    if not printed:
         line, rule = errors[0].span.start.line, errors[0].rule
         number = f"{plural(len(errors), 'error')}, the first on line {line} [{rule}]"
         print_error(

@@ -117,14 +117,14 @@ def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: La
 
 
 @recent(4)  # most layouts of a job settle the same
-def _open_conditions(held: Capabilities, settled: frozenset[str]) -> Conditions:
+def _open_conditions(capabilities: Capabilities, settled: frozenset[str]) -> Conditions:
     """The conditions of a framework that the features in ``settled`` leave undecided."""
     from clusterspec.catalog.releases import undecided_combinations  # loaded with any condition
 
-    refused = undecided_combinations([each.combination for each in held.refused], settled)
+    refused = undecided_combinations([each.combination for each in capabilities.refused], settled)
     required = (
         replace(each.multiple, when=left)
-        for each in held.required
+        for each in capabilities.required
         for left in undecided_combinations([each.multiple.when], settled)
     )
     return refused, tuple(required)

@@ -263,7 +263,7 @@ class _Carried(NamedTuple):
     of_ports: bool
 
 
-def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -> dict[str, _Carried]:
+def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, counts: LinkCounts) -> dict[str, _Carried]:
     """The links per cable by level, with the reason.
 
     A port below the rate of its cage is one part of a breakout cable. A NIC with several planes takes one cable per
@@ -287,7 +287,7 @@ def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -
         "leaf_spine": _Carried(between, reason, of_ports=True),
         "spine_core": _Carried(between, reason, of_ports=True),
     }
-    written = {level: getattr(stated, level) for level in LEVELS}
+    written = {level: getattr(counts, level) for level in LEVELS}
     return {
         level: _Carried(written[level], f"{written[level]} links a cable, as stated", of_ports=False)
         if written[level]

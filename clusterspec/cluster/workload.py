@@ -249,17 +249,17 @@ def _precisions(
     )
 
 
-def _multiplication_precision(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
-    """The precision to which engines round activations if weights are stored in ``kept``; None if activations stay in
+def _multiplication_precision(stored: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
+    """The precision to which engines round activations if weights are stored in ``stored``; None if activations stay in
     16 bits.
 
     AMD's own mxfp4 checkpoints also round activations to mxfp4 (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).
     Models published in mxfp4 use it for experts only, with activations in 16 bits.
     """
     of_amd = accelerator is not None and accelerator.vendor == "AMD"
-    published = model.checkpoint_expert_precision if model is not None else kept
-    rounded = kept in ROUNDED or (kept == "mxfp4" and of_amd and published != kept)
-    return PRECISIONS[kept].rates[0] if kept and rounded else None
+    published = model.checkpoint_expert_precision if model is not None else stored
+    rounded = stored in ROUNDED or (stored == "mxfp4" and of_amd and published != stored)
+    return PRECISIONS[stored].rates[0] if stored and rounded else None
 
 
 def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:

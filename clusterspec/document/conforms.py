@@ -147,10 +147,10 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _has_valid_properties(value: Any, known: dict[str, Schema], _: Schema, root: Schema) -> bool:
+def _has_valid_properties(value: Any, properties: dict[str, Schema], _: Schema, root: Schema) -> bool:
     if not isinstance(value, dict):
         return True
-    return all(conforms(item, known[key], root) for key, item in value.items() if key in known)
+    return all(conforms(item, properties[key], root) for key, item in value.items() if key in properties)
 
 
 def _has_valid_other_keys(value: Any, allowed: bool | Schema, node: Schema, root: Schema) -> bool:
@@ -192,8 +192,8 @@ def _is_json_equal(one: Any, other: Any) -> bool:
     return _hashable_identity(one) == _hashable_identity(other)
 
 
-def _has_unique_items(value: Any, wanted: bool, *_: Schema) -> bool:
-    return not wanted or not isinstance(value, list) or len(set(map(_hashable_identity, value))) == len(value)
+def _has_unique_items(value: Any, unique: bool, *_: Schema) -> bool:
+    return not unique or not isinstance(value, list) or len(set(map(_hashable_identity, value))) == len(value)
 
 
 def _bound_keyword(met: Callable[[Any, Any], bool]) -> Keyword:

@@ -96,12 +96,12 @@ def _unused_finding(waiver: Waiver, unused: list[str], document: Document) -> Fi
     return replace(found, edits=(edit,), fix_safe=True, fix_description=what)
 
 
-def _edit_without_rules(comment: Comment, kept: list[str]) -> Edit:
-    """The edit that removes all rules except ``kept`` from a waiver."""
+def _edit_without_rules(comment: Comment, remaining: list[str]) -> Edit:
+    """The edit that removes all rules except ``remaining`` from a waiver."""
     start, end = comment.text.index("[") + 1, comment.text.index("]")
     at = comment.column
     return Edit(
-        Span(comment.file, Position(comment.line, at + start), Position(comment.line, at + end)), ", ".join(kept)
+        Span(comment.file, Position(comment.line, at + start), Position(comment.line, at + end)), ", ".join(remaining)
     )
 
 
@@ -154,7 +154,7 @@ def open_and_waived(
     today: date,
     skipped: Collection[str] = (),
     *,
-    known: Callable[[str], bool] = lambda _: True,
+    is_rule: Callable[[str], bool] = lambda _: True,
     alike: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> tuple[list[Finding], list[Waived]]:
     """The open findings with those about the waivers themselves, and the waived findings.
@@ -162,7 +162,7 @@ def open_and_waived(
     A waiver without a reason has no effect and gives a warning (waiver-without-reason); one that
     expired before ``today`` has no effect and gives a warning (expired-waiver); a rule that a waiver does
     not need gives a note (unused-waiver), unless it is in ``skipped``, the rules that did not run; a
-    rule that is not ``known`` gives a warning (unreadable-waiver) that offers the rules ``alike``.
+    rule that ``is_rule`` does not know gives a warning (unreadable-waiver) that offers the rules ``alike``.
     """
     waivers, about_waivers = read(document)
     effective = _waivers_by_rule(waiver for waiver in waivers if waiver.reason and not has_expired(waiver, today))
@@ -179,7 +179,7 @@ def open_and_waived(
             kept.append(finding)
     for waiver in waivers:
         compared = alike if len(about_waivers) < MOST_COMPARED else lambda _: ()
-        about_waivers += waiver_findings(waiver, document, WaiverContext(used, today, skipped, known, compared))
+        about_waivers += waiver_findings(waiver, document, WaiverContext(used, today, skipped, is_rule, compared))
     return kept + about_waivers, waived
 
 

@@ -307,19 +307,19 @@ def _named_kinds(named: Description, text: str) -> Iterator[list[str]]:
         yield from map(kinds, (whole.head, *whole.appositions, *whole.contents))
 
 
-def _kind_of_words(found: Sequence[str], text: str) -> str:
+def _kind_of_words(nouns: Sequence[str], text: str) -> str:
     """The kind that the nouns of one piece name together. The tier of a switch may be anywhere in the text."""
-    if "other" in found:
+    if "other" in nouns:
         return "other"
-    if "node" in found and "accelerator" in found:
+    if "node" in nouns and "accelerator" in nouns:
         return "node"  # such as a GPU server
-    cabling = [kind for kind in found if kind in CABLING]
-    if cabling and found[-1] not in {"node", "nic", "accelerator"}:
+    cabling = [kind for kind in nouns if kind in CABLING]
+    if cabling and nouns[-1] not in {"node", "nic", "accelerator"}:
         return "cable" if "cable" in cabling else "transceiver"
-    if not ANY_SWITCH.isdisjoint(found):
+    if not ANY_SWITCH.isdisjoint(nouns):
         tiers = {kind for kind in kinds_of_forms(text) if kind in SWITCHES}
         return tiers.pop() if len(tiers) == 1 else "switch"
-    return found[-1]
+    return nouns[-1]
 
 
 def unit_of_hours(text: str) -> str:

@@ -53,22 +53,22 @@ def pool_cost(design: Design, bill: Bill, jobs: Sequence[PoolJob], *, is_changed
     return replace(machine, total=total, by_year=yearly_costs(total, machine.years) if machine.years else ())
 
 
-def job_energy(own: Cost | None) -> Term | None:
+def job_energy(cost: Cost | None) -> Term | None:
     """The energy of the nodes of a job over the whole term; None if electricity has no price."""
-    parts = own.of_nodes.parts if own is not None and own.of_nodes is not None else ()
+    parts = cost.of_nodes.parts if cost is not None and cost.of_nodes is not None else ()
     return next((part for part in parts if part.name == "energy"), None)
 
 
-def job_cost_in_pool(own: Cost, pool: Cost | None, share: float | None, wait: float) -> Cost:
+def job_cost_in_pool(cost: Cost, pool: Cost | None, share: float | None, wait: float) -> Cost:
     """The cost of a job of a fleet, with the total and yearly costs of its pool, which include the energy of other
     jobs.
 
     The job has its nodes for a ``share`` of the term; None if it has nodes of other pools as well. ``wait`` is the
     factor by which waiting for a storage system lengthens its run and raises its cost.
     """
-    run, each = (_longer_term(term, wait) for term in (own.run, own.per_run))
-    others = share != 1 or own.charged_accelerators < own.accelerators
-    found = replace(own, run=run, per_run=each, share=share, has_other_jobs=others)
+    run, each = (_longer_term(term, wait) for term in (cost.run, cost.per_run))
+    others = share != 1 or cost.charged_accelerators < cost.accelerators
+    found = replace(cost, run=run, per_run=each, share=share, has_other_jobs=others)
     if pool is None or pool.total is None:
         return found
     return replace(found, total=pool.total, by_year=pool.by_year)

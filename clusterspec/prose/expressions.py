@@ -159,16 +159,16 @@ class _ExpressionParser:
         return self.words[self.at - 1].text
 
 
-def _value_product(one: Value, other: Value) -> Value:
-    return Value(one.number * other.number, _exponent_sums(one.dimensions, other.dimensions, 1))
+def _value_product(value: Value, other: Value) -> Value:
+    return Value(value.number * other.number, _exponent_sums(value.dimensions, other.dimensions, 1))
 
 
-def _value_quotient(one: Value, other: Value) -> Value:
-    return Value(one.number / other.number, _exponent_sums(one.dimensions, other.dimensions, -1))
+def _value_quotient(value: Value, other: Value) -> Value:
+    return Value(value.number / other.number, _exponent_sums(value.dimensions, other.dimensions, -1))
 
 
-def _exponent_sums(one: Dimensions, other: Dimensions, sign: int) -> Dimensions:
-    bytes_, operations, seconds, watts = (a + sign * b for a, b in zip(one, other, strict=True))
+def _exponent_sums(dimensions: Dimensions, other: Dimensions, sign: int) -> Dimensions:
+    bytes_, operations, seconds, watts = (a + sign * b for a, b in zip(dimensions, other, strict=True))
     return bytes_, operations, seconds, watts
 
 

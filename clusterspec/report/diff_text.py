@@ -117,8 +117,8 @@ def markdown_table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> s
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def finding_cells(one: Finding) -> tuple[str, str, str]:
-    return str(one.severity), one.rule, one.message
+def finding_cells(finding: Finding) -> tuple[str, str, str]:
+    return str(finding.severity), finding.rule, finding.message
 
 
 def shown_value(given: Any, other: Any = None) -> str:

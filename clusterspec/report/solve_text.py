@@ -88,11 +88,11 @@ def _texts_with_verdict(texts: Sequence[str], met: Sequence[bool], verdict: bool
     return {text for text, holds in zip(texts, met, strict=True) if holds is verdict}
 
 
-def _gap_text(known: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
+def _gap_text(metrics: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
     """A line about values without a metric: why they have none, and that they are omitted."""
-    if len(known) == len(tried):
+    if len(metrics) == len(tried):
         return ""
-    number = f"{plural(len(tried) - len(known), 'value')} left out: " if known else "– "
+    number = f"{plural(len(tried) - len(metrics), 'value')} left out: " if metrics else "– "
     return paragraph(f"{number}no layout divides there, or the metric cannot be computed", ink)
 
 

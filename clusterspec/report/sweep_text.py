@@ -88,8 +88,8 @@ def target_latencies(row: LayoutRow) -> tuple[float, float]:
     return _latencies(row, (row.serving or {}).get("at_percentile") or row.serving or {})
 
 
-def _latencies(row: LayoutRow, found: Mapping[str, Any]) -> tuple[float, float]:
-    return (inf if row.serving and row.serving.get("queue_grows") else found["ttft"]), found["tpot"]
+def _latencies(row: LayoutRow, fields: Mapping[str, Any]) -> tuple[float, float]:
+    return (inf if row.serving and row.serving.get("queue_grows") else fields["ttft"]), fields["tpot"]
 
 
 def latency_heads(rows: Sequence[LayoutRow]) -> tuple[str, str]:

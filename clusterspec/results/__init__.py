@@ -75,9 +75,9 @@ class Input:
         return {"file": self.file, "sha256": self.sha256}
 
 
-def head(tool: Tool, read: Input) -> Json:
+def head(tool: Tool, source: Input) -> Json:
     """The common first fields of all JSON documents."""
-    return {"version": VERSION, "tool": tool.to_json(), "input": read.to_json()}
+    return {"version": VERSION, "tool": tool.to_json(), "input": source.to_json()}
 
 
 def finding_json(finding: Finding) -> Json:

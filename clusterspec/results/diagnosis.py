@@ -112,15 +112,15 @@ class Compared:
         return self.verdict in ("expected", "fast") or any(cause.is_decisive for cause in self.causes)
 
 
-def _cause_json(one: Compared, cause: Cause) -> Json:
+def _cause_json(comparison: Compared, cause: Cause) -> Json:
     """A cause of a comparison, as JSON has it."""
     return {
         "name": cause.name,
         "evidence": cause.evidence,
         "next": cause.next,
         "weight": cause.weight,
-        "log": one.log,
-        "collective": one.collective,
+        "log": comparison.log,
+        "collective": comparison.collective,
     }
 
 

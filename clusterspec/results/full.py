@@ -218,9 +218,9 @@ def _without_folders(row: Json) -> Json:
     return row | {"file": PurePath(row["file"]).name} | ({"related": related} if "related" in row else {})
 
 
-def _difference_json(found: DiffReport, *, tender: bool) -> Json:
+def _difference_json(difference: DiffReport, *, tender: bool) -> Json:
     """A difference without names of files; in a tender, also without findings."""
-    document = {key: value for key, value in _without_header(found.to_json()).items() if key != "against"}
+    document = {key: value for key, value in _without_header(difference.to_json()).items() if key != "against"}
     findings = {
         name: [] if tender else [_without_folders(row) for row in rows] for name, rows in document["findings"].items()
     }
@@ -256,10 +256,10 @@ def _plain_value(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(getattr(value, "written", value))
 
 
-def _demanded_test(one: Any) -> Json:
+def _demanded_test(test: Any) -> Json:
     """An acceptance test required by the spec, as written."""
     names = ("collective", "nodes", "ranks", "size", "busbw", "algbw", "algorithm", "scope", "passes", "duration")
-    return {name: _plain_value(getattr(one, name)) for name in names}
+    return {name: _plain_value(getattr(test, name)) for name in names}
 
 
 GLOSSARY = (

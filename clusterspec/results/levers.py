@@ -220,18 +220,18 @@ class SweepRow:
     failed: bool = False
     """Whether an internal error prevented a part of the result."""
 
-    def row_of_layout(self, found: LayoutRow) -> SweepRow:
+    def row_of_layout(self, row: LayoutRow) -> SweepRow:
         """The row of a point with its results."""
         return replace(
             self,
-            step_time=found.step_time,
-            mfu=found.mfu,
-            memory=found.memory,
-            cost=found.cost,
-            layout=found.layout,
-            serving=found.serving,
-            fits=found.fits,
-            errors=found.errors,
+            step_time=row.step_time,
+            mfu=row.mfu,
+            memory=row.memory,
+            cost=row.cost,
+            layout=row.layout,
+            serving=row.serving,
+            fits=row.fits,
+            errors=row.errors,
         )
 
     def refused_row(self, memory: float | None, fits: bool | None, errors: tuple[str, ...], why: str) -> SweepRow:

@@ -36,9 +36,9 @@ class SimulatedTarget(NamedTuple):
         return self.value is None or (self.value <= self.target and not self.queue_grows)
 
 
-def _target_json(found: SimulatedTarget) -> Json:
-    shown = {key: getattr(found, key) for key in ("quantity", "percentile", "target", "value")}
-    return {**shown, "met": found.is_met}
+def _target_json(target: SimulatedTarget) -> Json:
+    shown = {key: getattr(target, key) for key in ("quantity", "percentile", "target", "value")}
+    return {**shown, "met": target.is_met}
 
 
 class QueuePoint(NamedTuple):

@@ -139,9 +139,9 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     return Spec(document.source.name, **values, broken=frozenset(reader.broken)), problems
 
 
-def _foreign_file_problem(what: str) -> Problem:
+def _foreign_file_problem(program: str) -> Problem:
     """The problem with a file of another program."""
-    message = f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
+    message = f"this is {program}, not a spec: the top level has no `clusterspec: 1`"
     return Problem("unsupported-spec-version", (), message, "leave it out; of a folder only specs are checked")
 
 

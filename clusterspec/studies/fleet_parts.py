@@ -253,8 +253,8 @@ def _text_in_fleet(part: FleetPart, path: Path, text: str) -> str:
     return text
 
 
-def problems_of_part(found: Iterable[Problem]) -> list[Problem]:
+def problems_of_part(problems: Iterable[Problem]) -> list[Problem]:
     """The problems of reading a part of a fleet, without the one about missing `jobs`: the spec of a job lists the
     pools of its engines but no jobs.
     """
-    return [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]
+    return [each for each in problems if (each.rule, each.path) != ("missing-key", ("jobs",))]

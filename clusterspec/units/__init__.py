@@ -169,8 +169,8 @@ def _ambiguity_fault(written: str, rest: str, spelling: str, readings: tuple[str
     return UnitFault("ambiguous-unit", message, f"write `{bits}` (bits) or `{whole}` (bytes)")
 
 
-def _wrong_unit_fault(written: str, what: str, kind: Kind, advice: str) -> UnitFault:
-    return UnitFault("wrong-unit", f"{quoted_text(written)} is {what}, but {kind.name} is expected", advice)
+def _wrong_unit_fault(written: str, name: str, kind: Kind, advice: str) -> UnitFault:
+    return UnitFault("wrong-unit", f"{quoted_text(written)} is {name}, but {kind.name} is expected", advice)
 
 
 def text_with_symbol(written: str, rest: str, spelling: str, symbol: str) -> str:

@@ -142,7 +142,7 @@ def case(name: str, row: dict[str, str]) -> Case:
     )
 
 
-def first_score(of: Iterable[Case], kind: str) -> Score:
+def first_score(cases: Iterable[Case], kind: str) -> Score:
     """The first score of the designs of one kind; the severity and the place count."""
-    first = [case.first for case in of if case.kind == kind]
+    first = [case.first for case in cases if case.kind == kind]
     return Score(sum(result in (FOUND, CLEAN) for result in first), len(first))

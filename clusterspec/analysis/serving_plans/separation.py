@@ -72,12 +72,12 @@ def plan_value(job: ServingJob, plan: Plan) -> float:
     return found.per_accelerator if found else 0.0
 
 
-def value_at_load(job: ServingJob, plan: Plan, each: float) -> float:
-    """Output tokens per second and accelerator with ``each`` requests in flight per accelerator; 0 if the plan then
+def value_at_load(job: ServingJob, plan: Plan, flight: float) -> float:
+    """Output tokens per second and accelerator with ``flight`` requests in flight per accelerator; 0 if the plan then
     misses a target.
     """
     ranks = sum(engine.replicas * engine.ranks for engine in plan if engine is not None)
-    wanted = each * ranks / job.cluster.ranks_per_accelerator
+    wanted = flight * ranks / job.cluster.ranks_per_accelerator
     requests = max(1, round(wanted))
     found = rated_plan(job, plan, inf, requests)
     return found.per_accelerator * wanted / requests if found and found.meets else 0.0
@@ -126,8 +126,8 @@ def _break_even_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEve
             inf,
         )
 
-    def is_better(each: float) -> bool | None:
-        return _is_separation_better(value_at_load(job, together.plan, each), value_at_load(job, apart.plan, each))
+    def is_better(value: float) -> bool | None:
+        return _is_separation_better(value_at_load(job, together.plan, value), value_at_load(job, apart.plan, value))
 
     present = apart.times.offered / apart.times.accelerators
     least = 1 / min(together.times.accelerators, apart.times.accelerators)

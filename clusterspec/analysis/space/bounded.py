@@ -103,12 +103,12 @@ class _Search:
         """The number of the space of each layout."""
         return numpy.searchsorted(self._ends, number, "right")
 
-    def _evaluate_rows(self, rows: BatchRows, bounds: Sequence[Floats], wanted: Floats) -> None:
-        """Evaluates the rows of a batch whose bound is above the present reach and at most ``wanted``."""
+    def _evaluate_rows(self, rows: BatchRows, bounds: Sequence[Floats], bounds_to: Floats) -> None:
+        """Evaluates the rows of a batch whose bound is above the present reach and at most ``bounds_to``."""
         chosen = []
         for table, least in zip(rows.tables, bounds, strict=True):
             of = self._space_numbers(table.number)
-            above, up_to = (each[of] * (1 + ROUNDING) for each in (self.reach, wanted))
+            above, up_to = (each[of] * (1 + ROUNDING) for each in (self.reach, bounds_to))
             chosen.append(numpy.flatnonzero((least > above) & (least <= up_to)))
         some = _chosen_rows(rows, chosen)
         for block in self._evaluate.blocks(some) if some.tables else ():

@@ -126,7 +126,7 @@ def run_estimate(args: argparse.Namespace) -> int:
 
         print_text(estimate_text.estimate_as_text(report, ink_of(args), analysis.influences(study)))
     whole = args.format == "text" and not (args.explain or args.assumptions or args.constants)
-    return status_of(study, told=whole)
+    return status_of(study, printed=whole)
 
 
 def assumption_lists(report: EstimateReport, args: argparse.Namespace) -> str:
@@ -191,7 +191,7 @@ def run_collective(args: argparse.Namespace) -> int:
             if args.format == "csv"
             else measurement_text.collective_text(report, ink_of(args))
         )
-    return status_of(study, told=args.format == "text")
+    return status_of(study, printed=args.format == "text")
 
 
 def size_of(text: str) -> float:
@@ -229,4 +229,4 @@ def run_simulate(args: argparse.Namespace) -> int:
     finally:
         bar.close()
     print_result(args, report, simulation_as_text)
-    return status_of(study, told=True)
+    return status_of(study, printed=True)

@@ -275,7 +275,7 @@ def run_export(args: argparse.Namespace) -> int:
         print_error(f"clusterspec: missing in the file for {exporter.name}, or different from the spec:")
         for each in exported.omitted:
             print_error(f"  {each}")
-    return status_of(one, told=True)
+    return status_of(one, printed=True)
 
 
 def _write_export(args: argparse.Namespace, exported: ExportedFile) -> None:

@@ -321,32 +321,32 @@ def _answer_requests(made: Server) -> None:
     """Register the answers to hover, completion, quick fixes and definitions."""
 
     @made.feature(types.TEXT_DOCUMENT_HOVER)
-    def _(server: Server, wanted: types.HoverParams) -> types.Hover | None:
-        study = server.study(wanted.text_document.uri)
-        if study.document is None or not server.is_spec(wanted.text_document.uri):
+    def _(server: Server, params: types.HoverParams) -> types.Hover | None:
+        study = server.study(params.text_document.uri)
+        if study.document is None or not server.is_spec(params.text_document.uri):
             return None
-        at = position_of_client(study.source, wanted.position)
+        at = position_of_client(study.source, params.position)
         text = features.hover_text(study.document, study.settings.catalog, list(study.checked.findings), at)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
     @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
-    def _(one: Server, wanted: types.CompletionParams) -> list[types.CompletionItem]:
-        if not one.completes(wanted.text_document.uri):
+    def _(server: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
+        if not server.completes(params.text_document.uri):
             return []
-        text = one.workspace.get_text_document(wanted.text_document.uri).source
-        at = position_of_client(Source("", text), wanted.position)
-        study = one.study(wanted.text_document.uri)
+        text = server.workspace.get_text_document(params.text_document.uri).source
+        at = position_of_client(Source("", text), params.position)
+        study = server.study(params.text_document.uri)
         place = features.Place(text.split("\n"), at.line - 1, at.column - 1, study.folder)
         found = features.completion_items(place, study.settings.catalog)
         other = types.CompletionItemKind.Value
         return [types.CompletionItem(one.text, kind=KINDS.get(one.kind, other), detail=one.detail) for one in found]
 
     @made.feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    def _(server: Server, wanted: types.CodeActionParams) -> list[types.CodeAction]:
-        if not server.is_spec(wanted.text_document.uri):
+    def _(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+        if not server.is_spec(params.text_document.uri):
             return []
-        return code_actions(server.study(wanted.text_document.uri), wanted.text_document.uri, wanted.range)
+        return code_actions(server.study(params.text_document.uri), params.text_document.uri, params.range)
 
     @made.feature(types.TEXT_DOCUMENT_DEFINITION)
-    def _(server: Server, wanted: types.DefinitionParams) -> types.Location | None:
-        return definition_location(server.study(wanted.text_document.uri), wanted.position)
+    def _(server: Server, params: types.DefinitionParams) -> types.Location | None:
+        return definition_location(server.study(params.text_document.uri), params.position)

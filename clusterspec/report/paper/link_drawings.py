@@ -67,13 +67,13 @@ def path_picture(pod: Pod | None) -> Picture | None:
     return Picture(_drawn_path(far.hops), caption, f"pod.classes[{number}]", "pod", embedded_json(data))
 
 
-def _class_walks(pod: Pod, one: PathClass) -> list[dict[str, Any]]:
+def _class_walks(pod: Pod, path_class: PathClass) -> list[dict[str, Any]]:
     """The drawing of a class of pairs, and a second one for pairs on different rails if the path leaves the domain."""
-    ways = [one.hops]
+    ways = [path_class.hops]
     inside = pod.classes[0]
-    if pod.rails > 1 and pod.domain > 1 and one is not inside and "NIC" in one.parts:
+    if pod.rails > 1 and pod.domain > 1 and path_class is not inside and "NIC" in path_class.parts:
         relay = PathHop("accelerator on B's rail", None, "", inside.bandwidth, inside.shared)
-        ways.append((one.hops[0], relay, *one.hops[1:]))
+        ways.append((path_class.hops[0], relay, *path_class.hops[1:]))
     return [{"svg": _drawn_path(hops), "steps": _step_texts(hops)} for hops in ways]
 
 

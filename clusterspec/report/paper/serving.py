@@ -276,14 +276,14 @@ def plans_section(report: FullReport) -> Section | None:
     return Section("plans", "Plans on this machine", tuple(blocks), lead=lead)
 
 
-def _front_table(points: Sequence[FrontPoint], own: FrontPoint | None) -> PaperTable:
+def _front_table(points: Sequence[FrontPoint], present: FrontPoint | None) -> PaperTable:
     """The plans of the front by number, and the plan of the spec."""
     rows = [
         TableRow((f"{number}", point.label, *_front_cells(point)), f"plans.pareto[{number - 1}]", bare=True)
         for number, point in enumerate(points, 1)
     ]
-    if own is not None:
-        rows.append(TableRow(("◆", "this design", *_front_cells(own)), "plans.present", bare=True))
+    if present is not None:
+        rows.append(TableRow(("◆", "this design", *_front_cells(present)), "plans.present", bare=True))
     heads = ("In flight", "Tokens per second of a user", "of an accelerator")
     columns = (TableColumn("Plan"), TableColumn("Engines"), *(TableColumn(head, "right") for head in heads))
     return PaperTable(columns, tuple(rows), "plans.pareto", caption="The plans of the front, by number")
