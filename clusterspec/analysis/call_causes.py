@@ -159,7 +159,7 @@ def _causes_of_statement(run: PlacedRun, statement: str) -> tuple[tuple[str, flo
     return CALLS.get((call, error), ())
 
 
-def without_refuted(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
+def unrefuted_causes(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
     """The causes, except those in `_WIDE` that contradict the error on their own line.
 
     Causes that the error does not have are omitted; the error limits the weight of the others.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.address_causes import address_causes
-from clusterspec.analysis.call_causes import without_refuted
+from clusterspec.analysis.call_causes import unrefuted_causes
 from clusterspec.analysis.consequences import (
     follows_end_of_other_rank,
     is_own_exception,
@@ -89,7 +89,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
 def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *address_causes(run), *stops)))
+        likeliest = _ordered_causes(run, unrefuted_causes(run, (*_separate_jobs(run), *address_causes(run), *stops)))
         if all(
             each.name in SYMPTOMS or is_own_exception(run, each) or follows_end_of_other_rank(run, each)
             for each in likeliest
@@ -215,7 +215,7 @@ def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("nic-distance", evidence, following, STATED)
 
 
-def _nvls_off(run: PlacedRun) -> Iterator[Cause]:
+def _disabled_nvls(run: PlacedRun) -> Iterator[Cause]:
     if not run.cluster.scale_up.in_network_reduction:
         return
     for text, line in run.log_lines("no-nvls")[:1]:
@@ -372,7 +372,7 @@ CHECKS: tuple[Check, ...] = (
     socket_causes,
     _too_few_nics,
     _gpudirect_causes,
-    _nvls_off,
+    _disabled_nvls,
     access_control_causes,
     unequal_devices,
     peer_access_causes,

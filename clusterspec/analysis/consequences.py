@@ -25,7 +25,7 @@ any other line.
 
 
 def with_consequences_lowered(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, where a line that only follows from the failure of another rank has a weight of at most `FOLLOWS`."""
+    """The causes; those on lines that only follow from the failure of another rank weigh at most `FOLLOWS`."""
     following = {f"line {line}" for _, line in run.log_lines(CONSEQUENCE)}
     for cause in causes:
         follows = evidence_line(cause) in following
@@ -45,7 +45,7 @@ def follows_end_of_other_rank(run: PlacedRun, cause: Cause) -> bool:
 
 
 def with_ends_last(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, where lines that ranks print after another rank ended have a weight of at most `FOLLOWS`. A rank's
+    """The causes; those on lines that ranks print after another rank ended weigh at most `FOLLOWS`. A rank's
     report of its own failure therefore comes first.
     """
     causes = tuple(causes)

@@ -135,8 +135,8 @@ def vendor_of_line(text: str) -> str:
 
 
 def with_steps_of_devices(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, where a cause at a device has the next step of the vendor in its log line, or of the cluster's
-    vendor. The remedies for full memory are those for what the program does.
+    """The causes; a cause at a device gets the next step for the vendor in its log line, else for the cluster's vendor.
+    The remedy for full memory depends on the kind of work.
     """
     remedy = REMEDIES.get(_work_of(run), LESS_MEMORY)
     for cause in causes:

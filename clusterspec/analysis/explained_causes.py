@@ -37,8 +37,7 @@ NVIDIA's catalog of Xids: an application that ran on the device ends with an err
 
 
 def with_explained_last(causes: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. If the event of another cause explains a cause, the explained cause weighs at most as much as a
-    setting that may be wrong.
+    """The causes; a cause that the event of another cause explains weighs at most as much as a doubtful setting.
 
     The event is stated, or shown by the log's numbers, on a separate line.
     """

@@ -271,7 +271,7 @@ SILENT = ("connecting", "silent")
 
 def families_of_causes(run: PlacedRun, families: Collection[str] = (), but: Collection[str] = ()) -> Iterator[Cause]:
     """The causes of the families named in log lines, each with the measurement that distinguishes it from the others.
-    ``families`` restricts the families, ``but`` excludes some.
+    ``families`` limits them to the named ones; ``but`` excludes families.
     """
     members = ANYWHERE | (SEVERAL_NODES if run.group.nodes > 1 else ONE_NODE)
     for family, causes in members.items():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from operator import attrgetter
 
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Assumption, Design, Layout
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, with_values
 from clusterspec.cost.collectives import falls_back_to_sockets
@@ -323,7 +323,7 @@ def _design_with_key(plan: Plan, key: str, value: Any) -> Design | None:
         return None
     if other.cluster is None or (plan.step and other.workload and other.workload.peak is None):
         return None
-    return None if refusals(other) and not plan.refused else other
+    return None if layout_error_rules(other) and not plan.refused else other
 
 
 def _figure_owner(design: Design, key: str) -> str:

@@ -103,9 +103,9 @@ def _files_in_tree(folder: str) -> list[str]:
     return sorted(files)
 
 
-def _folder_entries(where: str) -> Iterator[os.DirEntry[str]]:
+def _folder_entries(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
-        with os.scandir(where) as entries:
+        with os.scandir(folder) as entries:
             yield from entries
     except OSError as fault:
-        raise FormatError(f"{where}: {fault.strerror or fault}") from None
+        raise FormatError(f"{folder}: {fault.strerror or fault}") from None

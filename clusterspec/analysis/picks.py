@@ -47,13 +47,13 @@ class Candidate(Generic[K]):
     other: tuple[Finding, ...]
 
     @classmethod
-    def of(cls, kept: K, study: Study, studied: Studied, ignored: frozenset[str] = frozenset()) -> Candidate[K]:
+    def of(cls, item: K, study: Study, studied: Studied, ignored: frozenset[str] = frozenset()) -> Candidate[K]:
         """A candidate with the findings of its check, except those of rules in ``ignored``."""
         counted = [each for each in study.checked.findings if each.rule not in ignored]
         layout = tuple(each for each in counted if each.path[:1] == ("layout",) or each.path[:3] == POOLS)
         other = tuple(each for each in counted if each not in layout)
         errors = errors_of(study) - studied.machine_errors - ignored - _harmless_errors(counted)
-        return cls(kept, study, errors, layout, other)
+        return cls(item, study, errors, layout, other)
 
     @property
     def finding_rules(self) -> tuple[str, ...]:
@@ -130,14 +130,14 @@ def training_picks(studied: Studied, job: SearchJob, space: Space, result: Found
 
 
 def _check_layouts(
-    picks: Picks[Kept], studied: Studied, job: SearchJob, space: Space, some: Iterable[Kept], *, count: int
+    picks: Picks[Kept], studied: Studied, job: SearchJob, space: Space, layouts: Iterable[Kept], *, count: int
 ) -> None:
     """Checks layouts within the range of the first one, until ``count`` have no objection.
 
     Of layouts that are tied and differ only in the order of their axes, the first is checked.
     """
     least: dict[tuple[object, ...], float] = {}
-    for kept in some:
+    for kept in layouts:
         if len(picks.without_objection) >= count:
             return
         settings = tuple(_layout_settings(job, space, kept))
@@ -164,9 +164,9 @@ def _other_layouts(picks: Picks[Kept], job: SearchJob, space: Space, near: Seque
     return [near[at] for at in found]
 
 
-def _layout_settings(job: SearchJob, space: Space, kept: Kept) -> list[tuple[str, object]]:
+def _layout_settings(job: SearchJob, space: Space, candidate: Kept) -> list[tuple[str, object]]:
     """The settings of a layout, except the order of its axes."""
-    layout = layout_of(job, space.choice(kept.number))
+    layout = layout_of(job, space.choice(candidate.number))
     return [(key, getattr(layout, key)) for key in VARIED]
 
 
@@ -211,7 +211,7 @@ def tied_layouts(layouts: Sequence[Kept]) -> list[Kept]:
     return [each for each in layouts if each.key <= least * (1 + TIE)]
 
 
-def refusing_text(refused: Counter[str]) -> str:
+def refusing_text(counts: Counter[str]) -> str:
     """The rules that refuse candidates, most frequent first, with a colon before them; empty if there are none.
 
     >>> refusing_text(Counter({"batch-indivisible": 2, "heads-indivisible": 7}))
@@ -219,7 +219,7 @@ def refusing_text(refused: Counter[str]) -> str:
     >>> refusing_text(Counter("abcd"))
     ': a, b, c and 1 more'
     """
-    names = [name for name, _ in refused.most_common()]
+    names = [name for name, _ in counts.most_common()]
     more = f" and {len(names) - MOST_REFUSING} more" if len(names) > MOST_REFUSING else ""
     return f": {', '.join(names[:MOST_REFUSING])}{more}" if names else ""
 

@@ -122,7 +122,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     bare = with_values(cluster, {("measured",): ()}) if cluster.measured else cluster
     told = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
     if series.ranks == 1 and not told:
-        raise NotComparable(_one_rank(series))
+        raise NotComparable(_single_rank_reason(series))
     known = series.collective or overrides.collective or (UNFINISHED if not series.points else None)
     if known is None or known not in NAMES:
         raise NotComparable("the log does not state its collective: use --collective")
@@ -131,7 +131,7 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     if count is None:
         raise NotComparable("the log does not state its ranks: use --ranks")
     if count == 1 and not told:
-        raise NotComparable(_one_rank(series))
+        raise NotComparable(_single_rank_reason(series))
     if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     apart = _are_on_two_nodes(cluster, benchmark, series, count)
@@ -174,7 +174,7 @@ def _are_on_two_nodes(cluster: Cluster, benchmark: Benchmark, series: Series, ra
     return told and ranks == 2 and series.hosts == 0 and len(benchmark.series) == 1 and cluster.all_nodes > 1
 
 
-def _one_rank(series: Series) -> str:
+def _single_rank_reason(series: Series) -> str:
     """Why a run of one rank is not compared. Published: NVIDIA/nccl-tests issues 107 and 249."""
     if series.jobs > 1:
         return f"{series.jobs} copies of the benchmark ran at the same time, each with one rank: {BUILT_WITH_MPI}"

@@ -173,10 +173,10 @@ def _is_finite(value: object) -> bool:
 
 def sweep(axes: Axes, catalogs: tuple[Path, ...] = ()) -> Iterator[SweepRow]:
     """The row of every point, the last axis varying fastest."""
-    return (point(axes, values, catalogs) for values in axes.points())
+    return (row_of_point(axes, values, catalogs) for values in axes.points())
 
 
-def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
+def row_of_point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
     """A point of a sweep; results that cannot be computed are None, with the reason, an internal error too."""
     base, row = _base_study(axes.base, catalogs), SweepRow(dict(zip(axes.names, values, strict=True)))
     base.failures.clear()
@@ -250,11 +250,11 @@ def _unreadable_rules(study: Study) -> tuple[str, ...]:
     return tuple(sorted({one.rule for one in unread if one.path[:1] != ("layout",)}))
 
 
-def _refusal_reason(study: Study, refused: Collection[str], changes: Changes) -> str:
+def _refusal_reason(study: Study, rules: Collection[str], changes: Changes) -> str:
     """The first error of a refused point, of a changed key if there is one, with the name of its rule."""
-    found = [one for one in study.errors if one.rule in refused]
+    found = [one for one in study.errors if one.rule in rules]
     first = min(found, key=lambda one: not lies_under_change(one.path, changes), default=None)
-    return f"{first.rule}: {first.message}" if first else ", ".join(refused)
+    return f"{first.rule}: {first.message}" if first else ", ".join(rules)
 
 
 def _row_as_written(study: Study, base: Studied) -> LayoutRow:

@@ -61,24 +61,24 @@ def _rate_per_direction(facts: FactReader, name: str) -> float | None:
     return bandwidth.value if bandwidth else None
 
 
-def _known_product(*factors: float | None) -> float | None:
+def _product_or_none(*factors: float | None) -> float | None:
     return None if None in factors else math.prod(factor for factor in factors if factor is not None)
 
 
 def _lane_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     lane = _rate_per_direction(facts, "lane.bandwidth")
-    yield _known_product(lane, facts.count("lane.per_link")), _rate_per_direction(facts, "link.bandwidth")
+    yield _product_or_none(lane, facts.count("lane.per_link")), _rate_per_direction(facts, "link.bandwidth")
     for width, count in _WIDTHS.items():
-        yield _known_product(lane, count), _rate_per_direction(facts, f"widths.{width}")
+        yield _product_or_none(lane, count), _rate_per_direction(facts, f"widths.{width}")
 
 
 def _link_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     yield (
-        _known_product(_rate_per_direction(facts, "link.bandwidth"), facts.count("link.count")),
+        _product_or_none(_rate_per_direction(facts, "link.bandwidth"), facts.count("link.count")),
         _device_bandwidth(facts),
     )
     yield (
-        _known_product(_rate_per_direction(facts, "scale_up.link_bandwidth"), facts.count("scale_up.links")),
+        _product_or_none(_rate_per_direction(facts, "scale_up.link_bandwidth"), facts.count("scale_up.links")),
         _rate_per_direction(facts, "scale_up.bandwidth"),
     )
     for group in ("", "scale_up."):
@@ -95,13 +95,13 @@ def _mesh_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     if facts.text("scale_up.topology") == "full-mesh" and facts.counts("scale_up.domains"):
         peers = facts.counts("scale_up.domains")[0] - 1
         yield (
-            _known_product(_rate_per_direction(facts, "scale_up.peer_bandwidth"), peers),
+            _product_or_none(_rate_per_direction(facts, "scale_up.peer_bandwidth"), peers),
             _rate_per_direction(facts, "scale_up.bandwidth"),
         )
 
 
 def _domain_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
-    yield _known_product(facts.count("accelerators_per_node"), facts.count("nodes_per_domain")), facts.count("domain")
+    yield _product_or_none(facts.count("accelerators_per_node"), facts.count("nodes_per_domain")), facts.count("domain")
     if facts.counts("shape"):
         yield math.prod(facts.counts("shape")), facts.count("domain")
     if shape := facts.counts("scale_up.shape"):
@@ -110,12 +110,12 @@ def _domain_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
 
 def _node_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     yield (
-        _known_product(facts.count("nics_per_node"), _rate_per_direction(facts, "nic_bandwidth")),
+        _product_or_none(facts.count("nics_per_node"), _rate_per_direction(facts, "nic_bandwidth")),
         _rate_per_direction(facts, "node_bandwidth"),
     )
     if facts.raw_entry.kind == "interconnect":
         yield (
-            _known_product(facts.count("node_ports"), _rate_per_direction(facts, "bandwidth")),
+            _product_or_none(facts.count("node_ports"), _rate_per_direction(facts, "bandwidth")),
             _rate_per_direction(facts, "node_bandwidth"),
         )
 
@@ -128,7 +128,7 @@ def _sparse_peak_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
 
 def _switch_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     yield (
-        _known_product(facts.count("ports"), _rate_per_direction(facts, "port_bandwidth")),
+        _product_or_none(facts.count("ports"), _rate_per_direction(facts, "port_bandwidth")),
         _rate_per_direction(facts, "capacity"),
     )
 

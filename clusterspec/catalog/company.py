@@ -296,12 +296,15 @@ def checked_files(folders: Sequence[FilePath]) -> Iterator[CheckedFile]:
         yield from (_misplaced_file(file, why, help_) for file, why, help_ in _misplaced_files(folder))
 
 
-def _entry_faults(own: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
+def _entry_faults(company_catalog: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
     try:
-        own.get(kind, id_)
+        company_catalog.get(kind, id_)
     except BrokenEntry as broken:
         return broken.findings
-    return tuple(own.finding(kind, id_, problem) for problem in _unknown_id_problems(catalog, own.raw_entry(kind, id_)))
+    return tuple(
+        company_catalog.finding(kind, id_, problem)
+        for problem in _unknown_id_problems(catalog, company_catalog.raw_entry(kind, id_))
+    )
 
 
 def _unknown_id_problems(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:

@@ -37,7 +37,7 @@ class Cdu(PoweredPart):
     """A cooling distribution unit.
 
     ``capacity`` are the watts of heat that it transfers if the loops differ by ``approach`` kelvin, ``flow`` the liters
-    of coolant a minute that its pumps move; ``power`` is what the unit itself draws.
+    of coolant a minute that its pumps move; ``power`` is the draw of the unit itself.
     """
 
     capacity: Figure | None = None

@@ -375,7 +375,7 @@ def _compressed_attention(facts: FactReader) -> CompressedAttention | None:
     return CompressedAttention(**sizes) if sizes["q"] else None
 
 
-def _block(read: FactReader) -> Block | None:
+def _block(reader: FactReader) -> Block | None:
     names = ("norm", "positions", "rope_scaling", "bias", "router")
     counts = ("rope_base", "rope_original_length", "router_groups", "router_top_groups")
     numbers = (
@@ -386,11 +386,11 @@ def _block(read: FactReader) -> Block | None:
         "rope_mscale_all_dim",
         "router_scale",
     )
-    facts: dict[str, Any] = {name: read.text(f"block.{name}") or "" for name in names}
-    facts |= {name: read.count(f"block.{name}") or 0 for name in counts}
-    facts |= {name: read.number(f"block.{name}") for name in numbers}
-    facts |= {name: read.flag(f"block.{name}") for name in ("qk_norm", "sinks", "expert_bias")}
-    facts["norm_place"] = read.text("block.norm_place") or "before"
+    facts: dict[str, Any] = {name: reader.text(f"block.{name}") or "" for name in names}
+    facts |= {name: reader.count(f"block.{name}") or 0 for name in counts}
+    facts |= {name: reader.number(f"block.{name}") for name in numbers}
+    facts |= {name: reader.flag(f"block.{name}") for name in ("qk_norm", "sinks", "expert_bias")}
+    facts["norm_place"] = reader.text("block.norm_place") or "before"
     return Block(**facts) if facts["norm"] else None
 
 

@@ -41,8 +41,8 @@ class FrameworkMemory:
     unit. ``autocast``: whole fp32 weights are multiplied under torch.autocast, which leaves hidden states in fp32.
     ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
     ``accumulators``: bf16 gradients are kept in addition to the fp32 buffers that they are summed in.
-    ``offloads_gradients``: sharded gradients lie in host memory where the optimizer states do. ``placeholders``: one
-    layer's weight gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
+    ``offloads_gradients``: sharded gradients are in host memory if the optimizer states are. ``placeholders``: 16-bit
+    weight gradients of one layer are allocated but unused, since fused kernels add to the main gradients directly.
     ``quantized_inputs``: products in fp8 and fp4 keep their inputs in that precision. ``cuts_residual``: tensor
     parallelism cuts the residual stream without sequence parallelism. ``pipeline_copies``: a stage's inputs and outputs
     are kept for each micro-batch in flight. ``outputs_kept``: copies of every micro-batch's logits on the last stage.
@@ -53,13 +53,14 @@ class FrameworkMemory:
     ``may_be_plain``: if the spec states neither, it is unknown whether they do, and how the loss is computed.
     ``widens_logits``: a loss that runs operation by operation works on a copy of the logits in fp32.
     ``gathered_inputs``: GEMMs keep the sequence that tensor-parallel ranks gather for them.
-    ``offloads_selective``: tensors that selective recomputation saves go to host memory.
+    ``offloads_selective``: tensors that selective recomputation saves are stored in host memory.
 
     With full sharding, ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
     that stay gathered; ``reduced`` bytes of one gradient in the reduction; ``sub_group`` gradients of a rank are
     widened and updated at a time. ``kept_in_pipelines``: with several pipeline stages the weights are gathered once per
     step and stay whole, and whole gradients are reduced once; else every micro-batch gathers and reduces by layer.
-    ``may_keep_in_pipelines``: which of both is not known. They are gathered and reduced once; memory counts shards.
+    ``may_keep_in_pipelines``: it is not known which of the two applies. Time then counts one gathering and reduction,
+    memory the shards.
     """
 
     logits: Spread | None = None

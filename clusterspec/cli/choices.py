@@ -19,7 +19,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.config import Config
 from clusterspec.finding import current_name
 from clusterspec.records import replace
-from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Tool, common_fields
 from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
@@ -227,7 +227,7 @@ def check_thresholds(where: str, names: Iterable[str]) -> None:
 def headed_document(args: argparse.Namespace, body: Json) -> Json:
     """The JSON document of a command that reads no spec, with the common header."""
     catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
-    return head(Tool(__version__, catalog.version), Input()) | body
+    return common_fields(Tool(__version__, catalog.version), Input()) | body
 
 
 # The formats of `check` and their outputs: `--format` and `--output` in pairs, or the format of the CI service

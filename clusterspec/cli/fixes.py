@@ -257,12 +257,12 @@ def report_with_baseline(args: argparse.Namespace, reader: StudyReader, report: 
         print_error(
             f"wrote {plural(len(findings_machines.baseline_entries(report)), 'finding')} to {args.write_baseline}"
         )
-        return findings_machines.report_beyond_baseline(report, findings_machines.read(text))
+        return findings_machines.report_beyond_baseline(report, findings_machines.parsed_baseline(text))
     if not args.baseline:
         return report
     path = FilePath(args.baseline)
     try:
-        read = findings_machines.read(_baseline_bytes(path, args.trust).decode("utf-8"))
+        read = findings_machines.parsed_baseline(_baseline_bytes(path, args.trust).decode("utf-8"))
     except UnicodeDecodeError:
         raise UsageFault(f"--baseline {path}: not a clusterspec baseline") from None
     except (OSError, ValueError) as fault:

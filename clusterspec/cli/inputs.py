@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
-from clusterspec.cli import FOUND, OK, InternalError, UsageFault, one_line
+from clusterspec.cli import FOUND, OK, InternalError, UsageFault, fault_line
 from clusterspec.cli.choices import chosen_config, config_with_options, current_date, opened_catalog
 from clusterspec.cli.terminal import print_error
 from clusterspec.config import Config
@@ -34,8 +34,8 @@ STDIN = "-"
 class StudyReader:
     """Resolves specs; settings of a folder and catalogs are read once."""
 
-    def __init__(self, asked: argparse.Namespace) -> None:
-        self.asked = asked
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.asked = args
         self._settings: dict[Path, Settings] = {}
         self._configs: dict[Path, Config] = {}
         self._catalogs: dict[tuple[Path, ...], Catalog] = {}
@@ -285,10 +285,10 @@ def with_errors_named(args: argparse.Namespace, study: Study, name: str) -> Stud
     for finding in errors[:MOST_NAMED]:
         print_error(f"{location_text(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
     if errors:
-        from clusterspec.analysis.verdict import values_left_out  # only for a spec with errors
+        from clusterspec.analysis.verdict import omitted_values  # only for a spec with errors
 
         them = "this error is" if len(errors) == 1 else f"these {len(errors)} errors are"
-        left_out = values_left_out(errors)
+        left_out = omitted_values(errors)
         without = f" leave out {left_out}, and" if left_out else ""
         print_error(f"clusterspec: figures of {shown_name(args, name)}{without} are conditional until {them} corrected")
     return study
@@ -308,7 +308,7 @@ def status_of(study: Study, *, printed: bool = False, name: str = "") -> int:
     if study.failures:
         (name, fault), *others = study.failures
         more = f" (and {len(others)} more)" if others else ""
-        raise InternalError(f"{name}: {one_line(fault)}{more}") from fault
+        raise InternalError(f"{name}: {fault_line(fault)}{more}") from fault
     errors = [finding for finding in study.checked.findings if finding.severity is Severity.ERROR]
     if not errors:
         return OK

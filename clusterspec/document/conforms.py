@@ -17,9 +17,9 @@ Schema = dict[str, "Any"]
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
-def resolved_node(given: Any, root: Schema) -> Schema:
+def resolved_node(written_node: Any, root: Schema) -> Schema:
     """A schema node with its ``$ref`` resolved; keywords next to the reference have precedence."""
-    node: Schema = given if isinstance(given, dict) else {}
+    node: Schema = written_node if isinstance(written_node, dict) else {}
     while "$ref" in node:
         target: Any = root
         for part in node["$ref"].removeprefix("#/").split("/"):
@@ -196,14 +196,14 @@ def _has_unique_items(value: Any, unique: bool, *_: Schema) -> bool:
     return not unique or not isinstance(value, list) or len(set(map(_hashable_identity, value))) == len(value)
 
 
-def _bound_keyword(met: Callable[[Any, Any], bool]) -> Keyword:
-    return lambda value, limit, *_: not _is_number(value) or met(value, limit)
+def _bound_keyword(is_met: Callable[[Any, Any], bool]) -> Keyword:
+    return lambda value, limit, *_: not _is_number(value) or is_met(value, limit)
 
 
 def _size_keyword(
-    kind: type[list[Any]] | type[dict[str, Any]] | type[str], met: Callable[[int, int], bool]
+    kind: type[list[Any]] | type[dict[str, Any]] | type[str], is_met: Callable[[int, int], bool]
 ) -> Callable[[Any, Any, Schema, Schema], bool]:
-    return lambda value, limit, *_: not isinstance(value, kind) or met(len(value), limit)
+    return lambda value, limit, *_: not isinstance(value, kind) or is_met(len(value), limit)
 
 
 _KEYWORDS: dict[str, Keyword] = {

@@ -143,7 +143,9 @@ class Waived:
     waiver: Waiver
 
 
-def apply(findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()) -> list[Finding]:
+def open_findings(
+    findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()
+) -> list[Finding]:
     """The findings that are not waived, and findings about the waivers themselves (see `open_and_waived`)."""
     return open_and_waived(findings, document, today, skipped)[0]
 
@@ -207,7 +209,7 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
     return waivers, faults
 
 
-def _parsed_waiver(comment: Comment, alone: set[tuple[str, int]], first: int | None) -> Waiver | str:
+def _parsed_waiver(comment: Comment, own_lines: set[tuple[str, int]], first: int | None) -> Waiver | str:
     """The waiver in a comment, or the reason why it is invalid.
 
     ``first`` is the line of the file's first key; None for a base whose keys are all replaced.
@@ -224,7 +226,7 @@ def _parsed_waiver(comment: Comment, alone: set[tuple[str, int]], first: int | N
         return f"`{match['until'][:20]}` is not a date; the waiver has no effect"
     if match["file"] and first is not None and comment.line >= first:
         return "a waiver for the whole file must precede its first key; this one has no effect"
-    line = None if match["file"] else _target_line(comment, alone)
+    line = None if match["file"] else _target_line(comment, own_lines)
     return Waiver(comment, rules, line, until, (match["reason"] or "").strip())
 
 
@@ -237,11 +239,11 @@ def _first_value_lines(document: Document) -> dict[str, int]:
     return first
 
 
-def _target_line(comment: Comment, alone: set[tuple[str, int]]) -> int:
+def _target_line(comment: Comment, own_lines: set[tuple[str, int]]) -> int:
     """The line a comment applies to: its own, or the next line that is not only a comment."""
     line = comment.line
     for line in range(comment.line, comment.line + _MOST_ABOVE):
-        if (comment.file, line) not in alone:
+        if (comment.file, line) not in own_lines:
             break
     return line
 

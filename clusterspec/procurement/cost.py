@@ -241,10 +241,10 @@ def _distinct_assumptions(*assumptions: Assumption) -> tuple[Assumption, ...]:
     return tuple({each[0]: each for each in assumptions}.values())
 
 
-def _power_assumptions(whole: Term | None, drawn: Drawn | None) -> tuple[Assumption, ...]:
+def _power_assumptions(whole: Term | None, power: Drawn | None) -> tuple[Assumption, ...]:
     """Assumptions about the power draw after the energy in a total."""
     used = whole is not None and any(part.name == "energy" for part in whole.parts)
-    return drawn.assumptions if used and drawn is not None and drawn.busy is not None else ()
+    return power.assumptions if used and power is not None and power.busy is not None else ()
 
 
 def yearly_costs(whole: Term, years: float) -> tuple[YearlyCost, ...]:

@@ -36,8 +36,8 @@ def pool_cost(design: Design, bill: Bill, jobs: Sequence[PoolJob], *, is_changed
     """The cost of a pool over the term; ``design`` is the pool without a workload. ``is_changed`` is true if it differs
     from the pool for which the job costs were computed.
 
-    Its energy is the sum over the jobs of what their nodes draw in their share of the term, and of what nodes draw idle
-    while no job has them: a bill for all jobs and idle nodes together.
+    Its energy is the energy of each job's nodes in the job's share of the term, plus the idle energy of nodes without a
+    job.
     """
     machine = cost(design, None, bill)
     sole = jobs[0].cost if len(jobs) == 1 and jobs[0].share == 1 and not is_changed else None

@@ -138,7 +138,7 @@ _ORDER = (
 )
 
 
-def check_claim(claim: Claim, figures: KnownFigures) -> Iterator[TextProblem]:
+def claim_problems(claim: Claim, figures: KnownFigures) -> Iterator[TextProblem]:
     """A problem if a common error explains the figure of a claim; it names all errors that fit."""
     errors = _likely_errors(claim, figures)
     if errors:

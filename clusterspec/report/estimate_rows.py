@@ -264,8 +264,8 @@ def prefill_note(times: ServingTimes, load: Serving) -> str:
 def limit_note(load: Serving) -> str:
     """The limits that determine the highest concurrency."""
     if not load.targets:
-        return "requests in flight: the most that the engines run at once"
-    return "requests in flight: the most within the cache that meet the targets"
+        return "requests in flight, as many as the engines run at once"
+    return "requests in flight; more exceed the cache or miss a target"
 
 
 def _speculation_text(load: Serving) -> str:
@@ -311,17 +311,17 @@ NUMBERS = range(3, len(HEADS))
 """The columns that are set to the right."""
 
 
-def communication_row(sent: Communication) -> tuple[str, ...]:
+def communication_row(flow: Communication) -> tuple[str, ...]:
     """The row of an axis for `HEADS`; ``exposed`` is the time not overlapped with computation."""
     return (
-        sent.axis,
-        sent.collective,
-        sent.tier,
-        f"{sent.ranks:,}",
-        display(sent.calls, "1"),
-        display(sent.bytes, "B"),
-        display(sent.seconds, "s"),
-        display(sent.exposed, "s"),
+        flow.axis,
+        flow.collective,
+        flow.tier,
+        f"{flow.ranks:,}",
+        display(flow.calls, "1"),
+        display(flow.bytes, "B"),
+        display(flow.seconds, "s"),
+        display(flow.exposed, "s"),
     )
 
 

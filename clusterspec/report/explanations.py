@@ -12,7 +12,7 @@ from clusterspec.report import PLAIN, Ink, paragraph, text_table, wrapped_lines
 from clusterspec.report.breakdown_text import breakdown_text
 from clusterspec.report.estimate_rows import TERMS_OF_ROWS, losses_text, value_text
 from clusterspec.results import EstimateReport
-from clusterspec.results.estimate_json import terms
+from clusterspec.results.estimate_json import root_terms
 from clusterspec.units import display, percent
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def explainable_terms(report: EstimateReport) -> Iterator[Term]:
 def placed_terms(report: EstimateReport) -> Iterator[PlacedTerm]:
     """All terms with their places, starting with the headline figures."""
     yield from map(PlacedTerm, report.headlines)
-    for root in terms(report.plan):
+    for root in root_terms(report.plan):
         yield from PlacedTerm(root).walk()
     for flow in report.plan.communication:
         yield PlacedTerm(sent_term(flow))

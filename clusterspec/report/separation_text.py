@@ -62,11 +62,19 @@ def _reason_text(separation: Separation) -> str:
     """The share of time that common engines spend on prefill, and that separate engines need for the handoff."""
     if separation.together is None or separation.apart is None:
         return ""
-    prefill, busy = percent(separation.together.prefill_share, 2), percent(min(1.0, separation.apart.prefill_share), 2)
+    prefill, busy = percent(separation.together.prefill_share, 2), _busy_share_text(separation.apart.prefill_share)
     return (
         f"Prefill takes {prefill} of the time of one kind of engine and delays its decode steps; a handoff takes "
         f"{display(separation.apart.handoff, 's')}, and separate prefill engines are {busy} busy."
     )
+
+
+def _busy_share_text(share: float) -> str:
+    """The share of time for which engines are busy; without decimals near 100 %, where a prediction has none."""
+    return "over 99 %" if ALMOST_ALWAYS < share < 1 else percent(min(1.0, share), 2)
+
+
+ALMOST_ALWAYS = 0.99
 
 
 def _break_evens_text(separation: Separation) -> str:
@@ -93,11 +101,11 @@ def _break_even_text(row: BreakEvenRow) -> str:
     return f"{what} {'above' if row.separate_above else 'below'} {_rounded_figure(row.value * factor)} {unit}"
 
 
-def _tried_text(row: BreakEvenRow, which: str) -> str:
+def _tried_text(row: BreakEvenRow, quantifier: str) -> str:
     """A phrase for all (or any) of the tried values of a quantity, with their range."""
     what, unit, factor = BREAK_EVENS[row.quantity]
     low, high = (_rounded_figure(each * factor) for each in (row.low, row.high))
-    return f"{which} {what} tried ({low} to {high} {unit})"
+    return f"{quantifier} {what} tried ({low} to {high} {unit})"
 
 
 def _rounded_figure(value: float) -> str:

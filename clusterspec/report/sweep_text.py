@@ -187,9 +187,9 @@ def _present_text(report: SearchReport, present: LayoutRow) -> str:
         return f"{text}; it is the best one found."
     number = plural(abs(fewer), "accelerator")
     difference = f"{number} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many accelerators"
-    more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens with each"
-    more = more if abs(gain) >= EQUAL else "as many tokens with each"
-    return f"{text}; the best one takes {difference} and makes {more}."
+    more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens per accelerator"
+    more = more if abs(gain) >= EQUAL else "as many tokens per accelerator"
+    return f"{text}; the best one uses {difference} and generates {more}."
 
 
 FIELDS = (

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from clusterspec.cost.collectives.predict import REPEATS
 from clusterspec.records import NamedTuple, asdict, dataclass
-from clusterspec.results import Input, Result, Tool, head, result_repr
+from clusterspec.results import Input, Result, Tool, common_fields, result_repr
 
 Json = dict[str, Any]
 
@@ -147,7 +147,7 @@ class DiagnosisReport(Result):
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "rows": [
                 {
                     "size": row.size,
@@ -278,7 +278,7 @@ class AcceptanceReport(Result):
         return bool(self.tests) and all(test.status == "pass" for test in self.tests)
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "tests": [
                 {
                     "name": test.name,

@@ -7,7 +7,16 @@ from pathlib import PurePath
 
 from clusterspec.procurement.cost import UseCost
 from clusterspec.records import asdict, dataclass, field
-from clusterspec.results import BillReport, EstimateReport, Json, Result, finding_json, head, result_repr, waived_json
+from clusterspec.results import (
+    BillReport,
+    EstimateReport,
+    Json,
+    Result,
+    common_fields,
+    finding_json,
+    result_repr,
+    waived_json,
+)
 from clusterspec.results.decision import CostReport, DiffReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
@@ -131,7 +140,7 @@ class FullReport(Result):
         estimate = self.estimate
         document = estimate.design.spec.document
         read = {"file": self.file, "sha256": estimate.input.sha256}
-        opening = head(estimate.tool, estimate.input) | {
+        opening = common_fields(estimate.tool, estimate.input) | {
             "input": read,
             "kind": self.kind,
             "audience": self.audience,

@@ -227,8 +227,8 @@ def _value_paths(value: object) -> Iterator[Path]:
 def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> Problem:
     """A problem of a part at the keys of the fleet's file."""
 
-    def place_in_fleet(where: Path | Span) -> Path | Span:
-        return path_in_fleet(document, part, where) if isinstance(where, tuple) else where
+    def place_in_fleet(position: Path | Span) -> Path | Span:
+        return path_in_fleet(document, part, position) if isinstance(position, tuple) else position
 
     fix = problem.fix
     if fix is not None:

@@ -39,12 +39,12 @@ class Links(NamedTuple):
     passing: float = 0.0
 
     @classmethod
-    def of(cls, pools: Pools, sent: Handoff | None) -> Links:
+    def of(cls, pools: Pools, handoff: Handoff | None) -> Links:
         """The transfers between the engines of a plan."""
-        if sent is None:
+        if handoff is None:
             return cls()
         sending, receiving = pools.transfer
-        return cls(sending, receiving, sent.hidden_seconds, sent.passing)
+        return cls(sending, receiving, handoff.hidden_seconds, handoff.passing)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class LateEngines(NamedTuple):
     until: float
 
 
-def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
+def plan_timing(pools: Pools, tokens: float, handoff: Handoff | None) -> Timing:
     """The tables and limits of a plan's engines. The cache of one attention rank has space for ``tokens`` tokens."""
     load, apart = pools.load, pools.has_prefill_engines
 
@@ -97,7 +97,7 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
     return Timing(
         decode=(StepTables.of(engine), rank_limits("decode" if apart else ""), engine.replicas),
         prefill=(StepTables.of(prompts), rank_limits("prefill"), prompts.replicas) if apart else None,
-        links=Links.of(pools, sent),
+        links=Links.of(pools, handoff),
         request=pools.outside,
     )
 

@@ -97,14 +97,14 @@ def leave(rank: AttentionRank) -> None:
     rank.expected -= 1
 
 
-def kept_space(rank: AttentionRank, own: KeptShare | None, gained: float) -> float:
+def kept_space(rank: AttentionRank, kept_share: KeptShare | None, gained: float) -> float:
     """Tokens of cache that are kept free for output to come: a share of that of sequences, which gain ``gained`` tokens
     in a step, and all of that of prompts.
     """
-    if own is None:
+    if kept_share is None:
         return 0.0
     left = min(MOST_OUTPUT * rank.count, (rank.ends - rank.count * rank.step) * gained)
-    share = max(own.least, rank.share - own.fall * (rank.step - rank.shared))
+    share = max(kept_share.least, rank.share - kept_share.fall * (rank.step - rank.shared))
     return share * left + sum_of(min(MOST_OUTPUT, each.left or each.output) for each in rank.prompts)
 
 

@@ -117,9 +117,9 @@ class _Search:
                 self.parts[at].add(block)
 
 
-def _chosen_rows(rows: BatchRows, chosen: Sequence[Column]) -> BatchRows:
+def _chosen_rows(rows: BatchRows, indices: Sequence[Column]) -> BatchRows:
     """Some rows of each table of a batch, with the divisions that they refer to."""
-    pairs = [(table, at) for table, at in zip(rows.tables, chosen, strict=True) if len(at)]
+    pairs = [(table, at) for table, at in zip(rows.tables, indices, strict=True) if len(at)]
     if not pairs:
         return rows._replace(tables=[])
     used = numpy.unique(numpy.concatenate([table.rows["division"][at] for table, at in pairs]))

@@ -252,12 +252,12 @@ def _is_file(name: str) -> bool:
 
 
 def _rows(
-    args: argparse.Namespace, work: Study, limits: Limits, chosen: Sequence[Machine], bar: Bar
+    args: argparse.Namespace, work: Study, limits: Limits, machines: Sequence[Machine], bar: Bar
 ) -> Iterator[MachineRow]:
     """The rows of the given machines, in their order, with a bar."""
-    rows = parallel.results(args, partial(machine_search.machine_row, work, limits), chosen)
+    rows = parallel.ordered_results(args, partial(machine_search.machine_row, work, limits), machines)
     for done, row in enumerate(rows, 1):
-        bar(done, len(chosen))
+        bar(done, len(machines))
         yield row
 
 

@@ -107,7 +107,7 @@ MOST_NAMED = 12
 
 
 def run_estimate(args: argparse.Namespace) -> int:
-    """Print what can be estimated of a design. Returns 1 if the spec has errors."""
+    """Print the estimate of a design, as far as it can be computed. Returns 1 if the spec has errors."""
     detailed = args.explain or args.assumptions or args.constants
     study = study_of(args, args.spec) if detailed else fleet_or_study(args, args.spec)
     if study.fleet is not None:
@@ -179,7 +179,7 @@ def run_collective(args: argparse.Namespace) -> int:
         most = cluster.nodes * cluster.ranks_per_node
         raise UsageFault(f"--ranks {args.ranks}: the cluster has {plural(most, 'rank')}")
     report = analysis.collective(
-        study, args.collective, args.ranks, sizes, args.algorithm, asked=args.size, processes=args.processes
+        study, args.collective, args.ranks, sizes, args.algorithm, stated_sizes=args.size, processes=args.processes
     )
     if args.format == "json":
         print_json(report.to_json())

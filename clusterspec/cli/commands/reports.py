@@ -103,7 +103,7 @@ MOST_AGAINST = 3
 
 
 def run_report(args: argparse.Namespace) -> int:
-    """Write a report with what can be computed. Returns 1 if the spec has errors."""
+    """Write a report, as far as its parts can be computed. Returns 1 if the spec has errors."""
     target = Path(args.output)
     if target.suffix.lower() not in SUFFIXES:
         raise UsageFault(f"-o {target}: the suffix names the format; write .html, .pdf or .json")

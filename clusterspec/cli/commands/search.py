@@ -12,7 +12,7 @@ from clusterspec.analysis.conditions import ConditionFault
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.pins import LARGEST, NUMBERS, pin_fault
 from clusterspec.analysis.rewrite import text_with_best
-from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
+from clusterspec.analysis.sweeps import Axes, SweepFault, read_axes, row_of_point
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
 from clusterspec.cli.commands.assignments import (
     OF_MACHINES,
@@ -348,4 +348,4 @@ def run_sweep(args: argparse.Namespace) -> int:
 def _sweep_rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
     """The rows in the order of the points."""
     catalogs = tuple(Path(each) for each in args.catalog or ())
-    return parallel.results(args, partial(point, axes, catalogs=catalogs), list(axes.points()))
+    return parallel.ordered_results(args, partial(row_of_point, axes, catalogs=catalogs), list(axes.points()))

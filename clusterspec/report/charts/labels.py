@@ -113,7 +113,7 @@ def _label_places(mark: Point, wide: float, frame: Box, *, rising: bool) -> Iter
         yield from ((min(max(at, 2.0), most), base) for at, base in (*corners, *sides))
 
 
-def joining_line(text: str, place: Point, mark: Point) -> tuple[Point, Point] | None:
+def leader_line(text: str, place: Point, mark: Point) -> tuple[Point, Point] | None:
     """The line from a mark to the nearest point of its name; None where the name is next to it."""
     box = name_box(text, *place)
     near = min(max(mark[0], box.left), box.right), min(max(mark[1], box.top), box.bottom)

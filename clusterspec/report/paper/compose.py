@@ -47,7 +47,7 @@ from clusterspec.report.paper.steps import layer_picture, range_text, rl_section
 from clusterspec.report.paper.story import story_section
 from clusterspec.report.paper.words import catalog_names, name_in_sentence, worded_section
 from clusterspec.results import EstimateReport, counts_by_severity
-from clusterspec.results.estimate_json import terms
+from clusterspec.results.estimate_json import root_terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Roofline
 from clusterspec.results.verdict import VerdictStatus
@@ -195,7 +195,7 @@ def memory_section(report: FullReport) -> Section | None:
         TableColumn("Formula", key="formula"),
     )
     parts = use.total.parts
-    root = f"estimate.terms[{[term.name for term in terms(plan)].index(use.total.name)}]"
+    root = f"estimate.terms[{[term.name for term in root_terms(plan)].index(use.total.name)}]"
     rows = [
         TableRow((part.label, display(part.value, "B"), part.formula), f"{root}.parts[{number}]")
         for number, part in enumerate(parts)

@@ -89,7 +89,7 @@ def _combined_rows(rows: tuple[TableRow, ...]) -> Iterator[TableRow]:
 
 
 def _spares_text(cluster: Cluster, written: ClusterSpec | None) -> str:
-    """The spare nodes; empty if nobody stated any."""
+    """The spare nodes; empty if the spec states none."""
     if not cluster.spare_nodes and (written is None or written.spare_nodes is None):
         return ""
     return f"{cluster.spare_nodes or 'none'} in addition to {plural(cluster.nodes, 'node')}"

@@ -79,10 +79,10 @@ def _class_walks(pod: Pod, path_class: PathClass) -> list[dict[str, Any]]:
 
 def _step_texts(hops: Sequence[PathHop]) -> list[str]:
     """The texts shown while a packet is at each hop."""
-    return [f"{hop.part}: {_so_far(hops, number)}" for number, hop in enumerate(hops)]
+    return [f"{hop.part}: {_elapsed_text(hops, number)}" for number, hop in enumerate(hops)]
 
 
-def _so_far(hops: Sequence[PathHop], number: int) -> str:
+def _elapsed_text(hops: Sequence[PathHop], number: int) -> str:
     """The time up to a hop as text. From the first hop with an unknown time on, it is a lower bound."""
     known = list(accumulate(hop.seconds or 0.0 for hop in hops))
     least = any(hop.seconds is None for hop in hops[: number + 1])
@@ -100,7 +100,7 @@ def _drawn_path(hops: Sequence[PathHop]) -> str:
             label=hop.part,
             seconds=hop.seconds,
             added="not known" if hop.seconds is None else f"+{display(hop.seconds, 's')}" if hop.seconds else "",
-            so_far=_so_far(hops, number),
+            so_far=_elapsed_text(hops, number),
             remark=hop.why,
             rate=hop.shared,
             rate_text=_rate_text(hop),

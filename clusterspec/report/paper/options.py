@@ -26,7 +26,7 @@ def choice_blocks(report: FullReport) -> Iterator[Block]:
     alike = replace(found, rows=tuple(row for row in found.rows if row.rent == found.rows[0].rent))
     if len(alike.rows) > 1:
         yield _choice_picture(alike)
-    columns = (TableColumn("Choice"), TableColumn("Price", "right"), TableColumn(_work_head(found), "right"))
+    columns = (TableColumn("Choice"), TableColumn("Price", "right"), TableColumn(_work_heading(found), "right"))
     rows = tuple(_choice_row(found, number) for number in range(len(found.rows)))
     yield PaperTable(columns, rows, "choices.rows", caption="What can be chosen")
     yield Text(recommendation_text(found), "choices.recommended")
@@ -82,7 +82,7 @@ def _money_scale(choices: Choices) -> tuple[float, str]:
     return (1e9, "bn") if most >= 1e9 else (1e6, "M") if most >= 1e6 else (1e3, "k") if most >= 1e3 else (1.0, "")
 
 
-def _work_head(choices: Choices) -> str:
+def _work_heading(choices: Choices) -> str:
     if choices.unit == "s":
         return "Run"
     return f"Tokens per second{' within the targets' if choices.of_targets else ''}"

@@ -183,11 +183,11 @@ def _first_token_picture(times: ServingTimes) -> Picture:
     )
 
 
-def _timeline_picture(shown: list[StackPart], whole: float, names: tuple[str, str], place: str) -> Picture:
+def _timeline_picture(parts: list[StackPart], whole: float, names: tuple[str, str], place: str) -> Picture:
     """A table of the parts of a time; ``names`` are its title and caption."""
-    shown = [part for part in shown if part.value > LEAST * whole]
-    alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
-    drawn = timeline_chart(shown, (), lambda tick: display(tick, "s"), alt, title=names[0])
+    parts = [part for part in parts if part.value > LEAST * whole]
+    alt = "; ".join(f"{part.label} {part.value_text}" for part in parts)
+    drawn = timeline_chart(parts, (), lambda tick: display(tick, "s"), alt, title=names[0])
     return Picture(drawn, names[1], f"estimate.terms{place}")
 
 
