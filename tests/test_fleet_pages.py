@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterspec.analysis.candidates import Limits, candidate_of_platform, machine, read_prices
+from clusterspec.analysis.candidates import Limits, candidate_machine, candidate_of_platform, read_prices
 from clusterspec.analysis.fleet_search import OBJECTIVES
 from clusterspec.cli import run
 from clusterspec.cli.commands import parser
@@ -41,7 +41,9 @@ def test_the_prices_of_the_page_hold_for_its_machines(tmp_path: Path) -> None:
     (tmp_path / "prices.yaml").write_text(prices)
     work, listed = study_text(text, SETTINGS), read_prices(tmp_path / "prices.yaml")
     for name in listed.machines:
-        one = variation.rewritten_study(work, machine(work, candidate_of_platform(name, work), 4, "", listed).changes)
+        one = variation.rewritten_study(
+            work, candidate_machine(work, candidate_of_platform(name, work), 4, "", listed).changes
+        )
         total = cost(one.design, None, bill(one.design))
         assert total is not None and total.total is not None and total.total.value > 4 * 250_000
     assert Limits().within is None

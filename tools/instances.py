@@ -81,12 +81,17 @@ def _figure_text(catalog: Catalog, id_: str, name: str) -> str:
     return f"{quantity.value * 8 / 1e9:g}" if quantity is not None else str(fact.value)
 
 
-def differences_text(found: Differences) -> str:
+def differences_text(differences: Differences) -> str:
     """The differences as lines of text."""
     changed = [
-        f"{entry} {fact}: {held} in the catalog, {value} in the list" for entry, fact, held, value in found.changed
+        f"{entry} {fact}: {held} in the catalog, {value} in the list"
+        for entry, fact, held, value in differences.changed
     ]
-    blocks = [("other figures", changed), ("without an entry", found.missing), ("not in the list", found.unlisted)]
+    blocks = [
+        ("other figures", changed),
+        ("without an entry", differences.missing),
+        ("not in the list", differences.unlisted),
+    ]
     return "\n".join(f"{title} ({len(lines)})" + "".join(f"\n  {line}" for line in lines) for title, lines in blocks)
 
 

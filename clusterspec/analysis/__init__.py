@@ -88,11 +88,11 @@ def check(studies: Sequence[Study | Checked], settings: Settings) -> CheckReport
     return CheckReport(settings.tool, inputs, findings, sources, pointed, waived=waived, failed=failed)
 
 
-def _file_findings(one: Study | Checked) -> FileFindings:
+def _file_findings(file: Study | Checked) -> FileFindings:
     """The findings of one file. Raises the exception of a failed rule of a study."""
-    name, extends = one.input.name, one.extends
-    bases = frozenset(files.real_path(each) for each in one.sources if each != name) if extends else frozenset()
-    return FileFindings(name, one.findings, extends, bases)
+    name, extends = file.input.name, file.extends
+    bases = frozenset(files.real_path(each) for each in file.sources if each != name) if extends else frozenset()
+    return FileFindings(name, file.findings, extends, bases)
 
 
 def __getattr__(name: str) -> object:

@@ -84,7 +84,7 @@ def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
     """
     cluster = study.design.cluster
     cases, stated, _ = acceptance_cases(study.design)
-    demanded = _planned_cases(study, cases, stated=True) if stated else ()
+    demanded = _planned_cases(study, cases, from_spec=True) if stated else ()
     seen = {(test.collective, test.ranks) for test in demanded}
     tests = [
         test for test in (acceptance_tests(cluster) if cluster else ()) if (test.collective, test.ranks) not in seen
@@ -93,7 +93,7 @@ def planned_tests(study: Study) -> tuple[PlannedTest, ...]:
     return (*demanded, *(planned_test(test, found[0], cluster.nodes) for test, found in rows if found and cluster))
 
 
-def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: bool) -> tuple[PlannedTest, ...]:
+def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, from_spec: bool) -> tuple[PlannedTest, ...]:
     """The cases that `accept` judges, with prediction and command; cases without a prediction are omitted."""
     cluster = study.design.cluster
     assert cluster is not None
@@ -106,7 +106,7 @@ def _planned_cases(study: Study, cases: Sequence[AcceptanceCase], *, stated: boo
             one = replace(
                 planned_test(test, predicted.rows[0], cluster.nodes), name=case.name, unmeasured=predicted.unmeasured
             )
-            found.append(replace(one, demanded=case.threshold) if stated else one)
+            found.append(replace(one, demanded=case.threshold) if from_spec else one)
     return tuple(found)
 
 
@@ -123,7 +123,7 @@ def accept(study: Study, logs: Logs, earlier: Logs = ()) -> tuple[AcceptanceRepo
         raise UnresolvedSpec("; ".join([why, *unclear]))
     own, others = _logs_of_machine(study, logs)
     outcomes, unused = evaluate(tests, own)
-    plan = _planned_cases(study, tests, stated=stated)
+    plan = _planned_cases(study, tests, from_spec=stated)
     before = {each.name: each.measured for each in evaluate(tests, earlier)[0]} if earlier else None
     unused = (*unused, *others)
     return AcceptanceReport(study.settings.tool, study.input, outcomes, unused, stated, plan, before), unclear

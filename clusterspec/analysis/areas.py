@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.analysis.verdict import validity_condition, why_no_time
+from clusterspec.analysis.verdict import no_time_reason, validity_condition
 from clusterspec.cluster.model import Design
 from clusterspec.cost.nameplates import least_machine_watts, machine_watts
 from clusterspec.cost.plan import Plan
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ALL_EQUIPMENT = "all IT equipment at full load"
 
 
-def areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
+def verdict_areas(plan: Plan, bill: Bill, rack: Rack | None) -> tuple[Area, ...]:
     """The areas that apply to a design with a cluster."""
     of_work = (*_memory_area(plan), *_link_area(plan), *_schedule_area(plan), *_request_areas(plan))
     return (*of_work, *_power_areas(plan.design, rack), *_storage_area(plan), *_budget_area(plan, bill))
@@ -87,7 +87,7 @@ def _schedule_area(plan: Plan) -> Iterator[Area]:
     if plan.step_time is None and plan.serving is None:
         if work is not None and work.kind == "serve":
             times = "time to first token, time per output token"
-            yield Area("token times", times, None, None, "s", None, "open", why_no_time(plan, words=True))
+            yield Area("token times", times, None, None, "s", None, "open", no_time_reason(plan, words=True))
         else:
             yield Area("step time", "time of one step", None, None, "s", None, "open", "not judged")
 
@@ -132,9 +132,9 @@ def _power_areas(design: Design, rack: Rack | None) -> Iterator[Area]:
         yield Area("power", what, rack.watts, None, "W", None, "open", "no limit stated")
 
 
-def _power_area(what: str, watts: float, least: float, limit: float) -> Area:
+def _power_area(name: str, watts: float, least: float, limit: float) -> Area:
     """The area of a power and its limit; ``least`` is the power if nodes of assumed power draw the low end."""
-    found = _limited_area("power", what, watts, limit, unit="W")
+    found = _limited_area("power", name, watts, limit, unit="W")
     if found.state == "bad" and least <= limit:
         note = f"at least {display(least, 'W')}, as the power of a node is assumed"
         return replace(found, state="tight", note=note)

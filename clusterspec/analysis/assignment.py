@@ -109,11 +109,11 @@ class _Program:
             options = smaller[0]
         return Chosen(options, self._option_objective(options), gap if gap > TOLERANCE else 0.0)
 
-    def _row_of(self, chosen: Sequence[int]) -> list[float]:
-        return [float(index in chosen) for index in range(len(self.options))]
+    def _row_of(self, choice: Sequence[int]) -> list[float]:
+        return [float(index in choice) for index in range(len(self.options))]
 
-    def _option_objective(self, chosen: Sequence[int]) -> float:
-        return sum_of(self.options[index].value for index in chosen)
+    def _option_objective(self, choice: Sequence[int]) -> float:
+        return sum_of(self.options[index].value for index in choice)
 
     def _least_solution(
         self, values: Sequence[float], rows: Sequence[tuple[Sequence[float], float, float]]

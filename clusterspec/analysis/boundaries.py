@@ -105,9 +105,9 @@ def _sure_boundary(lever: Lever, condition: Condition, trials: _Trials, present:
     return unsure if unsure.value is not None and (found.value is None or not _has_errors(unsure)) else found
 
 
-def _has_errors(found: Solution) -> bool:
+def _has_errors(solution: Solution) -> bool:
     """Whether `check` finds an error in the value of a solution."""
-    return any(probe.value == found.value and probe.errors for probe in found.probes)
+    return any(probe.value == solution.value and probe.errors for probe in solution.probes)
 
 
 def _report_head(study: Study, key: str, lever: Lever, condition: Condition) -> dict[str, Any]:
@@ -188,7 +188,7 @@ class _Trials:
         self.studied, self.lever, self.condition, self.best_layout = studied, lever, condition, best_layout
         self.layouts: dict[float, Changes] = {}
         self.studies: dict[float, Study] = {}
-        self.divisions = _divisions(studied, best_layout=best_layout) if lever.spread is not None else None
+        self.divisions = _node_divisions(studied, best_layout=best_layout) if lever.spread is not None else None
         self._known: dict[float, Trial] = {}
 
     @property
@@ -259,7 +259,7 @@ class _Trials:
         return _best_training_keys(self.studied, varied.design)
 
 
-def _divisions(studied: Studied, *, best_layout: bool) -> Divisions:
+def _node_divisions(studied: Studied, *, best_layout: bool) -> Divisions:
     """The divisions of nodes between the roles of a study of reinforcement learning."""
     return Divisions(studied.one, (lambda design: _best_training_keys(studied, design)) if best_layout else None)
 
@@ -325,6 +325,6 @@ def _best_serving(studied: Studied, varied: Design, condition: Condition) -> Ite
 
 def _estimate_json(plan: Plan | None) -> Json | None:
     from clusterspec.cost.estimate import unmeasured_step_time
-    from clusterspec.results.estimate_json import body
+    from clusterspec.results.estimate_json import estimate_fields
 
-    return body(plan, unmeasured_step_time(plan)) if plan else None
+    return estimate_fields(plan, unmeasured_step_time(plan)) if plan else None

@@ -159,14 +159,14 @@ def _causes_of_statement(run: PlacedRun, statement: str) -> tuple[tuple[str, flo
     return CALLS.get((call, error), ())
 
 
-def without_refuted(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
+def unrefuted_causes(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
     """The causes, except those in `_WIDE` that contradict the error on their own line.
 
     Causes that the error does not have are omitted; the error limits the weight of the others.
     """
     stated = ((each.line, _causes_of_statement(run, each.name)) for each in run.benchmark.evidence)
     meant = {f"line {line}": dict(meanings) for line, meanings in stated if meanings}
-    for cause in found:
+    for cause in causes:
         weights = meant.get(evidence_line(cause))
         if weights is None or cause.name not in _WIDE:
             yield cause

@@ -123,7 +123,7 @@ def section_of_spec(study: Study, key: str) -> dict[str, Any]:
 # Machines: candidates × sizes × fabrics
 
 
-def machine(work: Study, candidate: Candidate, nodes: int, fabric: str, prices: Prices) -> Machine:
+def candidate_machine(work: Study, candidate: Candidate, nodes: int, fabric: str, prices: Prices) -> Machine:
     """A machine as changes of the spec of the work. The layout keeps its framework and loses its degrees."""
     written = candidate.layout or present_section(work)
     kept = {key: written[key] for key in KEPT_KEYS if key in written and not key.startswith("nodes")}
@@ -164,12 +164,12 @@ def _candidate_procurement(work: Study, candidate: Candidate, prices: Prices) ->
     terms |= {key: value for key in ("currency", "as_of") if (value := getattr(prices, key))}
     same = candidate.cluster.get("platform") == section_of_spec(work, "cluster").get("platform", "")
     stated = {
-        key: value for key, value in _read_mapping(own.get("prices")).items() if same or key not in OF_ONE_MACHINE
+        key: value for key, value in _mapping_or_empty(own.get("prices")).items() if same or key not in OF_ONE_MACHINE
     }
     names = (candidate.cluster.get("accelerator"), candidate.cluster.get("platform"), candidate.name)
     filed = [prices.machines[name] for name in names if isinstance(name, str) and name in prices.machines]
     found: dict[str, Any] = {}
-    for section in (stated, prices.shared, *filed, _read_mapping(other.get("prices"))):
+    for section in (stated, prices.shared, *filed, _mapping_or_empty(other.get("prices"))):
         found |= section
     return terms | ({"prices": found} if found else {})
 
@@ -185,7 +185,7 @@ def currency_of_all(work: Study, candidates: Sequence[Candidate], prices: Prices
     return str(next(iter(named), ""))
 
 
-def _read_mapping(value: object) -> dict[str, Any]:
+def _mapping_or_empty(value: object) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {}
 
 
@@ -207,7 +207,7 @@ def default_sizes(work: Study, candidate: Candidate, fabric: str, prices: Prices
     and power; sizes near the middle of this range are tried. A spec without a time limit has its own size. Raises
     `MachineFault` where nothing limits the size of a platform.
     """
-    design = variation.rewritten_study(work, machine(work, candidate, 1, fabric, prices).changes).design
+    design = variation.rewritten_study(work, candidate_machine(work, candidate, 1, fabric, prices).changes).design
     cluster = design.cluster
     if cluster is None:
         return [1]

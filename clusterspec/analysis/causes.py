@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from clusterspec.analysis.address_causes import address_causes
-from clusterspec.analysis.call_causes import without_refuted
+from clusterspec.analysis.call_causes import unrefuted_causes
 from clusterspec.analysis.consequences import (
     follows_end_of_other_rank,
     is_own_exception,
@@ -89,7 +89,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
 def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:
     if not run.has_result:
         stops = causes_of_a_hang(run, (release_causes, *CHECKS)) if run.rows else stops_of_one_rank(run)
-        likeliest = _ordered_causes(run, without_refuted(run, (*_separate_jobs(run), *address_causes(run), *stops)))
+        likeliest = _ordered_causes(run, unrefuted_causes(run, (*_separate_jobs(run), *address_causes(run), *stops)))
         if all(
             each.name in SYMPTOMS or is_own_exception(run, each) or follows_end_of_other_rank(run, each)
             for each in likeliest
@@ -133,21 +133,21 @@ def impossible_causes(run: PlacedRun) -> tuple[Cause, ...]:
     return (Cause(ABOVE_LINKS, above_links_text(last.measured, possible), following, STATED),)
 
 
-def _ordered_causes(run: PlacedRun, found: Iterable[Cause]) -> tuple[Cause, ...]:
+def _ordered_causes(run: PlacedRun, causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, likeliest first. Causes that only follow from the failure of another rank come last."""
-    return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, found))))
+    return _most_likely(with_explained_last(with_ends_last(run, with_consequences_lowered(run, causes))))
 
 
 _ENDS_OF_ONE = frozenset({"program-fault", "host-memory-full"})
 """Causes that end one process, after which the others end: a crash, or a kill by the kernel for lack of memory."""
 
 
-def _most_likely(found: Iterable[Cause]) -> tuple[Cause, ...]:
+def _most_likely(causes: Iterable[Cause]) -> tuple[Cause, ...]:
     """Each cause once, likeliest first. The end of another process comes after an equally likely cause of that end."""
-    found = tuple(found)
-    faults = {each.weight for each in found if each.name in _ENDS_OF_ONE}
+    causes = tuple(causes)
+    faults = {each.weight for each in causes if each.name in _ENDS_OF_ONE}
     best: dict[str, Cause] = {}
-    for cause in sorted(found, key=lambda each: (-each.weight, each.name == "peer-ended" and each.weight in faults)):
+    for cause in sorted(causes, key=lambda each: (-each.weight, each.name == "peer-ended" and each.weight in faults)):
         best.setdefault(cause.name, cause)
     return tuple(best.values())
 
@@ -215,7 +215,7 @@ def _nic_distance(run: PlacedRun) -> Iterator[Cause]:
             yield Cause("nic-distance", evidence, following, STATED)
 
 
-def _nvls_off(run: PlacedRun) -> Iterator[Cause]:
+def _disabled_nvls(run: PlacedRun) -> Iterator[Cause]:
     if not run.cluster.scale_up.in_network_reduction:
         return
     for text, line in run.log_lines("no-nvls")[:1]:
@@ -372,7 +372,7 @@ CHECKS: tuple[Check, ...] = (
     socket_causes,
     _too_few_nics,
     _gpudirect_causes,
-    _nvls_off,
+    _disabled_nvls,
     access_control_causes,
     unequal_devices,
     peer_access_causes,

@@ -159,25 +159,25 @@ def _choice_of_report(report: FullReport, name: str, kind: str) -> Choice | None
     )
 
 
-def _machine_errors(found: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
+def _machine_errors(errors: Iterable[tuple[str, Path]]) -> tuple[str, ...]:
     """The rules that find errors in the machine itself at any size. Errors about the purchase are excluded, and so are
     errors in a quote, which is for one machine only.
     """
-    return tuple(sorted({rule for rule, path in found if rule not in OF_PURCHASE and path[:2] not in QUOTED}))
+    return tuple(sorted({rule for rule, path in errors if rule not in OF_PURCHASE and path[:2] not in QUOTED}))
 
 
-def _token_cost(found: Cost | None) -> float | None:
+def _token_cost(cost: Cost | None) -> float | None:
     """The cost of a million tokens."""
-    return found.per_million_tokens.value if found is not None and found.per_million_tokens is not None else None
+    return cost.per_million_tokens.value if cost is not None and cost.per_million_tokens is not None else None
 
 
 def _exceeds_budget(amount: Money, buying: ProcurementSpec | None) -> bool:
     return bool(buying and buying.budget is not None and amount.low > float(buying.budget))
 
 
-def _rent_term(found: Cost | None, buying: ProcurementSpec | None) -> str:
+def _rent_term(cost: Cost | None, buying: ProcurementSpec | None) -> str:
     """The term of a rent as text; empty for a purchase."""
-    rents = found is not None and found.total is not None and any(part.name == "rent" for part in found.total.parts)
+    rents = cost is not None and cost.total is not None and any(part.name == "rent" for part in cost.total.parts)
     return term_text(buying.term.value) if rents and buying and buying.term else ""
 
 

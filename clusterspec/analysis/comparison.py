@@ -335,11 +335,11 @@ def _total_price(bill: Json) -> float | None:
     return float(sum_of(sum_of(each) / len(each) for each in ends)) if ends else None
 
 
-def _additional_findings(findings: Sequence[Finding], known: Sequence[Finding]) -> tuple[Finding, ...]:
+def _additional_findings(findings: Sequence[Finding], earlier: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings that the other design does not have, neither by the same rule at the same key nor with the same
     message at another key.
     """
-    left, found = list(known), list(findings)
+    left, found = list(earlier), list(findings)
     for alike in (lambda one: (one.rule, one.path), lambda one: (one.rule, one.message)):
         left, found = _unmatched_findings(left, found, alike), _unmatched_findings(found, left, alike)
     return tuple(found)

@@ -24,10 +24,10 @@ any other line.
 """
 
 
-def with_consequences_lowered(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, where a line that only follows from the failure of another rank has a weight of at most `FOLLOWS`."""
+def with_consequences_lowered(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes; those on lines that only follow from the failure of another rank weigh at most `FOLLOWS`."""
     following = {f"line {line}" for _, line in run.log_lines(CONSEQUENCE)}
-    for cause in found:
+    for cause in causes:
         follows = evidence_line(cause) in following
         yield replace(cause, weight=min(cause.weight, FOLLOWS)) if follows else cause
 
@@ -44,18 +44,18 @@ def follows_end_of_other_rank(run: PlacedRun, cause: Cause) -> bool:
     return bool(_following_ends(run, (cause,)))
 
 
-def with_ends_last(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, where lines that ranks print after another rank ended have a weight of at most `FOLLOWS`. A rank's
+def with_ends_last(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes; those on lines that ranks print after another rank ended weigh at most `FOLLOWS`. A rank's
     report of its own failure therefore comes first.
     """
-    found = tuple(found)
-    following = _following_ends(run, found)
-    for cause in found:
+    causes = tuple(causes)
+    following = _following_ends(run, causes)
+    for cause in causes:
         follows = evidence_line(cause) in following
         yield replace(cause, weight=min(cause.weight, FOLLOWS)) if follows else cause
 
 
-def _following_ends(run: PlacedRun, found: Iterable[Cause]) -> set[str]:
+def _following_ends(run: PlacedRun, causes: Iterable[Cause]) -> set[str]:
     """The log lines of causes that only follow from a failure. On such a line a rank reports the end of another rank,
     and an earlier line reports a rank's own failure. The rank that torchrun saw fail first is excluded; if that rank
     reports the end of others, exceptions of other ranks also follow from it.
@@ -64,7 +64,7 @@ def _following_ends(run: PlacedRun, found: Iterable[Cause]) -> set[str]:
     observed = {each.line for each in said if each.name == OBSERVED_END}
     ends = {each.line for each in said if each.name in OF_THE_END} - observed
     own = {each.line for each in said if _is_own_failure(each.name)} - ends
-    lines = {evidence_line(each) for each in found}
+    lines = {evidence_line(each) for each in causes}
     first = min(own, default=0)
     following = {line for line in ends if own and line > first}
     if observed:

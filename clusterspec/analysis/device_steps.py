@@ -134,12 +134,12 @@ def vendor_of_line(text: str) -> str:
     return next((vendor for vendor, words in _WORDS if words.search(text)), "")
 
 
-def with_steps_of_devices(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, where a cause at a device has the next step of the vendor in its log line, or of the cluster's
-    vendor. The remedies for full memory are those for what the program does.
+def with_steps_of_devices(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes; a cause at a device gets the next step for the vendor in its log line, else for the cluster's vendor.
+    The remedy for full memory depends on the kind of work.
     """
     remedy = REMEDIES.get(_work_of(run), LESS_MEMORY)
-    for cause in found:
+    for cause in causes:
         own = _step_of_device(run, cause).replace(LESS_MEMORY, remedy)
         yield cause if own == cause.next else replace(cause, next=own)
 

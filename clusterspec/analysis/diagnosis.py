@@ -62,7 +62,7 @@ class Diagnosis:
 def diagnosis_of(
     cluster: Cluster,
     logs: Sequence[tuple[str, Benchmark]],
-    stated: LogOverrides,
+    overrides: LogOverrides,
     published: tuple[ReleaseFault, ...] = (),
     catalog: Catalog | None = None,
     *,
@@ -81,7 +81,7 @@ def diagnosis_of(
         links = have_other_links(cluster, benchmark, catalog)
         for series in benchmark.series:
             try:
-                run = placed_run(cluster, benchmark, series, log, stated)
+                run = placed_run(cluster, benchmark, series, log, overrides)
                 facts = replace(run, published=published, work=work)
                 runs.append(replace(facts, other_devices=others, other_links=links))
             except NotComparable as why:
@@ -167,18 +167,18 @@ def read_log(name: str, data: bytes, *, unfinished: bool = False) -> Benchmark:
     return replace(_with_evidence(found, text) if unfinished else found, sha256=digest)
 
 
-def _with_evidence(found: Benchmark, text: str) -> Benchmark:
+def _with_evidence(benchmark: Benchmark, text: str) -> Benchmark:
     """A benchmark with the statements of its text, where its reader reads none; one of pairs of accelerators has a
     series without sizes, whose causes its matrices show.
     """
-    evidence = found.evidence or log_evidence(searched_part(text)[0])
-    if stops_amid_table(text, found, evidence) and (stopped := read_unfinished(text)) is not None:
-        return with_stop(found, stopped)
-    if found.tool != UNFINISHED:
+    evidence = benchmark.evidence or log_evidence(searched_part(text)[0])
+    if stops_amid_table(text, benchmark, evidence) and (stopped := read_unfinished(text)) is not None:
+        return with_stop(benchmark, stopped)
+    if benchmark.tool != UNFINISHED:
         evidence = (*evidence, *(Evidence(*each) for each in suspected_statements(text)))
-    if found.series or not found.pairs or not any(each.name in OF_PAIRS for each in evidence):
-        return replace(found, evidence=evidence)
-    return replace(found, evidence=evidence, series=(Series(None, found.pairs[0].accelerators, 1, ()),))
+    if benchmark.series or not benchmark.pairs or not any(each.name in OF_PAIRS for each in evidence):
+        return replace(benchmark, evidence=evidence)
+    return replace(benchmark, evidence=evidence, series=(Series(None, benchmark.pairs[0].accelerators, 1, ()),))
 
 
 def with_lines_cut(data: bytes) -> bytes:
@@ -238,7 +238,7 @@ def read_logs(paths: Sequence[str | Path], *, unfinished: bool = False) -> Logs:
 
 
 def diagnose(
-    study: Study, logs: Logs, stated: LogOverrides = NOTHING_STATED, skipped: Sequence[tuple[str, str]] = ()
+    study: Study, logs: Logs, overrides: LogOverrides = NOTHING_STATED, skipped: Sequence[tuple[str, str]] = ()
 ) -> tuple[DiagnosisReport, Merged]:
     """Every collective of some logs compared with the design, and the spec with the measurements in it; ``skipped``
     are files that are no logs, with the reasons, for the report.
@@ -251,7 +251,7 @@ def diagnose(
         raise UnresolvedSpec("the cluster cannot be resolved; `clusterspec check` reports the reason")
     catalog = study.settings.catalog
     work = study.design.workload.kind if study.design.workload is not None else ""
-    found = diagnosis_of(cluster, logs, stated, published_faults(cluster, catalog), catalog, work=work)
+    found = diagnosis_of(cluster, logs, overrides, published_faults(cluster, catalog), catalog, work=work)
     if not found.compared:
         raise FormatError("; ".join(f"{log}: {why}" for log, why in found.unread[:3]) or "no log is given")
     merged = merged_into(study, calibration(found.runs))

@@ -84,7 +84,7 @@ def _unknown_name_problems(tests: list[dict[str, Any]], folder: Path) -> Iterato
                 yield unknown
         for number, text in enumerate(one["expect"]):
             try:
-                expectation(text)
+                expected_verdict(text)
             except ConditionFault as fault:
                 yield Problem("wrong-type", ("tests", at, "expect", number), str(fault), "")
 
@@ -95,7 +95,7 @@ study of the unchanged spec.
 """
 
 
-def expectation(text: str) -> Verdict:
+def expected_verdict(text: str) -> Verdict:
     """The expectation that a text states. Raises `ConditionFault`."""
     word, _, name = text.strip().partition(" ")
     if word == "no" and name in {severity.value for severity in Severity}:
@@ -164,6 +164,6 @@ def outcome_of_test(file: str, test: Test, study: Study) -> Tested:
     """The outcome of a test, from the study of its spec."""
     changes = {key_path(name): value for name, value in test.changed.items()}
     changed = variation.rewritten_study(study, changes) if changes and study.document is not None else study
-    reasons = ((text, expectation(text)(changed, study)) for text in test.expect)
+    reasons = ((text, expected_verdict(text)(changed, study)) for text in test.expect)
     missed = tuple(Missed(text, why) for text, why in reasons if why)
     return Tested(file, test.line, test.name, str(test.spec), len(test.expect), missed)

@@ -36,18 +36,17 @@ NVIDIA's catalog of Xids: an application that ran on the device ends with an err
 """
 
 
-def with_explained_last(found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. If the event of another cause explains a cause, the explained cause weighs at most as much as a
-    setting that may be wrong.
+def with_explained_last(causes: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes; a cause that the event of another cause explains weighs at most as much as a doubtful setting.
 
     The event is stated, or shown by the log's numbers, on a separate line.
     """
-    found = tuple(found)
+    causes = tuple(causes)
     lines: dict[str, set[str]] = {}
-    for each in found:
+    for each in causes:
         if each.name in EXPLAINED and each.weight >= STRONG:
             lines.setdefault(each.name, set()).add(evidence_line(each))
-    for cause in found:
+    for cause in causes:
         own = {evidence_line(cause)}
         explained = any(cause.name in EXPLAINED[event] and of_event != own for event, of_event in lines.items())
         yield replace(cause, weight=min(cause.weight, GIVEN)) if explained else cause

@@ -21,18 +21,18 @@ from clusterspec.results.facility import AIR_RISE, LIQUID_RISE, RACK_UNITS, Cabl
 LEVELS = {"node_leaf": "nodes to leaves", "leaf_spine": "leaves to spines", "spine_core": "spines to cores"}
 
 
-def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None:
+def facility(design: Design, bill: Bill, power: Drawn | None) -> Facility | None:
     """The figures of the hall; None of a cloud, whose operator has them, and without a cluster."""
     cluster, buying, fabric = design.cluster, design.spec.procurement, bill.fabric
     if cluster is None or cluster.cloud:
         return None
     pue = buying.pue if buying else None
-    busy, peak = (drawn.busy, drawn.peak) if drawn else (None, None)
+    busy, peak = (power.busy, power.peak) if power else (None, None)
     used = 1.0 if buying is None or buying.utilization is None else buying.utilization
-    rows, meters = _rows_of_racks(design, drawn)
-    mean = mean_draw(busy.value, drawn.idle.value, used) if drawn and busy else None
+    rows, meters = _rows_of_racks(design, power)
+    mean = mean_draw(busy.value, power.idle.value, used) if power and busy else None
     energy = energy_of_run(mean, YEAR) if mean is not None and pue else None
-    heat = next((each for each in drawn.supply.heat if each.of == "hall"), None) if drawn else None
+    heat = next((each for each in power.supply.heat if each.of == "hall"), None) if power else None
     switches = fabric.leaf_switches + fabric.spine_switches + fabric.core_switches if fabric else 0
     stated = design.spec.operations.carbon if design.spec.operations else None
     intensity = stated.intensity if stated else None
@@ -54,8 +54,8 @@ def facility(design: Design, bill: Bill, drawn: Drawn | None) -> Facility | None
         else None,
         carbon_of_year=carbon_emitted(energy, pue, intensity) if energy and pue and intensity is not None else None,
         **_power_supplies(cluster, design),
-        **_switches_to_place(design, cluster, switches, drawn.supply.racks if drawn else None),
-        **_racks_at_least(design, cluster, drawn.supply.racks if drawn else None),
+        **_switches_to_place(design, cluster, switches, power.supply.racks if power else None),
+        **_racks_at_least(design, cluster, power.supply.racks if power else None),
     )
 
 
@@ -132,10 +132,10 @@ def _cooling_flow(watts: float, capacity: float, rise: float) -> float | None:
     return flow_of_coolant(watts, capacity, rise) if watts else None
 
 
-def _rows_of_racks(design: Design, drawn: Drawn | None) -> tuple[int | None, float | None]:
+def _rows_of_racks(design: Design, power: Drawn | None) -> tuple[int | None, float | None]:
     """The number of rows of racks with nodes, and the length of a full row in meters."""
     written = design.spec.cluster
-    floor, racks = written.floor if written else None, drawn.supply.racks if drawn else None
+    floor, racks = written.floor if written else None, power.supply.racks if power else None
     if floor is None or floor.racks_per_row is None or racks is None:
         return None, None
     pitch = floor.rack_pitch.value if floor.rack_pitch else RACK_PITCH
@@ -143,7 +143,7 @@ def _rows_of_racks(design: Design, drawn: Drawn | None) -> tuple[int | None, flo
 
 
 def _cable_runs(design: Design, cluster: Cluster, bill: Bill) -> Iterator[CableRun]:
-    """The cables of each level that has some."""
+    """The cable runs of each level that has cables."""
     fabric, out, written = bill.fabric, cluster.scale_out, design.spec.cluster
     if fabric is None or out is None or written is None:
         return

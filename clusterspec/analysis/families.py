@@ -269,13 +269,13 @@ SILENT = ("connecting", "silent")
 """The families of logs that end with a line of a communicator, without an error."""
 
 
-def families_of_causes(run: PlacedRun, of: Collection[str] = (), but: Collection[str] = ()) -> Iterator[Cause]:
+def families_of_causes(run: PlacedRun, families: Collection[str] = (), but: Collection[str] = ()) -> Iterator[Cause]:
     """The causes of the families named in log lines, each with the measurement that distinguishes it from the others.
-    ``of`` restricts the families, ``but`` excludes some.
+    ``families`` limits them to the named ones; ``but`` excludes families.
     """
     members = ANYWHERE | (SEVERAL_NODES if run.group.nodes > 1 else ONE_NODE)
     for family, causes in members.items():
-        if family in but or (of and family not in of):
+        if family in but or (families and family not in families):
             continue
         for text, line in run.log_lines(f"family {family}")[:1]:
             evidence = f"line {line} of the log: {text}{UNSAID}"
@@ -296,7 +296,7 @@ def causes_of_a_silent_end(run: PlacedRun) -> Iterator[Cause]:
         for text, line in run.log_lines(f"family {family}")[:1]:  # NVIDIA/nccl issue 1706
             evidence = f"line {line} of the log: {text}, and the switches are to reduce (NVLS){UNSAID}"
             yield Cause("fabric-manager", evidence, _MULTICAST, WEAK)
-    for each in families_of_causes(run, of=SILENT):
+    for each in families_of_causes(run, families=SILENT):
         if not direct or each.name not in _OVER_PCIE:
             yield each
 

@@ -7,7 +7,7 @@ from math import lcm
 
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.studied import Studied, section_with_fixed_settings
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.cost.estimate import plan_with_memory
@@ -80,4 +80,4 @@ def longest_sequence(plan: Plan) -> LongestSequence | None:
 def _fits(design: Design, tokens: int) -> bool:
     """Whether the design with sequences of this length is legal and fits in memory."""
     other = design_with_keys(design, {("workload", "sequence_length"): tokens})
-    return not refusals(other) and plan_with_memory(other).fits is True
+    return not layout_error_rules(other) and plan_with_memory(other).fits is True

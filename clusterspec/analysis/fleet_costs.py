@@ -107,8 +107,8 @@ class FleetCosts:
         return self._alone[name]
 
 
-def _cost_over_term(found: Cost | None) -> float | None:
-    return found.total.value if found is not None and found.total is not None else None
+def _cost_over_term(cost: Cost | None) -> float | None:
+    return cost.total.value if cost is not None and cost.total is not None else None
 
 
 def cost_in_fleet(study: Study, costs: FleetCosts | None = None) -> Cost | None:
@@ -127,9 +127,9 @@ def _cost_with_work(study: Study) -> Cost | None:
     return cost(study.design, study.plan if study.has_figures else None, bill(study.design))
 
 
-def drawn_energy(study: Study, found: Cost | None, seconds: float | None, nodes: float) -> float | None:
+def drawn_energy(study: Study, cost: Cost | None, seconds: float | None, nodes: float) -> float | None:
     """The energy in joules that ``nodes`` of a job's nodes draw in ``seconds`` of work. Without a predicted power it is
-    computed from the nameplates in the cost ``found``; None if neither is known.
+    computed from the nameplates in ``cost``; None if neither is known.
     """
     design = study.design
     if seconds is None or design.cluster is None:
@@ -137,9 +137,9 @@ def drawn_energy(study: Study, found: Cost | None, seconds: float | None, nodes:
     drawn = drawn_power(study.plan, counted_fabric(design)) if study.has_figures else None
     if drawn is not None and drawn.busy is not None:
         return drawn.busy.value * nodes / charged_nodes(design, design.cluster) * seconds
-    if found is None or not found.watts.parts:
+    if cost is None or not cost.watts.parts:
         return None
-    return found.watts.value * nodes / design.cluster.nodes * seconds
+    return cost.watts.value * nodes / design.cluster.nodes * seconds
 
 
 def store_wait(fleet: Fleet, job: Job) -> float:

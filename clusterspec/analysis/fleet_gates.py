@@ -16,7 +16,7 @@ from clusterspec.analysis.gates import (
 )
 from clusterspec.analysis.gates_of_quote import budget_gate, quote_gate
 from clusterspec.analysis.purchase_dates import term_gate
-from clusterspec.analysis.risks import IDLE, idle_value, largest_risks, lightly_loaded, risks_of_purchase
+from clusterspec.analysis.risks import IDLE, idle_value, is_lightly_loaded, largest_risks, risks_of_purchase
 from clusterspec.cost.nameplates import machine_watts
 from clusterspec.finding import Severity
 from clusterspec.money import Money
@@ -140,9 +140,9 @@ def _known_sum(amounts: Sequence[Money | None]) -> Money | None:
 # Gates
 
 
-def _joined_gate(name: str, bought: Mapping[str, Purchase]) -> Gate:
+def _joined_gate(name: str, purchases: Mapping[str, Purchase]) -> Gate:
     """One gate for all pools: the worst status, and each distinct text once with the names of its pools."""
-    gates = {pool: gate for pool, one in bought.items() for gate in one.gates if gate.gate == name}
+    gates = {pool: gate for pool, one in purchases.items() for gate in one.gates if gate.gate == name}
     status = next(one for one in WORST_FIRST if any(gate.status is one for gate in gates.values()))
     asks = dict.fromkeys(gate.ask for gate in gates.values() if gate.status is status and gate.ask)
     return Gate(name, status, "; ".join(_texts_by_name(gates, len(gates))), "; ".join(asks))
@@ -193,7 +193,7 @@ def _use_gate(report: FleetReport, machines: Mapping[str, FullReport]) -> Gate:
     light = [
         name
         for name, one in report.estimates.items()
-        if one.plan.serving is not None and one.plan.serving.most_in_flight and lightly_loaded(one.plan.serving)
+        if one.plan.serving is not None and one.plan.serving.most_in_flight and is_lightly_loaded(one.plan.serving)
     ]
     if light:
         texts.append(f"half of the engines of {', '.join(light)} would serve the stated load")
@@ -204,9 +204,9 @@ def _use_gate(report: FleetReport, machines: Mapping[str, FullReport]) -> Gate:
     return Gate("use", GateStatus.MET, f"jobs have the {plural(sum(nodes.values()), 'node')} of all pools{left}")
 
 
-def _power_gate(parts: FleetStudy, bought: Mapping[str, Purchase]) -> Gate:
+def _power_gate(parts: FleetStudy, purchases: Mapping[str, Purchase]) -> Gate:
     """The power of all pools against `operations.power_budget`, and each pool against its own limits."""
-    own = _joined_gate("power", bought)
+    own = _joined_gate("power", purchases)
     operations = parts.study.spec.operations
     if operations is None or operations.power_budget is None:
         return own

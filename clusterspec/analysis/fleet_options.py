@@ -154,7 +154,7 @@ class Evaluated:
 
 
 def options_of_sizes(
-    study: Study, goal: Goal, some: Sequence[Place], known: Evaluated | None = None
+    study: Study, goal: Goal, places: Sequence[Place], evaluated: Evaluated | None = None
 ) -> tuple[tuple[JobOption, ...], ...]:
     """The options of places that differ only in the number of nodes and therefore share layout tables.
 
@@ -162,27 +162,27 @@ def options_of_sizes(
     """
     parts = study.fleet
     assert parts is not None
-    by_job = [_options_of_job(parts, goal, some, name, known or Evaluated()) for name in some[0].jobs]
+    by_job = [_options_of_job(parts, goal, places, name, evaluated or Evaluated()) for name in places[0].jobs]
     return tuple(zip(*by_job, strict=True))
 
 
-def places_by_size(chosen: Iterable[Place]) -> list[tuple[Place, ...]]:
+def places_by_size(places: Iterable[Place]) -> list[tuple[Place, ...]]:
     """The places with the same jobs and pool, in their order."""
-    return [tuple(some) for _, some in groupby(chosen, key=lambda each: (each.jobs, each.pool))]
+    return [tuple(some) for _, some in groupby(places, key=lambda each: (each.jobs, each.pool))]
 
 
 def _options_of_job(
-    parts: FleetStudy, goal: Goal, some: Sequence[Place], name: str, known: Evaluated
+    parts: FleetStudy, goal: Goal, places: Sequence[Place], name: str, evaluated: Evaluated
 ) -> list[JobOption]:
     """The option of a job on each of the given sizes of a pool."""
-    nothing = [JobOption(name, place.pool, place.nodes) for place in some]
+    nothing = [JobOption(name, place.pool, place.nodes) for place in places]
     if engines_on_other_pools(parts.fleet.jobs[name].spec):
         return [_option_as_written(option, parts, goal) for option in nothing]
-    rollouts = known.rollouts.setdefault((name, some[0].pool), {})
+    rollouts = evaluated.rollouts.setdefault((name, places[0].pool), {})
     placed = [_placed_study(option, parts, rollouts) for option in nothing]
     serves = _is_serving(parts.jobs.get(name))
     wanted = SearchOptions(objective="accelerators" if serves else "step_time", top=1, best_only=True)
-    found = searches_of_studies([study for _, study in placed], wanted, known.layouts)
+    found = searches_of_studies([study for _, study in placed], wanted, evaluated.layouts)
     return [
         option
         if option.why
@@ -194,7 +194,7 @@ def _options_of_job(
             goal,
             rollouts,
         )
-        for (option, study), one, place in zip(placed, found, some, strict=True)
+        for (option, study), one, place in zip(placed, found, places, strict=True)
     ]
 
 
@@ -373,13 +373,13 @@ def _nodes_used(used: int | None, cluster: Cluster, most: int) -> int:
     return min(most, -(-used // unit) * unit)
 
 
-def _billed_cost(found: Cost | None, placed: Study, nodes: float) -> float | None:
+def _billed_cost(cost: Cost | None, study: Study, nodes: float) -> float | None:
     """The cost over the term of ``nodes`` of the nodes of a job, as the fleet bills it: with the energy that they
     draw."""
-    design = placed.design
-    if found is None or found.of_nodes is None or design.cluster is None:
+    design = study.design
+    if cost is None or cost.of_nodes is None or design.cluster is None:
         return None
-    return found.of_nodes.value * nodes / charged_nodes(design, design.cluster)
+    return cost.of_nodes.value * nodes / charged_nodes(design, design.cluster)
 
 
 def _accounting_period(study: Study) -> float:

@@ -123,7 +123,7 @@ class _Table:
             self._search([each for each in self.places if each in used], progress)
 
     def _best_assignments(
-        self, rows: Sequence[Option], where: Sequence[Place]
+        self, rows: Sequence[Option], places: Sequence[Place]
     ) -> list[tuple[Chosen, Assignment | None]]:
         """The assignments with the lowest value once waits for shared storage are included, lowest first. An assignment
         is None if its waits make a job miss a target.
@@ -138,7 +138,7 @@ class _Table:
             kept = sorted(one.objective for _, one in found if one is not None)[: self.goal.top]
             if len(kept) == self.goal.top and last >= kept[-1]:
                 break
-            found.append((each, self._assignment(where, each)))
+            found.append((each, self._assignment(places, each)))
         ranked = sorted(found, key=lambda one: one[1].objective if one[1] is not None else inf)
         if len(found) < most:
             return ranked
@@ -159,8 +159,8 @@ class _Table:
             if at == (len(group) + 2) // 3 or place in stated
         ]
 
-    def _search(self, some: Iterable[Place], progress: Callable[[int, int], None]) -> None:
-        groups = places_by_size(each for each in dict.fromkeys(some) if each not in self.searched)
+    def _search(self, places: Iterable[Place], progress: Callable[[int, int], None]) -> None:
+        groups = places_by_size(each for each in dict.fromkeys(places) if each not in self.searched)
         for group, options in zip(groups, self._evaluate(groups), strict=True):
             self.options |= zip(group, map(tuple, options), strict=True)
             self.searched |= set(group)
@@ -207,18 +207,18 @@ class _Table:
         there = {row.item for row in self._rows()[0]}
         return [_job_names_text(place) for place in self.places if _job_names_text(place) not in there]
 
-    def _assignment(self, where: Sequence[Place], chosen: Chosen) -> Assignment | None:
+    def _assignment(self, where: Sequence[Place], choice: Chosen) -> Assignment | None:
         """The assignment, with the waits of its jobs for shared storage; None if a job then misses a target."""
-        places = [where[index] for index in chosen.options]
+        places = [where[index] for index in choice.options]
         jobs = {each.job: each for place in places for each in self.options[place]}
         waits = _store_wait_factors(self._fleet, places)
         if not waits:
-            return Assignment(jobs, chosen.value, chosen.gap)
+            return Assignment(jobs, choice.value, choice.gap)
         waiting = _with_waits(jobs, waits)
         if any(misses_target_by_wait(each, self.goal) for each in waiting.values()):
             return None
         value = objective_of([*waiting.values()], self.goal.objective)
-        return Assignment(waiting, chosen.value if value is None else value, chosen.gap)
+        return Assignment(waiting, choice.value if value is None else value, choice.gap)
 
 
 def _optimality_gap(assignment: Assignment, bound: float) -> float:
@@ -254,7 +254,7 @@ def _job_names_text(place: Place) -> str:
     return " ".join(place.jobs)
 
 
-def _own_sets(fleet: Fleet) -> Iterator[NodeSet]:
+def _own_node_sets(fleet: Fleet) -> Iterator[NodeSet]:
     """The node sets of jobs on their own pools."""
     return (nodes for pool in fleet.pools.values() for nodes in pool.sets if nodes.path is None)
 
@@ -287,7 +287,7 @@ def _present_assignment(parts: FleetStudy, goal: Goal) -> Assignment | None:
         option = JobOption(name, job.spec.pool or "", job.nodes, layout=written or {}, memory=study.plan.memory_bytes)
         served = serving_json(study.plan.serving, work.serving) if study.plan.serving and work.serving else None
         options[name] = replace(with_figures(option, parts, study, goal, alone=False), serving=served)
-    places = [Place(each.jobs, each.pool, each.nodes or 0) for each in _own_sets(parts.fleet)]
+    places = [Place(each.jobs, each.pool, each.nodes or 0) for each in _own_node_sets(parts.fleet)]
     options = _with_waits(options, _store_wait_factors(parts.fleet, places))
     value = objective_of([*options.values()], goal.objective)
     return Assignment(options, value, None) if value is not None else None
@@ -296,7 +296,7 @@ def _present_assignment(parts: FleetStudy, goal: Goal) -> Assignment | None:
 def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goal: Goal, fleet: Fleet) -> str:
     """Why there is no assignment: the jobs that no pool can hold, or the nodes that all take together."""
     reasons = [
-        _why_not(name, [each for each in options if each.job == name], goal)
+        _missing_option_reason(name, [each for each in options if each.job == name], goal)
         for group in idle
         for name in group.split(" ")
     ]
@@ -312,7 +312,7 @@ def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goa
     return f"every job fits alone, but not all together on {plural(total, 'node')}: they need at least {wanted} nodes"
 
 
-def _why_not(name: str, options: Sequence[JobOption], goal: Goal) -> str:
+def _missing_option_reason(name: str, options: Sequence[JobOption], goal: Goal) -> str:
     """Why a job has no option; empty if it has some."""
     if any(each.usable and objective_of([each], goal.objective) is not None for each in options):
         return ""

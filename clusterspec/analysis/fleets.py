@@ -180,32 +180,32 @@ def _job_use(parts: FleetStudy, job: Job, costs: FleetCosts) -> JobUse:
     )
 
 
-def _unit_cost(plan: Plan | None, share: float, own: Cost | None, billed: float | None) -> float | None:
+def _unit_cost(plan: Plan | None, share: float, cost: Cost | None, billed: float | None) -> float | None:
     """The cost of one run of a job with its interruptions, or of a million tokens; None if unknown. The job has its
     nodes for a ``share`` of the term.
 
     It is the part of the bill for that time, so all runs of the term together cost as much as the job's bill. A job
     with engines on several pools has it from its bill on all of them.
     """
-    if plan is None or own is None or billed is None:
+    if plan is None or cost is None or billed is None:
         return None
-    known = own.per_run or (own.per_million_tokens if own.run is None else None)
+    known = cost.per_run or (cost.per_million_tokens if cost.run is None else None)
     if known is not None:
         return known.value
-    seconds = (own.years or 0.0) * YEAR * share * own.utilization
+    seconds = (cost.years or 0.0) * YEAR * share * cost.utilization
     if not seconds:
         return None
-    if own.run is not None:
-        return billed / seconds * own.run.value
-    rate = _tokens_per_second(plan, own)
+    if cost.run is not None:
+        return billed / seconds * cost.run.value
+    rate = _tokens_per_second(plan, cost)
     return billed / seconds / rate * 1e6 if rate else None
 
 
-def _tokens_per_second(plan: Plan, own: Cost) -> float | None:
+def _tokens_per_second(plan: Plan, cost: Cost) -> float | None:
     """Output tokens of a serving plan, else the tokens of training that its goodput keeps; None if unknown."""
     if plan.serving is not None:
         return plan.serving.output_tokens_per_second
     if plan.rl is not None:
         return plan.rl.tokens_per_second
-    each, used = plan.tokens_per_second_per_accelerator, own.accelerators_used
-    return each * used * own.goodput.value if each and used and own.goodput is not None else None
+    each, used = plan.tokens_per_second_per_accelerator, cost.accelerators_used
+    return each * used * cost.goodput.value if each and used and cost.goodput is not None else None

@@ -12,7 +12,7 @@ from clusterspec.analysis.gates import purchase_decision
 from clusterspec.analysis.losses import gains, losses
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
 from clusterspec.cluster.demands import demands_of
-from clusterspec.cluster.legality import cut_heads, refusals
+from clusterspec.cluster.legality import cut_heads, layout_error_rules
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.nearby_layouts import neighbor_degrees
 from clusterspec.cluster.variation import design_with_keys, layout_changes
@@ -91,7 +91,7 @@ def _without_folders(study: Study) -> Provenance:
 
 def comparison_report(study: Study, kind: str, audience: str) -> FullReport:
     """The parts of a report that need no other design: its estimate, bill, cost, machine and goodput."""
-    from clusterspec.analysis.areas import areas
+    from clusterspec.analysis.areas import verdict_areas
     from clusterspec.analysis.machine import machine
     from clusterspec.analysis.verdict import verdict
     from clusterspec.results.full import FullReport
@@ -111,7 +111,7 @@ def comparison_report(study: Study, kind: str, audience: str) -> FullReport:
         estimate=found,
         bill=counted,
         cost=cost(study),
-        areas=study.part("areas", lambda: areas(study.plan, counted.bill, drawn.rack if drawn else None), ())
+        areas=study.part("areas", lambda: verdict_areas(study.plan, counted.bill, drawn.rack if drawn else None), ())
         if cluster
         else (),
         machine=drawn,
@@ -166,7 +166,7 @@ def _with_parts_for_engineers(
 ) -> FullReport:
     """The report with the additional parts of a design report, which a procurement report omits."""
     from clusterspec.analysis.fitting import longest_sequence
-    from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
+    from clusterspec.analysis.groups import framework_launch, rank_groups, sized_collectives
     from clusterspec.analysis.lever_effects import sensitivity
     from clusterspec.analysis.networks import network_choices
     from clusterspec.analysis.paths import pod_topology
@@ -191,7 +191,7 @@ def _with_parts_for_engineers(
         layouts=grid,
         groups=study.part("groups of ranks", lambda: rank_groups(study.plan), ()),
         collectives=study.part("collectives by size", lambda: sized_collectives(study, whole.tests), ()),
-        launch=study.part("launch", lambda: launch(study.design), None) if audience != "tender" else None,
+        launch=study.part("launch", lambda: framework_launch(study.design), None) if audience != "tender" else None,
         networks=study.part(
             "networks", lambda: network_choices(study.design, study.settings.catalog, fabric, known), ()
         ),
@@ -253,7 +253,7 @@ def _layout_cell(present: Plan, tp: int, pp: int) -> LayoutCell:
     assert layout is not None
     here = (tp, pp) == (layout.tp, layout.pp)
     other = design if here else design_with_keys(design, layout_changes({"tp": tp, "pp": pp}))
-    refused = sorted(refusals(other))
+    refused = sorted(layout_error_rules(other))
     if refused or other.layout is None:
         return LayoutCell(tp, pp, None, None, None, _illegal_reason(other, refused), here, tuple(refused))
     plan = present if here else neighbor_plan(other, present.tables)
@@ -262,7 +262,7 @@ def _layout_cell(present: Plan, tp: int, pp: int) -> LayoutCell:
     )
 
 
-def _illegal_reason(design: Design, refused: Sequence[str]) -> str:
+def _illegal_reason(design: Design, rules: Sequence[str]) -> str:
     """The reason why a layout is not legal: the numbers of the most informative condition, else the name of its
     rule.
     """
@@ -280,7 +280,7 @@ def _illegal_reason(design: Design, refused: Sequence[str]) -> str:
         "layers-indivisible-by-pp": f"{model.layers} layers do not fill {layout.pp * layout.virtual_stages} stages",
         "global-batch-indivisible": f"dp {layout.dp} does not divide the batch of {design.workload.global_batch}",
     }
-    return next((words for name, words in known.items() if name in refused), refused[0])
+    return next((words for name, words in known.items() if name in rules), rules[0])
 
 
 FACTORS = tuple(2.0 ** (power / 2) for power in range(-8, 9))

@@ -17,8 +17,8 @@ from clusterspec.analysis.purchase_dates import (
 from clusterspec.analysis.risks import (
     IDLE,
     idle_value,
+    is_lightly_loaded,
     largest_risks,
-    lightly_loaded,
     risks_of_purchase,
 )
 from clusterspec.analysis.verdict import verdict
@@ -257,7 +257,7 @@ def _price_gate(bill: Bill, cost: Cost, *, rents: bool) -> Gate:
     )
 
 
-def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workload | None) -> Gate:
+def _use_gate(cost: Cost, bill: Bill, times: ServingTimes | None, work: Workload | None) -> Gate:
     used, whole = cost.accelerators_used, cost.accelerators
     if used is None:
         if work is not None:
@@ -266,12 +266,12 @@ def _use_gate(cost: Cost, bill: Bill, served: ServingTimes | None, work: Workloa
             text = "no planned work is stated; in a fleet, the report of a job (`--job`) has the work of its pool"
         return Gate("use", GateStatus.OPEN, text, "have the work planned")
     idle = 1 - used / whole if whole else 0.0
-    most = served.most_in_flight if served is not None else None
-    if idle <= IDLE and served is not None and most and lightly_loaded(served):
+    most = times.most_in_flight if times is not None else None
+    if idle <= IDLE and times is not None and most and is_lightly_loaded(times):
         targeted = work is not None and work.serving is not None and work.serving.targets
         held = "at which the targets are met" if targeted else "that the engines run at once"
-        share = percent(served.offered / most, 2)
-        text = f"the load has {plural(round(served.offered), 'request')} in flight, {share} of the {most:,} {held}"
+        share = percent(times.offered / most, 2)
+        text = f"the load has {plural(round(times.offered), 'request')} in flight, {share} of the {most:,} {held}"
         return Gate("use", GateStatus.OPEN, text, "plan fewer engines, or state the load that the others are for")
     if idle <= IDLE:
         return Gate("use", GateStatus.MET, f"the planned work uses {used:,.0f} of {whole:,} accelerators")

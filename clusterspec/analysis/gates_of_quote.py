@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clusterspec.analysis.risks import whole_units
+from clusterspec.analysis.risks import rounded_amount
 from clusterspec.finding import Finding, Severity
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text, terms_text, total_of_lines
@@ -57,18 +57,18 @@ def quote_gate(
         return Gate("quote", GateStatus.OPEN, text, "ask who delivers them, and how many")
     expected_cost = ""
     if expected and quoted:
-        expected_cost = f"; the design costs {whole_units(expected)} at the prices of the spec{terms_text(buying)}"
+        expected_cost = f"; the design costs {rounded_amount(expected)} at the prices of the spec{terms_text(buying)}"
     return Gate("quote", GateStatus.MET, f"each part that the design needs is quoted{expected_cost}")
 
 
-def _lacking_text(lacking: Sequence[QuotedPart], buying: ProcurementSpec) -> str:
+def _lacking_text(missing: Sequence[QuotedPart], buying: ProcurementSpec) -> str:
     """The units that a quote lacks, with their value where a price is known."""
     texts = []
-    for part in lacking:
+    for part in missing:
         units = (part.needed or 0) - (part.quoted or 0.0)
         value = f" ({rounded_text(part.missing)})" if part.missing else ""
         texts.append(f"{units:,.0f} × {kind_words(part.kind)}{value}")
-    return ", ".join(texts) + (terms_text(buying) if any(part.missing for part in lacking) else "")
+    return ", ".join(texts) + (terms_text(buying) if any(part.missing for part in missing) else "")
 
 
 def budget_gate(
@@ -84,7 +84,7 @@ def budget_gate(
     if amount is None:
         return Gate("budget", GateStatus.OPEN, f"{limit}, and nothing has a price", "ask for prices")
     terms = terms_text(buying)
-    said, sure = f"{amount}" if quoted else f"{whole_units(amount)}{terms}{',' if terms else ''}", amount
+    said, sure = f"{amount}" if quoted else f"{rounded_amount(amount)}{terms}{',' if terms else ''}", amount
     if missing := [part.missing for part in parts if quoted is not None and part.missing]:
         lacking = Money.total(missing)
         amount = Money.total([amount, lacking])

@@ -62,15 +62,15 @@ def sized_collectives(study: Study, tests: Sequence[PlannedTest]) -> tuple[Sized
             curve = tuple((size, row.busbw) for size, row in zip(CURVE, rows, strict=True))
             told = [row for size, row in zip(CURVE, rows, strict=True) if size in SIZES]
             seconds, rates = tuple(row.seconds for row in told), tuple(row.busbw for row in told)
-            found.append(SizedCollective(name, nodes, ranks, SIZES, seconds, rates, curve, half_size(curve)))
+            found.append(SizedCollective(name, nodes, ranks, SIZES, seconds, rates, curve, half_rate_size(curve)))
     return tuple(found)
 
 
-def half_size(curve: Sequence[tuple[float, float]]) -> float | None:
+def half_rate_size(curve: Sequence[tuple[float, float]]) -> float | None:
     """The message size at which the rate first reaches half of the rate of the largest message, interpolated between
     the logarithms of sizes; None if the smallest message reaches it.
 
-    >>> half_size([(1.0, 10.0), (4.0, 30.0), (16.0, 40.0)])
+    >>> half_rate_size([(1.0, 10.0), (4.0, 30.0), (16.0, 40.0)])
     2.0
     """
     half = curve[-1][1] / 2
@@ -81,7 +81,7 @@ def half_size(curve: Sequence[tuple[float, float]]) -> float | None:
     return float(small * (large / small) ** ((half - low) / (high - low)))
 
 
-def launch(design: Design) -> Launch | None:
+def framework_launch(design: Design) -> Launch | None:
     """The launch of the framework that the spec names; None if no format exists, or the design cannot be written."""
     section = design.spec.layout
     exporter = format_by_name(EXPORTERS, section.framework) if section is not None and section.framework else None

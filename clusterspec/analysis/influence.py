@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from operator import attrgetter
 
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Assumption, Design, Layout
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, with_values
 from clusterspec.cost.collectives import falls_back_to_sockets
@@ -67,9 +67,9 @@ KEPT = frozenset({PARAMETERS, "workload.expert_parameter_precision", "workload.k
 DP_LAST = ("tp", "cp", "ep", "pp", "dp")
 
 
-def ranked_influences(found: Iterable[Influence | None]) -> tuple[Influence, ...]:
+def ranked_influences(influences: Iterable[Influence | None]) -> tuple[Influence, ...]:
     """The influences that change the step time or memory of a plan by more than `LEAST`, largest first."""
-    return tuple(sorted((one for one in found if one and one.size > LEAST), key=lambda one: -one.size))
+    return tuple(sorted((one for one in influences if one and one.size > LEAST), key=lambda one: -one.size))
 
 
 Accepts = Callable[[str, str], bool]
@@ -106,10 +106,10 @@ def _first_influence(plan: Plan, assumption: Assumption, choices: list[Any], acc
     return next((each for each in influences if each and _is_possible_design(each, accepts)), None)
 
 
-def _is_possible_design(found: Influence, accepts: Accepts) -> bool:
+def _is_possible_design(influence: Influence, accepts: Accepts) -> bool:
     """Whether a design may have the other value of an influence; an influence that is not listed is not asked for."""
-    choice = found.against
-    return not isinstance(choice, str) or found.size <= LEAST or accepts(found.assumption[0], choice)
+    choice = influence.against
+    return not isinstance(choice, str) or influence.size <= LEAST or accepts(influence.assumption[0], choice)
 
 
 def _larger_increase(influence: Influence) -> float:
@@ -140,38 +140,38 @@ def _plan_of_changed_design(plan: Plan, design: Design) -> Plan:
     return reestimate(design, plan) if _has_same_memory(plan.design, design) else estimate(design, plan.tables)
 
 
-def _have_equal_engines(one: Design, other: Design) -> bool:
+def _have_equal_engines(design: Design, other: Design) -> bool:
     """Whether two serving designs have equal times and memory, since no engine reads what differs between them."""
     from clusterspec.cost.serving.equal_engines import have_equal_engines  # a training plan needs none of its modules
 
-    return have_equal_engines(one, other)
+    return have_equal_engines(design, other)
 
 
-def _has_same_memory(one: Design, other: Design) -> bool:
+def _has_same_memory(design: Design, other: Design) -> bool:
     """Whether two designs do the same work on accelerators with the same memory.
 
     Achieved rates, rank order and overlap of communication are ignored.
     """
-    if one.workload != other.workload or not (one.layout and other.layout and one.cluster and other.cluster):
+    if design.workload != other.workload or not (design.layout and other.layout and design.cluster and other.cluster):
         return False
     memories = [
         (each.ranks_per_accelerator, each.accelerator.vendor, each.accelerator.memory)
-        for each in (one.cluster, other.cluster)
+        for each in (design.cluster, other.cluster)
     ]
-    return memories[0] == memories[1] and _holds_as_much(one.layout, other.layout)
+    return memories[0] == memories[1] and _holds_as_much(design.layout, other.layout)
 
 
 _memory_inputs = attrgetter(*(each.name for each in fields(Layout) if each.name not in {"order", "overlap", "stack"}))
 """The fields of a layout that may affect memory, except for its stack."""
 
 
-def _holds_as_much(one: Layout, other: Layout) -> bool:
+def _holds_as_much(layout: Layout, other: Layout) -> bool:
     """Whether the ranks of two layouts of one workload hold the same memory."""
-    if one.stack is not other.stack:
-        stacks = [replace(each.stack, achievable={}) if each.stack else None for each in (one, other)]
+    if layout.stack is not other.stack:
+        stacks = [replace(each.stack, achievable={}) if each.stack else None for each in (layout, other)]
         if stacks[0] != stacks[1]:
             return False
-    return bool(_memory_inputs(one) == _memory_inputs(other))
+    return bool(_memory_inputs(layout) == _memory_inputs(other))
 
 
 def _relative_change(plan: Plan, assumption: Assumption, against: Any, other: Plan) -> Influence | None:
@@ -323,7 +323,7 @@ def _design_with_key(plan: Plan, key: str, value: Any) -> Design | None:
         return None
     if other.cluster is None or (plan.step and other.workload and other.workload.peak is None):
         return None
-    return None if refusals(other) and not plan.refused else other
+    return None if layout_error_rules(other) and not plan.refused else other
 
 
 def _figure_owner(design: Design, key: str) -> str:

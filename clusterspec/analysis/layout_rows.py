@@ -28,12 +28,12 @@ def picked_rows(studied: Studied, job: SearchJob, space: Space, picks: Picks[Kep
 
 
 def front_rows(
-    studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]
+    studied: Studied, job: SearchJob, space: Space, result: Found, picks: Picks[Kept]
 ) -> tuple[LayoutRow, ...]:
     """The first layouts of the Pareto front in which no rule finds an error."""
     known = {each.kept.number: each for each in picks.checked}
     rows: list[LayoutRow] = []
-    for kept in found.front:
+    for kept in result.front:
         if len(rows) == picks.top:
             break
         candidate = known.get(kept.number) or candidate_of(studied, job, space, kept)
@@ -57,14 +57,14 @@ def smallest_layout_row(studied: Studied, section: Section) -> LayoutRow | None:
     return studied.one.part("smallest layout", lambda: layout_row(studied, section, studied.with_layout(section)), None)
 
 
-def step_comparisons(picks: Picks[Kept], own: Study | None) -> tuple[Comparison, ...]:
+def step_comparisons(picks: Picks[Kept], present: Study | None) -> tuple[Comparison, ...]:
     """The best layout compared with the next one, and with the layout of the spec."""
     shown = picks.best_candidates
     if not shown:
         return ()
     best = shown[0].study.plan
     others = [("next", each.study.plan) for each in shown[1:2]]
-    others += [("spec", own.plan)] if own else []
+    others += [("spec", present.plan)] if present else []
     return tuple(_step_comparison(name, best, other) for name, other in others)
 
 

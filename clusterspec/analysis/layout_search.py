@@ -97,15 +97,15 @@ Evaluations = list[tuple[SearchJob, Evaluate | None]]
 
 
 def searches_of_studies(
-    studies: Sequence[Study], options: SearchOptions, known: Evaluations | None = None
+    studies: Sequence[Study], options: SearchOptions, evaluations: Evaluations | None = None
 ) -> list[Searched | None]:
     """The layouts that `search` finds for each study, fastest first. None for a study that cannot be searched, and
     without NumPy.
 
     Studies that differ only in the number of nodes or in the placement of reinforcement-learning roles are evaluated
-    together. ``known`` keeps the evaluations for later calls.
+    together. ``evaluations`` keeps the evaluations for later calls.
     """
-    known = [] if known is None else known
+    evaluations = [] if evaluations is None else evaluations
     designs = [with_a_layout(study).design for study in studies]
     jobs = [job_of(design) for design in designs]
     found: list[Searched | None] = [None] * len(studies)
@@ -119,9 +119,9 @@ def searches_of_studies(
             numbers.setdefault(job.layout.nodes, []).append(at)
     for same, numbers in alike:
         firsts = [(designs[members[0]], job) for members in numbers.values() if (job := jobs[members[0]])]
-        if same not in [other for other, _ in known]:
-            known.append((same, evaluation_of_sizes(*firsts[0])))
-        evaluate = next(each for other, each in known if other == same)
+        if same not in [other for other, _ in evaluations]:
+            evaluations.append((same, evaluation_of_sizes(*firsts[0])))
+        evaluate = next(each for other, each in evaluations if other == same)
         if evaluate is None:
             continue
         spaces = [Space(list(families(job, Pins(options.pins)))) for _, job in firsts]
@@ -279,16 +279,16 @@ def _incomplete_report(study: Study, options: SearchOptions) -> SearchReport:
     return SearchReport(study.settings.tool, study.input, *nothing, why=why, may_fit=0, incomplete=True)
 
 
-def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found, picks: Picks[Kept]) -> SearchReport:
+def _search_report(studied: Studied, job: SearchJob, space: Space, result: Found, picks: Picks[Kept]) -> SearchReport:
     """The report of the result of a search."""
     study, rows = studied.one, picked_rows(studied, job, space, picks)
-    least = found.smallest if found.smallest and not found.best else None
+    least = result.smallest if result.smallest and not result.best else None
     return SearchReport(
         study.settings.tool,
         study.input,
         "",
-        found.evaluated,
-        found.fitting,
+        result.evaluated,
+        result.fitting,
         sum(picks.refused.values()),
         rows,
         (),
@@ -296,29 +296,29 @@ def _search_report(studied: Studied, job: SearchJob, space: Space, found: Found,
         smallest=smallest_layout_row(studied, section_of(job, space.choice(least.number))) if least else None,
         first_refused=refused_row(studied, job, space, picks),
         currency=currency_of(study),
-        may_fit=found.may_fit,
+        may_fit=result.may_fit,
         refused_by=dict(picks.refused),
-        unsure=found.unsure and bool(rows),
+        unsure=result.unsure and bool(rows),
         unsearched=() if job.searches_pipelines or any(one.pp > 1 for one in space.families) else ("pp",),
     )
 
 
-def _empty_search_reason(found: Found, job: SearchJob, pins: Pins, picks: Picks[Kept]) -> str:
+def _empty_search_reason(result: Found, job: SearchJob, pins: Pins, picks: Picks[Kept]) -> str:
     """Why a search shows no layout."""
     if any(not each.required_use_sets for each in job.demands.refused):
         return f"{job.layout.framework} does not support what every layout of this job uses; `check` names it"
-    if not found.evaluated:
+    if not result.evaluated:
         return _indivisible_batch_reason(job, pins) or (
             "no layout divides the ranks, heads, layers and batch of this job with the keys that are fixed"
         )
-    if found.smallest is None:
+    if result.smallest is None:
         return (
             "no layout has a step time: a fabric that it uses, or its rate, is not known; `check` names the missing"
             " keys"
         )
-    if found.fits_nowhere:
+    if result.fits_nowhere:
         return "no legal layout fits in memory"
-    if not found.best:
+    if not result.best:
         return "no layout leaves that much memory free"
     return f"rules find an error in every layout kept{refusing_text(picks.refused)}"
 

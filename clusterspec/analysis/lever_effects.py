@@ -138,7 +138,7 @@ def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
     if refused:
         yield LeverRow(key, before, after, unit, None, None, None, varied.plan.fits, None, refused)
         return
-    seconds, effect = _step_or_token_seconds(varied), _effect(studied.one, varied)
+    seconds, effect = _step_or_token_seconds(varied), _relative_effect(studied.one, varied)
     if seconds is not None:
         plan, served = varied.plan, varied.plan.serving
         cost = studied.cost(varied.design, plan)
@@ -149,14 +149,14 @@ def _move_rows(studied: Studied, move: Move) -> Iterator[LeverRow]:
         yield row
 
 
-def _effect(one: Study, other: Study) -> float | None:
+def _relative_effect(study: Study, other: Study) -> float | None:
     """The relative change of the time per token from one study to another. If the queue of the first grows without
     limit, the change of output tokens per second, since its times are then those of full engines.
     """
-    before, after = one.plan.serving, other.plan.serving
+    before, after = study.plan.serving, other.plan.serving
     if before is not None and after is not None and before.queue_grows:
         return after.output_tokens_per_second / before.output_tokens_per_second - 1
-    base, each = _seconds_per_token(one), _seconds_per_token(other)
+    base, each = _seconds_per_token(study), _seconds_per_token(other)
     return each / base - 1 if each and base else None
 
 

@@ -92,11 +92,11 @@ def _store_figure(name: str) -> Callable[[Design], float | None]:
     return value
 
 
-def _line_rate(value: float) -> Quantity:
+def _line_rate_quantity(value: float) -> Quantity:
     return Quantity(value, "B/s", f"{value / GIGABIT:.9g} Gb/s", "Gb/s", bits=True)
 
 
-def _one_way(value: float) -> Quantity:
+def _one_way_quantity(value: float) -> Quantity:
     return Quantity(value, "B/s", f"{value / 1e9:.9g} GB/s unidirectional", "GB/s", direction=Direction.ONE_WAY)
 
 
@@ -130,8 +130,16 @@ STORE_RATES = tuple(1e9 * rate for rate in (5, 10, 20, 40, 80, 160, 320, 640, 12
 OF_STORE: Mapping[str, Lever] = {
     lever.name: lever
     for lever in (
-        Lever("storage.bandwidth", (*STORE, "bandwidth"), "B/s", STORE_RATES, 1, _store_figure("bandwidth"), _one_way),
-        Lever("storage.read", (*STORE, "read"), "B/s", STORE_RATES, 1, _store_figure("read"), _one_way),
+        Lever(
+            "storage.bandwidth",
+            (*STORE, "bandwidth"),
+            "B/s",
+            STORE_RATES,
+            1,
+            _store_figure("bandwidth"),
+            _one_way_quantity,
+        ),
+        Lever("storage.read", (*STORE, "read"), "B/s", STORE_RATES, 1, _store_figure("read"), _one_way_quantity),
         Lever(
             "storage.per_client",
             (*STORE, "per_client"),
@@ -139,7 +147,7 @@ OF_STORE: Mapping[str, Lever] = {
             tuple(1e9 * rate for rate in (0.5, 1, 2, 5, 10, 20, 40, 80)),
             1,
             _store_figure("per_client"),
-            _one_way,
+            _one_way_quantity,
         ),
         Lever(
             "storage.slots",
@@ -173,7 +181,7 @@ LEVERS: Mapping[str, Lever] = {
             tuple(rate * GIGABIT for rate in (25, 50, 100, 200, 400, 800, 1600)),
             1,
             _nic_bandwidth,
-            _line_rate,
+            _line_rate_quantity,
             removed=((*SCALE_OUT, "nic"), (*SCALE_OUT, "switch"), (*SCALE_OUT, "switch_ports")),
         ),
         Lever(
@@ -192,7 +200,7 @@ LEVERS: Mapping[str, Lever] = {
             tuple(rate * 1e9 for rate in (32, 64, 150, 200, 300, 450, 900, 1800)),
             1,
             lambda design: design.cluster.scale_up.bandwidth.value if design.cluster else None,
-            _one_way,
+            _one_way_quantity,
             removed=((*SCALE_UP, "interconnect"), (*SCALE_UP, "peer_bandwidth"), (*SCALE_UP, "axis_bandwidth")),
         ),
         Lever(

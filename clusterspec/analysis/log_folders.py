@@ -35,13 +35,13 @@ def _log_of_file(path: str) -> tuple[str, Benchmark]:
 
 def logs_of_ranks(
     paths: Sequence[str | Path],
-    read: Reader = read_bytes,
+    reader: Reader = read_bytes,
     named_log: Callable[[str], tuple[str, Benchmark]] = _log_of_file,
     is_folder: Callable[[str], bool] = os.path.isdir,
 ) -> NamedLogs:
     """The logs in files and folders by name, logs of runs without a result included; logs of a folder by path.
 
-    ``named_log`` returns the log of a file with its name, ``read`` the bytes of a file in a folder. Raises `OSError`,
+    ``named_log`` returns the log of a file with its name, ``reader`` the bytes of a file in a folder. Raises `OSError`,
     and
     `FormatError` for a file that is no log and for a folder without one, or the exceptions of these functions.
     """
@@ -49,7 +49,7 @@ def logs_of_ranks(
     skipped: list[tuple[str, str]] = []
     for path in map(str, paths):
         if is_folder(path):
-            found = logs_of_folder(path, read)
+            found = logs_of_folder(path, reader)
             logs += found.logs
             skipped += found.skipped
         else:
@@ -57,16 +57,16 @@ def logs_of_ranks(
     return NamedLogs(logs, tuple(skipped))
 
 
-def logs_of_folder(folder: str, read: Reader) -> NamedLogs:
+def logs_of_folder(folder: str, reader: Reader) -> NamedLogs:
     """The logs in a folder and its subfolders, ordered by path. Their names are paths that begin with ``folder``.
 
-    Raises `FormatError` if it has no files, too many or too large files, and the exceptions of ``read``.
+    Raises `FormatError` if it has no files, too many or too large files, and the exceptions of ``reader``.
     """
     logs: list[tuple[str, Benchmark]] = []
     skipped: list[tuple[str, str]] = []
     left = LARGEST
     for name in _files_in_tree(folder):
-        data = read(name, left)
+        data = reader(name, left)
         left -= len(data)
         if left < 0:
             raise FormatError(f"{folder}: its files have more than {LARGEST >> 20} MiB together: name the logs to read")
@@ -103,9 +103,9 @@ def _files_in_tree(folder: str) -> list[str]:
     return sorted(files)
 
 
-def _folder_entries(where: str) -> Iterator[os.DirEntry[str]]:
+def _folder_entries(folder: str) -> Iterator[os.DirEntry[str]]:
     try:
-        with os.scandir(where) as entries:
+        with os.scandir(folder) as entries:
             yield from entries
     except OSError as fault:
-        raise FormatError(f"{where}: {fault.strerror or fault}") from None
+        raise FormatError(f"{folder}: {fault.strerror or fault}") from None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from math import prod
 
 from clusterspec.cluster.degrees import nodes_of_domain, nodes_of_rack, rack_nodes
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
@@ -72,7 +72,7 @@ def _nodes_within(budget: float, peak: float, cluster: Cluster, fabric: Fabric |
 
     def exceeds(units: int) -> bool:
         larger = replace(cluster, nodes=cluster.nodes + units * unit)
-        counted = count_fabric(larger)
+        counted = fabric_of_cluster(larger)
         drawn = it_power(larger, counted if isinstance(counted, Fabric) else fabric, power)
         return drawn is None or drawn[0] > budget
 

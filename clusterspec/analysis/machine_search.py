@@ -12,9 +12,9 @@ from clusterspec.analysis.candidates import (
     MachineFault,
     Prices,
     bisecting_sizes,
+    candidate_machine,
     currency_of_all,
     default_sizes,
-    machine,
     nodes_of_domain_of_platform,
 )
 from clusterspec.analysis.layout_search import best_layout
@@ -65,7 +65,7 @@ def machine_search(
         raise MachineFault(f"{work.source.name}: {missing_for_search(work)}")
     rows_of: Evaluate = evaluate or (lambda chosen: (machine_row(work, allowed, each) for each in chosen))
     chosen = [
-        machine(work, candidate, size, fabric, listed)
+        candidate_machine(work, candidate, size, fabric, listed)
         for candidate in candidates
         for fabric in fabrics
         for size in (nodes or default_sizes(work, candidate, fabric, listed, allowed))
@@ -73,13 +73,13 @@ def machine_search(
     rows = dict(zip(chosen_keys(chosen), rows_of(chosen), strict=True))
     if not nodes and allowed.within is not None:
         more = [
-            machine(work, candidate, size, fabric, listed)
+            candidate_machine(work, candidate, size, fabric, listed)
             for candidate in candidates
             for fabric in fabrics
             for size in _sizes_between_rows(work, candidate, fabric, listed, rows)
         ]
         rows |= zip(chosen_keys(more), rows_of(more), strict=True)
-    return _report(work, tuple(rows.values()), allowed, currency)
+    return _machines_report(work, tuple(rows.values()), allowed, currency)
 
 
 def chosen_keys(machines: Sequence[Machine]) -> list[tuple[str, str, int]]:
@@ -93,7 +93,7 @@ def _sizes_between_rows(
     """Sizes to try between the largest size that is too slow and the smallest that is fast enough."""
     own = [row for (name, used, _), row in rows.items() if (name, used) == (candidate.name, fabric)]
     timed = [(row.nodes, not any(text.startswith(LATE) for text in row.missed)) for row in own if row.elapsed]
-    design = variation.rewritten_study(work, machine(work, candidate, 1, fabric, prices).changes).design
+    design = variation.rewritten_study(work, candidate_machine(work, candidate, 1, fabric, prices).changes).design
     unit = nodes_of_domain_of_platform(design, design.cluster.platform if design.cluster else None)
     return bisecting_sizes(timed, unit)
 
@@ -101,15 +101,15 @@ def _sizes_between_rows(
 # One machine
 
 
-def machine_row(work: Study, limits: Limits, chosen: Machine) -> MachineRow:
+def machine_row(work: Study, limits: Limits, machine: Machine) -> MachineRow:
     """The best layout of one machine, with its figures. Raises the exception of a part that failed."""
-    study = variation.rewritten_study(work, chosen.changes)
+    study = variation.rewritten_study(work, machine.changes)
     cluster = study.design.cluster
     row = MachineRow(
-        chosen.candidate.name,
-        chosen.nodes,
-        chosen.fabric or (cluster.scale_out.technology.id if cluster and cluster.scale_out else ""),
-        _cluster_section(chosen),
+        machine.candidate.name,
+        machine.nodes,
+        machine.fabric or (cluster.scale_out.technology.id if cluster and cluster.scale_out else ""),
+        _cluster_section(machine),
         accelerators=cluster.accelerators if cluster else None,
     )
     alone = errors_of(Studied(study).with_layout(None)) - LIMITED
@@ -123,8 +123,8 @@ def machine_row(work: Study, limits: Limits, chosen: Machine) -> MachineRow:
     return _placed_row(row, study, found, limits)
 
 
-def _cluster_section(chosen: Machine) -> dict[str, object]:
-    section = chosen.changes[("cluster",)]
+def _cluster_section(machine: Machine) -> dict[str, object]:
+    section = machine.changes[("cluster",)]
     assert isinstance(section, dict)
     return section
 
@@ -171,10 +171,10 @@ def _placed_row(row: MachineRow, study: Study, best: LayoutRow, limits: Limits) 
     return _with_money(shown, placed, limits)
 
 
-def _nodes_used(placed: Study, nodes: int) -> int:
+def _nodes_used(study: Study, nodes: int) -> int:
     """The nodes of a serving plan, in whole domains; all nodes in training."""
-    design, used = placed.design, nodes_of_engines(placed.design)
-    if placed.plan.serving is None or used is None or design.cluster is None:
+    design, used = study.design, nodes_of_engines(study.design)
+    if study.plan.serving is None or used is None or design.cluster is None:
         return nodes
     unit = nodes_of_domain_of_platform(design, design.cluster.platform)
     return min(nodes, -(-used // unit) * unit)
@@ -200,10 +200,10 @@ def _with_money(row: MachineRow, study: Study, limits: Limits) -> MachineRow:
     return replace(priced, missed=tuple(_missed_limits(priced, study, limits)))
 
 
-def _nodes_are_priced(study: Study, counted: Bill) -> bool:
+def _nodes_are_priced(study: Study, bill: Bill) -> bool:
     """Whether nodes have a price. Without one, the cost would cover only the other parts."""
     prices = (study.spec.procurement.prices if study.spec.procurement else None) or {}
-    return "node_hour" in prices or all(item.price is not None for item in counted.items if item.kind == "node")
+    return "node_hour" in prices or all(item.price is not None for item in bill.items if item.kind == "node")
 
 
 LATE = "run "
@@ -231,7 +231,7 @@ def _missed_limits(row: MachineRow, study: Study, limits: Limits) -> Iterator[st
 # All machines
 
 
-def _report(work: Study, rows: Sequence[MachineRow], limits: Limits, currency: str) -> MachinesReport:
+def _machines_report(work: Study, rows: Sequence[MachineRow], limits: Limits, currency: str) -> MachinesReport:
     ordered = tuple(sorted(rows, key=_ranking_key))
     meeting = [row for row in ordered if row.meets]
     best = {
@@ -268,10 +268,16 @@ def _limit_texts(work: Study, limits: Limits, currency: str) -> Iterator[str]:
 
 def _ranking_key(row: MachineRow) -> tuple[float, ...]:
     """Machines that miss nothing first, then those with a layout; by the limits missed, cost and time."""
-    return (float(not row.meets), float(row.layout is None), len(row.missed), _or_worst(row.cost), _or_worst(row.time))
+    return (
+        float(not row.meets),
+        float(row.layout is None),
+        len(row.missed),
+        _value_or_infinity(row.cost),
+        _value_or_infinity(row.time),
+    )
 
 
-def _or_worst(value: float | None) -> float:
+def _value_or_infinity(value: float | None) -> float:
     return inf if value is None else value
 
 
@@ -282,7 +288,7 @@ def _least_row(
     figure.
     """
     having = [row for row in rows if key(row)[0] is not None]
-    return min(having, key=lambda row: (_or_worst(key(row)[0]), _or_worst(key(row)[1])), default=None)
+    return min(having, key=lambda row: (_value_or_infinity(key(row)[0]), _value_or_infinity(key(row)[1])), default=None)
 
 
 def nearest_rows(rows: Sequence[MachineRow]) -> dict[str, MachineRow]:
@@ -293,7 +299,10 @@ def nearest_rows(rows: Sequence[MachineRow]) -> dict[str, MachineRow]:
     for row in rows:
         if row.layout is not None and len(row.missed) == 1 and "not known" not in row.missed[0]:
             missing.setdefault(row.missed[0].split()[0], []).append(row)
-    return {limit: min(near, key=lambda row: _or_worst(_limited_figure(row, limit))) for limit, near in missing.items()}
+    return {
+        limit: min(near, key=lambda row: _value_or_infinity(_limited_figure(row, limit)))
+        for limit, near in missing.items()
+    }
 
 
 def _limited_figure(row: MachineRow, limit: str) -> float | None:
@@ -303,7 +312,9 @@ def _limited_figure(row: MachineRow, limit: str) -> float | None:
 
 def pareto_rows(rows: Sequence[MachineRow]) -> tuple[MachineRow, ...]:
     """The Pareto front of the rows in cost, time and power; an unknown figure counts as infinite."""
-    figures = [(_or_worst(row.cost), _or_worst(row.time), _or_worst(row.power)) for row in rows]
+    figures = [
+        (_value_or_infinity(row.cost), _value_or_infinity(row.time), _value_or_infinity(row.power)) for row in rows
+    ]
     return tuple(
         row
         for row, own in zip(rows, figures, strict=True)

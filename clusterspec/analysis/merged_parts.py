@@ -51,16 +51,16 @@ def _jobs_of_pool(study: Study, part: FleetPart) -> list[str]:
     return [name for name, job in (whole.spec.jobs or {}).items() if main_pool(job) == part.pool]
 
 
-def _fleet_places(document: Document, part: FleetPart, given: ImportedValue, jobs: list[str]) -> Iterator[Path]:
+def _fleet_places(document: Document, part: FleetPart, value: ImportedValue, jobs: list[str]) -> Iterator[Path]:
     """The paths at which an imported value belongs in the file of a fleet."""
-    head, pools = given.path[:1], mapping_at(document.value, ("pools",))
+    head, pools = value.path[:1], mapping_at(document.value, ("pools",))
     if head == ("measured",):
-        yield _place_of_measured(document, part, given.path, len(pools))
+        yield _place_of_measured(document, part, value.path, len(pools))
     elif part.job is not None or len(pools) == 1:
-        yield _own_or_shared_place(document, (part.path if part.job is not None else ()), given.path)
+        yield _own_or_shared_place(document, (part.path if part.job is not None else ()), value.path)
     else:
         for job in jobs:
-            yield _own_or_shared_place(document, ("jobs", job), given.path)
+            yield _own_or_shared_place(document, ("jobs", job), value.path)
 
 
 def _place_of_measured(document: Document, part: FleetPart, path: Path, pools: int) -> Path:
@@ -74,6 +74,6 @@ def _place_of_measured(document: Document, part: FleetPart, path: Path, pools: i
     return own
 
 
-def _own_or_shared_place(document: Document, own: Path, path: Path) -> Path:
-    """The path of a value below the keys ``own``; or its path at the top level, if only that exists."""
-    return path if path in document.places and (*own, *path) not in document.places else (*own, *path)
+def _own_or_shared_place(document: Document, keys: Path, path: Path) -> Path:
+    """The path of a value below ``keys``; or its path at the top level, if only that exists."""
+    return path if path in document.places and (*keys, *path) not in document.places else (*keys, *path)

@@ -89,14 +89,14 @@ MOST = 6
 """Largest number of causes that are listed together where the log decides none."""
 
 
-def causes_alike(run: PlacedRun, found: Sequence[Cause], error: str) -> tuple[Cause, ...]:
-    """Causes that no log line names but that end in the same lines as the causes ``found``, or as an ``error`` without
+def causes_alike(run: PlacedRun, causes: Sequence[Cause], error: str) -> tuple[Cause, ...]:
+    """Causes that no log line names but that end in the same lines as ``causes``, or as an ``error`` without
     a known cause. Empty if the run has a result or the log decides its cause.
     """
-    if run.has_result or any(cause.is_decisive for cause in found):
+    if run.has_result or any(cause.is_decisive for cause in causes):
         return ()
-    ends = [(cause.name, cause.evidence) for cause in found] + ([(UNKNOWN, error)] if error else [])
-    named = {cause.name for cause in found}
+    ends = [(cause.name, cause.evidence) for cause in causes] + ([(UNKNOWN, error)] if error else [])
+    named = {cause.name for cause in causes}
     barred = named | (BETWEEN_NODES if run.group.nodes == 1 else frozenset())
     alike: list[Cause] = []
     for end, evidence in ends:

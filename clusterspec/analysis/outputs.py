@@ -95,12 +95,12 @@ def collective(
     sizes: Sequence[float],
     algorithm: str | None = None,
     *,
-    asked: Sequence[str] = (),
+    stated_sizes: Sequence[str] = (),
     processes: str | None = None,
 ) -> CollectiveReport:
-    """A collective of ``ranks`` ranks over ``sizes`` in bytes; ``asked`` are the sizes as given by the user.
+    """A collective of ``ranks`` ranks over ``sizes`` in bytes; ``stated_sizes`` are the sizes as given by the user.
 
-    ``processes``: one for each ``rank``, or one for all ranks of a ``node``; None for what tests of the links do.
+    ``processes``: one for each ``rank``, or one for all ranks of a ``node``; None for one on a node, else one per rank.
 
     Without rows, but with the reason, if the cluster cannot be resolved or its ranks are not connected.
     """
@@ -118,7 +118,7 @@ def collective(
     cluster = study.design.cluster
     open_ = unmeasured_part(cluster, rows[0].tier) if cluster is not None and rows else ""
     return CollectiveReport(
-        study.settings.tool, study.input, rows, why, study.checked.findings, tuple(asked), open_, algorithm or ""
+        study.settings.tool, study.input, rows, why, study.checked.findings, tuple(stated_sizes), open_, algorithm or ""
     )
 
 

@@ -50,7 +50,7 @@ def pair_causes(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _unused_links(run: PlacedRun) -> Iterator[Cause]:
-    """Pairs of a domain whose switches join all alike, with the figure of PCIe."""
+    """Pairs inside a switched domain whose bandwidth is that of PCIe."""
     up = run.cluster.scale_up
     if up.topology != "switched" or run.log_lines("slow-peer-access", "stalled-peer-access", "slow-device"):
         return

@@ -47,13 +47,13 @@ class Candidate(Generic[K]):
     other: tuple[Finding, ...]
 
     @classmethod
-    def of(cls, kept: K, study: Study, studied: Studied, ignored: frozenset[str] = frozenset()) -> Candidate[K]:
+    def of(cls, item: K, study: Study, studied: Studied, ignored: frozenset[str] = frozenset()) -> Candidate[K]:
         """A candidate with the findings of its check, except those of rules in ``ignored``."""
         counted = [each for each in study.checked.findings if each.rule not in ignored]
         layout = tuple(each for each in counted if each.path[:1] == ("layout",) or each.path[:3] == POOLS)
         other = tuple(each for each in counted if each not in layout)
         errors = errors_of(study) - studied.machine_errors - ignored - _harmless_errors(counted)
-        return cls(kept, study, errors, layout, other)
+        return cls(item, study, errors, layout, other)
 
     @property
     def finding_rules(self) -> tuple[str, ...]:
@@ -115,30 +115,30 @@ class Picks(Generic[K]):
         return sorted(self.checked, key=lambda each: each.objection_counts)[: self.top]
 
 
-def training_picks(studied: Studied, job: SearchJob, space: Space, found: Found, top: int) -> Picks[Kept]:
+def training_picks(studied: Studied, job: SearchJob, space: Space, result: Found, top: int) -> Picks[Kept]:
     """The checked layouts of a search: the first ``top`` that pass the rules, or else the nearest ones.
 
     If the search is incomplete, only layouts that rank before any missing layout are checked.
     """
     picks: Picks[Kept] = Picks(top)
-    ordered = tie_order(job, space, (*found.best, *found.front), found.complete_to)
-    _check_layouts(picks, studied, job, space, ordered[: max(2 * top + MORE_CHECKS, LEAST_CHECKS)], wanted=top)
-    if not picks.without_objection and found.complete_to == inf:
-        others = _other_layouts(picks, job, space, found.near)
-        _check_layouts(picks, studied, job, space, others, wanted=1)
+    ordered = tie_order(job, space, (*result.best, *result.front), result.complete_to)
+    _check_layouts(picks, studied, job, space, ordered[: max(2 * top + MORE_CHECKS, LEAST_CHECKS)], count=top)
+    if not picks.without_objection and result.complete_to == inf:
+        others = _other_layouts(picks, job, space, result.near)
+        _check_layouts(picks, studied, job, space, others, count=1)
     return picks
 
 
 def _check_layouts(
-    picks: Picks[Kept], studied: Studied, job: SearchJob, space: Space, some: Iterable[Kept], *, wanted: int
+    picks: Picks[Kept], studied: Studied, job: SearchJob, space: Space, layouts: Iterable[Kept], *, count: int
 ) -> None:
-    """Checks layouts within the range of the first one, until ``wanted`` have no objection.
+    """Checks layouts within the range of the first one, until ``count`` have no objection.
 
     Of layouts that are tied and differ only in the order of their axes, the first is checked.
     """
     least: dict[tuple[object, ...], float] = {}
-    for kept in some:
-        if len(picks.without_objection) >= wanted:
+    for kept in layouts:
+        if len(picks.without_objection) >= count:
             return
         settings = tuple(_layout_settings(job, space, kept))
         if kept.key >= least.get(settings, inf) / (1 + TIE) or _is_out_of_range(picks, kept):
@@ -164,34 +164,34 @@ def _other_layouts(picks: Picks[Kept], job: SearchJob, space: Space, near: Seque
     return [near[at] for at in found]
 
 
-def _layout_settings(job: SearchJob, space: Space, kept: Kept) -> list[tuple[str, object]]:
+def _layout_settings(job: SearchJob, space: Space, candidate: Kept) -> list[tuple[str, object]]:
     """The settings of a layout, except the order of its axes."""
-    layout = layout_of(job, space.choice(kept.number))
+    layout = layout_of(job, space.choice(candidate.number))
     return [(key, getattr(layout, key)) for key in VARIED]
 
 
-def _is_out_of_range(picks: Picks[Kept], kept: Kept) -> bool:
+def _is_out_of_range(picks: Picks[Kept], layout: Kept) -> bool:
     """Whether a layout is slower than the upper end of the first layout's range."""
     span = picks.checked[0].study.plan.step_time_range if picks.checked else None
-    return span is not None and kept.step_time > span[1]
+    return span is not None and layout.step_time > span[1]
 
 
-def candidate_of(studied: Studied, job: SearchJob, space: Space, kept: Kept) -> Candidate[Kept] | None:
+def candidate_of(studied: Studied, job: SearchJob, space: Space, layout: Kept) -> Candidate[Kept] | None:
     """A layout that the search kept, with its findings. If its check fails, the result is None and the study notes the
     failure.
     """
-    section = section_of(job, space.choice(kept.number))
+    section = section_of(job, space.choice(layout.number))
     part = f"layout {section}"
-    return studied.one.part(part, lambda: Candidate.of(kept, studied.with_layout(section), studied), None)
+    return studied.one.part(part, lambda: Candidate.of(layout, studied.with_layout(section), studied), None)
 
 
-def tie_order(job: SearchJob, space: Space, kept: Iterable[Kept], end: float = inf) -> list[Kept]:
+def tie_order(job: SearchJob, space: Space, layouts: Iterable[Kept], end: float = inf) -> list[Kept]:
     """The layouts by key. Layouts within `TIE` of the first of a group are ordered by memory, then by the number of
     keys they set.
 
     Groups that may have a key above ``end`` are omitted.
     """
-    rest = sorted({each.number: each for each in kept}.values(), key=lambda each: each.key)
+    rest = sorted({each.number: each for each in layouts}.values(), key=lambda each: each.key)
     found: list[Kept] = []
     while rest and (most := rest[0].key * (1 + TIE)) <= end:
         size = next((at for at, each in enumerate(rest) if each.key > most), len(rest))
@@ -200,18 +200,18 @@ def tie_order(job: SearchJob, space: Space, kept: Iterable[Kept], end: float = i
     return found
 
 
-def _preference_key(job: SearchJob, space: Space, kept: Kept) -> tuple[float, int, float, int]:
-    keys = len(section_of(job, space.choice(kept.number)))
-    return kept.memory, keys, kept.step_time, kept.number
+def _preference_key(job: SearchJob, space: Space, layout: Kept) -> tuple[float, int, float, int]:
+    keys = len(section_of(job, space.choice(layout.number)))
+    return layout.memory, keys, layout.step_time, layout.number
 
 
-def tied_layouts(kept: Sequence[Kept]) -> list[Kept]:
+def tied_layouts(layouts: Sequence[Kept]) -> list[Kept]:
     """The layouts whose key is within `TIE` of the best."""
-    least = min(each.key for each in kept)
-    return [each for each in kept if each.key <= least * (1 + TIE)]
+    least = min(each.key for each in layouts)
+    return [each for each in layouts if each.key <= least * (1 + TIE)]
 
 
-def refusing_text(refused: Counter[str]) -> str:
+def refusing_text(counts: Counter[str]) -> str:
     """The rules that refuse candidates, most frequent first, with a colon before them; empty if there are none.
 
     >>> refusing_text(Counter({"batch-indivisible": 2, "heads-indivisible": 7}))
@@ -219,7 +219,7 @@ def refusing_text(refused: Counter[str]) -> str:
     >>> refusing_text(Counter("abcd"))
     ': a, b, c and 1 more'
     """
-    names = [name for name, _ in refused.most_common()]
+    names = [name for name, _ in counts.most_common()]
     more = f" and {len(names) - MOST_REFUSING} more" if len(names) > MOST_REFUSING else ""
     return f": {', '.join(names[:MOST_REFUSING])}{more}" if names else ""
 

@@ -84,45 +84,49 @@ def causes_of_places(run: PlacedRun) -> Iterator[Cause]:
     reasons = {each.line for each in run.benchmark.evidence if each.name.startswith(REASON)}
     waits = [each for each in run.benchmark.evidence if each.name.startswith(WAITS)]
     for each in run.benchmark.evidence:
-        for name, weight in _possible_on(run, DIFFERING.get(each.name, ())):
+        for name, weight in _possible_causes(run, DIFFERING.get(each.name, ())):
             raised = STRONG + RAISED if weight == TOLD and each.line in reasons else weight
             raised = STRONG if len(waits) > 1 and each in waits and weight == GIVEN else raised
-            yield Cause(name, f"line {each.line} of the log: {_told_by(each)}{each.text}", next_step(name), raised)
+            yield Cause(
+                name, f"line {each.line} of the log: {_introducing_words(each)}{each.text}", next_step(name), raised
+            )
 
 
-def _told_by(each: Evidence) -> str:
+def _introducing_words(statement: Evidence) -> str:
     """The words that introduce a statement in the evidence of a cause."""
-    return _WORDS[each.name.partition(" ")[0] + " "]
+    return _WORDS[statement.name.partition(" ")[0] + " "]
 
 
-def _possible_on(run: PlacedRun, weighed: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+def _possible_causes(run: PlacedRun, weighed: Iterable[tuple[str, float]]) -> Iterator[tuple[str, float]]:
     """The causes that the machine of a run can have, with their weights."""
     return ((name, weight) for name, weight in weighed if run.cluster.nodes > 1 or name not in NOT_ON_ONE_NODE)
 
 
-def with_shares(run: PlacedRun, found: Sequence[Cause]) -> list[Cause]:
-    """The causes; those that a told share of a bandwidth fits weigh more, and those not yet found are hints."""
-    fitting = {name: (each, why) for each in _shares(run) for name, why in _faults_of_share(run, _share_of(each))}
+def with_shares(run: PlacedRun, causes: Sequence[Cause]) -> list[Cause]:
+    """The causes and hints: a reported share of a bandwidth adds weight to causes that it fits, or hints at them."""
+    fitting = {
+        name: (each, why) for each in _share_statements(run) for name, why in _faults_of_share(run, _stated_share(each))
+    }
     raised = [
         replace(each, weight=round(each.weight + RAISED, 3)) if each.name in fitting and each.weight < STATED else each
-        for each in found
+        for each in causes
     ]
     hints = (
         Cause(name, f"line {each.line} of the log: {why}: {each.text.partition(' ')[2]}", next_step(name), HINT)
         for name, (each, why) in fitting.items()
-        if not any(cause.is_likely for cause in found)
+        if not any(cause.is_likely for cause in causes)
     )
     return [*raised, *(replace(each, weight=round(HINT - STEP * place, 3)) for place, each in enumerate(hints))]
 
 
-def _shares(run: PlacedRun) -> list[Evidence]:
+def _share_statements(run: PlacedRun) -> list[Evidence]:
     """The statements of a share of an expected bandwidth."""
     return [each for each in run.benchmark.evidence if each.name == SHARE]
 
 
-def _share_of(stated: Evidence) -> float:
-    """The share that a statement tells."""
-    return float(stated.text.partition(" ")[0])
+def _stated_share(statement: Evidence) -> float:
+    """The share of a bandwidth that a statement gives."""
+    return float(statement.text.partition(" ")[0])
 
 
 def _faults_of_share(run: PlacedRun, share: float) -> Iterator[tuple[str, str]]:
@@ -144,15 +148,15 @@ def _faults_of_share(run: PlacedRun, share: float) -> Iterator[tuple[str, str]]:
             yield "gpudirect-off", f"{share:.0%} of the expected rate is typical of traffic through host memory"
 
 
-def causes_left_open(run: PlacedRun, found: Collection[Cause]) -> Iterator[Cause]:
+def causes_left_open(run: PlacedRun, causes: Collection[Cause]) -> Iterator[Cause]:
     """The causes that the place of a reported fault leaves open, after those that words suggest, if nothing decides."""
     told = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
-    if not told or any(each.weight > LEADING + RAISED for each in found):
+    if not told or any(each.weight > LEADING + RAISED for each in causes):
         return
-    named = {each.name for each in found if each.weight > LOWERED}
+    named = {each.name for each in causes if each.weight > LOWERED}
     for each in run.benchmark.evidence:
         open_causes = PLACES.get(each.name.removeprefix(SCOPE), ()) if each.name.startswith(SCOPE) else ()
         names = [name for name in open_causes if name not in named]
-        for place, (name, weight) in enumerate(_possible_on(run, ((name, OPEN) for name in names))):
+        for place, (name, weight) in enumerate(_possible_causes(run, ((name, OPEN) for name in names))):
             evidence = f"line {each.line} of the log: only the place of the fault is told: {each.text}"
             yield Cause(name, evidence, next_step(name), round(weight - STEP * place, 3))

@@ -114,7 +114,7 @@ class PlacedRun:
         return applicable_cost(cluster, self.name, group, sent, algorithm or self.series.algorithm)
 
 
-def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, stated: LogOverrides) -> PlacedRun:
+def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str, overrides: LogOverrides) -> PlacedRun:
     """A series placed on a cluster.
 
     Raises `NotComparable` if the collective or ranks are unknown, or do not fit the machine.
@@ -122,16 +122,16 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     bare = with_values(cluster, {("measured",): ()}) if cluster.measured else cluster
     told = not series.points and bool(benchmark.evidence)  # what a program of one accelerator states
     if series.ranks == 1 and not told:
-        raise NotComparable(_one_rank(series))
-    known = series.collective or stated.collective or (UNFINISHED if not series.points else None)
+        raise NotComparable(_single_rank_reason(series))
+    known = series.collective or overrides.collective or (UNFINISHED if not series.points else None)
     if known is None or known not in NAMES:
         raise NotComparable("the log does not state its collective: use --collective")
     most = cluster.all_nodes * cluster.ranks_per_node
-    count = series.ranks or stated.ranks or (None if series.points else most)  # lines alone need no placement
+    count = series.ranks or overrides.ranks or (None if series.points else most)  # lines alone need no placement
     if count is None:
         raise NotComparable("the log does not state its ranks: use --ranks")
     if count == 1 and not told:
-        raise NotComparable(_one_rank(series))
+        raise NotComparable(_single_rank_reason(series))
     if not 1 <= count <= most:
         raise NotComparable(f"{count} ranks, but the cluster of the spec has {most}")
     apart = _are_on_two_nodes(cluster, benchmark, series, count)
@@ -144,7 +144,9 @@ def placed_run(cluster: Cluster, benchmark: Benchmark, series: Series, log: str,
     rows = _compared_rows(bare, known, group, series)
     if not rows and count > 1:
         raise NotComparable(f"no algorithm runs {known} on {count} ranks")
-    return PlacedRun(bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or stated.ranks))
+    return PlacedRun(
+        bare, known, group, series, benchmark, log, rows, assumed_ranks=not (series.ranks or overrides.ranks)
+    )
 
 
 def are_containers_of_one_node(cluster: Cluster, series: Series) -> bool:
@@ -172,7 +174,7 @@ def _are_on_two_nodes(cluster: Cluster, benchmark: Benchmark, series: Series, ra
     return told and ranks == 2 and series.hosts == 0 and len(benchmark.series) == 1 and cluster.all_nodes > 1
 
 
-def _one_rank(series: Series) -> str:
+def _single_rank_reason(series: Series) -> str:
     """Why a run of one rank is not compared. Published: NVIDIA/nccl-tests issues 107 and 249."""
     if series.jobs > 1:
         return f"{series.jobs} copies of the benchmark ran at the same time, each with one rank: {BUILT_WITH_MPI}"

@@ -8,7 +8,7 @@ FEW = 16
 """Sizes, in whole domains, up to which every size of a pool is tried."""
 
 
-def pool_sizes_to_try(nodes: int, domain: int, stated: Iterable[int] = ()) -> list[int]:
+def pool_sizes_to_try(nodes: int, domain: int, stated_sizes: Iterable[int] = ()) -> list[int]:
     """The sizes to try on a pool, in whole domains. A small pool is tried at all sizes. For larger pools, the sizes are
     powers of two, three times powers of two, and the pool's size minus each of these.
 
@@ -21,5 +21,5 @@ def pool_sizes_to_try(nodes: int, domain: int, stated: Iterable[int] = ()) -> li
     whole = nodes // unit
     steps = {factor << power for power in range(whole.bit_length()) for factor in (1, 3)}
     tried = range(1, whole + 1) if whole <= FEW else {size for step in steps for size in (step, whole - step)} | {whole}
-    written = {size for size in stated if size <= nodes and size % unit == 0}
+    written = {size for size in stated_sizes if size <= nodes and size % unit == 0}
     return sorted({size * unit for size in tried if 0 < size <= whole} | written)

@@ -35,22 +35,22 @@ _MAPPED = (
 )
 
 
-def with_machine_facts(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes, weighed by what else is known.
+def with_machine_facts(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes, with weights and next steps adjusted to facts about the machine and the log.
 
     If no NVLink switch exists, the driver is the cause of a system that is not ready (wilicc/gpu-burn issue 133).
     Memory is short because of other processes if the error lists several that hold memory (bghira/SimpleTuner issue
-    2583), or if its own process holds little of what is not free (pytorch/pytorch issue 40863). A bus error with ample
-    shared memory is of a file in memory that became shorter or cannot be read (mmap(2), SIGBUS; pytorch/pytorch issue
-    26009). A kernel that looks up rows of a table fails because of the index that it is given, such as a token
-    (huggingface/transformers issue 1848, inseq-team/inseq pull request 306). One node shares its files with itself.
+    2583), or if its own process holds little of it (pytorch/pytorch issue 40863). A bus error with ample shared memory
+    comes from a mapped file that was truncated or cannot be read (mmap(2), SIGBUS; pytorch/pytorch issue 26009). A
+    kernel that looks up table rows fails because of an index out of range, such as a token (huggingface/transformers
+    issue 1848, inseq-team/inseq pull request 306). One node shares its files with itself.
     """
     ample = run.log_lines("ample-shm")
     switchless = run.cluster.scale_up.topology in _SWITCHLESS
     crowded = bool(run.log_lines("crowded-device", "occupied-device"))
     alone = run.cluster.nodes == 1
     beyond = bool(run.log_lines("embedding-index"))
-    for cause in found:
+    for cause in causes:
         if switchless and cause.name == "fabric-manager" and _NOT_READY in cause.evidence:
             yield replace(cause, name="driver-release", next=_DRIVER)
             yield replace(cause, weight=min(cause.weight, GIVEN))

@@ -79,7 +79,7 @@ def _fault_weight(run: PlacedRun, fault: ReleaseFault) -> float:
 
 
 def causes_of_told_releases(run: PlacedRun) -> Iterator[Cause]:
-    """The published faults of releases that a text names, whose symptoms it tells."""
+    """The published faults of releases that a text names and whose symptoms it describes."""
     for each in run.benchmark.evidence:
         if each.name.startswith(KNOWN):
             known = known_faults()[int(each.name.removeprefix(KNOWN))]
@@ -93,14 +93,14 @@ def causes_of_told_releases(run: PlacedRun) -> Iterator[Cause]:
 
 
 def _is_affected(fault: ReleaseFault, release: str) -> bool:
-    """Whether a release has a fault; of all releases before one, whether some of them have it."""
+    """Whether a release has a fault; for all releases before one, whether any of them has it."""
     if not release.startswith(BEFORE):
         return fault.holds_in(release)
     return bool(fault.until) and version_numbers(release.removeprefix(BEFORE)) <= version_numbers(fault.until)
 
 
 def _weight_of_symptoms(fault: KnownFault) -> float:
-    """The weight of a published fault whose symptoms a text tells, by the number of its symptoms."""
+    """The weight of a published fault whose symptoms a text describes, by the number of its symptoms."""
     return STRONG if len(fault.symptoms) >= SPECIFIC else TOLD
 
 

@@ -72,13 +72,13 @@ def text_with_job_row(whole: Study, job: Study, row: LayoutRow) -> str:
     return _text_with_job(whole, part.job or "", row.layout, serving, changes)
 
 
-def text_with_assignment(whole: Study, found: Assignment) -> str:
+def text_with_assignment(whole: Study, assignment: Assignment) -> str:
     """The text of a fleet with the pools, nodes and layouts of an assignment in its jobs.
 
     A job with engines on several pools stays as written, as it does in the search.
     """
     study = whole
-    for name, option in found.jobs.items():
+    for name, option in assignment.jobs.items():
         written = mapping_at(study.document.value if study.document else None, ("jobs", name))
         job = (whole.spec.jobs or {}).get(name)
         if option.layout is None or job is None or engines_on_other_pools(job):
@@ -197,9 +197,9 @@ def text_with_changes(study: Study, changes: Changes) -> str:
     return _text_with_mappings(study, {path: value for path, value in found.items() if isinstance(value, dict)})
 
 
-def _innermost_mapping(own: Mapping[str, object], path: Path) -> Path:
+def _innermost_mapping(written: Mapping[str, object], path: Path) -> Path:
     """The path of the innermost existing mapping above a key; the section's path if the section is absent."""
-    inner = [path[:size] for size in range(1, len(path)) if isinstance(value_at(own, *path[:size]), dict)]
+    inner = [path[:size] for size in range(1, len(path)) if isinstance(value_at(written, *path[:size]), dict)]
     return inner[-1] if inner else path[:1]
 
 
@@ -216,16 +216,16 @@ def _serving_section(study: Study, row: LayoutRow) -> Mapping[str, object] | Non
     return kept | ({"disaggregated": row.serving["disaggregated"]} if row.serving["disaggregated"] else {})
 
 
-def _text_with_mappings(study: Study, wanted: Mapping[Path, Mapping[str, object]]) -> str:
+def _text_with_mappings(study: Study, mappings: Mapping[Path, Mapping[str, object]]) -> str:
     """The text with the mappings at some paths replaced. The text is edited key by key; if that does not yield the
     wanted values, the whole document is written again.
     """
     text = study.source.text
-    edits = [edit for path, value in wanted.items() for edit in _edits_of(study, path, value)]
+    edits = [edit for path, value in mappings.items() for edit in _edits_of(study, path, value)]
     for edit in sorted(edits, key=lambda each: (each.start, each.end), reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     whole = _own_value(study, study.source.text)
-    for path, value in wanted.items():
+    for path, value in mappings.items():
         _set_value(whole, path, dict(value))
     return text if _own_value(study, text) == whole else dump(whole)
 
@@ -244,32 +244,32 @@ def _set_value(value: dict[str, object], path: Path, new: object) -> None:
     value[str(path[-1])] = new
 
 
-def _edits_of(study: Study, path: Path, wanted: Mapping[str, object]) -> Iterator[TextEdit]:
+def _edits_of(study: Study, path: Path, mapping: Mapping[str, object]) -> Iterator[TextEdit]:
     """The edits that turn the mapping at a path into the wanted one; a missing section is appended."""
     text, entries = study.source.text, _mapping_entries(study, path)
     place = study.document.places.get(path) if study.document else None
     if not entries and place is not None and place.value.file == study.source.name:
         start, end = study.document.places.offsets[path][3:] if study.document else (0, 0)
-        yield TextEdit(start, end, (" " if text[start - 1] == ":" else "") + _flow_text(wanted))
+        yield TextEdit(start, end, (" " if text[start - 1] == ":" else "") + _flow_text(mapping))
         return
     if not entries and len(path) > 1 and _mapping_entries(study, path[:-1]):
         whole = value_at(study.document.value if study.document else None, *path[:-1])
-        yield from _edits_of(study, path[:-1], {**whole, str(path[-1]): dict(wanted)})
+        yield from _edits_of(study, path[:-1], {**whole, str(path[-1]): dict(mapping)})
         return
     if not entries:
         begin = "" if text.endswith("\n") or not text else "\n"
-        lines = "".join(f"  {key}: {_flow_text(value)}\n" for key, value in wanted.items())
+        lines = "".join(f"  {key}: {_flow_text(value)}\n" for key, value in mapping.items())
         yield TextEdit(len(text), len(text), f"{begin}{path[-1]}:\n{lines}")
         return
     present = value_at(study.document.value if study.document else None, *path)
     assert isinstance(present, dict)
-    missing = {key: value for key, value in wanted.items() if key not in entries}
-    kept = [key for key in entries if key in wanted]
+    missing = {key: value for key, value in mapping.items() if key not in entries}
+    kept = [key for key in entries if key in mapping]
     edit = _FlowMapping(text, entries, kept) if _is_flow(study, path) else _BlockMapping(text, entries, kept)
     yield from edit.additions(missing)  # before those of inner mappings, which end where the outer one does
-    yield from (edit.removal(key) for key in entries if key not in wanted)
-    for key in (key for key in kept if wanted[key] != present[key]):
-        new = wanted[key]
+    yield from (edit.removal(key) for key in entries if key not in mapping)
+    for key in (key for key in kept if mapping[key] != present[key]):
+        new = mapping[key]
         if (
             isinstance(new, Mapping)
             and isinstance(present[key], dict)

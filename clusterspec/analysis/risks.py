@@ -34,9 +34,9 @@ LEAST_LOAD = 0.5
 """Share of the concurrency within the targets below which half of the engines would be enough for the load."""
 
 
-def lightly_loaded(served: ServingTimes) -> bool:
+def is_lightly_loaded(times: ServingTimes) -> bool:
     """Whether half of the engines would serve the load within its targets."""
-    return served.offered < LEAST_LOAD * (served.most_in_flight or 0)
+    return times.offered < LEAST_LOAD * (times.most_in_flight or 0)
 
 
 def risks_of_purchase(
@@ -78,18 +78,21 @@ def risks_of_purchase(
         value = idle_value(idle, bill)
         text = f"{percent(idle, 2)} of the accelerators have no planned work"
         yield Risk("idle accelerators", None, value.middle if value else None, text)
-    elif plan.serving is not None and lightly_loaded(plan.serving):
+    elif plan.serving is not None and is_lightly_loaded(plan.serving):
         value = idle_value(1 - LEAST_LOAD, bill)
         text = "the load needs less than half of the engines; half of the nodes, at least"
         yield Risk("engines without load", None, value.middle if value else None, text)
 
 
-def _delay_risks(kept: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
+def _delay_risks(reliability: Reliability, run: float, price: Callable[[float], Money | None]) -> Iterator[Risk]:
     """The time that failures add to a run of ``run`` days, and the time that the pauses of planned checkpoints add."""
-    saving = availability(kept.between, kept.restart) * kept.checkpoint / kept.interval
-    failing = 1 - kept.goodput - saving
-    often = f"failures interrupt the run every {display(kept.between, 's')}; goodput {percent(kept.goodput)}"
-    pauses = f"planned checkpoints stop training {display(kept.checkpoint, 's')} every {display(kept.interval, 's')}"
+    saving = availability(reliability.between, reliability.restart) * reliability.checkpoint / reliability.interval
+    failing = 1 - reliability.goodput - saving
+    often = (
+        f"failures interrupt the run every {display(reliability.between, 's')}; goodput {percent(reliability.goodput)}"
+    )
+    every = display(reliability.interval, "s")
+    pauses = f"planned checkpoints stop training {display(reliability.checkpoint, 's')} every {every}"
     for name, share, text in (("interruptions", failing, often), ("checkpoint pauses", saving, pauses)):
         if share > LEAST_DELAY:
             yield Risk(name, share * run, price(share * run), text)
@@ -158,9 +161,9 @@ def idle_value(idle: float, bill: Bill) -> Money | None:
     prices = [item.price for item in bill.items if item.kind == "node" and item.price is not None]
     if not prices:
         return None
-    return whole_units(Money.total(prices) * idle)
+    return rounded_amount(Money.total(prices) * idle)
 
 
-def whole_units(amount: Money) -> Money:
+def rounded_amount(amount: Money) -> Money:
     """A computed amount to the unit of its currency."""
     return Money(round(amount.low), round(amount.high), amount.currency)

@@ -47,7 +47,7 @@ def rl_splits(
     if rl.rollout_pool is not None:
         tried = _changes_on_pool(design, rl)
     else:
-        most = (cluster.nodes if nodes is None else nodes) - _nodes_of_models(rl, here=True)
+        most = (cluster.nodes if nodes is None else nodes) - _nodes_of_models(rl, on_this_machine=True)
         some = _keys_of_placements(rl, most, _engine_tp_degrees(design, rl))
         tried = some if nodes is None else (placement_on_nodes(changes, most) for changes in some)
     known = {} if rollouts is None else rollouts
@@ -73,8 +73,8 @@ def splits_of_nodes(
     return _fastest_first(found)
 
 
-def _fastest_first(found: Iterable[RlSplit | None]) -> tuple[RlSplit, ...]:
-    return tuple(sorted((each for each in found if each is not None), key=lambda each: each.step_time))
+def _fastest_first(rl_splits: Iterable[RlSplit | None]) -> tuple[RlSplit, ...]:
+    return tuple(sorted((each for each in rl_splits if each is not None), key=lambda each: each.step_time))
 
 
 def _rl_of(design: Design) -> Rl:
@@ -92,9 +92,9 @@ def nodes_of_job(design: Design) -> int:
     return rl.trainer_nodes + rl.rollout_nodes + _nodes_of_models(rl)
 
 
-def _nodes_of_models(rl: Rl, *, here: bool = False) -> int:
-    """The separate nodes of the other models: on all machines, or only ``here``, on the trainer's."""
-    return sum(role.nodes or 0 for role in (rl.own_roles if here else rl.roles_on_separate_nodes))
+def _nodes_of_models(rl: Rl, *, on_this_machine: bool = False) -> int:
+    """The separate nodes of the other models: on all machines, or only ``on_this_machine``, on the trainer's."""
+    return sum(role.nodes or 0 for role in (rl.own_roles if on_this_machine else rl.roles_on_separate_nodes))
 
 
 def rollout_nodes_in_proportion(design: Design, nodes: int) -> int:
@@ -119,7 +119,7 @@ def keys_of_nodes(design: Design, nodes: int, rollout: int) -> Changes:
     rl, cluster = _rl_of(design), design.cluster
     assert cluster is not None
     trainer = max(1, nodes - rollout - _nodes_of_models(rl))
-    there = trainer + _nodes_of_models(rl, here=True) + (rollout if rl.rollout_pool is None else 0)
+    there = trainer + _nodes_of_models(rl, on_this_machine=True) + (rollout if rl.rollout_pool is None else 0)
     keys: dict[Path, object] = {("layout", "nodes"): trainer, ("layout", "dp"): None}
     if rl.rollout_nodes:
         keys[*RL, "rollout", "nodes"] = rollout

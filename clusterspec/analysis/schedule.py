@@ -107,15 +107,15 @@ def _timed_operations(orders: list[list[Chunk]], inputs: StepInputs, visible: fl
             return
 
 
-def _awaited_operation(stage: int, each: Chunk, stages: int, virtual: int) -> tuple[int, Chunk] | None:
+def _awaited_operation(stage: int, operation: Chunk, stages: int, virtual: int) -> tuple[int, Chunk] | None:
     """The operation that must finish first: the same operation on the previous stage in its direction."""
     last = stages - 1
-    if not each.backward:
+    if not operation.backward:
         if stage:
-            return stage - 1, each
-        return (last, each._replace(chunk=each.chunk - 1)) if each.chunk else None
+            return stage - 1, operation
+        return (last, operation._replace(chunk=operation.chunk - 1)) if operation.chunk else None
     if stage < last:
-        return stage + 1, each
-    if each.chunk < virtual - 1:
-        return 0, each._replace(chunk=each.chunk + 1)
-    return stage, Chunk(False, each.micro_batch, each.chunk)
+        return stage + 1, operation
+    if operation.chunk < virtual - 1:
+        return 0, operation._replace(chunk=operation.chunk + 1)
+    return stage, Chunk(False, operation.micro_batch, operation.chunk)

@@ -11,7 +11,7 @@ from clusterspec.analysis.serving_plans.space import Plan, ServingJob, own_plan,
 from clusterspec.analysis.serving_search import default_objective, engine_section, section_of
 from clusterspec.analysis.studied import POOLS, Pins, Studied, section_with_fixed_settings
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.requests import Engines
 from clusterspec.cost.plan import Plan as Predicted
@@ -99,7 +99,7 @@ def searched_machines(study: Study, changes_of: Callable[[int], Changes]) -> Ite
     is the best.
     """
     job = serving_job(study.design)
-    if job is None or refusals(study.design):
+    if job is None or layout_error_rules(study.design):
         return
     memory, studied = job.cluster.accelerator.memory, Studied(study)
     most = memory.value if memory else inf

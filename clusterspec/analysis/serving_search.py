@@ -106,18 +106,18 @@ def search_serving(study: Study, options: SearchOptions, progress: Progress) -> 
     )
 
 
-def _separation(job: ServingJob, pins: Pins, found: FoundPlans, objective: str) -> Separation:
+def _separation(job: ServingJob, pins: Pins, plans: FoundPlans, objective: str) -> Separation:
     """Whether prefill and decode are better on separate engines, and from which prompt length, load and link on."""
-    together, apart = found.kinds
+    together, apart = plans.kinds
     reason = one_kind_reason(job, pins)
     if pins.values.get("pools") == "disaggregated":
         reason = "`pools` is fixed, which leaves separate engines"
     if reason:
         return Separation(None, reason)
     targeted = bool(job.load.targets)
-    first, second = (_separation_side(job, each) if each else None for each in found.kinds)
+    first, second = (_separation_side(job, each) if each else None for each in plans.kinds)
     if together is None or apart is None or not together.meets or not apart.meets:
-        meeting = [each for each in found.kinds if each and each.meets]
+        meeting = [each for each in plans.kinds if each and each.meets]
         separate = meeting[0] is apart if meeting else None
         return Separation(separate, "" if meeting else "no plan meets the targets", targeted, first, second)
     separate = ranked_plans([together, apart], objective)[0] is apart
@@ -166,10 +166,10 @@ def _empty_search_reason(plans: FoundPlans, job: ServingJob, picks: Picks[Rated]
     return "no plan meets the targets at the load" if job.load.targets else "no plan holds the load"
 
 
-def _picked_plans(studied: Studied, job: ServingJob, kept: Iterable[Rated], top: int) -> Picks[Rated]:
+def _picked_plans(studied: Studied, job: ServingJob, plans: Iterable[Rated], top: int) -> Picks[Rated]:
     """The checked plans: the first ``top`` that pass the rules, or else the nearest ones."""
     picks: Picks[Rated] = Picks(top)
-    for each in kept:
+    for each in plans:
         if len(picks.without_objection) == top:
             break
         if not picks.checked or _is_in_range(picks.checked[0].kept, each) or len(picks.checked) < top:

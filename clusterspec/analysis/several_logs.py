@@ -20,15 +20,15 @@ Assumed: far more than clocks differ that a time service keeps, and far less tha
 NEVER = (0, float("inf"))
 
 
-def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared]) -> tuple[Compared, ...]:
+def first_failing_first(runs: Sequence[PlacedRun], comparisons: Sequence[Compared]) -> tuple[Compared, ...]:
     """The comparisons of runs, with runs without a result first, in the order in which their ranks failed. Logs that
     only report the end of other ranks come last, and their causes have a weight of at most `FOLLOWS`.
 
     The order in which the logs are given changes neither weights nor the order of logs without a result.
     """
-    stopped = [(run, one) for run, one in zip(runs, compared, strict=True) if not run.has_result]
+    stopped = [(run, one) for run, one in zip(runs, comparisons, strict=True) if not run.has_result]
     if len({run.log for run, _ in stopped}) < 2:
-        return tuple(compared)
+        return tuple(comparisons)
     failures = [(run, run.benchmark.ending) for run, _ in stopped if run.benchmark.ending and run.benchmark.ending.own]
     forms = {ending.time[0] if ending.time else None for _, ending in failures}
     comparable = len(forms) == 1 and None not in forms
@@ -38,21 +38,23 @@ def first_failing_first(runs: Sequence[PlacedRun], compared: Sequence[Compared])
     ranked = sorted(
         related, key=lambda each: (places.get(each[0].log, len(places)), each[0].log, each[0].benchmark.sha256)
     )
-    done = [one for run, one in zip(runs, compared, strict=True) if run.has_result]
+    done = [one for run, one in zip(runs, comparisons, strict=True) if run.has_result]
     return (*(one for _, one in ranked), *done)
 
 
-def _with_causes_weighed_down(run: PlacedRun, one: Compared, failures: Sequence[tuple[PlacedRun, Ending]]) -> Compared:
+def _with_causes_weighed_down(
+    run: PlacedRun, comparison: Compared, failures: Sequence[tuple[PlacedRun, Ending]]
+) -> Compared:
     """A comparison, with lower weights of its causes if its log only reports the end of the ranks of another log."""
     ending = run.benchmark.ending
     if ending is None or ending.own:
-        return one
+        return comparison
     before = next((other.log for other, failure in failures if _may_follow(ending, failure)), None)
     if before is None:
-        return one
+        return comparison
     after = f"; it may follow from the failure in {before}"
-    causes = (replace(c, weight=min(c.weight, FOLLOWS), evidence=c.evidence + after) for c in one.causes)
-    return replace(one, causes=tuple(causes))
+    causes = (replace(c, weight=min(c.weight, FOLLOWS), evidence=c.evidence + after) for c in comparison.causes)
+    return replace(comparison, causes=tuple(causes))
 
 
 def _may_follow(ending: Ending, failure: Ending) -> bool:

@@ -25,17 +25,17 @@ def misfit_reason(plan: Plan, best_layout: bool) -> str:
     return "; the plan of the spec does not fit in memory" if plan.fits is False and not best_layout else ""
 
 
-def unmoved_text(found: Solution, study: Study) -> str:
+def unmoved_text(solution: Solution, study: Study) -> str:
     """Text that a lever does not affect a metric, if every value tried meets the condition with the metric of the spec;
     else empty.
     """
-    own, lever = found.condition.value(study.plan), found.lever
-    metrics = [probe.metric for probe in found.probes if probe.value != lever.value(study.design)]
-    if not found.free or found.condition.metric in WHOLE or own is None or not metrics:
+    own, lever = solution.condition.value(study.plan), solution.lever
+    metrics = [probe.metric for probe in solution.probes if probe.value != lever.value(study.design)]
+    if not solution.free or solution.condition.metric in WHOLE or own is None or not metrics:
         return ""
     if any(each is None or abs(each - own) > NEGLIGIBLE * abs(own) for each in metrics):
         return ""
-    reached = metric_text(own, metric_unit(found.condition.metric) or "1")
+    reached = metric_text(own, metric_unit(solution.condition.metric) or "1")
     return f"no value of `{lever.name}` changes the {reached} of the spec by {percent(NEGLIGIBLE)} or more"
 
 

@@ -218,8 +218,8 @@ POOLS: KeyPath = ("workload", "serving", "disaggregated")
 class Studied:
     """A study with its variations, their errors, and their costs."""
 
-    def __init__(self, one: Study) -> None:
-        self.one = one
+    def __init__(self, study: Study) -> None:
+        self.one = study
         self._bills: dict[str, Bill] = {}
 
     def with_layout(self, section: Section | None) -> Study:

@@ -20,7 +20,7 @@ from clusterspec.analysis.interpolation import (
     tabulated_curve,
 )
 from clusterspec.cluster.groups import Placement, group_runs, runs_placement
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.cluster.variation import design_with_keys, with_values
@@ -121,7 +121,12 @@ def _plans(design: Design, nodes: int, model: str, sequences: int) -> Iterator[t
     """The plans of the legal strategies."""
     for strategy in STRATEGIES:
         other = varied_design(design, nodes, model, sequences, strategy.name)
-        if other is not None and other.layout is not None and other.workload is not None and not refusals(other):
+        if (
+            other is not None
+            and other.layout is not None
+            and other.workload is not None
+            and not layout_error_rules(other)
+        ):
             yield strategy.name, estimate(other)
 
 

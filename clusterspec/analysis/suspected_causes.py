@@ -65,16 +65,16 @@ number of channels has connected all ranks of a communicator.
 """
 
 
-def suspicions(run: PlacedRun, found: Sequence[Cause]) -> Iterator[Cause]:
+def suspicions(run: PlacedRun, causes: Sequence[Cause]) -> Iterator[Cause]:
     """The causes that the words of a report suggest; none if a found cause is likely, other than any fault of a
     release, or if no sentence of a person in the text reports a fault: causes that program lines leave open stay open.
     """
     reported = any(each.name == OF_A_REPORT for each in run.benchmark.evidence)
     told = {each.line for each in run.benchmark.evidence if each.name.startswith((TRIAL, REASON))}
-    likely = [each for each in found if each.is_likely]
+    likely = [each for each in causes if each.is_likely]
     if not reported or not all(_is_of_any_release(each, told) for each in likely):
         return
-    leading = LEADING if not likely and all(_is_of_a_sentence(each, told) for each in found) else FOLLOWING
+    leading = LEADING if not likely and all(_is_of_a_sentence(each, told) for each in causes) else FOLLOWING
     impossible = _impossible_causes(run) | _contradicted_causes(run)
     worded = [each for each in run.benchmark.evidence if each.name.startswith((SUSPECTED, HINTED))]
     for place, each in enumerate(each for each in worded if _cause_of(each) not in impossible):
@@ -111,9 +111,9 @@ def _impossible_causes(run: PlacedRun) -> frozenset[str]:
     )
 
 
-def _is_of_any_release(cause: Cause, told: Collection[int]) -> bool:
+def _is_of_any_release(cause: Cause, lines: Collection[int]) -> bool:
     """Whether a sentence of a person only shows that another release or setting has no such fault, and not which."""
-    return cause.name in _GENERAL and _line_of(cause) in told
+    return cause.name in _GENERAL and _line_of(cause) in lines
 
 
 def _line_of(cause: Cause) -> int | None:
@@ -122,12 +122,12 @@ def _line_of(cause: Cause) -> int | None:
     return int(number) if number.isdecimal() else None
 
 
-def _is_of_a_sentence(cause: Cause, told: Collection[int]) -> bool:
+def _is_of_a_sentence(cause: Cause, lines: Collection[int]) -> bool:
     """Whether the evidence of a cause is only a sentence of a person, without a trial or a reason (these are on lines
-    ``told``): it is compatible with other causes, too.
+    ``lines``): it is compatible with other causes, too.
     """
     sentence = cause.evidence.partition(": ")[2]
-    of_outcome = _line_of(cause) in told
+    of_outcome = _line_of(cause) in lines
     return cause.weight < LEADING and not of_outcome and (UNSAID in cause.evidence or is_written(sentence))
 
 

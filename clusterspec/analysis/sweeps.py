@@ -173,10 +173,10 @@ def _is_finite(value: object) -> bool:
 
 def sweep(axes: Axes, catalogs: tuple[Path, ...] = ()) -> Iterator[SweepRow]:
     """The row of every point, the last axis varying fastest."""
-    return (point(axes, values, catalogs) for values in axes.points())
+    return (row_of_point(axes, values, catalogs) for values in axes.points())
 
 
-def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
+def row_of_point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ()) -> SweepRow:
     """A point of a sweep; results that cannot be computed are None, with the reason, an internal error too."""
     base, row = _base_study(axes.base, catalogs), SweepRow(dict(zip(axes.names, values, strict=True)))
     base.failures.clear()
@@ -188,13 +188,13 @@ def point(axes: Axes, values: Sequence[object], catalogs: tuple[Path, ...] = ())
     return replace(found, why=f"internal error: {name}: {type(fault).__name__}: {reason}", failed=True)
 
 
-def _point_row(one: Study, axes: Axes, row: SweepRow) -> SweepRow:
+def _point_row(study: Study, axes: Axes, row: SweepRow) -> SweepRow:
     """The row of a point with its results."""
-    assert one.document is not None
-    changes = _changes_of_point(one, row.axes)
-    studied, varied = Studied(one), variation.rewritten_study(one, changes)
+    assert study.document is not None
+    changes = _changes_of_point(study, row.axes)
+    studied, varied = Studied(study), variation.rewritten_study(study, changes)
     found = _row_with_figures(studied, varied, axes, row, changes)
-    return found if _prices_machine(varied) or not _prices_machine(one) else replace(found, cost=None)
+    return found if _prices_machine(varied) or not _prices_machine(study) else replace(found, cost=None)
 
 
 def _prices_machine(study: Study) -> bool:
@@ -250,11 +250,11 @@ def _unreadable_rules(study: Study) -> tuple[str, ...]:
     return tuple(sorted({one.rule for one in unread if one.path[:1] != ("layout",)}))
 
 
-def _refusal_reason(study: Study, refused: Collection[str], changes: Changes) -> str:
+def _refusal_reason(study: Study, rules: Collection[str], changes: Changes) -> str:
     """The first error of a refused point, of a changed key if there is one, with the name of its rule."""
-    found = [one for one in study.errors if one.rule in refused]
+    found = [one for one in study.errors if one.rule in rules]
     first = min(found, key=lambda one: not lies_under_change(one.path, changes), default=None)
-    return f"{first.rule}: {first.message}" if first else ", ".join(refused)
+    return f"{first.rule}: {first.message}" if first else ", ".join(rules)
 
 
 def _row_as_written(study: Study, base: Studied) -> LayoutRow:

@@ -60,13 +60,13 @@ def tiers(cluster: Cluster, provenance: Provenance | None = None, fabric: Fabric
     )
 
 
-def _rate_ratio(found: list[Tier], number: int) -> float | None:
+def _rate_ratio(tiers: list[Tier], number: int) -> float | None:
     """The ratio of a tier's line rate to the line rate of the next tier outward. Groups inside a scale-up domain skip
     the host tier.
     """
-    has_domain = any(tier.kind == "scale-up" for tier in found)
-    after = next((tier for tier in found[number + 1 :] if tier.kind != "host" or not has_domain), None)
-    return found[number].line_rate / after.line_rate if after else None
+    has_domain = any(tier.kind == "scale-up" for tier in tiers)
+    after = next((tier for tier in tiers[number + 1 :] if tier.kind != "host" or not has_domain), None)
+    return tiers[number].line_rate / after.line_rate if after else None
 
 
 def _tiers(cluster: Cluster, provenance: Provenance, fabric: Fabric | None) -> Iterator[Tier]:

@@ -296,28 +296,28 @@ def _circumvented_causes(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
     return (SLOW.get(remedy) if run.has_result else None) or HELPING[remedy]
 
 
-def with_trials(run: PlacedRun, found: Iterable[Cause]) -> list[Cause]:
+def with_trials(run: PlacedRun, causes: Iterable[Cause]) -> list[Cause]:
     """The causes that trials and reasons support, before the others; causes that trials or the place of the fault
     contradict weigh less, unless a line states them.
     """
     supported = [*_without_shared_memory(run, causes_of_trials(run)), *causes_of_reasons(run)]
     helped = {each.name for each in supported}
-    vain = _names_in_vain(run) - helped
+    vain = _causes_of_vain_remedies(run) - helped
     scopes = [SCOPES[each.name.removeprefix(SCOPE)] for each in run.benchmark.evidence if each.name.startswith(SCOPE)]
-    return [*supported, *(_cause_after_trials(each, vain, scopes) for each in found)]
+    return [*supported, *(_cause_after_trials(each, vain, scopes) for each in causes)]
 
 
-def _without_shared_memory(run: PlacedRun, found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. Without peer access a node sends through shared memory: if that helps, its memory is sound
+def _without_shared_memory(run: PlacedRun, causes: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes, with little weight on shared memory if a run without peer access, which uses it, succeeded
     (determined-ai/determined issue 8915, in which each of the two settings helped).
     """
     sound = any(each.name == f"{TRIAL}{HELPED} no-peer-access" for each in run.benchmark.evidence)
-    for cause in found:
+    for cause in causes:
         yield replace(cause, weight=WEAK) if sound and cause.name == "shared-memory" else cause
 
 
-def _names_in_vain(run: PlacedRun) -> set[str]:
-    """The causes that a remedy would have circumvented which changed nothing."""
+def _causes_of_vain_remedies(run: PlacedRun) -> set[str]:
+    """The causes against which a tried remedy changed nothing."""
     remedies = [
         each.name.removeprefix(f"{TRIAL}{VAIN} ")
         for each in run.benchmark.evidence
@@ -327,11 +327,13 @@ def _names_in_vain(run: PlacedRun) -> set[str]:
     return {name for remedy in remedies for name, weight in _circumvented_causes(run, remedy)[0] if weight >= STRONG}
 
 
-def _cause_after_trials(cause: Cause, vain: set[str], scopes: list[tuple[frozenset[str], frozenset[str]]]) -> Cause:
+def _cause_after_trials(
+    cause: Cause, ruled_out: set[str], scopes: list[tuple[frozenset[str], frozenset[str]]]
+) -> Cause:
     """A cause with its weight after trials and places; a cause that a line states keeps its weight."""
     if cause.weight >= STATED:
         return cause
-    if cause.name in vain or any(cause.name in against for _, against in scopes):
+    if cause.name in ruled_out or any(cause.name in against for _, against in scopes):
         return replace(cause, weight=min(cause.weight, LOWERED))
     raised = any(cause.name in supported for supported, _ in scopes)
     return replace(cause, weight=round(cause.weight + RAISED, 3)) if raised else cause

@@ -79,7 +79,7 @@ def unjudged_parts(plan: Plan, *, words: bool = False) -> Iterator[str]:
     elif plan.memory.capacity is None:
         yield "fit: the memory capacity of the accelerator is not known"
     if plan.step is None and not has_serving_times(plan):
-        yield "time: " + why_no_time(plan, words=words)
+        yield "time: " + no_time_reason(plan, words=words)
 
 
 def has_serving_times(plan: Plan) -> bool:
@@ -87,7 +87,7 @@ def has_serving_times(plan: Plan) -> bool:
     return plan.serving is not None
 
 
-def why_no_time(plan: Plan, *, words: bool) -> str:
+def no_time_reason(plan: Plan, *, words: bool) -> str:
     design = plan.design
     assert design.workload is not None
     if design.workload.kind == "serve" and design.workload.serving is None:
@@ -97,11 +97,11 @@ def why_no_time(plan: Plan, *, words: bool) -> str:
     if plan.refused:
         return f"the layout cannot run: {_rule_list(sorted(plan.refused), words=words)}"
     if design.workload.kind == "serve":
-        return _why_not_served(design)
-    return _why_no_step_time(design)
+        return _no_serving_times_reason(design)
+    return _no_step_time_reason(design)
 
 
-def _why_no_step_time(design: Design) -> str:
+def _no_step_time_reason(design: Design) -> str:
     """The reason why a step has no time: a figure that the accelerator lacks, or the keys of the layout."""
     assert design.workload is not None
     if design.workload.peak is None:
@@ -113,7 +113,7 @@ def _why_no_step_time(design: Design) -> str:
     return "the layout lacks keys that a step needs"
 
 
-def _why_not_served(design: Design) -> str:
+def _no_serving_times_reason(design: Design) -> str:
     """Why a serving plan has no times: the figure that the accelerator lacks."""
     assert design.cluster is not None
     accelerator = design.cluster.accelerator
@@ -140,7 +140,7 @@ DESCRIBED = frozenset({"cluster", "jobs", "layout", "measured", "operations", "p
 """Sections whose values are figures of the design, its work, its operation or its price."""
 
 
-def values_left_out(findings: Sequence[Finding]) -> str:
+def omitted_values(findings: Sequence[Finding]) -> str:
     """The keys with unreadable values, which no figure includes, such as `request_rate: 4/s`; empty if none."""
     unread = [one for one in findings if one.severity is Severity.ERROR and one.rule in UNREAD]
     keys = [
@@ -161,7 +161,7 @@ def _error_reasons(findings: Sequence[Finding], waived: Sequence[Waived]) -> Ite
     found = [finding.rule for finding in findings if finding.severity is Severity.ERROR]
     if found:
         yield f"{plural(len(found), 'open error')}: {_rule_list(found)}"
-    if left_out := values_left_out(findings):
+    if left_out := omitted_values(findings):
         yield f"not read, and left out of all figures: {left_out}"
     accepted = [one.finding.rule for one in waived if one.finding.severity is Severity.ERROR]
     if accepted:

@@ -81,10 +81,8 @@ def step_of_words(cause: str, text: str) -> str:
     return next((step for each, words, step in _STEPS if each == cause and words.search(text)), "")
 
 
-def with_steps_of_words(found: Iterable[Cause]) -> Iterator[Cause]:
-    """The causes. A cause with the general next step for its name gets the one for the words of its line, if there is
-    one.
-    """
-    for cause in found:
+def with_steps_of_words(causes: Iterable[Cause]) -> Iterator[Cause]:
+    """The causes; a general next step is replaced by the step for the words of the cause's line, if there is one."""
+    for cause in causes:
         own = step_of_words(cause.name, cause.evidence) if cause.next == STEP_OF.get(cause.name) else ""
         yield replace(cause, next=own) if own else cause

@@ -103,7 +103,7 @@ class Folders:
         """The three ids most similar to a text: by family, by common words, by common part, and by spelling.
 
         ``gpt-3`` has the words of ``gpt3-175b``, and ``hdr`` is one of ``infiniband-hdr``. ``hgx-mi300x`` has the part
-        of ``mi300x-ubb8``: the words of a name with letters and digits say what it is.
+        of ``mi300x-ubb8``: the words with letters and digits identify a part.
         """
         from difflib import get_close_matches
 
@@ -143,7 +143,7 @@ def _plain_text(text: str) -> str:
 
 
 def _bare_words(name: str) -> str:
-    """A name with letters and numbers apart: ``gpt3-175b`` and ``gpt-3-175b`` are the same."""
+    """A name with letters and numbers separated: ``gpt3-175b`` and ``gpt-3-175b`` are the same."""
     return "-".join(pattern(r"[a-z]+|[0-9.]+").findall(name))
 
 

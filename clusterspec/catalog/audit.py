@@ -48,116 +48,119 @@ _WIDTHS = {"x1": 1, "x4": 4, "x8": 8, "x12": 12}
 _SLOTS = {3: "pcie-3", 4: "pcie-4", 5: "pcie-5", 6: "pcie-6"}
 
 
-def open_sums(read: FactReader, check: str, catalog: Catalog) -> list[Sum]:
+def open_sums(facts: FactReader, check: str, catalog: Catalog) -> list[Sum]:
     """The pairs of a check that differ by more than `TOLERANCE`."""
     known = [
-        (parts, whole) for parts, whole in SUM_CHECKS[check](read, catalog) if parts is not None and whole is not None
+        (parts, whole) for parts, whole in SUM_CHECKS[check](facts, catalog) if parts is not None and whole is not None
     ]
     return [(parts, whole) for parts, whole in known if abs(parts / whole - 1) > TOLERANCE]
 
 
-def _rate_per_direction(read: FactReader, name: str) -> float | None:
-    bandwidth = read.bandwidth(name)
+def _rate_per_direction(facts: FactReader, name: str) -> float | None:
+    bandwidth = facts.bandwidth(name)
     return bandwidth.value if bandwidth else None
 
 
-def _known_product(*factors: float | None) -> float | None:
+def _product_or_none(*factors: float | None) -> float | None:
     return None if None in factors else math.prod(factor for factor in factors if factor is not None)
 
 
-def _lane_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    lane = _rate_per_direction(read, "lane.bandwidth")
-    yield _known_product(lane, read.count("lane.per_link")), _rate_per_direction(read, "link.bandwidth")
+def _lane_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
+    lane = _rate_per_direction(facts, "lane.bandwidth")
+    yield _product_or_none(lane, facts.count("lane.per_link")), _rate_per_direction(facts, "link.bandwidth")
     for width, count in _WIDTHS.items():
-        yield _known_product(lane, count), _rate_per_direction(read, f"widths.{width}")
+        yield _product_or_none(lane, count), _rate_per_direction(facts, f"widths.{width}")
 
 
-def _link_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    yield _known_product(_rate_per_direction(read, "link.bandwidth"), read.count("link.count")), _device_bandwidth(read)
+def _link_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     yield (
-        _known_product(_rate_per_direction(read, "scale_up.link_bandwidth"), read.count("scale_up.links")),
-        _rate_per_direction(read, "scale_up.bandwidth"),
+        _product_or_none(_rate_per_direction(facts, "link.bandwidth"), facts.count("link.count")),
+        _device_bandwidth(facts),
+    )
+    yield (
+        _product_or_none(_rate_per_direction(facts, "scale_up.link_bandwidth"), facts.count("scale_up.links")),
+        _rate_per_direction(facts, "scale_up.bandwidth"),
     )
     for group in ("", "scale_up."):
-        axes = [2 * axis.value for axis in read.bandwidths(f"{group}axis_bandwidth")]
-        yield sum(axes) or None, _rate_per_direction(read, f"{group}bandwidth")
+        axes = [2 * axis.value for axis in facts.bandwidths(f"{group}axis_bandwidth")]
+        yield sum(axes) or None, _rate_per_direction(facts, f"{group}bandwidth")
 
 
-def _device_bandwidth(read: FactReader) -> float | None:
-    whole = read.raw_entry.facts.get("bandwidth")
-    return _rate_per_direction(read, "bandwidth") if whole and whole.scope in {"device", "slot"} else None
+def _device_bandwidth(facts: FactReader) -> float | None:
+    whole = facts.raw_entry.facts.get("bandwidth")
+    return _rate_per_direction(facts, "bandwidth") if whole and whole.scope in {"device", "slot"} else None
 
 
-def _mesh_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    if read.text("scale_up.topology") == "full-mesh" and read.counts("scale_up.domains"):
-        peers = read.counts("scale_up.domains")[0] - 1
+def _mesh_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
+    if facts.text("scale_up.topology") == "full-mesh" and facts.counts("scale_up.domains"):
+        peers = facts.counts("scale_up.domains")[0] - 1
         yield (
-            _known_product(_rate_per_direction(read, "scale_up.peer_bandwidth"), peers),
-            _rate_per_direction(read, "scale_up.bandwidth"),
+            _product_or_none(_rate_per_direction(facts, "scale_up.peer_bandwidth"), peers),
+            _rate_per_direction(facts, "scale_up.bandwidth"),
         )
 
 
-def _domain_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    yield _known_product(read.count("accelerators_per_node"), read.count("nodes_per_domain")), read.count("domain")
-    if read.counts("shape"):
-        yield math.prod(read.counts("shape")), read.count("domain")
-    if shape := read.counts("scale_up.shape"):
-        yield math.prod(shape), read.counts("scale_up.domains")[0]
+def _domain_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
+    yield _product_or_none(facts.count("accelerators_per_node"), facts.count("nodes_per_domain")), facts.count("domain")
+    if facts.counts("shape"):
+        yield math.prod(facts.counts("shape")), facts.count("domain")
+    if shape := facts.counts("scale_up.shape"):
+        yield math.prod(shape), facts.counts("scale_up.domains")[0]
 
 
-def _node_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+def _node_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     yield (
-        _known_product(read.count("nics_per_node"), _rate_per_direction(read, "nic_bandwidth")),
-        _rate_per_direction(read, "node_bandwidth"),
+        _product_or_none(facts.count("nics_per_node"), _rate_per_direction(facts, "nic_bandwidth")),
+        _rate_per_direction(facts, "node_bandwidth"),
     )
-    if read.raw_entry.kind == "interconnect":
+    if facts.raw_entry.kind == "interconnect":
         yield (
-            _known_product(read.count("node_ports"), _rate_per_direction(read, "bandwidth")),
-            _rate_per_direction(read, "node_bandwidth"),
+            _product_or_none(facts.count("node_ports"), _rate_per_direction(facts, "bandwidth")),
+            _rate_per_direction(facts, "node_bandwidth"),
         )
 
 
-def _sparse_peak_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
-    dense, halved = read.peaks("peak"), read.peaks("sparse_peak")  # a sparse peak is read as its dense half
+def _sparse_peak_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
+    dense, halved = facts.peaks("peak"), facts.peaks("sparse_peak")  # a sparse peak is read as its dense half
     for precision, peak in halved.items():
         yield peak.value, dense[precision].value if precision in dense else 0.5 * peak.value
 
 
-def _switch_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+def _switch_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     yield (
-        _known_product(read.count("ports"), _rate_per_direction(read, "port_bandwidth")),
-        _rate_per_direction(read, "capacity"),
+        _product_or_none(facts.count("ports"), _rate_per_direction(facts, "port_bandwidth")),
+        _rate_per_direction(facts, "capacity"),
     )
 
 
-def _breakout_sums(read: FactReader, _: Catalog) -> Iterator[Sum]:
+def _breakout_sums(facts: FactReader, _: Catalog) -> Iterator[Sum]:
     """The nearest whole number of parts of each port times the ports, and the ports after breakout.
 
     They differ if a printed number also counts other ports, or if one of them is wrong.
     """
-    ports, splits = read.count("ports"), read.count("splits")
+    ports, splits = facts.count("ports"), facts.count("splits")
     if ports and splits:
         yield ports * round(splits / ports), splits
 
 
-def _interconnect_sums(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
-    own, named = _rate_per_direction(read, "scale_up.bandwidth"), read.texts("scale_up.interconnects")
+def _interconnect_sums(facts: FactReader, catalog: Catalog) -> Iterator[Sum]:
+    own, named = _rate_per_direction(facts, "scale_up.bandwidth"), facts.texts("scale_up.interconnects")
     if own and named and (whole := catalog.interconnect(named[0]).bandwidth):
         yield whole.value, own
-    if read.raw_entry.kind == "platform":
-        inside = catalog.accelerator(read.text("accelerator") or "").scale_up_bandwidth
-        yield inside.value if inside else None, _rate_per_direction(read, "scale_up_bandwidth")
+    if facts.raw_entry.kind == "platform":
+        inside = catalog.accelerator(facts.text("accelerator") or "").scale_up_bandwidth
+        yield inside.value if inside else None, _rate_per_direction(facts, "scale_up_bandwidth")
 
 
-def _slot_sums(read: FactReader, catalog: Catalog) -> Iterator[Sum]:
+def _slot_sums(facts: FactReader, catalog: Catalog) -> Iterator[Sum]:
     """The rate of a NIC limited by its slot, and the rate of the NIC. They differ if the slot is too slow."""
-    kind = read.raw_entry.kind
-    generation = read.count("pcie.nic" if kind == "platform" else "pcie")
-    one = _rate_per_direction(read, "nic_bandwidth" if kind == "platform" else "port_bandwidth")
+    kind = facts.raw_entry.kind
+    generation = facts.count("pcie.nic" if kind == "platform" else "pcie")
+    one = _rate_per_direction(facts, "nic_bandwidth" if kind == "platform" else "port_bandwidth")
     if kind not in {"platform", "nic"} or one is None or generation not in _SLOTS:
         return
     slot = catalog.interconnect(_SLOTS[generation]).bandwidth
-    needed = one * ((read.count("ports") or 1) if kind == "nic" else 1)
+    needed = one * ((facts.count("ports") or 1) if kind == "nic" else 1)
     yield min(needed, slot.value) if slot else None, needed
 
 

@@ -11,7 +11,7 @@ from clusterspec.records import NamedTuple
 class LongestOffer(NamedTuple):
     """An offer of a cloud that lasts at most so many ``days``, extensions included.
 
-    ``provider`` is what ids of its platforms begin with. ``words`` name one such offer in a text, divided by
+    ``provider`` is the prefix of the ids of its platforms. ``words`` name one such offer in a text, divided by
     semicolons. ``read`` is the day on which the source was read.
     """
 

@@ -149,21 +149,21 @@ def entry_template(kind: str, id_: str, today: date, place: str) -> str:
     return text + "".join(f"{line}\n" for line in commented_facts(kind, ("year",))) + TAIL
 
 
-def commented_facts(kind: str, stated: Container[str]) -> Iterator[str]:
-    """The facts of a kind of entry, each commented out with an example, except those in ``stated`` by dotted name."""
-    yield from _commented_fact_lines(schema()["$defs"][f"{kind}_facts"], 1, stated, "")
+def commented_facts(kind: str, stated_names: Container[str]) -> Iterator[str]:
+    """The facts of a kind of entry, each commented out with an example, except ``stated_names`` (dotted)."""
+    yield from _commented_fact_lines(schema()["$defs"][f"{kind}_facts"], 1, stated_names, "")
 
 
-def _commented_fact_lines(node: dict[str, Any], depth: int, stated: Container[str], group: str) -> Iterator[str]:
+def _commented_fact_lines(node: dict[str, Any], depth: int, stated_names: Container[str], group: str) -> Iterator[str]:
     """The facts of a schema node, each commented out, with its description."""
     for key, fact in node.get("properties", {}).items():
-        if f"{group}{key}" in stated:
+        if f"{group}{key}" in stated_names:
             continue
         indent = "  " * depth
         description = str(fact.get("description", "")).replace("\n", " ")
         if "properties" in fact:
             yield f"#{indent}{key}:  # {description}"
-            yield from _commented_fact_lines(fact, depth + 1, stated, f"{group}{key}.")
+            yield from _commented_fact_lines(fact, depth + 1, stated_names, f"{group}{key}.")
         else:
             yield f"#{indent}{key}: {flow_text(fact['examples'][0])}  # {description}"
 
@@ -296,12 +296,15 @@ def checked_files(folders: Sequence[FilePath]) -> Iterator[CheckedFile]:
         yield from (_misplaced_file(file, why, help_) for file, why, help_ in _misplaced_files(folder))
 
 
-def _entry_faults(own: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
+def _entry_faults(company_catalog: Catalog, catalog: Catalog, kind: str, id_: str) -> tuple[Finding, ...]:
     try:
-        own.get(kind, id_)
+        company_catalog.get(kind, id_)
     except BrokenEntry as broken:
         return broken.findings
-    return tuple(own.finding(kind, id_, problem) for problem in _unknown_id_problems(catalog, own.raw_entry(kind, id_)))
+    return tuple(
+        company_catalog.finding(kind, id_, problem)
+        for problem in _unknown_id_problems(catalog, company_catalog.raw_entry(kind, id_))
+    )
 
 
 def _unknown_id_problems(catalog: Catalog, entry: RawEntry) -> Iterator[Problem]:

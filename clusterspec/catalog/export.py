@@ -10,7 +10,7 @@ from clusterspec import resources
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import SUPPORT
 from clusterspec.catalog.reader import RawEntry
-from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, figure_text, remarks, value_text
+from clusterspec.catalog.views import Comparison, EntryView, FactPair, FactView, fact_remarks, figure_text, value_text
 from clusterspec.document import nearest_words
 from clusterspec.records import asdict, dataclass
 from clusterspec.source import Cited
@@ -358,7 +358,7 @@ def _detail_lines(line: FactView) -> Iterator[str]:
         yield f"assumed: {line.fact.origin.why}"
     if line.fact.also:
         yield f"also in {'; '.join(one.named for one in line.fact.also)}"
-    yield from remarks(line.fact)
+    yield from fact_remarks(line.fact)
 
 
 def _titled_list(title: str, texts: Sequence[str], width: int) -> list[str]:

@@ -37,7 +37,7 @@ class Cdu(PoweredPart):
     """A cooling distribution unit.
 
     ``capacity`` are the watts of heat that it transfers if the loops differ by ``approach`` kelvin, ``flow`` the liters
-    of coolant a minute that its pumps move; ``power`` is what the unit itself draws.
+    of coolant a minute that its pumps move; ``power`` is the draw of the unit itself.
     """
 
     capacity: Figure | None = None
@@ -47,25 +47,25 @@ class Cdu(PoweredPart):
     rack_units: int | None = None
 
 
-def storage_system_fields(read: FactReader) -> dict[str, Any]:
+def storage_system_fields(facts: FactReader) -> dict[str, Any]:
     """The fields of a storage system, power and header aside."""
     return {
-        "read": read.figure("read", "rate"),
-        "write": read.figure("write", "rate"),
-        "capacity": read.figure("capacity", "bytes"),
-        "nodes": read.count("nodes"),
-        "rack_units": read.count("rack_units"),
-        "ports": read.count("ports"),
-        "port_bandwidth": read.bandwidth("port_bandwidth"),
+        "read": facts.figure("read", "rate"),
+        "write": facts.figure("write", "rate"),
+        "capacity": facts.figure("capacity", "bytes"),
+        "nodes": facts.count("nodes"),
+        "rack_units": facts.count("rack_units"),
+        "ports": facts.count("ports"),
+        "port_bandwidth": facts.bandwidth("port_bandwidth"),
     }
 
 
-def cdu_fields(read: FactReader) -> dict[str, Any]:
+def cdu_fields(facts: FactReader) -> dict[str, Any]:
     """The fields of a cooling distribution unit, power and header aside."""
     return {
-        "capacity": read.figure("capacity", "power"),
-        "approach": read.figure("approach", "number"),
-        "flow": read.figure("flow", "number"),
-        "form": read.text("form", "in-rack", "in-row", "sidecar") or "",
-        "rack_units": read.count("rack_units"),
+        "capacity": facts.figure("capacity", "power"),
+        "approach": facts.figure("approach", "number"),
+        "flow": facts.figure("flow", "number"),
+        "form": facts.text("form", "in-rack", "in-row", "sidecar") or "",
+        "rack_units": facts.count("rack_units"),
     }

@@ -152,9 +152,9 @@ def _with_base_release_numbers(feature: Feature) -> Feature:
     return feature
 
 
-def _lines_read(lines: Mapping[str, _Line], read: Callable[[Feature], Feature]) -> dict[str, _Line]:
-    """The support lines of a base framework, with their features converted by ``read``."""
-    return {text: replace(each, feature=read(each.feature)) for text, each in lines.items()}
+def _lines_read(lines: Mapping[str, _Line], convert: Callable[[Feature], Feature]) -> dict[str, _Line]:
+    """The support lines of a base framework, with their features converted by ``convert``."""
+    return {text: replace(each, feature=convert(each.feature)) for text, each in lines.items()}
 
 
 @dataclass(frozen=True)
@@ -283,22 +283,22 @@ def release_and_year(release: str) -> tuple[str, int | None]:
 # Conversion of catalog facts to a framework
 
 
-def features(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Feature]]:
+def features(facts: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Feature]]:
     """The features of an entry by name, with the years of its releases."""
-    for name, fact in read.raw_entry.facts.items():
-        if name.startswith(GROUP) and (found := _feature(read, fact, releases)) is not None:
+    for name, fact in facts.raw_entry.facts.items():
+        if name.startswith(GROUP) and (found := _feature(facts, fact, releases)) is not None:
             yield name.removeprefix(GROUP), found
 
 
-def support_statements(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Statement]]:
+def support_statements(facts: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Statement]]:
     """The lines of the support matrix of an entry, by their text."""
-    for text, named, feature in _parsed_facts(read, releases, SUPPORT, _parsed_combination):
+    for text, named, feature in _parsed_facts(facts, releases, SUPPORT, _parsed_combination):
         yield text, Statement(named, feature)
 
 
-def required_multiples(read: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Requirement]]:
+def required_multiples(facts: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Requirement]]:
     """The requirements of an entry that one number is a multiple of another, by their text."""
-    for text, named, feature in _parsed_facts(read, releases, MULTIPLES, _parsed_multiple):
+    for text, named, feature in _parsed_facts(facts, releases, MULTIPLES, _parsed_multiple):
         yield text, Requirement(named, feature)
 
 
@@ -315,34 +315,34 @@ def _parsed_multiple(text: str) -> Multiple:
 
 
 def _parsed_facts(
-    read: FactReader, releases: Mapping[str, int | None], start: str, parsed: Callable[[str], _Named]
+    facts: FactReader, releases: Mapping[str, int | None], start: str, parsed: Callable[[str], _Named]
 ) -> Iterator[tuple[str, _Named, Feature]]:
     """The facts whose names begin with ``start``, with the parsed rest of the name. A name that cannot be parsed is
     recorded as a problem.
     """
-    for name, fact in read.raw_entry.facts.items():
-        if not name.startswith(start) or (found := _feature(read, fact, releases)) is None:
+    for name, fact in facts.raw_entry.facts.items():
+        if not name.startswith(start) or (found := _feature(facts, fact, releases)) is None:
             continue
         text = name.removeprefix(start)
         try:
             yield text, parsed(text), found
         except UnreadableCombination as fault:
-            read.refuse(fact, "unknown-choice", str(fault), "`docs/company-catalogs.md` lists the uses")
+            facts.refuse(fact, "unknown-choice", str(fault), "`docs/company-catalogs.md` lists the uses")
 
 
-def _feature(read: FactReader, fact: Fact, releases: Mapping[str, int | None]) -> Feature | None:
+def _feature(facts: FactReader, fact: Fact, releases: Mapping[str, int | None]) -> Feature | None:
     """The feature that a fact states. If the value is neither true nor false: None, and a problem."""
-    value = read.flag(fact.name)
+    value = facts.flag(fact.name)
     if value is None:
         return None
-    years = (_release_year(read, fact, fact.since, releases), _release_year(read, fact, fact.until, releases))
+    years = (_release_year(facts, fact, fact.since, releases), _release_year(facts, fact, fact.until, releases))
     return Feature(value, fact.since, fact.until, *years, fact.origin, fact.note)
 
 
-def _release_year(read: FactReader, fact: Fact, release: str, releases: Mapping[str, int | None]) -> int | None:
+def _release_year(facts: FactReader, fact: Fact, release: str, releases: Mapping[str, int | None]) -> int | None:
     """The year of a release that bounds a feature. A release that the entry does not list is a problem."""
     if release and release not in releases:
-        read.refuse(fact, "unknown-choice", f"{fact.name} names release {release}, which `releases` does not list")
+        facts.refuse(fact, "unknown-choice", f"{fact.name} names release {release}, which `releases` does not list")
     return releases.get(release)
 
 

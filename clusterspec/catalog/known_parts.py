@@ -67,7 +67,7 @@ def known_parts() -> tuple[KnownPart, ...]:
 def part_of_name(name: str) -> KnownPart | None:
     """The part that has a name, with its vendor or without, ignoring case, spaces and punctuation; None for others.
 
-    A word with letters and digits in the name stands for the whole name.
+    A word of the name with letters and digits suffices.
 
     >>> found = part_of_name("AMD MI500X")
     >>> found.name, found.status, part_of_name("mi500").year, part_of_name("h100")

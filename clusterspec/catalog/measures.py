@@ -41,34 +41,34 @@ def measure_faults(raw: Sequence[RawEntry]) -> Iterator[str]:
         yield from (f"{each.kind}/{each.id}: {fault}" for fault in faults)
 
 
-def _memory_faults(entry: RawEntry, read: FactReader) -> Iterator[str]:
+def _memory_faults(entry: RawEntry, facts: FactReader) -> Iterator[str]:
     """Violations of the memory rules: DRAM is made in powers of two, and a driver reports at most the printed capacity
     in powers of two.
     """
-    fact, kind = entry.facts.get("memory"), read.text("memory_type") or ""
+    fact, kind = entry.facts.get("memory"), facts.text("memory_type") or ""
     if entry.kind != "accelerator" or fact is None:
         return
     if not _BINARY.search(str(fact.value)) and (not kind or _DRAM.match(kind)):
         yield f"memory is {fact.value}, but memory of this kind counts in powers of two: write MiB or GiB"
         return
-    size, printed = read.figure("memory", "bytes"), _PRINTED.fullmatch(fact.prints)
+    size, printed = facts.figure("memory", "bytes"), _PRINTED.fullmatch(fact.prints)
     if size and printed:
         share = size.value / (float(printed[1]) * 2**30)
         if not LEAST_OF_PRINT <= share <= 1.0005:
             yield f"memory is {share:.3f} of the {fact.prints} that are printed, in powers of two"
-        kept = bool(read.flag("check_bits_in_memory"))
+        kept = bool(facts.flag("check_bits_in_memory"))
         if kind.upper() in CHECKED and kept != (share <= MOST_CHECKED):
             yield f"memory is {share:.3f} of what is printed: check_bits_in_memory is {str(not kept).lower()}"
 
 
-def _year_faults(entry: RawEntry, read: FactReader) -> Iterator[str]:
+def _year_faults(entry: RawEntry, facts: FactReader) -> Iterator[str]:
     """A part is not sold after the day of its status, nor older than its memory or its slot."""
-    year = read.count("year")
+    year = facts.count("year")
     if year is None or entry.kind == "model":
         return
     if entry.status.state in SOLD and year > date.fromisoformat(entry.status.as_of).year:
         yield f"year is {year}, but it is {entry.status.state} as of {entry.status.as_of}"
-    kind, slot = (read.text("memory_type") or "").upper(), read.count("pcie")
+    kind, slot = (facts.text("memory_type") or "").upper(), facts.count("pcie")
     for what, first in ((kind, FIRST_YEARS.get(kind)), (f"PCIe {slot}", FIRST_SLOTS.get(int(slot)) if slot else None)):
         if first and year < first:
             yield f"year is {year}, but {what} is of {first}"
@@ -94,11 +94,11 @@ def _mixed_bases(facts: Sequence[Fact]) -> Iterator[str]:
         yield f"lanes, links and widths have one basis, but {told}"
 
 
-def _width_faults(read: FactReader) -> Iterator[str]:
+def _width_faults(facts: FactReader) -> Iterator[str]:
     """Violations of the peak rules: the 8-bit peak is twice the 16-bit peak unless the entry states a reason, and never
     lower.
     """
-    peaks, excused = read.peaks("peak"), WIDTHS in read.raw_entry.exceptions
+    peaks, excused = facts.peaks("peak"), WIDTHS in facts.raw_entry.exceptions
     wide, narrow = peaks.get("bf16"), next((peaks[name] for name in ("fp8", "int8") if name in peaks), None)
     if not wide or not narrow:
         return

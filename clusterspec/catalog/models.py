@@ -283,34 +283,34 @@ class Model(Entry):
 # Conversion of catalog facts to the fields of a `Model`
 
 
-def architecture(read: FactReader) -> dict[str, Any]:
+def architecture(facts: FactReader) -> dict[str, Any]:
     """The dimensions of a model, and its optional parts."""
-    heads, hidden = read.count("heads") or 0, read.count("hidden") or 0
-    layers = read.count("layers") or 0
+    heads, hidden = facts.count("heads") or 0, facts.count("hidden") or 0
+    layers = facts.count("layers") or 0
     return {
         "layers": layers,
         "hidden": hidden,
         "heads": heads,
-        "kv_heads": read.count("kv_heads") or heads,
-        "head_dim": read.count("head_dim") or (hidden // heads if heads else 0),
-        "attention_gate": read.text("attention_gate") or "none",
-        "stated_attention_layers": read.count("attention_layers"),
-        "stated_ffn_layers": read.count("ffn_layers"),
-        "latent_q": read.count("latent_attention.q") or 0,
-        "latent_kv": read.count("latent_attention.kv") or 0,
-        "latent_rope": read.count("latent_attention.rope") or 0,
-        "window": _attention_window(read, layers),
-        "linear": _linear_attention(read),
-        "sparse": _sparse_attention(read, layers),
-        "compressed": _compressed_attention(read),
-        "prediction": _token_prediction(read),
-        "no_prediction_weights": read.count("multi_token_prediction.layers") == 0
-        or read.flag("multi_token_prediction.released") is False,
-        "block": _block(read),
-        **{name: read.count(name) or 0 for name in _COUNTS},
-        **{name: read.flag(name) or False for name in _FLAGS},
-        "max_sequence_length": read.count("max_sequence_length"),
-        "routing_max_nodes": read.count("routing_max_nodes"),
+        "kv_heads": facts.count("kv_heads") or heads,
+        "head_dim": facts.count("head_dim") or (hidden // heads if heads else 0),
+        "attention_gate": facts.text("attention_gate") or "none",
+        "stated_attention_layers": facts.count("attention_layers"),
+        "stated_ffn_layers": facts.count("ffn_layers"),
+        "latent_q": facts.count("latent_attention.q") or 0,
+        "latent_kv": facts.count("latent_attention.kv") or 0,
+        "latent_rope": facts.count("latent_attention.rope") or 0,
+        "window": _attention_window(facts, layers),
+        "linear": _linear_attention(facts),
+        "sparse": _sparse_attention(facts, layers),
+        "compressed": _compressed_attention(facts),
+        "prediction": _token_prediction(facts),
+        "no_prediction_weights": facts.count("multi_token_prediction.layers") == 0
+        or facts.flag("multi_token_prediction.released") is False,
+        "block": _block(facts),
+        **{name: facts.count(name) or 0 for name in _COUNTS},
+        **{name: facts.flag(name) or False for name in _FLAGS},
+        "max_sequence_length": facts.count("max_sequence_length"),
+        "routing_max_nodes": facts.count("routing_max_nodes"),
     }
 
 
@@ -340,42 +340,42 @@ _FLAGS = (
 )
 
 
-def _integers_under(read: FactReader, name: str, *keys: str) -> dict[str, int]:
+def _integers_under(facts: FactReader, name: str, *keys: str) -> dict[str, int]:
     """The integers under ``name``; 0 for absent ones."""
-    return {key: read.count(f"{name}.{key}") or 0 for key in keys}
+    return {key: facts.count(f"{name}.{key}") or 0 for key in keys}
 
 
-def _attention_window(read: FactReader, layers: int) -> Window | None:
+def _attention_window(facts: FactReader, layers: int) -> Window | None:
     """The attention window: on all layers if the fact is a number of tokens, else on some."""
-    if read.has("attention_window"):
-        return Window(read.count("attention_window") or 0, layers)
+    if facts.has("attention_window"):
+        return Window(facts.count("attention_window") or 0, layers)
     sizes = _integers_under(
-        read, "attention_window", "tokens", "layers", "heads", "kv_heads", "head_dim", "value_head_dim"
+        facts, "attention_window", "tokens", "layers", "heads", "kv_heads", "head_dim", "value_head_dim"
     )
     return Window(**sizes) if sizes["tokens"] else None
 
 
-def _linear_attention(read: FactReader) -> LinearAttention | None:
+def _linear_attention(facts: FactReader) -> LinearAttention | None:
     keys = ("layers", "key_heads", "value_heads", "key_head_dim", "value_head_dim", "convolution")
-    sizes = _integers_under(read, "linear_attention", *keys, "gate_rank", "output_gate_rank")
-    kind = read.text("linear_attention.kind")
+    sizes = _integers_under(facts, "linear_attention", *keys, "gate_rank", "output_gate_rank")
+    kind = facts.text("linear_attention.kind")
     return LinearAttention(kind, **sizes) if kind and sizes["layers"] else None
 
 
-def _sparse_attention(read: FactReader, layers: int) -> SparseAttention | None:
-    sizes = _integers_under(read, "sparse_attention", "tokens", "layers", "index_heads", "index_dim")
+def _sparse_attention(facts: FactReader, layers: int) -> SparseAttention | None:
+    sizes = _integers_under(facts, "sparse_attention", "tokens", "layers", "index_heads", "index_dim")
     sizes["layers"] = sizes["layers"] or layers
     return SparseAttention(**sizes) if sizes["tokens"] else None
 
 
-def _compressed_attention(read: FactReader) -> CompressedAttention | None:
+def _compressed_attention(facts: FactReader) -> CompressedAttention | None:
     keys = ("q", "rope", "output_groups", "output_rank", "window")
     kinds = ("light_ratio", "light_layers", "heavy_ratio", "heavy_layers")
-    sizes = _integers_under(read, "compressed_attention", *keys, *kinds)
+    sizes = _integers_under(facts, "compressed_attention", *keys, *kinds)
     return CompressedAttention(**sizes) if sizes["q"] else None
 
 
-def _block(read: FactReader) -> Block | None:
+def _block(reader: FactReader) -> Block | None:
     names = ("norm", "positions", "rope_scaling", "bias", "router")
     counts = ("rope_base", "rope_original_length", "router_groups", "router_top_groups")
     numbers = (
@@ -386,14 +386,14 @@ def _block(read: FactReader) -> Block | None:
         "rope_mscale_all_dim",
         "router_scale",
     )
-    facts: dict[str, Any] = {name: read.text(f"block.{name}") or "" for name in names}
-    facts |= {name: read.count(f"block.{name}") or 0 for name in counts}
-    facts |= {name: read.number(f"block.{name}") for name in numbers}
-    facts |= {name: read.flag(f"block.{name}") for name in ("qk_norm", "sinks", "expert_bias")}
-    facts["norm_place"] = read.text("block.norm_place") or "before"
+    facts: dict[str, Any] = {name: reader.text(f"block.{name}") or "" for name in names}
+    facts |= {name: reader.count(f"block.{name}") or 0 for name in counts}
+    facts |= {name: reader.number(f"block.{name}") for name in numbers}
+    facts |= {name: reader.flag(f"block.{name}") for name in ("qk_norm", "sinks", "expert_bias")}
+    facts["norm_place"] = reader.text("block.norm_place") or "before"
     return Block(**facts) if facts["norm"] else None
 
 
-def _token_prediction(read: FactReader) -> TokenPrediction | None:
-    layers, ffn = read.count("multi_token_prediction.layers"), read.text("multi_token_prediction.ffn")
+def _token_prediction(facts: FactReader) -> TokenPrediction | None:
+    layers, ffn = facts.count("multi_token_prediction.layers"), facts.text("multi_token_prediction.ffn")
     return TokenPrediction(layers, ffn) if layers and ffn else None

@@ -117,9 +117,9 @@ def _ids_by_name(named: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[
     return found
 
 
-def _ids_of_part_number(kind: str, wanted: str) -> tuple[str, ...]:
+def _ids_of_part_number(kind: str, name: str) -> tuple[str, ...]:
     """The ids whose part number begins a name in comparison form."""
-    return tuple(id_ for id_, numbers in _part_numbers_of_kind(kind) if wanted.startswith(numbers))
+    return tuple(id_ for id_, numbers in _part_numbers_of_kind(kind) if name.startswith(numbers))
 
 
 @cache

@@ -10,11 +10,11 @@ _FAMILIES = frozenset({"quantum", "spectrum", "switch", "silicon"})
 """The first words of ids of switches whose model is the last word."""
 
 
-def family_of(id: str) -> str:  # noqa: A002
+def accelerator_family(id: str) -> str:  # noqa: A002
     """The name of an accelerator family in texts: the id up to the first word with a digit.
 
-    >>> family_of("h100-sxm-80gb"), family_of("rtx-pro-6000-workstation"), family_of("rubin-ultra")
-    ('h100', 'rtx-pro-6000', 'rubin')
+    >>> [accelerator_family(id) for id in ("h100-sxm-80gb", "rtx-pro-6000-workstation", "rubin-ultra")]
+    ['h100', 'rtx-pro-6000', 'rubin']
     """
     words = id.split("-")
     last = next((place for place, word in enumerate(words) if any(sign.isdigit() for sign in word)), 0)
@@ -28,8 +28,8 @@ def names_of_entry(id: str, kind: str) -> Iterator[str]:  # noqa: A002
         if id.startswith("connectx-"):
             yield id.replace("connectx", "cx")
     elif kind == "accelerator":
-        if any(sign.isdigit() for sign in family_of(id)):
-            yield family_of(id)
+        if any(sign.isdigit() for sign in accelerator_family(id)):
+            yield accelerator_family(id)
     else:
         yield from names_of_switch(id)
 

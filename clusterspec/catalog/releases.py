@@ -139,45 +139,45 @@ class Combination:
         """Sets of uses; a design must have one use from each. Architectures count as one set."""
         return (*self.uses, self.architectures) if self.architectures else self.uses
 
-    def applies(self, used: frozenset[str]) -> bool:
+    def applies(self, uses: frozenset[str]) -> bool:
         """Whether the design uses it."""
-        if not self.without.isdisjoint(used) or (self.architectures and self.architectures.isdisjoint(used)):
+        if not self.without.isdisjoint(uses) or (self.architectures and self.architectures.isdisjoint(uses)):
             return False
         for clause in self.uses:  # noqa: SIM110 - twice as fast as a generator
-            if clause.isdisjoint(used):
+            if clause.isdisjoint(uses):
                 return False
         return True
 
-    def words(self, used: frozenset[str]) -> str:
+    def words(self, uses: frozenset[str]) -> str:
         """Words for the uses shared by design and combination and for the uses that must be absent: ``A with B and C
         without D``.
         """
-        there = list(dict.fromkeys(" and ".join(key_and_words(use)[1] for use in part) for part in self._named(used)))
+        there = list(dict.fromkeys(" and ".join(key_and_words(use)[1] for use in part) for part in self._named(uses)))
         together = " with ".join(part for part in (there[0] if there else "", " and ".join(there[1:])) if part)
         lacking = " or ".join(USES[each][1] for each in sorted(self.without))
         if not lacking:
             return together
         return f"{together} without {lacking}" if together else f"no {lacking}"
 
-    def _named_uses(self, used: frozenset[str]) -> Iterator[str]:
+    def _named_uses(self, uses: frozenset[str]) -> Iterator[str]:
         """The uses that a design and the combination share, in the order of the clauses and of `USES`."""
-        return (use for part in self._named(used) for use in part)
+        return (use for part in self._named(uses) for use in part)
 
-    def _named(self, used: frozenset[str]) -> Iterator[list[str]]:
+    def _named(self, uses: frozenset[str]) -> Iterator[list[str]]:
         """For each clause the uses that it shares with a design, in the order of `USES`; none if it shares none."""
         order = {name: place for place, name in enumerate(USES)}
         for clause in self.uses:
-            if shared := clause & used:
+            if shared := clause & uses:
                 yield sorted(shared, key=lambda name: (order.get(name, len(order)), name))
 
-    def key(self, used: frozenset[str]) -> str:
+    def key(self, uses: frozenset[str]) -> str:
         """The key that states the first shared use of design and combination, preferably a key of the layout."""
-        keys = self.keys(used)
+        keys = self.keys(uses)
         return next((key for key in keys if key.startswith("layout.")), keys[0] if keys else "cluster.accelerator")
 
-    def keys(self, used: frozenset[str]) -> tuple[str, ...]:
+    def keys(self, uses: frozenset[str]) -> tuple[str, ...]:
         """The keys that state the shared uses of design and combination, each once."""
-        return tuple(dict.fromkeys(key_and_words(each)[0] for each in self._named_uses(used)))
+        return tuple(dict.fromkeys(key_and_words(each)[0] for each in self._named_uses(uses)))
 
 
 def combination(text: str) -> Combination:
@@ -313,14 +313,14 @@ class ReleaseFault:
         )
 
 
-def release_faults(read: FactReader) -> Iterator[ReleaseFault]:
+def release_faults(facts: FactReader) -> Iterator[ReleaseFault]:
     """The published faults of an entry. A fact with unreadable conditions is a problem."""
-    for name, fact in read.raw_entry.facts.items():
-        if name.startswith(FAULTS) and read.flag(name):
+    for name, fact in facts.raw_entry.facts.items():
+        if name.startswith(FAULTS) and facts.flag(name):
             if (found := _fault(name.removeprefix(FAULTS), fact)) is not None:
                 yield found
             else:
-                read.refuse(fact, "unknown-choice", f"{name} has a condition that no run states")
+                facts.refuse(fact, "unknown-choice", f"{name} has a condition that no run states")
 
 
 def _fault(text: str, fact: Fact) -> ReleaseFault | None:

@@ -48,7 +48,7 @@ class Found(NamedTuple):
     """The result of a search.
 
     ``rows`` have all words, or the name that they make; ``parts`` have no entry. If there are neither, ``nearest``
-    have most of the words, or ids that are spelled alike.
+    have most of the words, or similar ids.
     """
 
     rows: tuple[CatalogRow, ...]
@@ -215,15 +215,15 @@ def matching_rows(rows: Sequence[CatalogRow], text: str) -> tuple[CatalogRow, ..
     return tuple(each for each in rows if all(has_word(each.words, word) for word in wanted))
 
 
-def has_word(searched: str, word: str) -> bool:
+def has_word(text: str, word: str) -> bool:
     """Whether a text contains a word. A number must not be part of a longer number.
 
     >>> has_word("gemma-2-27b 46 layers", "27b"), has_word("gemma-2-27b 46 layers", "4"), has_word("gemma-4-12b", "4")
     (True, False, True)
     """
-    if word not in searched:
+    if word not in text:
         return False
-    return not _NUMBER.fullmatch(word) or re.search(rf"(?<![0-9.]){re.escape(word)}(?!\.?[0-9])", searched) is not None
+    return not _NUMBER.fullmatch(word) or re.search(rf"(?<![0-9.]){re.escape(word)}(?!\.?[0-9])", text) is not None
 
 
 def _boards_and_sliced_accelerators(catalog: Catalog, text: str) -> set[tuple[str, str]]:
@@ -236,20 +236,18 @@ def _boards_and_sliced_accelerators(catalog: Catalog, text: str) -> set[tuple[st
     )
 
 
-def _matched_words(searched: str, words: Sequence[str]) -> list[str]:
+def _matched_words(text: str, words: Sequence[str]) -> list[str]:
     """The words that occur in a text in any of their spellings."""
-    return [
-        word for word in words if _has_spelling(word, searched) or _has_designation(_part_designation(word), searched)
-    ]
+    return [word for word in words if _has_spelling(word, text) or _has_designation(_part_designation(word), text)]
 
 
-def _has_spelling(word: str, searched: str) -> bool:
-    return has_word(searched, word) or any(form in searched for form in _spellings(word)[1:])
+def _has_spelling(word: str, text: str) -> bool:
+    return has_word(text, word) or any(form in text for form in _spellings(word)[1:])
 
 
-def _has_designation(plain: str, searched: str) -> bool:
+def _has_designation(plain: str, text: str) -> bool:
     """Whether a text has a designation in another spelling: tomahawk6 of ``tomahawk-6``."""
-    return plain != "" and plain in _bare(searched) and _has_whole_designation(plain, searched)
+    return plain != "" and plain in _bare(text) and _has_whole_designation(plain, text)
 
 
 @lru_cache(MOST_KEPT)
@@ -263,12 +261,12 @@ _bare = lru_cache(MOST_KEPT)(letters_and_digits)
 """The letters and digits of a text, kept for the next search."""
 
 
-def _has_whole_designation(plain: str, searched: str) -> bool:
+def _has_whole_designation(plain: str, text: str) -> bool:
     """Whether a designation occurs in a text and is not cut off: gb300nvl in ``gb300-nvl72``, but not 6000d in ``6000
     dom``.
     """
     after = "[0-9]" if plain[-1].isdigit() else "[a-z]"
-    return re.search(rf"{'[^a-z0-9]*'.join(map(re.escape, plain))}(?!{after})", searched) is not None
+    return re.search(rf"{'[^a-z0-9]*'.join(map(re.escape, plain))}(?!{after})", text) is not None
 
 
 @lru_cache(MOST_KEPT)
@@ -305,15 +303,15 @@ _INDENT = "    "
 _WIDTH = 100
 
 
-def search_text(found: Found, width: int = 0) -> str:
+def search_text(result: Found, width: int = 0) -> str:
     """The rows as printed by `list_text`, followed by the parts without an entry. ``width`` 0 means unlimited."""
-    blocks = [list_text(found.rows, width)] if found.rows or not (found.parts or found.nearest) else []
-    if found.parts:
-        title = f"known by name, without an entry ({len(found.parts)})"
-        lines = (line for each in found.parts for line in _part_lines(each, width or _WIDTH))
+    blocks = [list_text(result.rows, width)] if result.rows or not (result.parts or result.nearest) else []
+    if result.parts:
+        title = f"known by name, without an entry ({len(result.parts)})"
+        lines = (line for each in result.parts for line in _part_lines(each, width or _WIDTH))
         blocks.append("\n".join([title, *lines]) + "\n")
-    if found.nearest:
-        blocks.append(f"no entry has all words; the nearest:\n\n{list_text(found.nearest, width)}")
+    if result.nearest:
+        blocks.append(f"no entry has all words; the nearest:\n\n{list_text(result.nearest, width)}")
     return "\n".join(blocks)
 
 

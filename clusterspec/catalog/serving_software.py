@@ -127,48 +127,48 @@ class ServingSoftware:
 SERVING = "serving"
 
 
-def serving_software(read: FactReader) -> ServingSoftware | None:
+def serving_software(facts: FactReader) -> ServingSoftware | None:
     """The facts of ``serving``; None if the share of the memory cannot be read."""
-    fraction = read.number(f"{SERVING}.memory_fraction")
+    fraction = facts.number(f"{SERVING}.memory_fraction")
     if fraction is None:
         return None
     return ServingSoftware(
         memory_fraction=fraction,
-        of_free=read.text(f"{SERVING}.memory_of") == "free",
-        whole_requests=read.text(f"{SERVING}.reserves") == "whole requests",
-        own_output=read.text(f"{SERVING}.reserves") == "own output",
-        chunk_tokens=read.count(f"{SERVING}.chunk_tokens"),
-        max_sequences=read.count(f"{SERVING}.max_sequences"),
-        quantized_cache=read.text(f"{SERVING}.quantized_cache"),
-        tiers=tuple(_default_tier(text) for text in read.texts(f"{SERVING}.tiers")),
-        chunk_of_engine=read.text(f"{SERVING}.chunk_of") == "engine",
-        prompts_alone=read.text(f"{SERVING}.prompt_steps") == "alone",
-        dense_short_prompts=read.text(f"{SERVING}.short_prompts") == "dense",
-        steps_ahead=frozenset(read.texts(f"{SERVING}.steps_ahead")),
-        shares_prompts_by_step=read.text(f"{SERVING}.prompt_sharing") == "step",
-        repeated_reads=frozenset(read.texts(f"{SERVING}.repeated_reads")),
-        reads_by_head=frozenset(read.texts(f"{SERVING}.reads_by_head")),
-        prompt_graphs=_most_tokens(read, "prompt_graphs", "chunk_tokens"),
-        latent_prompt_graphs=read.count(f"{SERVING}.latent_prompt_graphs") or inf,
-        outside_graphs=read.texts(f"{SERVING}.outside_graphs") or ("attention",),
-        without_graphs=frozenset(read.texts(f"{SERVING}.without_graphs")),
-        separate_norms=frozenset(read.texts(f"{SERVING}.separate_norms")),
-        separate_kernels=dict(_separate_kernels(text) for text in read.texts(f"{SERVING}.separate_kernels")),
-        uncaptured=frozenset(read.texts(f"{SERVING}.uncaptured")),
-        window_tokens=read.number(f"{SERVING}.window_tokens") or 0.0,
-        state_pool=read.number(f"{SERVING}.state_pool") or 0.0,
-        state_slots=read.number(f"{SERVING}.state_slots") or 1.0,
-        expert_tokens=_most_tokens(read, "expert_tokens", "step"),
-        sampling_bytes=read.number(f"{SERVING}.sampling_bytes") or 0.0,
-        expert_tiles=dict(_expert_tiles(text) for text in read.texts(f"{SERVING}.expert_tiles")),
+        of_free=facts.text(f"{SERVING}.memory_of") == "free",
+        whole_requests=facts.text(f"{SERVING}.reserves") == "whole requests",
+        own_output=facts.text(f"{SERVING}.reserves") == "own output",
+        chunk_tokens=facts.count(f"{SERVING}.chunk_tokens"),
+        max_sequences=facts.count(f"{SERVING}.max_sequences"),
+        quantized_cache=facts.text(f"{SERVING}.quantized_cache"),
+        tiers=tuple(_default_tier(text) for text in facts.texts(f"{SERVING}.tiers")),
+        chunk_of_engine=facts.text(f"{SERVING}.chunk_of") == "engine",
+        prompts_alone=facts.text(f"{SERVING}.prompt_steps") == "alone",
+        dense_short_prompts=facts.text(f"{SERVING}.short_prompts") == "dense",
+        steps_ahead=frozenset(facts.texts(f"{SERVING}.steps_ahead")),
+        shares_prompts_by_step=facts.text(f"{SERVING}.prompt_sharing") == "step",
+        repeated_reads=frozenset(facts.texts(f"{SERVING}.repeated_reads")),
+        reads_by_head=frozenset(facts.texts(f"{SERVING}.reads_by_head")),
+        prompt_graphs=_most_tokens(facts, "prompt_graphs", "chunk_tokens"),
+        latent_prompt_graphs=facts.count(f"{SERVING}.latent_prompt_graphs") or inf,
+        outside_graphs=facts.texts(f"{SERVING}.outside_graphs") or ("attention",),
+        without_graphs=frozenset(facts.texts(f"{SERVING}.without_graphs")),
+        separate_norms=frozenset(facts.texts(f"{SERVING}.separate_norms")),
+        separate_kernels=dict(_separate_kernels(text) for text in facts.texts(f"{SERVING}.separate_kernels")),
+        uncaptured=frozenset(facts.texts(f"{SERVING}.uncaptured")),
+        window_tokens=facts.number(f"{SERVING}.window_tokens") or 0.0,
+        state_pool=facts.number(f"{SERVING}.state_pool") or 0.0,
+        state_slots=facts.number(f"{SERVING}.state_slots") or 1.0,
+        expert_tokens=_most_tokens(facts, "expert_tokens", "step"),
+        sampling_bytes=facts.number(f"{SERVING}.sampling_bytes") or 0.0,
+        expert_tiles=dict(_expert_tiles(text) for text in facts.texts(f"{SERVING}.expert_tiles")),
     )
 
 
-def _most_tokens(read: FactReader, name: str, all_of: str) -> float:
+def _most_tokens(facts: FactReader, name: str, all_of: str) -> float:
     """A limit of tokens: the stated number, infinite if the fact is the word ``all_of``, 0 if it is absent."""
-    if read.texts(f"{SERVING}.{name}") == (all_of,):
+    if facts.texts(f"{SERVING}.{name}") == (all_of,):
         return inf
-    return read.count(f"{SERVING}.{name}") or 0
+    return facts.count(f"{SERVING}.{name}") or 0
 
 
 def _default_tier(text: str) -> DefaultTier:

@@ -41,8 +41,8 @@ class FrameworkMemory:
     unit. ``autocast``: whole fp32 weights are multiplied under torch.autocast, which leaves hidden states in fp32.
     ``gradient_copy``: bytes that the sharded optimizer keeps of each 16-bit gradient of its part.
     ``accumulators``: bf16 gradients are kept in addition to the fp32 buffers that they are summed in.
-    ``offloads_gradients``: sharded gradients lie in host memory where the optimizer states do. ``placeholders``: one
-    layer's weight gradients lie empty in 16 bits, since fused kernels add straight to the main gradients.
+    ``offloads_gradients``: sharded gradients are in host memory if the optimizer states are. ``placeholders``: 16-bit
+    weight gradients of one layer are allocated but unused, since fused kernels add to the main gradients directly.
     ``quantized_inputs``: products in fp8 and fp4 keep their inputs in that precision. ``cuts_residual``: tensor
     parallelism cuts the residual stream without sequence parallelism. ``pipeline_copies``: a stage's inputs and outputs
     are kept for each micro-batch in flight. ``outputs_kept``: copies of every micro-batch's logits on the last stage.
@@ -53,13 +53,14 @@ class FrameworkMemory:
     ``may_be_plain``: if the spec states neither, it is unknown whether they do, and how the loss is computed.
     ``widens_logits``: a loss that runs operation by operation works on a copy of the logits in fp32.
     ``gathered_inputs``: GEMMs keep the sequence that tensor-parallel ranks gather for them.
-    ``offloads_selective``: tensors that selective recomputation saves go to host memory.
+    ``offloads_selective``: tensors that selective recomputation saves are stored in host memory.
 
     With full sharding, ``layers_at_once`` are gathered, at most ``live`` weights; ``tables_kept`` names the tables
     that stay gathered; ``reduced`` bytes of one gradient in the reduction; ``sub_group`` gradients of a rank are
     widened and updated at a time. ``kept_in_pipelines``: with several pipeline stages the weights are gathered once per
     step and stay whole, and whole gradients are reduced once; else every micro-batch gathers and reduces by layer.
-    ``may_keep_in_pipelines``: which of both is not known. They are gathered and reduced once; memory counts shards.
+    ``may_keep_in_pipelines``: it is not known which of the two applies. Time then counts one gathering and reduction,
+    memory the shards.
     """
 
     logits: Spread | None = None
@@ -237,45 +238,45 @@ _MEMORY_FLAGS = (
 )
 
 
-def framework_memory(read: FactReader) -> FrameworkMemory:
+def framework_memory(facts: FactReader) -> FrameworkMemory:
     """The facts of ``memory``. For an absent fact, the framework lacks the feature or uses no memory for it."""
-    names = [name.removeprefix(f"{GROUP}.gradients.") for name in read.raw_entry.facts if ".gradients." in name]
-    written = {name: read.text(f"{GROUP}.gradients.{name}") for name in names}
+    names = [name.removeprefix(f"{GROUP}.gradients.") for name in facts.raw_entry.facts if ".gradients." in name]
+    written = {name: facts.text(f"{GROUP}.gradients.{name}") for name in names}
     live, at_once, reduced, sub_group = (
-        read.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced", "sub_group")
+        facts.number(f"{GROUP}.{name}") for name in ("live", "layers_at_once", "reduced", "sub_group")
     )
     return FrameworkMemory(
-        logits=_bounded_figure(read, "logits", "bytes"),
-        context=_bounded_figure(read, "context", "bytes"),
-        fragmentation=_bounded_figure(read, "fragmentation", "number"),
+        logits=_bounded_figure(facts, "logits", "bytes"),
+        context=_bounded_figure(facts, "context", "bytes"),
+        fragmentation=_bounded_figure(facts, "fragmentation", "number"),
         gradients={name: value for name, value in written.items() if value is not None},
-        gradient_copy=read.number(f"{GROUP}.gradient_copy") or 0.0,
-        outputs_kept=read.count(f"{GROUP}.outputs_kept") or 0,
-        buckets=read.number(f"{GROUP}.buckets") or 0.0,
-        communicators=read.count(f"{GROUP}.communicators") or 0,
-        offloads_selective=read.texts(f"{GROUP}.offloads_selective"),
+        gradient_copy=facts.number(f"{GROUP}.gradient_copy") or 0.0,
+        outputs_kept=facts.count(f"{GROUP}.outputs_kept") or 0,
+        buckets=facts.number(f"{GROUP}.buckets") or 0.0,
+        communicators=facts.count(f"{GROUP}.communicators") or 0,
+        offloads_selective=facts.texts(f"{GROUP}.offloads_selective"),
         layers_at_once=2 if at_once is None else int(at_once),
         live=inf if live is None else live,
-        tables_kept=read.texts(f"{GROUP}.tables_kept"),
+        tables_kept=facts.texts(f"{GROUP}.tables_kept"),
         reduced=4.0 if reduced is None else reduced,
         sub_group=inf if sub_group is None else sub_group,
-        **{name: read.flag(f"{GROUP}.{name}") or False for name in _MEMORY_FLAGS},
+        **{name: facts.flag(f"{GROUP}.{name}") or False for name in _MEMORY_FLAGS},
     )
 
 
-def _bounded_figure(read: FactReader, name: str, kind: str) -> Spread | None:
+def _bounded_figure(facts: FactReader, name: str, kind: str) -> Spread | None:
     """A figure with its bounds ``<name>_low`` and ``<name>_high``; exact without them."""
-    value = read.figure(f"{GROUP}.{name}", kind)
+    value = facts.figure(f"{GROUP}.{name}", kind)
     if value is None:
         return None
-    low, high = (read.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
+    low, high = (facts.figure(f"{GROUP}.{name}_{bound}", kind) for bound in ("low", "high"))
     return Spread(value, low.value if low else value.value, high.value if high else value.value)
 
 
-def serving_defaults(read: FactReader) -> ServingSoftware | None:
+def serving_defaults(facts: FactReader) -> ServingSoftware | None:
     """The facts of ``serving``; None for software that does not serve."""
-    if "serving.memory_fraction" not in read.raw_entry.facts:
+    if "serving.memory_fraction" not in facts.raw_entry.facts:
         return None
     from clusterspec.catalog.serving_software import serving_software  # training software has none
 
-    return serving_software(read)
+    return serving_software(facts)

@@ -308,7 +308,7 @@ def figure_text(fact: Fact) -> str:
     return f"{value_text(fact.value)}{of}" + (f" ({counts})" if counts else "")
 
 
-def remarks(fact: Fact) -> Iterator[str]:
+def fact_remarks(fact: Fact) -> Iterator[str]:
     """The note, the doubt, and the rejected figures of a fact, one text each."""
     if fact.note:
         yield f"note: {fact.note}"

@@ -64,7 +64,7 @@ def run(arguments: Sequence[str], caller: Caller | None = None) -> int:
             return FOUND if isinstance(fault, SpecFault) else CALL
         if debug:
             raise
-        print_error(f"clusterspec: internal error ({one_line(fault)}); please report it with the spec and --debug")
+        print_error(f"clusterspec: internal error ({fault_line(fault)}); please report it with the spec and --debug")
         return INTERNAL
 
 
@@ -80,7 +80,7 @@ def is_name_fault(fault: Exception) -> bool:
     return isinstance(fault, OSError) and fault.errno in {errno.ENAMETOOLONG, errno.ELOOP, errno.ENOSPC, errno.EROFS}
 
 
-def one_line(fault: Exception) -> str:
+def fault_line(fault: Exception) -> str:
     """An exception in one line."""
     reason = next(iter(str(fault).splitlines()), "")[:200]
     return reason if isinstance(fault, InternalError) else f"{type(fault).__name__}: {reason}"
@@ -114,8 +114,8 @@ def _end_process(*_: object) -> NoReturn:
     os._exit(INTERRUPTED)
 
 
-def _end_lost_interrupt(given: sys.UnraisableHookArgs) -> None:
+def _end_lost_interrupt(unraisable: sys.UnraisableHookArgs) -> None:
     """Ends the process for a `KeyboardInterrupt` in a place where Python would only print the exception."""
-    if issubclass(given.exc_type, KeyboardInterrupt):
+    if issubclass(unraisable.exc_type, KeyboardInterrupt):
         _end_process()
-    sys.__unraisablehook__(given)
+    sys.__unraisablehook__(unraisable)

@@ -19,7 +19,7 @@ from clusterspec.cli import UsageFault
 from clusterspec.config import Config
 from clusterspec.finding import current_name
 from clusterspec.records import replace
-from clusterspec.results import Input, Json, Tool, head
+from clusterspec.results import Input, Json, Tool, common_fields
 from clusterspec.standard import pattern
 
 TYPE_CHECKING = False
@@ -83,8 +83,8 @@ def current_date(args: argparse.Namespace) -> date:
     return datetime.now(UTC).date()
 
 
-def chosen_config(args: argparse.Namespace, folder: Path, known: dict[Path, Config] | None = None) -> Config:
-    """The configuration named in the call, or else the folder's, as ``--trust`` allows; ``known`` as in `discover`.
+def chosen_config(args: argparse.Namespace, folder: Path, cache: dict[Path, Config] | None = None) -> Config:
+    """The configuration named in the call, or else the folder's, as ``--trust`` allows; ``cache`` as in `discover`.
 
     Raises `UsageFault` if it cannot be read or requires another version of the program.
     """
@@ -99,7 +99,7 @@ def chosen_config(args: argparse.Namespace, folder: Path, known: dict[Path, Conf
 
             config = config_with_base_folders(base_config(folder), folder, args)
         else:
-            config = configuration.discover(folder, known)
+            config = configuration.discover(folder, cache)
     except configuration.ConfigFault as fault:
         raise UsageFault(str(fault)) from None
     if config.required_version and not meets_requirement(__version__, config.required_version, str(config.file)):
@@ -138,14 +138,14 @@ def named_catalogs(args: argparse.Namespace) -> list[Path]:
     return paths
 
 
-def config_with_options(config: Config, args: argparse.Namespace, own: Collection[str] = ()) -> Config:
+def config_with_options(config: Config, args: argparse.Namespace, company_rules: Collection[str] = ()) -> Config:
     """A configuration with the rules given by options, and groups expanded to their rules.
 
-    ``own`` are the names of its company rules. Raises `UsageFault` for a rule or group that does not exist.
+    ``company_rules`` are the names of its company rules. Raises `UsageFault` for a rule or group that does not exist.
     """
 
     def rules_of_file(key: str, names: Iterable[str]) -> tuple[str, ...]:
-        return expanded_rules(f"{config.file}: {key}", names, own, every_own=False)
+        return expanded_rules(f"{config.file}: {key}", names, company_rules, every_own=False)
 
     def values_by_rule(key: str, table: Mapping[str, T]) -> dict[str, T]:
         """The values of a table by rule. An entry for a group applies to the rules of the group that have no entry of
@@ -160,9 +160,9 @@ def config_with_options(config: Config, args: argparse.Namespace, own: Collectio
     check_thresholds(f"{config.file}: thresholds", thresholds)
     return replace(
         config,
-        select=(*rules_of_file("select", config.select), *named_rules(args, "select", own)),
-        ignore=(*rules_of_file("ignore", config.ignore), *named_rules(args, "ignore", own)),
-        error=(*rules_of_file("error", config.error), *named_rules(args, "error", own)),
+        select=(*rules_of_file("select", config.select), *named_rules(args, "select", company_rules)),
+        ignore=(*rules_of_file("ignore", config.ignore), *named_rules(args, "ignore", company_rules)),
+        error=(*rules_of_file("error", config.error), *named_rules(args, "error", company_rules)),
         severity=values_by_rule("severity", config.severity),
         thresholds=thresholds,
         overrides=tuple(
@@ -177,7 +177,7 @@ def config_with_options(config: Config, args: argparse.Namespace, own: Collectio
     )
 
 
-def named_rules(args: argparse.Namespace, option: str, own: Collection[str] = ()) -> tuple[str, ...]:
+def named_rules(args: argparse.Namespace, option: str, company_rules: Collection[str] = ()) -> tuple[str, ...]:
     """The rule names of a repeatable option with comma-separated values.
 
     Any company rule may be named, since another folder of the call may have it.
@@ -186,13 +186,13 @@ def named_rules(args: argparse.Namespace, option: str, own: Collection[str] = ()
     names = tuple(name.strip() for value in values for name in value.split(",") if name.strip())
     if values and not names:
         raise UsageFault(f"--{option} names no rule")
-    return expanded_rules(f"--{option}", names, own)
+    return expanded_rules(f"--{option}", names, company_rules)
 
 
 def expanded_rules(
-    where: str, names: Iterable[str], own: Collection[str] = (), *, every_own: bool = True
+    where: str, names: Iterable[str], company_rules: Collection[str] = (), *, every_own: bool = True
 ) -> tuple[str, ...]:
-    """Rule names, with groups expanded to their rules. ``own`` are the known company rules; ``every_own`` accepts
+    """Rule names, with groups expanded to their rules. ``company_rules`` are known by name; ``every_own`` accepts
     others too.
 
     Raises `UsageFault` for an unknown name, since a misspelled rule would never report.
@@ -201,9 +201,13 @@ def expanded_rules(
 
     found: list[str] = []
     for name in names:
-        members = rules.rules_of_group(name, own)
-        if not members and name not in rules.groups() and not rules.rule_exists(name, () if every_own else own):
-            near = rules.nearest_rules(name, others=(*rules.groups(), *own))
+        members = rules.rules_of_group(name, company_rules)
+        if (
+            not members
+            and name not in rules.groups()
+            and not rules.rule_exists(name, () if every_own else company_rules)
+        ):
+            near = rules.nearest_rules(name, others=(*rules.groups(), *company_rules))
             advice = f"did you mean {near[0]}?" if near else "`clusterspec explain` lists the rules"
             raise UsageFault(f"{where}: no rule or group is called {name!r}; {advice}")
         found += members or (current_name(name),)
@@ -223,7 +227,7 @@ def check_thresholds(where: str, names: Iterable[str]) -> None:
 def headed_document(args: argparse.Namespace, body: Json) -> Json:
     """The JSON document of a command that reads no spec, with the common header."""
     catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
-    return head(Tool(__version__, catalog.version), Input()) | body
+    return common_fields(Tool(__version__, catalog.version), Input()) | body
 
 
 # The formats of `check` and their outputs: `--format` and `--output` in pairs, or the format of the CI service

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from clusterspec import rules
-from clusterspec.cli import InternalError, UsageFault, is_callers_fault, one_line
+from clusterspec.cli import InternalError, UsageFault, fault_line, is_callers_fault
 from clusterspec.cli.choices import MACHINES, Pair
 from clusterspec.cli.inputs import STDIN, StudyReader, shown_name
 from clusterspec.cli.terminal import Progress, ink_of, print_error, print_text
@@ -54,7 +54,7 @@ def named_files(args: argparse.Namespace, reader: StudyReader) -> list[str]:
                 passed_over=passed_over,
                 skipped=skipped_paths(reader, path),
                 included=_settings_of_search(reader, path).config.includes_text,
-                unversioned=_tell_unversioned,
+                unversioned=_warn_of_unversioned_file,
             )
             found |= dict.fromkeys(name.removeprefix("./") if path == "." else name for name in below)
         except OSError as fault:
@@ -62,7 +62,7 @@ def named_files(args: argparse.Namespace, reader: StudyReader) -> list[str]:
     return list(found)
 
 
-def _tell_unversioned(name: str) -> None:
+def _warn_of_unversioned_file(name: str) -> None:
     """Reports on standard error that a file with the sections of a spec is not checked, since it lacks the key of
     specs.
     """
@@ -172,7 +172,7 @@ def start_worker(args: argparse.Namespace) -> None:
 def checked_chunk(names: Sequence[str]) -> list[Checked]:
     """The findings of the given files, in picklable form."""
     found = list(sequential_checks(WORKER_READER[0], names))
-    return [replace(one, fault=InternalError(one_line(one.fault))) if one.fault else one for one in found]
+    return [replace(one, fault=InternalError(fault_line(one.fault))) if one.fault else one for one in found]
 
 
 def checked_file(reader: StudyReader, name: str) -> Checked:
@@ -195,7 +195,7 @@ def rechecked_files(
 
 def fault_of(checked: Sequence[Checked]) -> InternalError | None:
     """The first internal error, with its file; None if there is none."""
-    return next((InternalError(f"{one.input.name}: {one_line(one.fault)}") for one in checked if one.fault), None)
+    return next((InternalError(f"{one.input.name}: {fault_line(one.fault)}") for one in checked if one.fault), None)
 
 
 @dataclass(frozen=True)

@@ -68,21 +68,21 @@ class FixedFiles:
     refused: tuple[str, ...]
 
 
-def fixed_files(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, given: Mapping[str, str]) -> FixedFiles:
+def fixed_files(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, texts: Mapping[str, str]) -> FixedFiles:
     """The changes of the fixes, for files that have not changed since the check.
 
     Only the checked files themselves change, never their bases. ``unsafe`` adds suggestions to the safe fixes.
-    ``given`` has the texts of inputs that are not files, by name.
+    ``texts`` has the texts of inputs that are not files, by name.
     """
     changes: dict[str, FileChange] = {}
     refused: list[str] = []
     for one in checked:
         name = one.input.name
         fixes = applicable_findings(one, unsafe)
-        before = (given.get(name) or present_text(name)) if fixes else None
+        before = (texts.get(name) or present_text(name)) if fixes else None
         if before is None or before.removeprefix(MARK) != one.sources[name].text.removeprefix(MARK):
             continue
-        trial = Trial(reader, STDIN if name in given else name, before)
+        trial = Trial(reader, STDIN if name in texts else name, before)
         kept = trial.harmless_findings(compatible_findings(fixes))
         refused += trial.refused
         rules = {edit: finding.rule for finding in reversed(kept) for edit in finding.edits}
@@ -92,12 +92,12 @@ def fixed_files(reader: StudyReader, checked: Sequence[Checked], unsafe: bool, g
     return FixedFiles(changes, tuple(refused))
 
 
-def applicable_findings(one: Checked, unsafe: bool) -> list[Finding]:
+def applicable_findings(file: Checked, unsafe: bool) -> list[Finding]:
     """The findings whose fixes apply and edit only the checked file: safe fixes, and suggestions if requested."""
     return [
         finding
-        for finding in one.findings
-        if (finding.fix_safe or unsafe) and {edit.span.file for edit in finding.edits} == {one.input.name}
+        for finding in file.findings
+        if (finding.fix_safe or unsafe) and {edit.span.file for edit in finding.edits} == {file.input.name}
     ]
 
 
@@ -257,12 +257,12 @@ def report_with_baseline(args: argparse.Namespace, reader: StudyReader, report: 
         print_error(
             f"wrote {plural(len(findings_machines.baseline_entries(report)), 'finding')} to {args.write_baseline}"
         )
-        return findings_machines.report_beyond_baseline(report, findings_machines.read(text))
+        return findings_machines.report_beyond_baseline(report, findings_machines.parsed_baseline(text))
     if not args.baseline:
         return report
     path = FilePath(args.baseline)
     try:
-        read = findings_machines.read(_baseline_bytes(path, args.trust).decode("utf-8"))
+        read = findings_machines.parsed_baseline(_baseline_bytes(path, args.trust).decode("utf-8"))
     except UnicodeDecodeError:
         raise UsageFault(f"--baseline {path}: not a clusterspec baseline") from None
     except (OSError, ValueError) as fault:
@@ -271,12 +271,12 @@ def report_with_baseline(args: argparse.Namespace, reader: StudyReader, report: 
     return findings_machines.report_beyond_baseline(report, read, Inheritance(reader, report))
 
 
-def refuse_unknown_rules(path: FilePath, read: Baseline, reader: StudyReader, report: CheckReport) -> None:
+def refuse_unknown_rules(path: FilePath, baseline: Baseline, reader: StudyReader, report: CheckReport) -> None:
     """Raises `UsageFault` if an entry of the baseline names a rule that exists neither in the program nor among the
     company rules for the entry's file.
     """
     files = {report.names[one.name].project: one.name for one in report.inputs if one.name in report.names}
-    for entry in sorted(read.known):
+    for entry in sorted(baseline.known):
         own = [rule.name for rule in reader.settings_of(files[entry.file]).own_rules] if entry.file in files else []
         if not rules.rule_exists(entry.rule, own):
             meant = rules.nearest_rules(entry.rule, limit=1, others=own)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clusterspec import document as documents
 from clusterspec.catalog import Catalog
-from clusterspec.cli import FOUND, OK, InternalError, UsageFault, one_line
+from clusterspec.cli import FOUND, OK, InternalError, UsageFault, fault_line
 from clusterspec.cli.choices import chosen_config, config_with_options, current_date, opened_catalog
 from clusterspec.cli.terminal import print_error
 from clusterspec.config import Config
@@ -34,8 +34,8 @@ STDIN = "-"
 class StudyReader:
     """Resolves specs; settings of a folder and catalogs are read once."""
 
-    def __init__(self, asked: argparse.Namespace) -> None:
-        self.asked = asked
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.asked = args
         self._settings: dict[Path, Settings] = {}
         self._configs: dict[Path, Config] = {}
         self._catalogs: dict[tuple[Path, ...], Catalog] = {}
@@ -279,24 +279,24 @@ def study_with_errors_named(args: argparse.Namespace, name: str) -> Study:
     return with_errors_named(args, study_of(args, name), name)
 
 
-def with_errors_named(args: argparse.Namespace, found: Study, name: str) -> Study:
+def with_errors_named(args: argparse.Namespace, study: Study, name: str) -> Study:
     """The study, after its errors were printed on standard error."""
-    errors = [finding for finding in found.checked.findings if finding.severity is Severity.ERROR]
+    errors = [finding for finding in study.checked.findings if finding.severity is Severity.ERROR]
     for finding in errors[:MOST_NAMED]:
         print_error(f"{location_text(finding.span)}: {finding.severity}[{finding.rule}] {finding.message}")
     if errors:
-        from clusterspec.analysis.verdict import values_left_out  # only for a spec with errors
+        from clusterspec.analysis.verdict import omitted_values  # only for a spec with errors
 
         them = "this error is" if len(errors) == 1 else f"these {len(errors)} errors are"
-        left_out = values_left_out(errors)
+        left_out = omitted_values(errors)
         without = f" leave out {left_out}, and" if left_out else ""
         print_error(f"clusterspec: figures of {shown_name(args, name)}{without} are conditional until {them} corrected")
-    return found
+    return study
 
 
-def status_of(study: Study, *, told: bool = False, name: str = "") -> int:
+def status_of(study: Study, *, printed: bool = False, name: str = "") -> int:
     """The exit status: 1 if a spec has errors, else 0. The reason is printed on standard error unless the output
-    already has it (``told``).
+    already has it (``printed``).
 
     ``name`` is the caller's name of the spec, where the study read a copy.
 
@@ -308,11 +308,11 @@ def status_of(study: Study, *, told: bool = False, name: str = "") -> int:
     if study.failures:
         (name, fault), *others = study.failures
         more = f" (and {len(others)} more)" if others else ""
-        raise InternalError(f"{name}: {one_line(fault)}{more}") from fault
+        raise InternalError(f"{name}: {fault_line(fault)}{more}") from fault
     errors = [finding for finding in study.checked.findings if finding.severity is Severity.ERROR]
     if not errors:
         return OK
-    if not told:
+    if not printed:
         line, rule = errors[0].span.start.line, errors[0].rule
         number = f"{plural(len(errors), 'error')}, the first on line {line} [{rule}]"
         print_error(

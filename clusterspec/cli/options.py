@@ -212,12 +212,12 @@ OTHER_COMMANDS = {
 """Commands that other programs have, with the command that does the same here."""
 
 
-def suggestion_text(word: str, known: Iterable[str]) -> str:
+def suggestion_text(word: str, words: Iterable[str]) -> str:
     """The known words that are most similar to a word, as the end of a message; empty if there is none."""
     from difflib import get_close_matches
 
-    begins = [each for each in known if each.startswith(word)] if word.strip("-") else []
-    near = begins[:3] or get_close_matches(word, list(known), n=1, cutoff=0.6)
+    begins = [each for each in words if each.startswith(word)] if word.strip("-") else []
+    near = begins[:3] or get_close_matches(word, list(words), n=1, cutoff=0.6)
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 

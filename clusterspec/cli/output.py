@@ -126,29 +126,31 @@ def _replace_file(place: Path, data: bytes) -> None:
         raise
 
 
-def _copy_mode_and_owner(made: Path, place: Path) -> None:
+def _copy_mode_and_owner(file: Path, place: Path) -> None:
     """Give a new file the mode and owner of the file it replaces, else the defaults."""
     if not place.exists():
         mask = os.umask(0)
         os.umask(mask)
-        made.chmod(0o666 & ~mask)
+        file.chmod(0o666 & ~mask)
         return
     before = place.stat()
     if hasattr(os, "chown"):
         with contextlib.suppress(PermissionError):
-            os.chown(made, before.st_uid, before.st_gid)
-    made.chmod(stat.S_IMODE(before.st_mode) & 0o777)
+            os.chown(file, before.st_uid, before.st_gid)
+    file.chmod(stat.S_IMODE(before.st_mode) & 0o777)
 
 
 def refuse_input_as_output(
-    args: argparse.Namespace, option: str, target: str, read: Iterable[str | os.PathLike[str]], *configs: Config
+    args: argparse.Namespace, option: str, target: str, inputs: Iterable[str | os.PathLike[str]], *configs: Config
 ) -> None:
     """Raises `UsageFault` if an output is an input of the call.
 
-    Inputs are the files that the call ``read``, its configurations, and all files in folders of catalogs and rules: the
+    Inputs are ``inputs``, the configurations of the call, and all files in folders of catalogs and rules: the
     folders that the configurations and the call name, and the shipped catalog.
     """
-    refuse_listed_as_output(option, target, [*read, *filter(None, [args.config, *(config.file for config in configs)])])
+    refuse_listed_as_output(
+        option, target, [*inputs, *filter(None, [args.config, *(config.file for config in configs)])]
+    )
     own = [folder for config in configs for folder in (*config.catalog, *config.rules)]
     refuse_output_in_folders(option, target, [*own, *map(Path, args.catalog), resources.catalog()])
 

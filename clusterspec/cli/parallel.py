@@ -30,7 +30,9 @@ def parallel_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def results(args: argparse.Namespace, compute: Callable[[Point], Result], points: Sequence[Point]) -> Iterator[Result]:
+def ordered_results(
+    args: argparse.Namespace, compute: Callable[[Point], Result], points: Sequence[Point]
+) -> Iterator[Result]:
     """The results of all points in their order. Function and points are pickled, except with one process.
 
     Raises `UsageFault` where no Dask scheduler answers, or Dask is not installed.
@@ -72,12 +74,12 @@ Round = Callable[[Sequence[Point]], Iterable[Result]]
 def results_of_rounds(
     args: argparse.Namespace, compute: Callable[[Point], Result], key: Callable[[Point], Hashable]
 ) -> Iterator[Round[Point, Result]]:
-    """The results of several rounds, each computed as in `results`. One process computes all points with the same key,
+    """The results of several rounds, each as in `ordered_results`. One process computes all points with the same key,
     so that ``compute`` can reuse what it cached for earlier points. On a Dask cluster nothing is reused.
     """
     jobs = args.jobs or os.cpu_count() or 1
     if args.dask or jobs <= 1:
-        yield partial(results, args, compute)
+        yield partial(ordered_results, args, compute)
         return
     with ExitStack() as opened:
         processes: list[Connection] = []

@@ -84,27 +84,27 @@ def _shown_names(revisions: Revisions, name: str, copies: str) -> tuple[dict[str
 
 
 def spec_diff(
-    name: str, old: Study | None, new: Study | None, shown: tuple[dict[str, str], dict[str, str]]
+    name: str, old: Study | None, new: Study | None, names: tuple[dict[str, str], dict[str, str]]
 ) -> SpecDiff | None:
-    """The difference of one spec; None if neither the spec nor its bases changed in content. ``shown`` maps path
+    """The difference of one spec; None if neither the spec nor its bases changed in content. ``names`` maps path
     prefixes of each side to names.
     """
     if old is None or new is None or old.document is None or new.document is None:
         only = new if old is None or old.document is None else old
-        return _lone_spec(name, only, shown[1], added=only is new) if only is not None else None
+        return _lone_spec(name, only, names[1], added=only is new) if only is not None else None
     if old.document.value == new.document.value:
         return None
-    named = _names_of(old, shown[0]), _names_of(new, shown[1])
+    named = _names_of(old, names[0]), _names_of(new, names[1])
     if old.fleet is None and new.fleet is None:
         return SpecDiff(name, "changed", analysis.diff(old, new, named))
     both = old.fleet is not None and new.fleet is not None
     return SpecDiff(name, "changed", None, fleet=fleet_diff(old, new, named) if both else None)
 
 
-def _lone_spec(name: str, study: Study, shown: dict[str, str], *, added: bool) -> SpecDiff:
+def _lone_spec(name: str, study: Study, names: dict[str, str], *, added: bool) -> SpecDiff:
     """A spec that only one side has: its figures and, if new, its findings."""
     figures = () if study.fleet is not None else lone_figures(study, added=added)
-    found = named_findings(study, _names_of(study, shown)) if added else ()
+    found = named_findings(study, _names_of(study, names)) if added else ()
     return SpecDiff(name, "added" if added else "removed", None, found, figures)
 
 

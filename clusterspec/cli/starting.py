@@ -73,7 +73,7 @@ class StartingSpec(NamedTuple):
 
     @classmethod
     def of(cls, best: RankedSpec | None) -> StartingSpec:
-        """The spec with waivers of what is inherent to its platform; an empty text without one."""
+        """The spec with waivers of findings inherent to its platform; an empty text without one."""
         if best is None:
             return cls("", False)
         sound = best.rank < UNSOUND
@@ -101,13 +101,13 @@ def starting_spec(settings: Settings, platform: str, model: str, kind: str, node
     return StartingSpec.of(_best_spec(tried, spec_of))
 
 
-def _best_spec(tried: Iterable[Attempt], spec_of: Callable[[Attempt], RankedSpec]) -> RankedSpec | None:
+def _best_spec(attempts: Iterable[Attempt], spec_of: Callable[[Attempt], RankedSpec]) -> RankedSpec | None:
     """The spec of the lowest rank on the fewest nodes that have one without flaws of its layout; None without layouts.
 
     After a sound one, at most `MOST_BETTERED` others are tried.
     """
     best, on, left = None, 0, MOST_TRIED
-    for attempt in tried:
+    for attempt in attempts:
         if best is not None and best.rank <= FLAWLESS and attempt.nodes > on:
             break
         found = spec_of(attempt)
@@ -173,9 +173,9 @@ def _usual_frameworks(catalog: Catalog, vendor: str, kind: str) -> Iterator[str]
     yield OTHER_FRAMEWORK
 
 
-def _running_framework(usual: Sequence[str], text_with: Callable[[str], str], settings: Settings) -> str:
+def _running_framework(frameworks: Sequence[str], text_with: Callable[[str], str], settings: Settings) -> str:
     """The first framework whose release of today runs on the accelerator."""
-    for name in usual:
+    for name in frameworks:
         findings = study_text(text_with(name), settings).findings
         if all(each.rule != "framework-not-on-accelerator" for each in findings):
             return name

@@ -149,7 +149,7 @@ def candidate_layouts(
 def _layouts_on_nodes(
     nodes: int, platform: Platform, chip: Accelerator | None, model: Model, kind: str
 ) -> Iterator[Attempt]:
-    """Candidate layouts on some nodes, with the lowest degrees first, whose ranks hold their share of the model.
+    """Candidate layouts on ``nodes`` nodes whose ranks hold their share of the model, lowest degrees first.
 
     Pipeline stages are added once tp fills a node, or the largest power of two that divides it (`node & -node`). On
     accelerators joined by PCIe, over which tp is slow, they are added from the start.

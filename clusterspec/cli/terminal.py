@@ -62,15 +62,15 @@ def print_json(document: object) -> None:
 
 
 def print_result(
-    args: argparse.Namespace, found: R, text: Callable[[R, Ink], str], csv: Callable[[R], str] | None = None
+    args: argparse.Namespace, result: R, text: Callable[[R, Ink], str], csv: Callable[[R], str] | None = None
 ) -> None:
     """Write a result in the format of the call: its JSON, the text of its CSV writer, or its text."""
     if args.format == "json":
-        print_json(found.to_json())
+        print_json(result.to_json())
     elif args.format == "csv" and csv is not None:
-        print_text(csv(found))
+        print_text(csv(result))
     else:
-        print_text(text(found, ink_of(args)))
+        print_text(text(result, ink_of(args)))
 
 
 def print_error(text: str) -> None:

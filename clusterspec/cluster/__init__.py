@@ -192,7 +192,7 @@ def resolve_cluster(section: ClusterSpec, lookup: Lookup) -> Cluster | None:
     """The cluster, or None if its accelerator or its number of nodes is not known."""
     log = lookup.log
     platform = lookup.platform(section.platform, ("cluster", "platform")) if section.platform else None
-    accelerator = _accelerator(section, platform, lookup)
+    accelerator = _resolved_accelerator(section, platform, lookup)
     per_node = _accelerators_per_node(section, platform, accelerator, log) if accelerator is not None else 0
     nodes = section.nodes or _node_count(section.accelerators, per_node, log)
     if nodes is None:
@@ -260,7 +260,7 @@ def _pcie_generation_of_nics(
     return pcie.nic or (platform.pcie_nic if platform else None) or (named.pcie if named else None)
 
 
-def _accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup) -> Accelerator | None:
+def _resolved_accelerator(section: ClusterSpec, platform: Platform | None, lookup: Lookup) -> Accelerator | None:
     wanted, path = section.accelerator, ("cluster", "accelerator")
     if isinstance(wanted, str):
         return lookup.accelerator(wanted, path)

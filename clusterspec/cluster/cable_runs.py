@@ -71,7 +71,7 @@ def _derived_runs(racks: int, served: int, floor: FloorSpec | None) -> Iterator[
         yield "leaf_spine", Run(meters, f"{racks} racks in rows of {row}", False)
 
 
-def shortest_way(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int) -> Run | None:
+def horizontal_run(cluster: Cluster, written: ClusterSpec, nodes_of_leaf: int) -> Run | None:
     """The horizontal cable length from the farthest rack to its leaf, without the vertical runs. Racks are arranged as
     in the floor plan, or else in the number of rows that gives the shortest run. None if the spec states no nodes per
     rack.

@@ -84,10 +84,10 @@ def even_switch_count(least: int, links: int) -> int:
     return divisor if divisor <= MAX_ADDED * least else least
 
 
-def describe_spread(count: int, least: int, links: int) -> str:
+def spread_derivation(count: int, least: int, links: int) -> str:
     """The derivation of ``count`` switches from the ``least`` that the ports need, for ``links`` uplinks each below.
 
-    >>> describe_spread(16, 12, 32), describe_spread(18, 18, 32), describe_spread(16, 16, 32)
+    >>> spread_derivation(16, 12, 32), spread_derivation(18, 18, 32), spread_derivation(16, 16, 32)
     ('12 by ports, 4 added so that 32 uplinks spread evenly', '18 by ports, 32 uplinks spread unevenly over them', '16')
     """
     if count > least:
@@ -219,7 +219,7 @@ class ModuleCount:
         return self.total - sum(ends[end] for end in self.assumed) // 2 - self.half_empty
 
 
-def count_modules(
+def counted_modules(
     cluster: Cluster, count: SwitchCount, cable_types: Mapping[str, str], links_per_cable: Mapping[str, int]
 ) -> ModuleCount:
     """Number of transceiver modules in all planes. ``cable_types`` and ``links_per_cable`` are by level, as named in

@@ -65,10 +65,10 @@ def share_of_rack(platform: Platform | None) -> float | None:
     return platform.rack_power.value / nodes
 
 
-def rack_nodes(cluster: Cluster, stated: int | None) -> int | None:
+def rack_nodes(cluster: Cluster, stated_nodes: int | None) -> int | None:
     """Nodes of one rack: as stated, else as the platform is sold; None if neither is known."""
     platform = cluster.platform
-    return stated or (nodes_of_rack(platform) if platform is not None and platform.form == "rack" else None)
+    return stated_nodes or (nodes_of_rack(platform) if platform is not None and platform.form == "rack" else None)
 
 
 def domain_overhead(cluster: Cluster) -> float:

@@ -113,18 +113,18 @@ def undecided_conditions(cluster: Cluster, workload: Workload | None, layout: La
     held = layout.capabilities
     if not held.refused and not held.required:
         return (), ()
-    return _open_conditions(held, settings(cluster, workload, layout))
+    return _open_conditions(held, fixed_uses(cluster, workload, layout))
 
 
 @recent(4)  # most layouts of a job settle the same
-def _open_conditions(held: Capabilities, settled: frozenset[str]) -> Conditions:
+def _open_conditions(capabilities: Capabilities, settled: frozenset[str]) -> Conditions:
     """The conditions of a framework that the features in ``settled`` leave undecided."""
     from clusterspec.catalog.releases import undecided_combinations  # loaded with any condition
 
-    refused = undecided_combinations([each.combination for each in held.refused], settled)
+    refused = undecided_combinations([each.combination for each in capabilities.refused], settled)
     required = (
         replace(each.multiple, when=left)
-        for each in held.required
+        for each in capabilities.required
         for left in undecided_combinations([each.multiple.when], settled)
     )
     return refused, tuple(required)
@@ -172,7 +172,7 @@ def layout_numbers(design: Design) -> LayoutNumbers:
 _SHARDED = {"none": "unsharded"}
 
 
-def settings(cluster: Cluster, workload: Workload | None, layout: Layout) -> frozenset[str]:
+def fixed_uses(cluster: Cluster, workload: Workload | None, layout: Layout) -> frozenset[str]:
     """The uses that search does not vary, by the machine, the workload and the settings of the layout.
 
     The method of context parallelism, the dispatcher and the overlap of reductions count only if the spec states them:
@@ -301,7 +301,7 @@ def design_uses(design: Design) -> frozenset[str]:
         return frozenset()
     if layout is None:
         return frozenset({cluster.accelerator.architecture, *_stated_reduction(design)}) - {""}
-    found = settings(cluster, design.workload, layout) | layout_uses(layout_numbers(design), demands_of(design))
+    found = fixed_uses(cluster, design.workload, layout) | layout_uses(layout_numbers(design), demands_of(design))
     return found | _stated_reduction(design)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import gcd
 
 from clusterspec.catalog.entries import Optics
-from clusterspec.cluster.clos import FIBER, ModuleCount, cables_between, count_modules, parts_needed
+from clusterspec.cluster.clos import FIBER, ModuleCount, cables_between, counted_modules, parts_needed
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
-from clusterspec.cluster.planes import OrderedParts, SwitchCount, count_plane
+from clusterspec.cluster.planes import OrderedParts, SwitchCount, counted_plane
 from clusterspec.records import NamedTuple, dataclass, replace
 from clusterspec.spec.model import LinkCounts, ScaleOutSpec
 from clusterspec.standard import recent
@@ -136,11 +136,11 @@ class NoFabric:
 def counted_fabric(design: Design) -> Fabric | None:
     """The counted fabric of a design; None if it has none, or it cannot be counted."""
     written = design.spec.cluster.scale_out if design.spec.cluster else None
-    found = count_fabric(design.cluster, written) if design.cluster is not None else None
+    found = fabric_of_cluster(design.cluster, written) if design.cluster is not None else None
     return found if isinstance(found, Fabric) else None
 
 
-def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
+def fabric_of_cluster(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabric | NoFabric:
     """Counts the switch fabric of a cluster, with spare nodes and extra endpoints cabled.
 
     ``written`` is the section of the spec: it states the links per cable, and what was ordered. If there are fewer
@@ -156,12 +156,12 @@ def count_fabric(cluster: Cluster, written: ScaleOutSpec | None = None) -> Fabri
     if scale_out.topology not in TREES:
         return _uncounted_fabric(cluster, scale_out)
     if scale_out.levels:
-        from clusterspec.cluster.levels import count_levels  # few specs list levels
+        from clusterspec.cluster.levels import counted_levels  # few specs list levels
 
-        count = count_levels(cluster, scale_out.switch_ports)
+        count = counted_levels(cluster, scale_out.switch_ports)
     else:
         ordered = _ordered_parts(written or ScaleOutSpec()).divided_parts(scale_out.planes)
-        count = count_plane(cluster, scale_out.switch_ports, ordered) if scale_out.switch_ports else None
+        count = counted_plane(cluster, scale_out.switch_ports, ordered) if scale_out.switch_ports else None
     if count is None:
         return NoFabric("the ports of a switch are not known: state `switch` or `switch_ports`", needed=True)
     return _fabric_of_planes(cluster, count, written or ScaleOutSpec())
@@ -191,12 +191,12 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
     links = {level: number * planes for level, number in zip(LEVELS, between, strict=True)}
     carries = _links_of_cable(cluster, scale_out, written.links_per_cable or LinkCounts())
     per_cable = {level: carries[level].links for level in LEVELS}
-    built = _as_stated(count, written, planes)
+    built = _count_with_stated_spines(count, written, planes)
     cables = {level: -(-number // per_cable[level]) for level, number in links.items()}
     pairs = _cables_of_pairs(scale_out, built, carries)
     cables |= {level: number * planes for level, (number, _) in pairs.items()}
     types = cable_types(scale_out, written.cable_type)
-    modules = count_modules(cluster, built, types, per_cable)
+    modules = counted_modules(cluster, built, types, per_cable)
     return Fabric(
         tiers=count.tiers,
         planes=planes,
@@ -223,7 +223,7 @@ def _fabric_of_planes(cluster: Cluster, count: SwitchCount, written: ScaleOutSpe
     )
 
 
-def _as_stated(count: SwitchCount, written: ScaleOutSpec, planes: int) -> SwitchCount:
+def _count_with_stated_spines(count: SwitchCount, written: ScaleOutSpec, planes: int) -> SwitchCount:
     """A counted plane with the number of spines that the spec states, if that number suffices; otherwise the plane as
     counted.
     """
@@ -263,7 +263,7 @@ class _Carried(NamedTuple):
     of_ports: bool
 
 
-def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -> dict[str, _Carried]:
+def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, counts: LinkCounts) -> dict[str, _Carried]:
     """The links per cable by level, with the reason.
 
     A port below the rate of its cage is one part of a breakout cable. A NIC with several planes takes one cable per
@@ -287,7 +287,7 @@ def _links_of_cable(cluster: Cluster, scale_out: ScaleOut, stated: LinkCounts) -
         "leaf_spine": _Carried(between, reason, of_ports=True),
         "spine_core": _Carried(between, reason, of_ports=True),
     }
-    written = {level: getattr(stated, level) for level in LEVELS}
+    written = {level: getattr(counts, level) for level in LEVELS}
     return {
         level: _Carried(written[level], f"{written[level]} links a cable, as stated", of_ports=False)
         if written[level]
@@ -315,7 +315,7 @@ def _switch_name(cluster: Cluster) -> str:
     return f"{scale_out.switch_ports}-port switch" if scale_out and scale_out.switch_ports else "switch"
 
 
-def _rounding(pairs: tuple[int, bool] | None) -> str:
+def _rounding_text(pairs: tuple[int, bool] | None) -> str:
     """How links are rounded up to cables; ``pairs`` is the cable count of switch pairs, or None if cables are not
     counted by pair.
     """
@@ -341,7 +341,9 @@ def _derivation_texts(
             "node_leaf": f"{ends}{planes}",
         }
         | {
-            f"cables_{level}": "one per link" if carried.links == 1 else f"{carried.why}, {_rounding(pairs.get(level))}"
+            f"cables_{level}": "one per link"
+            if carried.links == 1
+            else f"{carried.why}, {_rounding_text(pairs.get(level))}"
             for level, carried in carries.items()
         }
     )

@@ -291,7 +291,7 @@ def nodes_path(fleet: Fleet, job: str) -> Path:
     return ("jobs", job, "layout", "nodes") if stated_nodes(spec) is not None else ("jobs", job)
 
 
-def set_path(fleet: Fleet, nodes: NodeSet) -> Path:
+def node_set_path(fleet: Fleet, nodes: NodeSet) -> Path:
     """The key that states the nodes of a node set; the job or engines themselves if no key does."""
     if nodes.path is None:
         return nodes_path(fleet, nodes.jobs[0])

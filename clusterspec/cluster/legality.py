@@ -44,7 +44,9 @@ def forbids_uneven_stages(capabilities: Capabilities, virtual_stages: int, short
     )
 
 
-def violations(numbers: LayoutNumbers, demands: Demands, ignored: frozenset[str] = frozenset()) -> frozenset[str]:
+def violated_conditions(
+    numbers: LayoutNumbers, demands: Demands, ignored: frozenset[str] = frozenset()
+) -> frozenset[str]:
     """The names of the conditions that a layout violates, without ``ignored`` ones."""
     return frozenset(name for name, broken in CONDITIONS.items() if name not in ignored and broken(numbers, demands))
 
@@ -128,9 +130,7 @@ def _experts_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
 
 
 def _expert_groups_indivisible(numbers: LayoutNumbers, demands: Demands) -> bool:
-    """Whether expert groups cannot be formed: some frameworks form them within dp, others within dp × cp × tp, and
-    engines each on its own.
-    """
+    """Whether expert groups cannot be formed: within dp or dp × cp × tp, by framework; in serving within an engine."""
     if demands.serves:  # what is left of an engine shards the experts
         return numbers.replica // numbers.pp % numbers.ep != 0
     dp = numbers.dp(demands)
@@ -269,7 +269,7 @@ OF_MICRO_BATCHES = frozenset({"global-batch-indivisible", "microbatches-indivisi
 """The conditions that depend on the size of a micro-batch."""
 
 
-def refusals(design: Design) -> frozenset[str]:
+def layout_error_rules(design: Design) -> frozenset[str]:
     """The names of the rules that report an error in the degrees of a layout, from `CONDITIONS` and from the
     framework's unsupported combinations; empty without a layout.
 
@@ -288,7 +288,7 @@ def refusals(design: Design) -> frozenset[str]:
 def _refusals_of_layout(design: Design) -> frozenset[str]:
     if design.cluster is None or design.layout is None or design.workload is None:
         return frozenset()
-    found = violations(layout_numbers(design), demands_of(design), _NO_ERRORS_OF_LAYOUTS)
+    found = violated_conditions(layout_numbers(design), demands_of(design), _NO_ERRORS_OF_LAYOUTS)
     found |= {name for name, refused in _OF_DESIGNS.items() if refused(design, design.layout)}
     if design.layout.pp > 1 or design.layout.virtual_stages > 1:
         from clusterspec.cluster.pipelines import pipeline_refusals  # most layouts have no pipeline
@@ -301,7 +301,7 @@ def _refusals_of_layout(design: Design) -> frozenset[str]:
 
 LACKS = "framework-lacks-feature"
 _NO_ERRORS_OF_LAYOUTS = frozenset({"layers-indivisible-by-pp", LACKS})
-"""Conditions that `refusals` leaves out: uneven stages may be legal; the support matrix is evaluated separately."""
+"""Conditions without a rule of errors: uneven stages may be legal; the support matrix is evaluated separately."""
 
 
 @recent(2)

@@ -26,10 +26,10 @@ class _Row:
     how: str
 
 
-def count_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
+def counted_levels(cluster: Cluster, ports: int | None) -> SwitchCount | None:
     """Counts one plane level by level; ``ports`` belong to a switch whose level states none.
 
-    None if the ports of some level, or the nodes of a block below the last level, are unknown. A last level of several
+    None if the ports of a level, or the nodes of a block below the last level, are unknown. A last level of several
     blocks has a row of switches above it.
     """
     fabric = cluster.scale_out

@@ -77,8 +77,8 @@ def lacks_stages_to_interleave(layout: Layout, *, forbids_overlap: bool) -> bool
 
 
 def refuses_few_micro_batches(layout: Layout) -> bool:
-    """Whether the schedule or the framework does not run so few micro-batches: dualpipe needs an even number of at
-    least two for each stage, some frameworks one for each.
+    """Whether the schedule or the framework does not run so few micro-batches: dualpipe needs an even number,
+    at least two for each stage; some frameworks need one for each stage.
     """
     many = layout.micro_batches
     if layout.pp == 1 or many is None:

@@ -11,8 +11,8 @@ from clusterspec.cluster.clos import (
     Ports,
     ceiling,
     clos_in_pods,
-    describe_spread,
     parts_needed,
+    spread_derivation,
     three_tier_clos,
     two_tier_clos,
 )
@@ -155,7 +155,7 @@ class _Demand:
         return f"{self.rails} rails of {of_rail} that share leaves of {down} ports down"
 
 
-def count_plane(cluster: Cluster, ports: int, ordered: OrderedParts) -> SwitchCount:
+def counted_plane(cluster: Cluster, ports: int, ordered: OrderedParts) -> SwitchCount:
     """Counts one fabric plane; ``ports`` belong to a switch at the rate of a plane.
 
     Rails that no switch connects have a tree each where the spec states several tiers.
@@ -297,7 +297,7 @@ def _clos_tree(demand: _Demand, leaf: Ports, tiers: int) -> FoldedClos:
 def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedClos) -> dict[str, str]:
     by_ports = parts_needed(tree.leaf_spine, demand.ports)
     each = parts_needed(tree.leaf_spine, tree.leaves)
-    spread = describe_spread(tree.spines, by_ports, each)
+    spread = spread_derivation(tree.spines, by_ports, each)
     cabled = "cabled even where nodes are missing" if each == leaf.up else "as ordered"
     how = {
         "leaf_switches": demand.describe_leaves(leaf.down),
@@ -308,7 +308,7 @@ def _plane_derivations(demand: _Demand, leaf: Ports, spine: Ports, tree: FoldedC
     }
     if tree.tiers == 3:
         of_pod = parts_needed(tree.leaves, tree.pods)
-        spread = describe_spread(tree.spines_of_pod, parts_needed(of_pod * leaf.up, spine.down), leaf.up)
+        spread = spread_derivation(tree.spines_of_pod, parts_needed(of_pod * leaf.up, spine.down), leaf.up)
         how["spine_switches"] = (
             f"{tree.pods} pods × ({of_pod} leaves × {leaf.up} uplinks / {spine.down} ports down: {spread})"
         )

@@ -234,11 +234,11 @@ def trainer_section(
     return replace(section, kind="train", sequence_length=length, global_batch=packed)
 
 
-def _batch_problem(rl: Rl, samples: int, packed: int, stated: int) -> Problem:
+def _batch_problem(rl: Rl, samples: int, packed: int, stated_batch: int) -> Problem:
     """A `global_batch` that equals neither the samples of a minibatch nor the number of their packed sequences."""
     own = f"a minibatch has {rl.samples:,} / {rl.minibatches:,} = {samples:,} samples"
     own += f", packed into {plural(packed, 'sequence')}" if packed != samples else ""
-    message = f"{own}, and `global_batch` is {stated:,}"
+    message = f"{own}, and `global_batch` is {stated_batch:,}"
     return Problem("keys-disagree", ("workload", "global_batch"), message, "drop it, or change `minibatches`")
 
 

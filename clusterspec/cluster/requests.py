@@ -172,10 +172,10 @@ class Serving:
     ``load`` is ``closed`` (``concurrency`` requests in flight over all engines), ``open`` (``request_rate`` arrive per
     second), ``static`` (one batch that starts and ends together) or ``offline`` (as many as the cache holds).
     ``requests`` is the length of a finite run, None for steady state. ``max_sequences`` and ``chunk_tokens`` are limits
-    of one engine, None if there is none. ``memory_fraction`` is the share of the memory available to weights and
-    cache, or, with ``of_free``, the share for the cache of the memory left by the weights. With ``whole_requests`` a
-    request starts only if the cache can hold it to its end. A fraction that nobody wrote rises from the default,
-    ``raised_from``, where the requests need it. ``prefill`` and ``decode`` are set where they run on separate engines.
+    of one engine, None if there is none. ``memory_fraction`` is the share of the memory available to weights and cache,
+    or, with ``of_free``, the share for the cache of the memory left by the weights. With ``whole_requests`` a request
+    starts only if the cache can hold it to its end. A fraction that the spec omits rises from the default,
+    ``raised_from``, if the requests need it. ``prefill`` and ``decode`` are set where they run on separate engines.
     Requests of an open load arrive with the coefficient of variation ``arrival_cv`` of the times between them, or as in
     the file ``trace``. Varying lengths are ``input_lengths`` and ``output_lengths``; ``input_tokens`` and
     ``output_tokens`` are their means.

@@ -126,7 +126,7 @@ def _supplied_technology(sources: _FabricSources) -> str | None:
     entry = sources.parts.lookup.named_entry("interconnect", usual[0]) if usual else None
     family = entry.family if isinstance(entry, Interconnect) else ""
     if not all(carries(families, family) for families in stated.values()):
-        fitting = next((name for name in (*usual, *USUAL_SWITCH) if _fits(sources, name, stated)), None)
+        fitting = next((name for name in (*usual, *USUAL_SWITCH) if _suits_stated_parts(sources, name, stated)), None)
         if fitting is not None:
             return sources.log.assume(key, fitting, f"what {' and '.join(stated)} can carry")
     if not usual or len(offered) == 1:
@@ -149,14 +149,14 @@ def _stated_families(sources: _FabricSources) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _fits(sources: _FabricSources, name: str, stated: Mapping[str, tuple[str, ...]]) -> bool:
+def _suits_stated_parts(sources: _FabricSources, name: str, stated_families: Mapping[str, tuple[str, ...]]) -> bool:
     """Whether all stated parts support a technology, and its line rate, if it has one, equals the line rate of the
     stated NICs.
     """
     technology, rate = sources.parts.lookup.named_entry("interconnect", name), _stated_rate(sources)
     return (
         isinstance(technology, Interconnect)
-        and all(carries(families, technology.family) for families in stated.values())
+        and all(carries(families, technology.family) for families in stated_families.values())
         and (rate is None or technology.bandwidth is None or abs(rate.value / technology.bandwidth.value - 1) < 0.01)
     )
 
@@ -232,7 +232,7 @@ def _scale_out(sources: _FabricSources, technology: Interconnect, nics: int, rat
         pod_nodes=section.pod_nodes,
         switch=switch,
         switch_ports=ports,
-        levels=_levels(section, log),
+        levels=_resolved_levels(section, log),
         extra_endpoints=section.extra_endpoints or 0,
         in_network_reduction=log.written_or_assumed(
             section.in_network_reduction, f"{KEY}.in_network_reduction", False, "SHARP is used only where it is stated"
@@ -320,13 +320,13 @@ def broken_out_ports(switch: Switch | None, rate: float) -> int | None:
 def _resolved_oversubscription(section: ScaleOutSpec, log: ResolutionLog) -> tuple[float, ...]:
     written = tuple(ratio.value for ratio in section.oversubscription or () if ratio.value > 0)
     if written or section.levels:
-        return written or tuple(_level(level, 0).oversubscription for level in section.levels or ())
+        return written or tuple(_resolved_level(level, 0).oversubscription for level in section.levels or ())
     return log.assume(f"{KEY}.oversubscription", (1.0,), "a leaf has as much uplink as downlink bandwidth")
 
 
-def _levels(section: ScaleOutSpec, log: ResolutionLog) -> tuple[Level, ...]:
+def _resolved_levels(section: ScaleOutSpec, log: ResolutionLog) -> tuple[Level, ...]:
     """The stated levels. All traffic through the level below crosses a level without a stated block size."""
-    levels = tuple(_level(level, index) for index, level in enumerate(section.levels or ()))
+    levels = tuple(_resolved_level(level, index) for index, level in enumerate(section.levels or ()))
     below = 1
     for index, level in enumerate(levels[:-1]):
         if level.nodes is None:
@@ -340,7 +340,7 @@ def _levels(section: ScaleOutSpec, log: ResolutionLog) -> tuple[Level, ...]:
     return levels
 
 
-def _level(section: LevelSpec, index: int) -> Level:
+def _resolved_level(section: LevelSpec, index: int) -> Level:
     name = section.name or (LEVEL_NAMES[index] if index < len(LEVEL_NAMES) else f"level {index + 1}")
     ratio = section.oversubscription.value if section.oversubscription and section.oversubscription.value > 0 else 1.0
     uplink = section.uplink_bandwidth

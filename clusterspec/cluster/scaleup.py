@@ -44,7 +44,9 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
     ``pcie`` is the generation of the accelerators' slots.
     """
     section = parts.section.scale_up or ScaleUpSpec()
-    sources = _DomainSources(parts, section, _interconnect(parts, section), parts.lookup.bus(pcie) if pcie else None)
+    sources = _DomainSources(
+        parts, section, _resolved_interconnect(parts, section), parts.lookup.bus(pcie) if pcie else None
+    )
     domain = _domain_size(sources)
     shape = _torus_shape(sources, domain)
     bandwidth = _accelerator_bandwidth(sources)
@@ -67,7 +69,7 @@ def resolve_scale_up(parts: Parts, pcie: int | None) -> ScaleUp | None:
     )
 
 
-def _interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
+def _resolved_interconnect(parts: Parts, section: ScaleUpSpec) -> Interconnect | None:
     """The stated interconnect. If none is stated or no such entry exists, the interconnect of the platform or the
     accelerator.
     """

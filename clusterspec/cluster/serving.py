@@ -83,7 +83,7 @@ def resolve_serving(
         prefix_hit=section.prefix_hit or 0.0,
         draft_tokens=speculative.tokens or 0,
         draft_method=speculative.method,
-        **_drafting(speculative, model, log),
+        **_drafting_settings(speculative, model, log),
         targets=tuple(_resolved_targets(targets, percentile)),
         percentile=percentile,
         **_batching_settings(section, stack, accelerator, log),
@@ -99,11 +99,11 @@ def resolve_serving(
         day=_resolved_day(section, load, log),
         receive_interval=section.receive_interval or 1,
         hold_steps=section.hold_steps or 1,
-        **_kept_caches(section, prompt.mean, log),
+        **_cache_settings(section, prompt.mean, log),
     )
 
 
-def _drafting(speculative: SpeculativeSpec, model: Model | None, log: ResolutionLog) -> dict[str, Any]:
+def _drafting_settings(speculative: SpeculativeSpec, model: Model | None, log: ResolutionLog) -> dict[str, Any]:
     """The draft method and the accepted share of draft tokens: as written, else assumed if a step drafts any tokens."""
     key = f"{KEY}.speculative"
     if not speculative.tokens:
@@ -205,7 +205,7 @@ def _resolved_transfer(section: TransferSpec | None) -> Transfer:
     )
 
 
-def _kept_caches(section: ServingSpec, prompt: int, log: ResolutionLog) -> dict[str, Any]:
+def _cache_settings(section: ServingSpec, prompt: int, log: ResolutionLog) -> dict[str, Any]:
     """The sessions and the tiers that keep their caches, where the spec has any."""
     if section.session is None and not section.cache_tiers:
         return {}

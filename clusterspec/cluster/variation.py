@@ -191,10 +191,10 @@ def _with_value(part: Any, path: Path, value: object) -> Any:
     return replace(part, **{name: value})
 
 
-def _mapping_with_value(part: Mapping[Any, Any], key: object, rest: Path, value: object) -> Mapping[Any, Any]:
-    if rest and key not in part:
+def _mapping_with_value(part: Mapping[Any, Any], key: object, path: Path, value: object) -> Mapping[Any, Any]:
+    if path and key not in part:
         raise NoSuchKeyError(f"there is no {key!r}")
-    new = _with_value(part[key], rest, value) if rest else value
+    new = _with_value(part[key], path, value) if path else value
     return {name: each for name, each in part.items() if name != key} | ({} if new is None else {key: new})
 
 

@@ -173,13 +173,13 @@ class _Size(NamedTuple):
 def _workload_size(
     section: WorkloadSpec,
     kind: str,
-    known: tuple[Model | None, Stack | None, Accelerator | None],
+    parts: tuple[Model | None, Stack | None, Accelerator | None],
     log: ResolutionLog,
 ) -> tuple[Serving | None, _Size | None]:
-    """The requests, and the size of the workload; None if a problem states what is missing. ``known`` are the model,
+    """The requests, and the size of the workload; None if a problem states what is missing. ``parts`` are the model,
     the software and the accelerator.
     """
-    model, stack, accelerator = known
+    model, stack, accelerator = parts
     if kind == "serve" and section.serving is not None:
         from clusterspec.cluster.serving import resolve_serving  # a training plan needs none of it
 
@@ -224,9 +224,9 @@ class _Precisions(NamedTuple):
 
 
 def _precisions(
-    section: WorkloadSpec, kind: str, known: tuple[Model, Stack | None, Accelerator | None], log: ResolutionLog
+    section: WorkloadSpec, kind: str, parts: tuple[Model, Stack | None, Accelerator | None], log: ResolutionLog
 ) -> _Precisions:
-    model, stack, accelerator = known
+    model, stack, accelerator = parts
     loaded = model if kind == "serve" and _loads_checkpoint(section, model) else None
     usual, why = "bf16", "usual for training" if kind == "train" else "usual for serving"
     kept = section.parameter_precision or (loaded.checkpoint_precision if loaded else None)
@@ -249,17 +249,17 @@ def _precisions(
     )
 
 
-def _multiplication_precision(kept: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
-    """The precision to which engines round activations if weights are stored in ``kept``; None if activations stay in
+def _multiplication_precision(stored: str | None, model: Model | None, accelerator: Accelerator | None) -> str | None:
+    """The precision to which engines round activations if weights are stored in ``stored``; None if activations stay in
     16 bits.
 
     AMD's own mxfp4 checkpoints also round activations to mxfp4 (https://huggingface.co/amd/DeepSeek-R1-0528-MXFP4).
     Models published in mxfp4 use it for experts only, with activations in 16 bits.
     """
     of_amd = accelerator is not None and accelerator.vendor == "AMD"
-    published = model.checkpoint_expert_precision if model is not None else kept
-    rounded = kept in ROUNDED or (kept == "mxfp4" and of_amd and published != kept)
-    return PRECISIONS[kept].rates[0] if kept and rounded else None
+    published = model.checkpoint_expert_precision if model is not None else stored
+    rounded = stored in ROUNDED or (stored == "mxfp4" and of_amd and published != stored)
+    return PRECISIONS[stored].rates[0] if stored and rounded else None
 
 
 def _loads_checkpoint(section: WorkloadSpec, model: Model) -> bool:
@@ -289,11 +289,11 @@ def _weight_precisions(section: WorkloadSpec, loaded: Model | None, log: Resolut
     return parameters, log.written_or_assumed(written[1], "workload.expert_parameter_precision", experts, why)
 
 
-def _cache_precision(parameters: str, kind: str, known: tuple[Model, Stack | None], log: ResolutionLog) -> str:
+def _cache_precision(parameters: str, kind: str, parts: tuple[Model, Stack | None], log: ResolutionLog) -> str:
     """The default precision of the KV cache: the software's cache precision for quantized weights, else bf16."""
     if kind != "serve":
         return "bf16"
-    model, stack = known
+    model, stack = parts
     quantized = stack.serving.quantized_cache if stack is not None and stack.serving is not None else None
     if quantized and parameters in NARROW and not model.latent:
         why = f"what checkpoints in {parameters} state, which the software follows"

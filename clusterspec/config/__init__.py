@@ -225,19 +225,19 @@ def _matches_pattern(patterns: tuple[str, ...], root: Path, path: str, *, folder
     return matches(patterns, root, path, folder=folder)
 
 
-def discover(folder: Path, known: dict[Path, Config] | None = None) -> Config:
+def discover(folder: Path, cache: dict[Path, Config] | None = None) -> Config:
     """The configuration of the nearest parent folder that has one, up to the project root (the folder of ``.git``).
 
-    ``known`` caches the configurations read, for other folders below them. Raises `ConfigFault`.
+    ``cache`` caches the configurations read, for other folders below them. Raises `ConfigFault`.
     """
-    folder, known = folder.resolve(), {} if known is None else known
+    folder, cache = folder.resolve(), {} if cache is None else cache
     for candidate in (folder, *folder.parents):
         for name in (FILE, _PYPROJECT):
             path = candidate / name
-            if path not in known and os.path.isfile(path):  # noqa: PTH113 — a folder we may not enter has none
-                known[path] = load(path)
-            if path in known and known[path].file is not None:
-                return known[path]
+            if path not in cache and os.path.isfile(path):  # noqa: PTH113 — a folder we may not enter has none
+                cache[path] = load(path)
+            if path in cache and cache[path].file is not None:
+                return cache[path]
         if os.path.exists(candidate / ".git"):  # noqa: PTH110
             break
     return Config()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from clusterspec.catalog import Catalog
 from clusterspec.cluster.clos import FIBER, FIXED_ENDS
-from clusterspec.cluster.fabric import Fabric, cable_types, count_fabric
+from clusterspec.cluster.fabric import Fabric, cable_types, fabric_of_cluster
 from clusterspec.cluster.model import Assumption, Cluster, Design
 from clusterspec.cost.failures import PartRate, part_rate, source_text, stated_rate, stated_time_between_failures
 from clusterspec.cost.part_classes import BuiltMachine, PartClass, part_classes
@@ -124,7 +124,7 @@ class MachineFailures(NamedTuple):
         cluster, written = design.cluster, design.spec.cluster or ClusterSpec()
         assert cluster is not None and design.catalog is not None
         operations = design.spec.operations or OperationsSpec()
-        counted = count_fabric(cluster, written.scale_out)
+        counted = fabric_of_cluster(cluster, written.scale_out)
         uncounted = "" if isinstance(counted, Fabric) else counted.why
         machine = BuiltMachine.from_design(design, cluster, counted if isinstance(counted, Fabric) else None)
         classes = tuple(part_classes(machine))

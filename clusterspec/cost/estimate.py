@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from math import hypot
 
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Design
 from clusterspec.cost import assumed_figure, parameters
 from clusterspec.cost.compute.layer import SoftwareBehavior
@@ -350,7 +350,7 @@ def legal_estimate(design: Design, tables: Tables | None = None) -> Plan:
 
 def legal_times(plan: Plan, tables: Tables | None = None) -> Plan:
     """The plan with times, unless its layout cannot run."""
-    return plan if refusals(plan.design) else _plan_with_times(plan, tables)
+    return plan if layout_error_rules(plan.design) else _plan_with_times(plan, tables)
 
 
 def plan_with_memory(design: Design) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import hypot
 
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Assumption, Design
 from clusterspec.records import NamedTuple, dataclass, field, replace
 from clusterspec.standard import cached_property, sum_of
@@ -94,7 +94,7 @@ class Plan:
     @cached_property
     def refused(self) -> frozenset[str]:
         """The names of the rules that the layout violates so that it cannot run. Such a layout has no time."""
-        return refusals(self.design)
+        return layout_error_rules(self.design)
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:

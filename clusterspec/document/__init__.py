@@ -1,7 +1,7 @@
 """YAML documents with the position of every key and value.
 
 `load` reads a file and the bases that its ``extends`` names, merged; `parse` reads a text; `validate` checks a document
-against a JSON Schema; `to_finding` turns problems into findings; `waivers.apply` removes waived findings;
+against a JSON Schema; `to_finding` turns problems into findings; `waivers.open_findings` removes waived findings;
 `files.spec_paths` searches folders.
 """
 

@@ -17,9 +17,9 @@ Schema = dict[str, "Any"]
 _BRANCHES = ("anyOf", "oneOf", "allOf")
 
 
-def resolved_node(given: Any, root: Schema) -> Schema:
+def resolved_node(written_node: Any, root: Schema) -> Schema:
     """A schema node with its ``$ref`` resolved; keywords next to the reference have precedence."""
-    node: Schema = given if isinstance(given, dict) else {}
+    node: Schema = written_node if isinstance(written_node, dict) else {}
     while "$ref" in node:
         target: Any = root
         for part in node["$ref"].removeprefix("#/").split("/"):
@@ -147,10 +147,10 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def _has_valid_properties(value: Any, known: dict[str, Schema], _: Schema, root: Schema) -> bool:
+def _has_valid_properties(value: Any, properties: dict[str, Schema], _: Schema, root: Schema) -> bool:
     if not isinstance(value, dict):
         return True
-    return all(conforms(item, known[key], root) for key, item in value.items() if key in known)
+    return all(conforms(item, properties[key], root) for key, item in value.items() if key in properties)
 
 
 def _has_valid_other_keys(value: Any, allowed: bool | Schema, node: Schema, root: Schema) -> bool:
@@ -192,18 +192,18 @@ def _is_json_equal(one: Any, other: Any) -> bool:
     return _hashable_identity(one) == _hashable_identity(other)
 
 
-def _has_unique_items(value: Any, wanted: bool, *_: Schema) -> bool:
-    return not wanted or not isinstance(value, list) or len(set(map(_hashable_identity, value))) == len(value)
+def _has_unique_items(value: Any, unique: bool, *_: Schema) -> bool:
+    return not unique or not isinstance(value, list) or len(set(map(_hashable_identity, value))) == len(value)
 
 
-def _bound_keyword(met: Callable[[Any, Any], bool]) -> Keyword:
-    return lambda value, limit, *_: not _is_number(value) or met(value, limit)
+def _bound_keyword(is_met: Callable[[Any, Any], bool]) -> Keyword:
+    return lambda value, limit, *_: not _is_number(value) or is_met(value, limit)
 
 
 def _size_keyword(
-    kind: type[list[Any]] | type[dict[str, Any]] | type[str], met: Callable[[int, int], bool]
+    kind: type[list[Any]] | type[dict[str, Any]] | type[str], is_met: Callable[[int, int], bool]
 ) -> Callable[[Any, Any, Schema, Schema], bool]:
-    return lambda value, limit, *_: not isinstance(value, kind) or met(len(value), limit)
+    return lambda value, limit, *_: not isinstance(value, kind) or is_met(len(value), limit)
 
 
 _KEYWORDS: dict[str, Keyword] = {

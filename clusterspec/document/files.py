@@ -190,11 +190,11 @@ def _candidates(
         left += [(path, depth + 1) for path in reversed(below) if not skipped(path, True)]
 
 
-def _folder_entries(where: str, passed_over: PassedOver) -> tuple[list[str], list[os.DirEntry[str]]]:
+def _folder_entries(folder: str, passed_over: PassedOver) -> tuple[list[str], list[os.DirEntry[str]]]:
     """The folders that are searched and the YAML files and texts in a folder, each in order of name."""
     folders, files = [], []
     try:
-        with os.scandir(where) as entries:
+        with os.scandir(folder) as entries:
             for entry in entries:
                 if not _is_folder(entry):
                     if entry.name.endswith(_SUFFIXES) or entry.name.lower().endswith(TEXTS):

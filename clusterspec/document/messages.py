@@ -139,25 +139,25 @@ def _unknown_key_problems(fault: ValidationError) -> Iterator[Problem]:
         yield Problem("unknown-key", (*fault.path, key), message, at_key=True)
 
 
-def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> Problem:
+def _unknown_key_problem(fault: ValidationError, key: str, keys: list[str]) -> Problem:
     path = (*fault.path, key)
     where = f"a key of `{dotted_path(fault.path)}`" if fault.path else "a key of the top level"
     message = f"`{one_line_text(key)}` is not {where}"
-    alias = intended_key(key, known)
-    if alias in known:
+    alias = intended_key(key, keys)
+    if alias in keys:
         told = _advice_for_choice(fault, key, [alias])
     else:
-        told = _advice_for_percentile(fault, key) or advice_for_name(key) or _advice_for_choice(fault, key, known)
+        told = _advice_for_percentile(fault, key) or advice_for_name(key) or _advice_for_choice(fault, key, keys)
     if told:
         return Problem("unknown-key", path, message, told, at_key=True)
     mappings_with_key = _mappings_with_key(fault, alias or key, fault.value[key])
-    meant = [alias] if alias in known else []
+    meant = [alias] if alias in keys else []
     if not alias or not (meant or mappings_with_key):
-        meant = nearest_words(key, known)
+        meant = nearest_words(key, keys)
         fitting = [one for one in meant if _takes_value(fault, key, one)]
         meant = fitting if mappings_with_key else meant
     if not meant and not mappings_with_key:
-        meant = _longer_keys(fault, key, known) or similar_keys(key, known)[:3]
+        meant = _longer_keys(fault, key, keys) or similar_keys(key, keys)[:3]
     if not meant and not mappings_with_key:
         below = [
             each
@@ -173,20 +173,18 @@ def _unknown_key_problem(fault: ValidationError, key: str, known: list[str]) -> 
     elif mappings_with_key:
         advice = f"it belongs to {' or '.join(mappings_with_key)}"
     else:
-        advice = f"the keys here are {', '.join(sorted(known))}"
+        advice = f"the keys here are {', '.join(sorted(keys))}"
     return Problem(
-        "unknown-key", path, message, advice, at_key=True, fix=_key_fix(fault, key, meant, sure=not alias, known=known)
+        "unknown-key", path, message, advice, at_key=True, fix=_key_fix(fault, key, meant, sure=not alias, keys=keys)
     )
 
 
-def _longer_keys(fault: ValidationError, key: str, known: list[str]) -> list[str]:
+def _longer_keys(fault: ValidationError, key: str, keys: list[str]) -> list[str]:
     """The key that begins with the words of the unknown one, is absent and can take its value, such as
     `prompts_per_step` for `prompts`; empty if there are several.
     """
     start = f"{snake_case(key)}_"
-    longer = [
-        one for one in known if one.startswith(start) and one not in fault.value and _takes_value(fault, key, one)
-    ]
+    longer = [one for one in keys if one.startswith(start) and one not in fault.value and _takes_value(fault, key, one)]
     return longer if len(longer) == 1 else []
 
 
@@ -195,7 +193,7 @@ def _takes_value(fault: ValidationError, key: str, other: str) -> bool:
     return _has_type(fault.value[key], conforms.node_at(fault.schema, (*fault.path, other)), fault.schema)
 
 
-def _key_fix(fault: ValidationError, key: str, meant: list[str], *, sure: bool, known: list[str]) -> Fix | None:
+def _key_fix(fault: ValidationError, key: str, meant: list[str], *, sure: bool, keys: list[str]) -> Fix | None:
     """The fix that renames a key to the only intended key, if that is absent and accepts the value. The fix is safe for
     a misspelling.
     """
@@ -203,7 +201,7 @@ def _key_fix(fault: ValidationError, key: str, meant: list[str], *, sure: bool, 
         return None
     if not _takes_value(fault, key, meant[0]):
         return None
-    safe = sure and len(near_words(key, known)) == 1
+    safe = sure and len(near_words(key, keys)) == 1
     return Fix(f"write `{meant[0]}`", (Replacement((*fault.path, key), meant[0], key=True),), safe=safe)
 
 
@@ -225,8 +223,8 @@ def _advice_for_percentile(fault: ValidationError, key: str) -> str:
     return ""
 
 
-def _advice_for_choice(fault: ValidationError, key: str, known: list[str]) -> str:
-    """The advice for a key that is a choice of one of the ``known`` keys, by itself (`zero_bubble: true`) or with its
+def _advice_for_choice(fault: ValidationError, key: str, keys: list[str]) -> str:
+    """The advice for a key that is a choice of one of the ``keys``, by itself (`zero_bubble: true`) or with its
     number (`zero_stage: 3`); else empty.
     """
     value = fault.value[key]
@@ -234,7 +232,7 @@ def _advice_for_choice(fault: ValidationError, key: str, known: list[str]) -> st
     if isinstance(value, int):
         names |= {f"{word}{value}" for word in snake_case(key).split("_")}
     lines = []
-    for each in known:
+    for each in keys:
         for branch in conforms.node_branches(conforms.node_at(fault.schema, (*fault.path, each)), fault.schema):
             choices = {letters_and_digits(str(one)): one for one in branch.get("enum", ())}
             choices |= {letters_and_digits(one): choice for one, choice in branch.get("x-synonyms", {}).items()}
@@ -277,11 +275,11 @@ def _is_inside_mapping(homes: list[Path], path: Path) -> bool:
     return any(home[: len(path)] == path for home in homes)
 
 
-def _common_key_count(one: Path, other: Path) -> int:
+def _common_key_count(path: Path, other: Path) -> int:
     """The number of keys with which both paths begin."""
     return next(
-        (at for at, (here, there) in enumerate(zip(one, other, strict=False)) if here != there),
-        min(len(one), len(other)),
+        (at for at, (here, there) in enumerate(zip(path, other, strict=False)) if here != there),
+        min(len(path), len(other)),
     )
 
 

@@ -372,20 +372,20 @@ def _fix_edits(fix: Fix | None, document: Document) -> tuple[Edit, ...]:
     return tuple(sorted(found, key=lambda edit: (edit.span.file, edit.span.start))) if len(found) == len(edits) else ()
 
 
-def _edit_of(document: Document, wanted: Replacement) -> Edit | None:
+def _edit_of(document: Document, replacement: Replacement) -> Edit | None:
     """The edit of a replacement. A block below its key is replaced by a value on the key's line. None if a comment
     follows the key, since the value would end up after it.
     """
-    place = document.places[wanted.path]
-    if wanted.key or place.key is None or place.value.start.line == place.key.end.line:
-        span = place.key if wanted.key else place.value
-        return Edit(span, wanted.text, wanted.path, wanted.key) if span else None
-    _, _, key_end, start, _ = document.places.offsets[wanted.path]
+    place = document.places[replacement.path]
+    if replacement.key or place.key is None or place.value.start.line == place.key.end.line:
+        span = place.key if replacement.key else place.value
+        return Edit(span, replacement.text, replacement.path, replacement.key) if span else None
+    _, _, key_end, start, _ = document.places.offsets[replacement.path]
     between = document.sources.get(place.value.file, document.source).text[key_end:start]
     if between.strip() != ":":
         return None
     colon = Position(place.key.end.line, place.key.end.column + 1 + between.index(":"))
-    return Edit(Span(place.value.file, colon, place.value.end), f" {wanted.text}", wanted.path)
+    return Edit(Span(place.value.file, colon, place.value.end), f" {replacement.text}", replacement.path)
 
 
 def text_at(document: Document, path: Path) -> str:

@@ -308,8 +308,8 @@ _ADVICE = {
 }
 
 
-def intended_key(word: str, known: Container[str] = ()) -> str:
-    """The spec key for a name from another program, preferably one of ``known``; empty if there is none. Names are
+def intended_key(word: str, keys: Container[str] = ()) -> str:
+    """The spec key for a name from another program, preferably one of ``keys``; empty if there is none. Names are
     compared by their significant words: `effective_batch_size` as `batch_size`.
 
     >>> intended_key("tensor-model-parallel-size"), intended_key("gpusPerNode"), intended_key("colour")
@@ -325,12 +325,12 @@ def intended_key(word: str, known: Container[str] = ()) -> str:
     found = [key for alias, key in _WORDS if alias == name]
     local = [key for alias, key in _LOCAL_WORDS if alias == name]
     words = significant_words(name)
-    if words and name not in _KEYS and not any(key in known for key in (*found, *local)):
+    if words and name not in _KEYS and not any(key in keys for key in (*found, *local)):
         found += [key for alias, key in _WORDS if significant_words(alias) == words]
-    return next((key for key in (*found, *local) if key in known), found[0] if found else "")
+    return next((key for key in (*found, *local) if key in keys), found[0] if found else "")
 
 
-def similar_keys(word: str, known: Iterable[str], least: float = 0.5) -> list[str]:
+def similar_keys(word: str, keys: Iterable[str], least: float = 0.5) -> list[str]:
     """The known keys that share the most words with a name, by their own name or by one from another program. Empty if
     they share less than ``least`` of the words of both, or if the names measure different things.
 
@@ -340,7 +340,7 @@ def similar_keys(word: str, known: Iterable[str], least: float = 0.5) -> list[st
     ([], ['input_tokens'])
     """
     given = significant_words(snake_case(word))
-    names = {key: (key, *_KEYS.get(key, "").split()) for key in known}
+    names = {key: (key, *_KEYS.get(key, "").split()) for key in keys}
     alike = {
         key: [each for each in of_key if significant_words(each) & MEASURES == given & MEASURES]
         for key, of_key in names.items()

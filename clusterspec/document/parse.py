@@ -240,12 +240,10 @@ class Composer:
 MERGE_KEYS = "merge keys (<<) are refused"
 
 
-def with_hidden_keys(loaded: Iterable[Problem], found: Iterable[Problem]) -> list[Problem]:
-    """The problems ``found``. Those about absent keys are omitted if the text has an unsupported merge key that may
-    supply them.
-    """
+def with_hidden_keys(loaded: Iterable[Problem], problems: Iterable[Problem]) -> list[Problem]:
+    """The problems, without those about absent keys if the text has an unsupported merge key that may supply them."""
     hidden = any(problem.message == MERGE_KEYS for problem in loaded)
-    return [problem for problem in found if not (hidden and problem.rule == "missing-key")]
+    return [problem for problem in problems if not (hidden and problem.rule == "missing-key")]
 
 
 # A `Document` of the nodes of a text

@@ -169,7 +169,7 @@ _HUMP = pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _MAX_LENGTH = 100
 
 
-def nearest_words(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
+def nearest_words(word: str, candidates: Iterable[str], distance: int = 2) -> list[str]:
     """The known words at the smallest edit distance, at most ``distance`` (one for short words).
 
     Case, camel case, and ``_`` for ``-`` do not count as edits.
@@ -177,22 +177,22 @@ def nearest_words(word: str, known: Iterable[str], distance: int = 2) -> list[st
     >>> nearest_words("nicsPerNod", ["nics_per_node", "nodes"])
     ['nics_per_node']
     """
-    ranked = _ranked_words(word, known, distance)
+    ranked = _ranked_words(word, candidates, distance)
     fewest = min((count for count, _ in ranked), default=0)
     return sorted(one for count, one in ranked if count == fewest)
 
 
-def near_words(word: str, known: Iterable[str], distance: int = 2) -> list[str]:
+def near_words(word: str, candidates: Iterable[str], distance: int = 2) -> list[str]:
     """All known words within the distance of `nearest_words`. If some differ only in case or separators, only these.
 
     >>> near_words("tpp", ["tp", "pp", "dp"])
     ['pp', 'tp']
     """
-    ranked = _ranked_words(word, known, distance)
+    ranked = _ranked_words(word, candidates, distance)
     return sorted(one for count, one in ranked if count == 0) or sorted(one for _, one in ranked)
 
 
-def _ranked_words(word: str, known: Iterable[str], distance: int) -> list[tuple[int, str]]:
+def _ranked_words(word: str, candidates: Iterable[str], distance: int) -> list[tuple[int, str]]:
     """The known words within the distance, each with its edit distance."""
     if len(word) > _MAX_LENGTH:
         return []
@@ -200,7 +200,7 @@ def _ranked_words(word: str, known: Iterable[str], distance: int) -> list[tuple[
     allowed = min(distance, 1 if len(given) <= 4 else distance)
     counted = [
         (edit_distance(given, snake_case(one)), one)
-        for one in known
+        for one in candidates
         if abs(len(given) - len(snake_case(one))) <= allowed
     ]
     return [(count, one) for count, one in counted if count <= allowed and count < len(given)]

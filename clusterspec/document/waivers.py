@@ -96,12 +96,12 @@ def _unused_finding(waiver: Waiver, unused: list[str], document: Document) -> Fi
     return replace(found, edits=(edit,), fix_safe=True, fix_description=what)
 
 
-def _edit_without_rules(comment: Comment, kept: list[str]) -> Edit:
-    """The edit that removes all rules except ``kept`` from a waiver."""
+def _edit_without_rules(comment: Comment, remaining: list[str]) -> Edit:
+    """The edit that removes all rules except ``remaining`` from a waiver."""
     start, end = comment.text.index("[") + 1, comment.text.index("]")
     at = comment.column
     return Edit(
-        Span(comment.file, Position(comment.line, at + start), Position(comment.line, at + end)), ", ".join(kept)
+        Span(comment.file, Position(comment.line, at + start), Position(comment.line, at + end)), ", ".join(remaining)
     )
 
 
@@ -143,7 +143,9 @@ class Waived:
     waiver: Waiver
 
 
-def apply(findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()) -> list[Finding]:
+def open_findings(
+    findings: list[Finding], document: Document, today: date, skipped: Collection[str] = ()
+) -> list[Finding]:
     """The findings that are not waived, and findings about the waivers themselves (see `open_and_waived`)."""
     return open_and_waived(findings, document, today, skipped)[0]
 
@@ -154,7 +156,7 @@ def open_and_waived(
     today: date,
     skipped: Collection[str] = (),
     *,
-    known: Callable[[str], bool] = lambda _: True,
+    is_rule: Callable[[str], bool] = lambda _: True,
     alike: Callable[[str], Sequence[str]] = lambda _: (),
 ) -> tuple[list[Finding], list[Waived]]:
     """The open findings with those about the waivers themselves, and the waived findings.
@@ -162,7 +164,7 @@ def open_and_waived(
     A waiver without a reason has no effect and gives a warning (waiver-without-reason); one that
     expired before ``today`` has no effect and gives a warning (expired-waiver); a rule that a waiver does
     not need gives a note (unused-waiver), unless it is in ``skipped``, the rules that did not run; a
-    rule that is not ``known`` gives a warning (unreadable-waiver) that offers the rules ``alike``.
+    rule that ``is_rule`` does not know gives a warning (unreadable-waiver) that offers the rules ``alike``.
     """
     waivers, about_waivers = read(document)
     effective = _waivers_by_rule(waiver for waiver in waivers if waiver.reason and not has_expired(waiver, today))
@@ -179,7 +181,7 @@ def open_and_waived(
             kept.append(finding)
     for waiver in waivers:
         compared = alike if len(about_waivers) < MOST_COMPARED else lambda _: ()
-        about_waivers += waiver_findings(waiver, document, WaiverContext(used, today, skipped, known, compared))
+        about_waivers += waiver_findings(waiver, document, WaiverContext(used, today, skipped, is_rule, compared))
     return kept + about_waivers, waived
 
 
@@ -207,7 +209,7 @@ def read(document: Document) -> tuple[list[Waiver], list[Finding]]:
     return waivers, faults
 
 
-def _parsed_waiver(comment: Comment, alone: set[tuple[str, int]], first: int | None) -> Waiver | str:
+def _parsed_waiver(comment: Comment, own_lines: set[tuple[str, int]], first: int | None) -> Waiver | str:
     """The waiver in a comment, or the reason why it is invalid.
 
     ``first`` is the line of the file's first key; None for a base whose keys are all replaced.
@@ -224,7 +226,7 @@ def _parsed_waiver(comment: Comment, alone: set[tuple[str, int]], first: int | N
         return f"`{match['until'][:20]}` is not a date; the waiver has no effect"
     if match["file"] and first is not None and comment.line >= first:
         return "a waiver for the whole file must precede its first key; this one has no effect"
-    line = None if match["file"] else _target_line(comment, alone)
+    line = None if match["file"] else _target_line(comment, own_lines)
     return Waiver(comment, rules, line, until, (match["reason"] or "").strip())
 
 
@@ -237,11 +239,11 @@ def _first_value_lines(document: Document) -> dict[str, int]:
     return first
 
 
-def _target_line(comment: Comment, alone: set[tuple[str, int]]) -> int:
+def _target_line(comment: Comment, own_lines: set[tuple[str, int]]) -> int:
     """The line a comment applies to: its own, or the next line that is not only a comment."""
     line = comment.line
     for line in range(comment.line, comment.line + _MOST_ABOVE):
-        if (comment.file, line) not in alone:
+        if (comment.file, line) not in own_lines:
             break
     return line
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from clusterspec.catalog.entries import Optics, Switch
 from clusterspec.cluster.clos import FIBER, parts_needed
 from clusterspec.cluster.degrees import nodes_of_domain, rack_nodes
-from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, count_fabric, level_optics
+from clusterspec.cluster.fabric import Fabric, LevelOptics, cable_types, fabric_of_cluster, level_optics
 from clusterspec.cluster.model import Cluster, Design, ScaleOut
 from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.money import Money
@@ -44,7 +44,7 @@ LANES = {"QSFP-DD": 8, "OSFP": 8}
 """Lanes of a cage; each may be a separate port. The other forms (QSFP) have 4."""
 
 
-def ports_at(switch: Switch, rate: float) -> int | None:
+def port_count_at(switch: Switch, rate: float) -> int | None:
     """Ports of a switch for links of ``rate`` (B/s per direction; 0 if not stated). At low rates these are its copper
     ports, otherwise its ports after breakout, as far as the switch and the lanes of its cages allow.
 
@@ -80,7 +80,7 @@ def _network_parts(cluster: Cluster, name: str, network: NetworkSpec | None) -> 
         yield f"{title} switches: {why} (`networks.{name}.switch`)"
         return
     rate = network.nic_bandwidth.per_direction if network.nic_bandwidth else 0.0
-    ports = ports_at(switch, rate)
+    ports = port_count_at(switch, rate)
     if ports:
         yield Item(
             f"{name}_switch",
@@ -175,7 +175,7 @@ def bill(design: Design) -> Bill:
     cluster, written = design.cluster, design.spec.cluster
     if cluster is None:
         return Bill(why="the cluster cannot be resolved; `clusterspec check` reports the reason")
-    found = count_fabric(cluster, written.scale_out if written else None)
+    found = fabric_of_cluster(cluster, written.scale_out if written else None)
     built = found if isinstance(found, Fabric) else None
     lines = [*_node_items(cluster), *(_fabric_items(built, cluster.scale_out) if built and cluster.scale_out else ())]
     others = list(_other_items(cluster, written or ClusterSpec(), design.spec.procurement))

@@ -241,10 +241,10 @@ def _distinct_assumptions(*assumptions: Assumption) -> tuple[Assumption, ...]:
     return tuple({each[0]: each for each in assumptions}.values())
 
 
-def _power_assumptions(whole: Term | None, drawn: Drawn | None) -> tuple[Assumption, ...]:
+def _power_assumptions(whole: Term | None, power: Drawn | None) -> tuple[Assumption, ...]:
     """Assumptions about the power draw after the energy in a total."""
     used = whole is not None and any(part.name == "energy" for part in whole.parts)
-    return drawn.assumptions if used and drawn is not None and drawn.busy is not None else ()
+    return power.assumptions if used and power is not None and power.busy is not None else ()
 
 
 def yearly_costs(whole: Term, years: float) -> tuple[YearlyCost, ...]:
@@ -267,9 +267,9 @@ def yearly_costs(whole: Term, years: float) -> tuple[YearlyCost, ...]:
     return tuple(rows)
 
 
-def _endless_run_texts(plan: Plan | None, kept: Interruptions | None) -> Iterator[str]:
+def _endless_run_texts(plan: Plan | None, interruptions: Interruptions | None) -> Iterator[str]:
     """A text for the cost of a run whose goodput is 0, which is omitted because the run never ends."""
-    if plan is not None and kept is not None and kept.share <= 0:
+    if plan is not None and interruptions is not None and interruptions.share <= 0:
         named = "one run and a million tokens" if plan.time_to_train is not None else "a million tokens"
         yield f"{named}: the goodput is 0, so that the run never ends (`operations.checkpoint`)"
 
@@ -290,6 +290,6 @@ def _run_term(plan: Plan | None, share: Term | None) -> Term | None:
     return replace(term, low=ends[0], high=ends[1]) if len(ends) == 2 else term
 
 
-def _interruption_assumptions(kept: Interruptions | None) -> tuple[Assumption, ...]:
-    figures = kept.assumed if kept else ()
+def _interruption_assumptions(interruptions: Interruptions | None) -> tuple[Assumption, ...]:
+    figures = interruptions.assumed if interruptions else ()
     return tuple((f.origin.key, f, f.origin.why) for f in figures if isinstance(f.origin, Assumed))

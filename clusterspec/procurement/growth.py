@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.degrees import rack_nodes
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cluster.model import Cluster
 from clusterspec.cluster.scaleout import RAIL_TOPOLOGIES
 from clusterspec.cost.nameplates import power_draw
@@ -46,7 +46,7 @@ class Phase:
 
 def growth(cluster: Cluster, written: ClusterSpec | None, phases: Sequence[PhaseSpec]) -> tuple[Phase, ...]:
     """The phases of a machine; ``cluster`` is the last phase. Phases without a date or a size are omitted."""
-    whole = count_fabric(cluster, written.scale_out if written else None)
+    whole = fabric_of_cluster(cluster, written.scale_out if written else None)
     fabric = whole if isinstance(whole, Fabric) else None
     known = [(phase.date, phase.nodes) for phase in phases if phase.date and phase.nodes]
     built = [_phase(cluster, written, fabric, date, min(nodes, cluster.nodes)) for date, nodes in known]
@@ -112,7 +112,7 @@ def _moved_cable_count(cluster: Cluster, written: ClusterSpec | None, fabric: Fa
     With a single tier: the nodes on ports that become uplinks. With two or more: the uplinks that move to another spine
     when spines are added. Below cores, a spine keeps at most the links of the ports that do not lead up.
     """
-    alone = count_fabric(replace(cluster, nodes=nodes), written.scale_out if written else None)
+    alone = fabric_of_cluster(replace(cluster, nodes=nodes), written.scale_out if written else None)
     if not isinstance(alone, Fabric) or nodes >= cluster.nodes:
         return 0
     if alone.tiers < fabric.tiers == 2 or alone.tiers == 1 < fabric.tiers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.legality import OF_MICRO_BATCHES, refusals
+from clusterspec.cluster.legality import OF_MICRO_BATCHES, layout_error_rules
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cluster.variation import design_with_keys
 from clusterspec.money import Money
@@ -81,7 +81,9 @@ def _keeps_job(design: Design, other: Design) -> bool:
     indivisible batch does not matter, since it is easily changed.
     """
     beyond = design.layout is not None and other.cluster is not None and design.layout.nodes > other.cluster.nodes
-    return refusals(other) - OF_MICRO_BATCHES <= refusals(design) and not (beyond and _states_nodes(design))
+    return layout_error_rules(other) - OF_MICRO_BATCHES <= layout_error_rules(design) and not (
+        beyond and _states_nodes(design)
+    )
 
 
 def _states_nodes(design: Design) -> bool:
@@ -100,25 +102,25 @@ def _idle_nodes(design: Design) -> int:
     return design.cluster.nodes - design.layout.nodes - rl_nodes if design.cluster and design.layout else 0
 
 
-def _neighbor(left: int, fewer: int, counted: Bill, other: Bill, *, of_spares: bool) -> Neighbor:
-    assert counted.fabric is not None and other.fabric is not None
+def _neighbor(left: int, fewer: int, bill: Bill, other: Bill, *, of_spares: bool) -> Neighbor:
+    assert bill.fabric is not None and other.fabric is not None
     return Neighbor(
         nodes=left,
         fewer=fewer,
-        saved=_price_sum(counted.items) - _price_sum(other.items),
-        saved_on_fabric=_fabric_price(counted) - _fabric_price(other),
-        tiers=(other.fabric.tiers, counted.fabric.tiers),
-        switches=(_switch_count(other), _switch_count(counted)),
+        saved=_price_sum(bill.items) - _price_sum(other.items),
+        saved_on_fabric=_fabric_price(bill) - _fabric_price(other),
+        tiers=(other.fabric.tiers, bill.fabric.tiers),
+        switches=(_switch_count(other), _switch_count(bill)),
         of_spares=of_spares,
     )
 
 
-def _switch_count(counted: Bill) -> int:
-    return sum(item.quantity for item in counted.items if item.kind in {"leaf_switch", "spine_switch", "core_switch"})
+def _switch_count(bill: Bill) -> int:
+    return sum(item.quantity for item in bill.items if item.kind in {"leaf_switch", "spine_switch", "core_switch"})
 
 
-def _fabric_price(counted: Bill) -> float:
-    return _price_sum(tuple(item for item in counted.items if item.kind not in {"node", "spare_node"}))
+def _fabric_price(bill: Bill) -> float:
+    return _price_sum(tuple(item for item in bill.items if item.kind not in {"node", "spare_node"}))
 
 
 def _price_sum(items: tuple[Item, ...]) -> float:

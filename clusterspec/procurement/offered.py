@@ -14,12 +14,12 @@ from clusterspec.procurement.part_names import (
     HOURS,
     SERVICES,
     WHOLE_NETWORK,
-    described,
     kind_of_part,
     kinds_of_words,
     names_accelerator,
     names_option,
     names_period,
+    parsed_description,
     pieces_of_pack,
     plain_part,
 )
@@ -185,7 +185,7 @@ class Offered:
         if is_credit(self.line):
             return (self.kind,)
         text = plain_part(self.line)
-        head = described(text).head
+        head = parsed_description(text).head
         whole = self.quantity in {None, 1} and {*kinds_of_words(head)} <= {"other", *ANY_SWITCH}
         whole = whole and not head.rstrip().endswith("switch")
         if whole and _FABRIC.search(text) and (_SIDE.search(text) is None or _BOTH_TIERS.search(text) is not None):
@@ -211,7 +211,7 @@ class Offered:
     def site_kind(self) -> str | None:
         """`storage` if the line offers the storage system, `rack` if it offers racks; else None."""
         text = _STORAGE_MACHINE.sub("", plain_part(self.line))
-        named = described(text[label.end() :] if (label := _NETWORK_LABEL.match(text)) is not None else text)
+        named = parsed_description(text[label.end() :] if (label := _NETWORK_LABEL.match(text)) is not None else text)
         if self.kind != "other" or is_credit(self.line) or _SERVICE.search(named.head):
             return None
         pieces = (named.head, *(() if kinds_of_words(named.head) else named.appositions))
@@ -282,7 +282,7 @@ def _read_lines(cluster: Cluster, lines: tuple[QuoteLine, ...], *, alone: bool =
     dearest = max(range(len(lines)), key=lambda index: line_price(lines[index]) or 0.0, default=0)
     for index, line in enumerate(lines):
         text = plain_part(line)
-        head = described(text).head
+        head = parsed_description(text).head
         kind = "other" if index in excluded else kinds[index]
         rack = (
             not is_credit(line)
@@ -313,7 +313,7 @@ def _parts_of_another_network(lines: Sequence[QuoteLine], kinds: Sequence[str], 
     tiers = {kinds[index] for index in switches}
     texts = (plain_part(line) for line, kind in zip(lines, kinds, strict=True) if kind == "other")
     elsewhere = any(
-        not ANY_SWITCH.isdisjoint(kinds_of_words(described(text).head)) or _SITE["storage"].search(text)
+        not ANY_SWITCH.isdisjoint(kinds_of_words(parsed_description(text).head)) or _SITE["storage"].search(text)
         for text in texts
     )
     elsewhere = elsewhere and not any(_OF_LEVEL.search(plain_part(line)) for line in lines)

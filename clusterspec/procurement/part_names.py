@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from clusterspec.procurement.supplier_words import in_english
+from clusterspec.procurement.supplier_words import english_text
 from clusterspec.records import NamedTuple
 from clusterspec.spec.model import QuoteLine
 from clusterspec.standard import pattern
@@ -205,7 +205,7 @@ def _plain_text(part: str) -> str:
     text = _NETWORK_CARD.sub("nic", part.lower().replace("_", " ").translate(_WIDE))
     text = _GLOSS.sub(r"\1 \2", _TIGHT_COMMA.sub(", ", text))
     label = _LABEL.match(text)
-    return in_english(text[label.end() :] if label is not None and label.end() < len(text) else text)
+    return english_text(text[label.end() :] if label is not None and label.end() < len(text) else text)
 
 
 def words_of(line: QuoteLine) -> set[str]:
@@ -218,10 +218,10 @@ def words_in(text: str) -> set[str]:
     return {*_WORD.findall(text)}
 
 
-def described(text: str) -> Description:
+def parsed_description(text: str) -> Description:
     """The pieces of a description in lower case.
 
-    >>> described("gpu server 8x h100, cumulus, with rails")
+    >>> parsed_description("gpu server 8x h100, cumulus, with rails")
     Description(head='gpu server ', appositions=(' cumulus',), contents=(' h100',))
     """
     pieces: list[str] = []
@@ -257,7 +257,7 @@ def kind_of_part(text: str) -> str:
     """
     text = text.replace("out of band", "oob").replace("flat top", "flat-top")
     text = text.replace("super spine", "superspine").replace("super-spine", "superspine")
-    head = described(text).head
+    head = parsed_description(text).head
     if _is_no_part(text, head):
         return "other"
     if not head.strip():
@@ -267,7 +267,7 @@ def kind_of_part(text: str) -> str:
     text = _SIDE_OR_EDITION.sub(" ", text)
     if _MAINS.search(text) is not None and "node" not in kinds_of_words(head):
         return "other"
-    for found in _named_kinds(described(_ENDS.sub(" ", text)), text):
+    for found in _named_kinds(parsed_description(_ENDS.sub(" ", text)), text):
         if found:
             kind = _kind_of_words(found, text)
             kind = "node" if kind == "accelerator" and _ACCELERATORS.search(text) is not None else kind
@@ -295,7 +295,7 @@ def _names_other_network(text: str) -> bool:
 
 def _named_kinds(named: Description, text: str) -> Iterator[list[str]]:
     """The kinds that a description names, most reliable first: nouns, accelerators of a machine, forms, contents."""
-    whole = described(text)
+    whole = parsed_description(text)
     yield ["other"] if _CAPACITY.search(text) is not None and not names_accelerator(text) else []
     yield kinds_of_words(named.head)
     yield ["node"] if _ACCELERATORS.search(text) is not None else []
@@ -307,19 +307,19 @@ def _named_kinds(named: Description, text: str) -> Iterator[list[str]]:
         yield from map(kinds, (whole.head, *whole.appositions, *whole.contents))
 
 
-def _kind_of_words(found: Sequence[str], text: str) -> str:
+def _kind_of_words(nouns: Sequence[str], text: str) -> str:
     """The kind that the nouns of one piece name together. The tier of a switch may be anywhere in the text."""
-    if "other" in found:
+    if "other" in nouns:
         return "other"
-    if "node" in found and "accelerator" in found:
+    if "node" in nouns and "accelerator" in nouns:
         return "node"  # such as a GPU server
-    cabling = [kind for kind in found if kind in CABLING]
-    if cabling and found[-1] not in {"node", "nic", "accelerator"}:
+    cabling = [kind for kind in nouns if kind in CABLING]
+    if cabling and nouns[-1] not in {"node", "nic", "accelerator"}:
         return "cable" if "cable" in cabling else "transceiver"
-    if not ANY_SWITCH.isdisjoint(found):
+    if not ANY_SWITCH.isdisjoint(nouns):
         tiers = {kind for kind in kinds_of_forms(text) if kind in SWITCHES}
         return tiers.pop() if len(tiers) == 1 else "switch"
-    return found[-1]
+    return nouns[-1]
 
 
 def unit_of_hours(text: str) -> str:

@@ -36,8 +36,8 @@ def pool_cost(design: Design, bill: Bill, jobs: Sequence[PoolJob], *, is_changed
     """The cost of a pool over the term; ``design`` is the pool without a workload. ``is_changed`` is true if it differs
     from the pool for which the job costs were computed.
 
-    Its energy is the sum over the jobs of what their nodes draw in their share of the term, and of what nodes draw idle
-    while no job has them: a bill for all jobs and idle nodes together.
+    Its energy is the energy of each job's nodes in the job's share of the term, plus the idle energy of nodes without a
+    job.
     """
     machine = cost(design, None, bill)
     sole = jobs[0].cost if len(jobs) == 1 and jobs[0].share == 1 and not is_changed else None
@@ -53,22 +53,22 @@ def pool_cost(design: Design, bill: Bill, jobs: Sequence[PoolJob], *, is_changed
     return replace(machine, total=total, by_year=yearly_costs(total, machine.years) if machine.years else ())
 
 
-def job_energy(own: Cost | None) -> Term | None:
+def job_energy(cost: Cost | None) -> Term | None:
     """The energy of the nodes of a job over the whole term; None if electricity has no price."""
-    parts = own.of_nodes.parts if own is not None and own.of_nodes is not None else ()
+    parts = cost.of_nodes.parts if cost is not None and cost.of_nodes is not None else ()
     return next((part for part in parts if part.name == "energy"), None)
 
 
-def job_cost_in_pool(own: Cost, pool: Cost | None, share: float | None, wait: float) -> Cost:
+def job_cost_in_pool(cost: Cost, pool: Cost | None, share: float | None, wait: float) -> Cost:
     """The cost of a job of a fleet, with the total and yearly costs of its pool, which include the energy of other
     jobs.
 
     The job has its nodes for a ``share`` of the term; None if it has nodes of other pools as well. ``wait`` is the
     factor by which waiting for a storage system lengthens its run and raises its cost.
     """
-    run, each = (_longer_term(term, wait) for term in (own.run, own.per_run))
-    others = share != 1 or own.charged_accelerators < own.accelerators
-    found = replace(own, run=run, per_run=each, share=share, has_other_jobs=others)
+    run, each = (_longer_term(term, wait) for term in (cost.run, cost.per_run))
+    others = share != 1 or cost.charged_accelerators < cost.accelerators
+    found = replace(cost, run=run, per_run=each, share=share, has_other_jobs=others)
     if pool is None or pool.total is None:
         return found
     return replace(found, total=pool.total, by_year=pool.by_year)

@@ -12,11 +12,11 @@ from clusterspec.spec.model import QuoteLine
 
 
 def quoted_unit_prices(
-    lines: Sequence[QuoteLine], cluster: Cluster, needed: Mapping[str, int]
+    lines: Sequence[QuoteLine], cluster: Cluster, required: Mapping[str, int]
 ) -> Mapping[str, tuple[float, float]]:
     """The lowest and highest unit price of each kind of part that a quote sells by the unit.
 
-    ``needed`` are the parts of the bill by kind: the price of one lot is not a unit price if the bill needs several
+    ``required`` are the parts of the bill by kind: the price of one lot is not a unit price if the bill needs several
     units. Where the lines of a kind have different prices and as many units as the bill, both are the mean, so that the
     sum is the quote's.
     """
@@ -28,7 +28,7 @@ def quoted_unit_prices(
         unit = offered.line.unit_price
         if unit is None and whole is not None and quantity:
             unit = whole / quantity
-        if offered.is_periodic or (offered.is_lot and needed.get(offered.kind, 0) != 1):
+        if offered.is_periodic or (offered.is_lot and required.get(offered.kind, 0) != 1):
             continue
         if unit is None or offered.kind == "other" or offered.covered_kinds == WHOLE_NETWORK:
             continue
@@ -39,12 +39,12 @@ def quoted_unit_prices(
         number = offered.quantity or 0.0
         sums[offered.kind] = (units + number, price + number * each)
     for kind, (units, price) in sums.items():
-        if units and units == needed.get(kind):
+        if units and units == required.get(kind):
             found[kind] = (price / units, price / units)
-    return found | _prices_over_bill(every, needed)
+    return found | _prices_over_bill(every, required)
 
 
-def _prices_over_bill(lines: Sequence[Offered], needed: Mapping[str, int]) -> dict[str, tuple[float, float]]:
+def _prices_over_bill(lines: Sequence[Offered], required: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     """Prices per unit of the bill for parts that quotes sell in other units: the storage system, racks and bundled
     cables. Each is the sum over all lines of the kind divided by the units of the bill.
     """
@@ -56,6 +56,6 @@ def _prices_over_bill(lines: Sequence[Offered], needed: Mapping[str, int]) -> di
     found = {}
     for kind, each in prices.items():
         known = [float(price) for price in each if price is not None]
-        if len(known) == len(each) and needed.get(kind):
-            found[kind] = (sum(known) / needed[kind], sum(known) / needed[kind])
+        if len(known) == len(each) and required.get(kind):
+            found[kind] = (sum(known) / required[kind], sum(known) / required[kind])
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.names_of_parts import family_of
+from clusterspec.catalog.names_of_parts import accelerator_family
 from clusterspec.cluster.clos import ModuleCount
 from clusterspec.cluster.model import Cluster
 from clusterspec.money import Money
@@ -19,13 +19,13 @@ from clusterspec.procurement.part_names import (
     NETWORKED,
     SWITCHES,
     WHOLE_NETWORK,
-    described,
     kinds_of_words,
+    parsed_description,
     plain_part,
     words_in,
 )
 from clusterspec.procurement.product_names import named_entries
-from clusterspec.procurement.supplier_words import in_english
+from clusterspec.procurement.supplier_words import english_text
 from clusterspec.records import dataclass, replace
 from clusterspec.spec.model import ProcurementSpec, QuoteLine
 from clusterspec.standard import pattern
@@ -70,9 +70,8 @@ def needed_parts(bill: Bill, lines: Sequence[Offered]) -> dict[str, int]:
     """Nodes and parts of the network in a bill, by kind, counted as the quote counts them.
 
     Switches are one kind where a line of the quote does not name their tier. Cables with fixed ends need no
-    transceivers, and servers that are described with NICs no further ones. A cable whose ends carry two links each is
-    one piece. A quote of cables with fixed ends may therefore have half as many cables as links, and a quote that also
-    has fibers accordingly fewer than links.
+    transceivers, and servers whose description includes NICs need no further NICs. A cable that carries two links
+    counts once, so that a quote may have half as many cables as links.
     """
     counted = quantities_by_kind(bill.items)
     needed = {kind: count for kind, count in counted.items() if kind == "node" or kind in NETWORKED}
@@ -135,11 +134,11 @@ class QuotedPart:
         }
 
 
-def nodes_in_place(lines: Sequence[Offered], needed: int, text: str) -> int:
-    """The number of existing nodes by a text, if existing and quoted nodes are exactly the ``needed`` nodes; else 0."""
+def nodes_in_place(lines: Sequence[Offered], required: int, text: str) -> int:
+    """The number of nodes in place by a text, if they and the quoted nodes are exactly ``required`` nodes; else 0."""
     offered = round(offered_quantity([line for line in lines if line.kind == "node"]))
-    left = needed - offered
-    return left if 0 < offered < needed and _is_in_place(left, text) else 0
+    left = required - offered
+    return left if 0 < offered < required and _is_in_place(left, text) else 0
 
 
 def _is_in_place(count: int, text: str) -> bool:
@@ -148,7 +147,7 @@ def _is_in_place(count: int, text: str) -> bool:
     >>> _is_in_place(31, "31 DGX B200 are in place; the order adds 31 more"), _is_in_place(31, "31 nodes and 2 spares")
     (True, False)
     """
-    text = in_english(text.lower())
+    text = english_text(text.lower())
     named = pattern(rf"(?<![\d.,]){count}(?!\d|[.,]\d)")
     return _EXPANSION.search(text) is not None and named.search(text) is not None
 
@@ -207,7 +206,7 @@ def _offers_separate_part(line: Offered, kind: str) -> bool:
     if words_in(plain_part(line.line)).isdisjoint(NETWORKS_OF_SITE.get(_network_of(kind), ())):
         return line.site_kind == kind
     text = plain_part(line.line)
-    head = {*kinds_of_words(described(text).head)} - {"other"} or {*kinds_of_words(text)}
+    head = {*kinds_of_words(parsed_description(text).head)} - {"other"} or {*kinds_of_words(text)}
     named = {part for part, kinds in (("switch", ANY_SWITCH), ("cable", CABLING)) if not head.isdisjoint(kinds)}
     return len(named) != 1 or kind.endswith(named.pop())
 
@@ -223,22 +222,22 @@ def _site_part(item: Item, others: Sequence[Offered], currency: str) -> QuotedPa
 
 
 def quoted_part(
-    kind: str, needed: int | None, lines: Sequence[Offered], bill: Bill, in_lot: bool = False
+    kind: str, required: int | None, lines: Sequence[Offered], bill: Bill, in_lot: bool = False
 ) -> QuotedPart:
     """A kind of part with its lines. ``in_lot`` is true if another line is a lot that covers the kind."""
     numbered = [line.quantity for line in lines if line.quantity is not None]
     lot = any(line.has_own_units for line in lines) or len(numbered) < len(lines) or (in_lot and not lines)
     quoted = float(sum(numbered)) if numbered else None
     price = _price_of(lines, bill.currency)
-    if needed is None:
+    if required is None:
         return QuotedPart(kind, None, quoted, price, None, "not needed")
-    if lot and (quoted or 0.0) < needed:
-        return QuotedPart(kind, needed, quoted, price, None, "no quantity")
-    short = max(0.0, needed - (quoted or 0.0))
+    if lot and (quoted or 0.0) < required:
+        return QuotedPart(kind, required, quoted, price, None, "no quantity")
+    short = max(0.0, required - (quoted or 0.0))
     unit = _unit_price(kind, lines, bill)
     missing = unit * short if unit is not None and short else None
-    state = "missing" if not lines else "short" if short else "surplus" if (quoted or 0.0) > needed else "quoted"
-    return QuotedPart(kind, needed, quoted, price, missing, state)
+    state = "missing" if not lines else "short" if short else "surplus" if (quoted or 0.0) > required else "quoted"
+    return QuotedPart(kind, required, quoted, price, missing, state)
 
 
 def _other_line(line: Offered, currency: str) -> QuotedPart:
@@ -300,7 +299,7 @@ def nodes_by_accelerator(machines: Machines, lines: Sequence[Offered], catalog: 
     items: dict[str, list[Item]] = {}
     for bill, cluster in machines.values():
         of_nodes = [item for item in bill.items if PRICED_AS.get(item.kind, item.kind) == "node"]
-        items.setdefault(family_of(cluster.accelerator.id), []).extend(of_nodes)
+        items.setdefault(accelerator_family(cluster.accelerator.id), []).extend(of_nodes)
     offered: dict[str, list[Offered]] = {name: [] for name in items}
     for line in lines:
         if line.kind != "node":

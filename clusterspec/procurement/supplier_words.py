@@ -279,17 +279,17 @@ def _entries(table: str) -> list[tuple[str, str]]:
     return [(meaning, words) for meaning, _, words in (line.partition(": ") for line in lines)]
 
 
-def in_english(text: str) -> str:
+def english_text(text: str) -> str:
     """A text in lower case with the words that suppliers of other languages use for parts, periods and services in
     English; all other words stay.
 
-    >>> in_english("h200 gpu-timmar, 24x7 wartung"), in_english("kw-måneder (300 x 36)")
+    >>> english_text("h200 gpu-timmar, 24x7 wartung"), english_text("kw-måneder (300 x 36)")
     ('h200 gpu-hours, 24x7 maintenance', 'kw-months (300 x 36)')
-    >>> in_english("valable jusqu'au 30 novembre 2026"), in_english("order by December 14, 2026")
+    >>> english_text("valable jusqu'au 30 novembre 2026"), english_text("order by December 14, 2026")
     ("valid jusqu'au 2026-11-30", 'order by 2026-12-14')
-    >>> in_english("platí do 31. 12. 2026"), in_english("do 5 stycznia 2027")
+    >>> english_text("platí do 31. 12. 2026"), english_text("do 5 stycznia 2027")
     ('valid do 2026-12-31', 'do 2027-01-05')
-    >>> in_english("예비 광모듈"), in_english("opslagkast, kastjaren"), in_english("spare cable")
+    >>> english_text("예비 광모듈"), english_text("opslagkast, kastjaren"), english_text("spare cable")
     ('spare transceiver', 'storage rack, rack years', 'spare cable')
     """
     phrases, meanings = _meaning_of_phrases()

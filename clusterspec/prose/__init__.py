@@ -32,10 +32,10 @@ from clusterspec.prose.sentence import Sentence
 from clusterspec.prose.tokenize import TextProblem
 from clusterspec.source import Source
 
-__all__ = ["check_text"]
+__all__ = ["text_problems"]
 
 
-def check_text(source: Source, catalog: Catalog, today: date | None = None) -> list[Problem]:
+def text_problems(source: Source, catalog: Catalog, today: date | None = None) -> list[Problem]:
     """The problems with the quantities of a text, in order of position, each with its span.
 
     A figure has at most one problem. Waivers with an `until` date expire on ``today``; without it none expires.
@@ -52,7 +52,7 @@ def _sentence_problems(text: ProseText) -> Iterator[TextProblem]:
     for sentence in text.sentences:
         if sentence.counts or any(token.value for token in sentence.words):
             for claim in claims.sentence_claims(sentence, text):
-                yield from catalog_comparison.check_claim(claim, text.known)
+                yield from catalog_comparison.claim_problems(claim, text.known)
             yield from _consistency_problems(sentence, text)
 
 
@@ -70,7 +70,7 @@ def _table_problems(text: ProseText) -> Iterator[TextProblem]:
     for block in text.tables:
         table = document.parse_table(block, text.names)
         for _, claim in table_claims.claims_of_table(table, text):
-            yield from catalog_comparison.check_claim(claim, text.known)
+            yield from catalog_comparison.claim_problems(claim, text.known)
         yield from table_consistency.inconsistent_cells(table)
         yield from table_claims.mixed_direction_problems(table, text)
 

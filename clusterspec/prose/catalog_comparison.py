@@ -31,7 +31,7 @@ GIBI_OVER_GIGA = 1.024**3
 """An `80 GB` part may have 80 GiB."""
 
 
-def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:
+def part_errors(claim: Claim, facts: Sequence[KnownFigure], figures: KnownFigures) -> Iterator[LikelyError]:
     """A figure of another accelerator stated for the named one: `H200 has 80 GB of HBM3e`."""
     channel = Channel.CAPACITY if claim.token.unit == "B" else claim.channel
     subject = claim.subjects[0]
@@ -41,7 +41,7 @@ def part_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures)
     own = [fact for fact in facts if fact.channel is channel and fact.scope is FigureScope.DEVICE]
     if not own or any(agrees_within(claim.token.value, fact.value, ROUGH_TOLERANCE) for fact in own):
         return
-    for id_, others in known.figures_of_vendor(subject):
+    for id_, others in figures.figures_of_vendor(subject):
         if any(_agrees_with_catalog(claim, fact) for fact in others if fact.channel is channel):
             commonest = max(
                 own,
@@ -104,11 +104,13 @@ def peak_errors(claim: Claim, facts: Sequence[KnownFigure]) -> Iterator[LikelyEr
         yield LikelyError("peak-off-catalog", highest, "more than the peak of the part, dense or sparse")
 
 
-def _is_explained(claim: Claim, own: Sequence[KnownFigure]) -> bool:
+def _is_explained(claim: Claim, figures: Sequence[KnownFigure]) -> bool:
     """Whether a figure may be the sparse peak of the stated precision, or a measured rate below its peak."""
     value = claim.token.value
-    sparse = claim.sparse_near and any(agrees_within(value, SPARSE * fact.value, BANDWIDTH_TOLERANCE) for fact in own)
-    return sparse or (claim.measured and value < max(fact.value for fact in own))
+    sparse = claim.sparse_near and any(
+        agrees_within(value, SPARSE * fact.value, BANDWIDTH_TOLERANCE) for fact in figures
+    )
+    return sparse or (claim.measured and value < max(fact.value for fact in figures))
 
 
 def _may_be_dense(claim: Claim) -> bool:
@@ -136,9 +138,9 @@ _ORDER = (
 )
 
 
-def check_claim(claim: Claim, known: KnownFigures) -> Iterator[TextProblem]:
+def claim_problems(claim: Claim, figures: KnownFigures) -> Iterator[TextProblem]:
     """A problem if a common error explains the figure of a claim; it names all errors that fit."""
-    errors = _likely_errors(claim, known)
+    errors = _likely_errors(claim, figures)
     if errors:
         causes = ", or ".join(dict.fromkeys(error.cause for error in errors))
         figure, times = _expected_figure(claim, errors[0].fact)
@@ -168,9 +170,11 @@ def _printed_value(fact: KnownFigure) -> float:
         return 0.0
 
 
-def _likely_errors(claim: Claim, known: KnownFigures) -> tuple[LikelyError, ...]:
+def _likely_errors(claim: Claim, figures: KnownFigures) -> tuple[LikelyError, ...]:
     """The errors that explain a wrong claim, likeliest first."""
-    facts = tuple(fact for subject in claim.subjects for fact in _comparable_figures(claim, known.figures_of(subject)))
+    facts = tuple(
+        fact for subject in claim.subjects for fact in _comparable_figures(claim, figures.figures_of(subject))
+    )
     if (
         not facts
         or not claim.token.value
@@ -179,17 +183,17 @@ def _likely_errors(claim: Claim, known: KnownFigures) -> tuple[LikelyError, ...]
     ):
         return ()
     if agrees_with_catalog(claim, facts) or any(
-        agrees_with_catalog(claim, _comparable_figures(claim, known.figures_of(other))) for other in claim.others
+        agrees_with_catalog(claim, _comparable_figures(claim, figures.figures_of(other))) for other in claim.others
     ):
         return ()
     if claim.channel is Channel.NETWORK:  # the generation of a port is not inferred from another part of the text
         named = (subject for subject in claim.subjects if not subject.inferred)
-        facts = tuple(fact for subject in named for fact in _comparable_figures(claim, known.figures_of(subject)))
+        facts = tuple(fact for subject in named for fact in _comparable_figures(claim, figures.figures_of(subject)))
     facts = tuple(sorted(facts, key=lambda fact: _ORDER.index(fact.scope)))
     if claim.token.unit == "FLOP/s":
         errors = tuple(peak_errors(claim, facts))
     else:
-        errors = (*bandwidth_errors(claim, facts, known), *part_errors(claim, facts, known))
+        errors = (*bandwidth_errors(claim, facts, figures), *part_errors(claim, facts, figures))
     return tuple({error.rule: error for error in reversed(errors)}.values())[::-1]
 
 

@@ -327,12 +327,12 @@ def _may_have_nics(subject: Subject) -> bool:
     return subject.channel in (None, Channel.NETWORK)
 
 
-def _interconnect_owners(sentence: Sentence, at: int, found: Sequence[Subject]) -> Iterator[Subject]:
+def _interconnect_owners(sentence: Sentence, at: int, subjects: Sequence[Subject]) -> Iterator[Subject]:
     """The accelerator or machine whose interconnect a figure describes, where only its family is named.
 
     In `MI300X nodes with eight 400 Gb/s RoCE NICs` the rate is compared with the NICs of MI300X nodes.
     """
-    if not found or found[0].ids or found[0].family == UNKNOWN:
+    if not subjects or subjects[0].ids or subjects[0].family == UNKNOWN:
         return
     for kind in ("accelerator", "platform"):
         machines = [named for named in sentence.named if named.subject.kind == kind]

@@ -131,11 +131,11 @@ def _lane_problems(sentence: Sentence, text: ProseText) -> Iterator[TextProblem]
                 )
 
 
-def misnamed_units(one: Sentence, other: Sentence) -> Iterator[TextProblem]:
+def misnamed_units(sentence: Sentence, other: Sentence) -> Iterator[TextProblem]:
     """Values whose name and figure disagree on bits or bytes: `nic_gbps=50` next to 50 GB/s."""
-    if other.words[0].line - one.words[-1].line > 1:
+    if other.words[0].line - sentence.words[-1].line > 1:
         return
-    stated = {token.value: token for token in (*_rate_tokens(one), *_rate_tokens(other)) if not token.bits}
+    stated = {token.value: token for token in (*_rate_tokens(sentence), *_rate_tokens(other)) if not token.bits}
     for at, token in enumerate(other.words[2:], 2):
         if token.kind is TokenKind.NUMBER and other.words[at - 1].text == "=" and other.words[at - 2].text == "gbps":
             same = stated.get(token.value * 1e9)

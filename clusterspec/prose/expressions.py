@@ -39,7 +39,7 @@ class Value:
     dimensions: Dimensions
 
 
-def evaluate(words: Sequence[Token], tight: bool = False) -> Value | None:
+def expression_value(words: Sequence[Token], tight: bool = False) -> Value | None:
     """The value of an expression; None if the words are not one complete expression.
 
     ``tight`` reads `a / b * c` as a / (b * c).
@@ -159,16 +159,16 @@ class _ExpressionParser:
         return self.words[self.at - 1].text
 
 
-def _value_product(one: Value, other: Value) -> Value:
-    return Value(one.number * other.number, _exponent_sums(one.dimensions, other.dimensions, 1))
+def _value_product(value: Value, other: Value) -> Value:
+    return Value(value.number * other.number, _exponent_sums(value.dimensions, other.dimensions, 1))
 
 
-def _value_quotient(one: Value, other: Value) -> Value:
-    return Value(one.number / other.number, _exponent_sums(one.dimensions, other.dimensions, -1))
+def _value_quotient(value: Value, other: Value) -> Value:
+    return Value(value.number / other.number, _exponent_sums(value.dimensions, other.dimensions, -1))
 
 
-def _exponent_sums(one: Dimensions, other: Dimensions, sign: int) -> Dimensions:
-    bytes_, operations, seconds, watts = (a + sign * b for a, b in zip(one, other, strict=True))
+def _exponent_sums(dimensions: Dimensions, other: Dimensions, sign: int) -> Dimensions:
+    bytes_, operations, seconds, watts = (a + sign * b for a, b in zip(dimensions, other, strict=True))
     return bytes_, operations, seconds, watts
 
 
@@ -218,7 +218,7 @@ def _is_assignment(words: Sequence[Token], at: int) -> bool:
 
 def _equation(words: Sequence[Token], at: int, left: tuple[int, Value], right: tuple[int, Value]) -> Equation:
     start, value = left
-    other_way = evaluate(words[start:at], tight=True)
+    other_way = expression_value(words[start:at], tight=True)
     operands = tuple(word for word in words[start:at] if word.kind in (TokenKind.NUMBER, TokenKind.QUANTITY))
     results = [i for i in range(at + 1, right[0]) if words[i].kind in (TokenKind.NUMBER, TokenKind.QUANTITY)]
     rough = words[at].text in ("≈", "~=") or any(word.text in ("~", "≈", "about") for word in words[at : results[0]])
@@ -237,7 +237,7 @@ def _expression_before(words: Sequence[Token], at: int, names: Container[int]) -
     while start > 0 and at - start < MAX_TOKENS and start - 1 not in names and _is_operand(words, start - 1):
         start -= 1
     while start < at:
-        if (value := evaluate(words[start:at])) is not None:
+        if (value := expression_value(words[start:at])) is not None:
             return None if start and _extends_left(words[start - 1], words[start]) else (start, value)
         start += 1
     return None
@@ -263,7 +263,7 @@ def _expression_after(words: Sequence[Token], at: int, names: Container[int]) ->
     while end < len(words) and end - at <= MAX_TOKENS and end not in names and _is_operand(words, end):
         end += 1
     while end > at + 1:
-        if (value := evaluate(words[at + 1 : end])) is not None:
+        if (value := expression_value(words[at + 1 : end])) is not None:
             return (
                 None
                 if _continues_after(words, end) or any(w.text.lower() in _TIME_WORDS for w in words[at + 1 : end])

@@ -269,10 +269,10 @@ def _figures_of_nic(entry: Nic) -> Iterator[KnownFigure]:
 
 
 def _bandwidth_figures(
-    figure: Figure | None, channel: Channel, scope: FigureScope, owner: str, what: str
+    figure: Figure | None, channel: Channel, scope: FigureScope, owner: str, name: str
 ) -> Iterator[KnownFigure]:
     if figure is not None:
-        yield KnownFigure(figure.value, "B/s", channel, scope, owner, directed=True, what=what)
+        yield KnownFigure(figure.value, "B/s", channel, scope, owner, directed=True, what=name)
 
 
 def _plain_figures(figure: Figure | None, channel: Channel, scope: FigureScope, owner: str) -> Iterator[KnownFigure]:

@@ -127,10 +127,10 @@ class LikelyError:
     """A noun phrase that follows `it looks like`."""
 
 
-def bandwidth_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:
+def bandwidth_errors(claim: Claim, facts: Sequence[KnownFigure], figures: KnownFigures) -> Iterator[LikelyError]:
     """The likely errors of a bandwidth, ordered: unit, direction, scope, generation."""
     if claim.token.unit == "T/s":
-        yield from _generation_errors(claim, facts, known)
+        yield from _generation_errors(claim, facts, figures)
         return
     fitting = [fact for fact in facts if is_in_scope(claim, fact)]
     for fact in fitting:
@@ -140,7 +140,7 @@ def bandwidth_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFig
     if claim.names_no_part:
         return
     yield from _scope_errors(claim, facts)
-    yield from _generation_errors(claim, facts, known)
+    yield from _generation_errors(claim, facts, figures)
 
 
 def _unit_errors(claim: Claim, fact: KnownFigure) -> Iterator[LikelyError]:
@@ -227,7 +227,7 @@ def _is_allowed_value(claim: Claim, fact: KnownFigure) -> bool:
     )
 
 
-def _generation_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownFigures) -> Iterator[LikelyError]:
+def _generation_errors(claim: Claim, facts: Sequence[KnownFigure], figures: KnownFigures) -> Iterator[LikelyError]:
     """The figure of another generation of one family."""
     subject = next((each for each in claim.subjects if each.kind == "interconnect" and each.ids), None)
     lane = claim.token.unit == "T/s"
@@ -239,7 +239,7 @@ def _generation_errors(claim: Claim, facts: Sequence[KnownFigure], known: KnownF
         return
     value = claim.token.value / (8 if lane else 1)
     share = subject.lanes / 16 if subject.lanes and not lane else 1
-    for id_, others in known.siblings(subject):
+    for id_, others in figures.siblings(subject):
         fitting = (
             fact for fact in others if fact.scope in scopes and fact.channel is own.channel and not fact.reduced_rate
         )

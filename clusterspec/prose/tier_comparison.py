@@ -212,9 +212,9 @@ def figures_of_unlike_directions(text: ProseText) -> Iterator[TextProblem]:
         last = (sentence, claim, how)
 
 
-def _is_next_item(one: Sentence, other: Sentence) -> bool:
+def _is_next_item(sentence: Sentence, other: Sentence) -> bool:
     """Whether two sentences are consecutive items of a list."""
-    return one.kind is other.kind is BlockKind.ITEM and 0 <= other.words[0].line - one.words[-1].line <= 1
+    return sentence.kind is other.kind is BlockKind.ITEM and 0 <= other.words[0].line - sentence.words[-1].line <= 1
 
 
 def mixed_pair_problems(

@@ -43,8 +43,8 @@ def escaped_text(text: str) -> str:
     return _HIDDEN.sub(_escaped_character, text)
 
 
-def _escaped_character(found: re.Match[str]) -> str:
-    units = found[0].encode("utf-16-be", "surrogatepass")
+def _escaped_character(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 

@@ -145,13 +145,13 @@ def _headline_rows(cost: Cost) -> Iterator[tuple[str, str, str]]:
         )
 
 
-def _run_rows(cost: Cost, used: str) -> Iterator[tuple[str, str, str]]:
-    """The cost and the duration of a run, on the accelerators that ``used`` describes."""
+def _run_rows(cost: Cost, accelerators: str) -> Iterator[tuple[str, str, str]]:
+    """The cost and the duration of a run, on the accelerators that ``accelerators`` describes."""
     if cost.run is None:
         return
     lasts, without = display(cost.run.value, "s"), f"{display(cost.run.inputs[0][1].value, 's')} without interruptions"
     if cost.per_run is not None:
-        yield ("one run", _amount_text(cost.per_run, cost.currency), f"{lasts}; {without}; uses {used}")
+        yield ("one run", _amount_text(cost.per_run, cost.currency), f"{lasts}; {without}; uses {accelerators}")
     else:
         yield ("one run", lasts, without)
 

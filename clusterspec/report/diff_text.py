@@ -117,26 +117,26 @@ def markdown_table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> s
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def finding_cells(one: Finding) -> tuple[str, str, str]:
-    return str(one.severity), one.rule, one.message
+def finding_cells(finding: Finding) -> tuple[str, str, str]:
+    return str(finding.severity), finding.rule, finding.message
 
 
-def shown_value(given: Any, other: Any = None) -> str:
+def shown_value(written: Any, other: Any = None) -> str:
     """A value of the spec on one line, shortened. A list of mappings is shown by its first entry that ``other`` does
     not have.
 
     >>> shown_value([{"part": "node", "quantity": 2}], [{"part": "node", "quantity": 3}])
     '1 entry, the first: part node, quantity 2'
     """
-    if given is None:
+    if written is None:
         return "absent"
-    if isinstance(given, list) and given and all(isinstance(entry, dict) for entry in given):
+    if isinstance(written, list) and written and all(isinstance(entry, dict) for entry in written):
         others = other if isinstance(other, list) else []
-        at = next((at for at, entry in enumerate(given) if entry not in others), 0)
-        words = ", ".join(f"{key} {value}" for key, value in given[at].items())
+        at = next((at for at, entry in enumerate(written) if entry not in others), 0)
+        words = ", ".join(f"{key} {value}" for key, value in written[at].items())
         which = "the first" if at == 0 else f"number {at + 1}"
-        given = f"{plural(len(given), 'entry')}, {which}: {words}"
-    shown = plain_line(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
+        written = f"{plural(len(written), 'entry')}, {which}: {words}"
+    shown = plain_line(written if isinstance(written, str) else json.dumps(written, ensure_ascii=False))
     if len(shown) <= LONGEST:
         return shown
     whole, _, _ = shown[: LONGEST - 1].rpartition(" ")

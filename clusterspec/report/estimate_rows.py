@@ -55,27 +55,27 @@ class ServingRow(NamedTuple):
     field: str
 
 
-def serving_rows(plan: Plan, load: Serving, held: str) -> Iterator[ServingRow]:
-    """The figures of a serving plan; ``held`` is the condition under which they apply, empty if the plan can run."""
+def serving_rows(plan: Plan, load: Serving, condition: str) -> Iterator[ServingRow]:
+    """The figures of a serving plan; they apply under ``condition``, empty if the plan can run."""
     times = plan.serving
     if times is None:
         return
     for row in latency_rows(times, load):
         drafted = _speculation_text(load) if row.field in {"ttft", "tpot"} else ""
-        notes = joined_notes(_span_text(row.span), *_aim_notes(times, load, row), drafted, held)
+        notes = joined_notes(_span_text(row.span), *_aim_notes(times, load, row), drafted, condition)
         yield ServingRow(row.title, display(row.seconds, "s"), notes, row.field)
     rate = f"{times.output_tokens_per_second:,.0f}"
     each = f"{times.per_accelerator:,.0f} per accelerator of {times.accelerators:,.0f}"
-    yield ServingRow("output tokens per second", rate, joined_notes(each, held), "output_tokens_per_second")
+    yield ServingRow("output tokens per second", rate, joined_notes(each, condition), "output_tokens_per_second")
     latency = joined_notes(OF_FULL_ENGINES if times.queue_grows else "", mean_note(times), prefill_note(times, load))
     yield ServingRow("request latency", display(times.request_latency, "s"), latency, "request_latency")
     each = f"tokens, {plural(times.places, 'request')}, {display(times.kv_bytes_per_token, 'B')} per token"
-    capacity, requests = f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", joined_notes(each, held)
+    capacity, requests = f"{float(f'{times.kv_capacity_tokens:.3g}'):,.0f}", joined_notes(each, condition)
     yield ServingRow("cache holds", capacity, requests, "kv_capacity_tokens")
     yield from _expert_rows(times)
     yield from _tier_rows(times)
     if times.most_in_flight is not None:
-        limit = joined_notes(limit_note(load), held)
+        limit = joined_notes(limit_note(load), condition)
         yield ServingRow("highest concurrency", f"{times.most_in_flight:,}", limit, "max_concurrency")
     yield from _day_rows(plan.day)
 
@@ -264,8 +264,8 @@ def prefill_note(times: ServingTimes, load: Serving) -> str:
 def limit_note(load: Serving) -> str:
     """The limits that determine the highest concurrency."""
     if not load.targets:
-        return "requests in flight: the most that the engines run at once"
-    return "requests in flight: the most within the cache that meet the targets"
+        return "requests in flight, as many as the engines run at once"
+    return "requests in flight; more exceed the cache or miss a target"
 
 
 def _speculation_text(load: Serving) -> str:
@@ -311,17 +311,17 @@ NUMBERS = range(3, len(HEADS))
 """The columns that are set to the right."""
 
 
-def communication_row(sent: Communication) -> tuple[str, ...]:
+def communication_row(flow: Communication) -> tuple[str, ...]:
     """The row of an axis for `HEADS`; ``exposed`` is the time not overlapped with computation."""
     return (
-        sent.axis,
-        sent.collective,
-        sent.tier,
-        f"{sent.ranks:,}",
-        display(sent.calls, "1"),
-        display(sent.bytes, "B"),
-        display(sent.seconds, "s"),
-        display(sent.exposed, "s"),
+        flow.axis,
+        flow.collective,
+        flow.tier,
+        f"{flow.ranks:,}",
+        display(flow.calls, "1"),
+        display(flow.bytes, "B"),
+        display(flow.seconds, "s"),
+        display(flow.exposed, "s"),
     )
 
 

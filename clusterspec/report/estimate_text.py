@@ -17,7 +17,7 @@ from clusterspec.report.estimate_rows import HOURS, VERDICT_COLORS, day_rows, jo
 from clusterspec.report.power_rows import power_rows
 from clusterspec.report.rl_rows import rl_rows, rl_text
 from clusterspec.results import EstimateReport, counts_by_severity
-from clusterspec.results.estimate_json import HEADS, row, shares
+from clusterspec.results.estimate_json import HEADS, measured_shares, share_row
 from clusterspec.results.verdict import Influence, VerdictStatus
 from clusterspec.standard import sum_of
 from clusterspec.units import display, percent, plain, plural, portion
@@ -61,7 +61,7 @@ def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
             + "\n"
             + breakdown_text(plan.step_time, ink, most=MOST)
         )
-    if plan.communication:
+    if any(flow.ranks > 1 for flow in plan.communication):
         yield ink.paint("bold", "Communication per step and accelerator") + "\n" + communication_text(plan, ink)
     if plan.day is not None:
         table = text_table(
@@ -77,8 +77,8 @@ def estimate_tables(report: EstimateReport, ink: Ink) -> Iterable[str]:
         where = f" (prefill, {away.name})" if away else ""
         title = ink.paint("bold", f"Memory of the fullest accelerator{where}")
         yield f"{title}\n{memory_text(plan.memory, part, ink, cache_extent(plan))}{saved_on_host(plan, ink)}"
-    if seen := shares(report.design.cluster):
-        rows = [(f"  {name}", *rest) for name, *rest in map(row, seen)]
+    if seen := measured_shares(report.design.cluster):
+        rows = [(f"  {name}", *rest) for name, *rest in map(share_row, seen)]
         table = text_table((f"  {HEADS[0]}", *HEADS[1:]), rows, right=(2,), wrap=(1, 3), ink=ink)
         yield (
             ink.paint("bold", "Measured, in place of the catalog's efficiencies")
@@ -235,12 +235,11 @@ def memory_row(plan: Plan) -> tuple[str, str, str]:
 
 
 def communication_text(plan: Plan, ink: Ink) -> str:
-    """The communication flows, limited to the most exposed ones."""
-    kept = sorted(plan.communication, key=lambda flow: (-flow.exposed, -flow.seconds))
+    """The communication flows between ranks, limited to the most exposed ones."""
+    flows = [flow for flow in plan.communication if flow.ranks > 1]
+    kept = sorted(flows, key=lambda flow: (-flow.exposed, -flow.seconds))
     rest = kept[FLOWS - 1 :] if len(kept) > FLOWS else []
-    rows = [
-        (f"  {axis}", *more) for axis, *more in map(traffic.communication_row, _ordered_flows(plan.communication, rest))
-    ]
+    rows = [(f"  {axis}", *more) for axis, *more in map(traffic.communication_row, _ordered_flows(flows, rest))]
     if rest:
         seconds, exposed = (
             display(sum_of(getattr(flow, name) for flow in rest), "s") for name in ("seconds", "exposed")
@@ -249,8 +248,8 @@ def communication_text(plan: Plan, ink: Ink) -> str:
     return text_table((f"  {traffic.HEADS[0]}", *traffic.HEADS[1:]), rows, right=traffic.NUMBERS, ink=ink)
 
 
-def _ordered_flows(flows: Sequence[Communication], rest: Sequence[Communication]) -> list[Communication]:
-    left = set(map(id, rest))
+def _ordered_flows(flows: Sequence[Communication], omitted: Sequence[Communication]) -> list[Communication]:
+    left = set(map(id, omitted))
     return [flow for flow in flows if id(flow) not in left]
 
 
@@ -311,7 +310,7 @@ def _memory_views(use: MemoryUse, accelerator: Accelerator | None) -> list[str]:
         usable = use.capacity.value - (use.total.value - use.allocator)
         device = f"{display(whole.value, 'B')} on the device{sold}"
         own, share = display(max(usable, 0.0), "B"), use.capacity.value / whole.value
-        of_engine = f"the engine may use {percent(share)} of it, its framework {own}"
+        of_engine = f"the engine may use {percent(share)} of it, which leaves {own} to the framework"
         lines.append(f"({device}; {of_engine if share < WHOLE else f'a framework can use {own} of it'})")
     return lines
 

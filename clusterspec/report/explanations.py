@@ -12,7 +12,7 @@ from clusterspec.report import PLAIN, Ink, paragraph, text_table, wrapped_lines
 from clusterspec.report.breakdown_text import breakdown_text
 from clusterspec.report.estimate_rows import TERMS_OF_ROWS, losses_text, value_text
 from clusterspec.results import EstimateReport
-from clusterspec.results.estimate_json import terms
+from clusterspec.results.estimate_json import root_terms
 from clusterspec.units import display, percent
 
 TYPE_CHECKING = False
@@ -40,12 +40,12 @@ class PlacedTerm(NamedTuple):
         for part in self.term.parts:
             yield from PlacedTerm(part, (*self.path, self.term.name)).walk()
 
-    def is_called(self, wanted: str) -> bool:
+    def is_called(self, folded: str) -> bool:
         """Whether the term has this folded name, either its own or its own after the name of a term that
         contains it.
         """
         own = {_folded_name(self.term.name), _folded_name(self.term.label)}
-        return wanted in own or any(f"{_folded_name(whole)} {name}" == wanted for whole in self.path for name in own)
+        return folded in own or any(f"{_folded_name(whole)} {name}" == folded for whole in self.path for name in own)
 
 
 def explainable_names(report: EstimateReport) -> list[str]:
@@ -62,7 +62,7 @@ def explainable_terms(report: EstimateReport) -> Iterator[Term]:
 def placed_terms(report: EstimateReport) -> Iterator[PlacedTerm]:
     """All terms with their places, starting with the headline figures."""
     yield from map(PlacedTerm, report.headlines)
-    for root in terms(report.plan):
+    for root in root_terms(report.plan):
         yield from PlacedTerm(root).walk()
     for flow in report.plan.communication:
         yield PlacedTerm(sent_term(flow))
@@ -99,28 +99,28 @@ def explanation_text(report: EstimateReport, name: str, ink: Ink = PLAIN, losses
     return None
 
 
-def _terms_called(report: EstimateReport, wanted: str) -> list[PlacedTerm]:
+def _terms_called(report: EstimateReport, folded: str) -> list[PlacedTerm]:
     """The terms with a folded name: a whole figure if there is one, else all distinct parts with this name."""
-    found = [each for each in placed_terms(report) if each.is_called(wanted)]
+    found = [each for each in placed_terms(report) if each.is_called(folded)]
     whole = next((each for each in found if not each.path), None)
     differing = {(each.term.name, each.term.value, each.term.inputs): each for each in reversed(found)}
     return [whole] if whole is not None else [*differing.values()][::-1]
 
 
-def _terms_of_row(report: EstimateReport, wanted: str) -> list[Term]:
+def _terms_of_row(report: EstimateReport, folded: str) -> list[Term]:
     """The terms of a printed row that combines several: all communication of an axis, or those listed in
     `TERMS_OF_ROWS`.
     """
-    found = [sent_term(flow) for flow in report.plan.communication if _folded_name(flow.axis) == wanted]
+    found = [sent_term(flow) for flow in report.plan.communication if _folded_name(flow.axis) == folded]
     several = {_folded_name(term.name): term for term in explainable_terms(report)} if not found else {}
-    return found or [several[name] for name in TERMS_OF_ROWS.get(wanted, ()) if name in several]
+    return found or [several[name] for name in TERMS_OF_ROWS.get(folded, ()) if name in several]
 
 
-def _advice_on_duplicate_names(found: Sequence[PlacedTerm], ink: Ink) -> Iterator[str]:
+def _advice_on_duplicate_names(terms: Sequence[PlacedTerm], ink: Ink) -> Iterator[str]:
     """Advice on how to request one of several parts that have the same name."""
     names = []
-    for each in found if len(found) > 1 else ():
-        others = {name for other in found if other is not each for name in other.path}
+    for each in terms if len(terms) > 1 else ():
+        others = {name for other in terms if other is not each for name in other.path}
         own = next((name for name in each.path if name not in others), None)
         names += [f"`--explain '{own} {each.term.name}'`"] if own is not None else []
     if names:

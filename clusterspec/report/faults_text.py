@@ -27,7 +27,7 @@ def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
 
 def _table(report: FaultsReport, ink: Ink) -> str:
     priced = report.hour is not None
-    heads = ("one failed", "count", "a year", "the job", "step", "h lost")
+    heads = ("failed part", "count", "per year", "job", "step", "hours lost")
     money = (f"cost {report.currency}".rstrip(),) if priced else ()
     rows = [(*fault_cells(row), *((cost_text(row),) if priced else ()), row.why) for row in report.rows]
     right = (1, 2, 4, 5, 6) if priced else (1, 2, 4, 5)
@@ -40,7 +40,7 @@ def _pairs_table(report: FaultsReport, ink: Ink) -> str:
         return ""
     if not report.pairs:
         return "No two parts of different kinds share a node, a leaf or a rack.\n\n"
-    heads = ("two failed at once", "they share", "pairs", "a year", "the job", "step", "h lost")
+    heads = ("failed pair", "they share", "pairs", "per year", "job", "step", "hours lost")
     rows = [
         (
             f"{row.parts[0]} and {row.parts[1]}",
@@ -101,7 +101,7 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
     """Targets that a failure breaks, step, goodput and cost of a year, spares, and notes."""
     yield from broken_sentences(report)
     if report.step_time is not None:
-        yield f"The step takes {display(report.step_time, 's', 4)} while nothing has failed."
+        yield f"A step takes {display(report.step_time, 's', 4)} without failures."
     if report.goodput is not None:
         yield _goodput_sentence(report.goodput)
     if report.slowed_hours and report.slowed_hours >= LEAST_SLOWED:
@@ -116,9 +116,9 @@ def result_sentences(report: FaultsReport) -> Iterator[str]:
         yield _first_year_sentence(report, report.first_year)
     if report.repairs:
         waiting = [f"{number:,} × {part}" for part, number in report.repairs.items() if number]
-        others = ", no other part" if len(waiting) < len(report.repairs) else ""
-        most = f"at most {', '.join(waiting)}{others}" if waiting else "no part"
-        yield f"In repair at once during 95 % of the time: {most}."
+        others = ", no others" if len(waiting) < len(report.repairs) else ""
+        most = f"{', '.join(waiting)}{others}" if waiting else "none"
+        yield f"Parts in repair at the same time (95th percentile): {most}."
     if report.stock is not None:
         listed = ", ".join(f"{part} {number:,}" for part, number in report.stock.parts.items())
         lead, sure = display(report.stock.lead_time, "s"), percent(report.stock.percentile)
@@ -165,13 +165,13 @@ def _price_of_stock(stock: Stock) -> Iterator[str]:
 def _goodput_sentence(goodput: YearlyGoodput) -> str:
     low, middle, high = (percent(share, 4) for share in (goodput.p5, goodput.p50, goodput.p95))
     mean = f"Goodput with the failures of known rate that stop the job: {percent(goodput.mean, 4)} of the time"
-    return f"{mean}; half of the years exceed {middle}; 9 years of 10 lie between {low} and {high}."
+    return f"{mean}; half of the years exceed {middle}; 9 of 10 years lie between {low} and {high}."
 
 
 def _first_year_sentence(report: FaultsReport, year: FirstYear) -> str:
     low, high = percent(year.goodput.p5, 4), percent(year.goodput.p95, 4)
     more = f"In the first year hardware fails {plain(year.factor, 3)} times as often"
-    text = f"{more}: goodput {percent(year.goodput.mean, 4)}, 9 machines of 10 between {low} and {high}"
+    text = f"{more}: goodput {percent(year.goodput.mean, 4)}, 9 of 10 machines between {low} and {high}"
     lost = report.lost_at_first
     if lost is None:
         return f"{text}."

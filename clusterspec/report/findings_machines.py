@@ -253,7 +253,7 @@ def baseline_as_text(report: CheckReport) -> str:
     return json_text({"version": VERSION, "findings": rows})
 
 
-def read(written: str) -> Baseline:
+def parsed_baseline(written: str) -> Baseline:
     """The baseline of a text. Raises `ValueError` if the text is not one, or one of a later version."""
     try:
         found = json.loads(written)

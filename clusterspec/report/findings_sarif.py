@@ -56,11 +56,11 @@ def findings_as_sarif(report: CheckReport, describe: Describe = RuleText) -> Jso
         "results": results,
     }
     if report.notes:
-        run["invocations"] = [invocation(report)]
+        run["invocations"] = [sarif_invocation(report)]
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
 
-def invocation(report: CheckReport) -> Json:
+def sarif_invocation(report: CheckReport) -> Json:
     """The SARIF invocation of a run that checked nothing or not everything."""
     level = "error" if report.failed else "warning"
     notes = [{"level": level, "message": {"text": plain_line(note)}} for note in report.notes]

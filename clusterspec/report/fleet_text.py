@@ -61,8 +61,14 @@ def fleet_text(report: FleetReport, ink: Ink = PLAIN) -> str:
     pools = text_table(POOL_HEADS, pool_rows(report), right=range(1, len(POOL_HEADS)), wrap=(0,), ink=ink)
     title = f"{title_text(report.name)}: {plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}"
     roles = "".join("\n".join(wrapped_lines(line, ink.measure)) + "\n\n" for line in role_lines(report))
-    shared = (wait_text(report), *link_texts(report), budget_text(report), power_gap_text(report), left_out(report))
-    notes = [f"{legend(report)} {CHOICE}", *filter(None, shared)]
+    shared = (
+        wait_text(report),
+        *link_texts(report),
+        budget_text(report),
+        power_gap_text(report),
+        omitted_items(report),
+    )
+    notes = [f"{column_legend(report)} {CHOICE}", *filter(None, shared)]
     told = "\n".join(line for each in notes for line in wrapped_lines(each, ink.measure))
     grown = free_text(report, ink) + growth_text(report, ink)
     shown = f"{ink.paint('bold', title)}\n\n{jobs}\n{roles}{pools}\n{told}\n{grown}"
@@ -99,7 +105,7 @@ def link_texts(report: FleetReport) -> tuple[str, ...]:
 
 
 def _sent_text(link: LinkUse) -> str:
-    """The rate of a link, and what each job sends over it."""
+    """The rate of a link, and the traffic of each job over it."""
     late = f", after {display(link.latency, 's')}" if link.latency else ""
     sent = [
         f"{name} {display(mean, 'B/s')}"
@@ -179,7 +185,7 @@ def changed_figure_texts(report: FleetReport) -> list[str]:
     ]
 
 
-def legend(report: FleetReport) -> str:
+def column_legend(report: FleetReport) -> str:
     """The meaning of the columns."""
     text = (
         "time: of a step (of reinforcement learning: of all roles), or to the first / of each next token. memory: of "
@@ -256,7 +262,7 @@ def _no_cost_text(report: FleetReport, ink: Ink) -> str:
     return "\n".join([ink.paint("bold", cost_title(report)), *lines, ""])
 
 
-def left_out(report: FleetReport) -> str:
+def omitted_items(report: FleetReport) -> str:
     """Items that the costs of the pools omit; empty if they are complete or unknown."""
     pools = [name for name, use in report.pools.items() if use.cost is not None and use.missing]
     if not pools:

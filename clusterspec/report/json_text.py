@@ -22,7 +22,7 @@ def json_text(value: Any, indent: int | None = 2) -> str:
     """JSON as printed by all commands: UTF-8, indented by two spaces, or one line without ``indent``.
 
     It holds no NaN, no CI runner commands, and hidden characters only as escapes. Raises `ValueError` for NaN and
-    infinity, and `TypeError` for what JSON cannot hold.
+    infinity, and `TypeError` for values that JSON lacks.
     """
     text = _one_line(value) if indent is None else indented_json(value, " " * indent)
     return escaped_text(text).replace("##", "#\\u0023") + "\n"

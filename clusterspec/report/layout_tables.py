@@ -116,11 +116,11 @@ def splits_table(splits: tuple[RlSplit, ...], ink: Ink) -> str:
     return text_table(heads, rows, right=tuple(range(1, 9)), ink=ink)
 
 
-def heat_table(found: Grid, ink: Ink) -> str:
+def heat_table(layout_grid: Grid, ink: Ink) -> str:
     """A table of step times: x if no layout fits, · if none is legal, * at the present degrees."""
-    rows = sorted({cell.row for cell in found.cells})
-    columns = sorted({cell.column for cell in found.cells})
-    by_pair = {(cell.row, cell.column): cell for cell in found.cells}
+    rows = sorted({cell.row for cell in layout_grid.cells})
+    columns = sorted({cell.column for cell in layout_grid.cells})
+    by_pair = {(cell.row, cell.column): cell for cell in layout_grid.cells}
     lines = [(str(row), *(_heat_cell(by_pair.get((row, column))) for column in columns)) for row in rows]
     heads = ("", *(str(column) for column in columns))
     note = "x does not fit in memory; · no legal layout; * the degrees of the layout of the spec\n"

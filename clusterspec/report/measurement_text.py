@@ -134,54 +134,54 @@ def _first_names(logs: Sequence[str]) -> str:
     return ", ".join(logs[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _notes_text(compared: Compared, ink: Ink) -> str:
+def _notes_text(comparison: Compared, ink: Ink) -> str:
     """Notes that the log's devices are not the spec's and that some lines were not searched; else empty."""
     other = ""
-    if compared.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in compared.causes):
-        warned = f"Warning: {compared.other_devices}. Expected figures come from the spec; no measurement is written."
+    if comparison.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in comparison.causes):
+        warned = f"Warning: {comparison.other_devices}. Expected figures come from the spec; no measurement is written."
         other = "\n" + paragraph(plain_line(warned), ink)
-    return other + _left_out_text(compared, ink)
+    return other + _left_out_text(comparison, ink)
 
 
-def _left_out_text(compared: Compared, ink: Ink) -> str:
+def _left_out_text(comparison: Compared, ink: Ink) -> str:
     """A note that some lines of a log were not searched; empty if all were."""
-    if not compared.left_out:
+    if not comparison.left_out:
         return ""
-    said = f"{plural(compared.left_out, 'line')} between the first and the last ones not searched: too many differ."
+    said = f"{plural(comparison.left_out, 'line')} between the first and the last ones not searched: too many differ."
     return "\n" + paragraph(f"{said} Give the log of one rank, or the part with the first error.", ink)
 
 
-def _unfinished_text(compared: Compared, ink: Ink) -> str:
+def _unfinished_text(comparison: Compared, ink: Ink) -> str:
     """A log without a result of a collective, with the causes that its lines name."""
-    title = f"{plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
+    title = f"{plural(comparison.ranks, 'rank')} on {plural(comparison.nodes, 'node')}"
     verdict = ink.paint("red", "no result of a collective")
     sought = "Causes are sought in its lines."
-    if compared.assumed_ranks:
+    if comparison.assumed_ranks:
         sought += " The log states no ranks: those of the spec are assumed."
     lines = [
-        f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}",
+        f"{plain_line(comparison.log)}: {ink.paint('bold', title)}: {verdict}",
         *wrapped_lines(sought, ink.measure),
         "",
     ]
-    if compared.causes:
-        lines += _likely_and_possible(compared, ink)
-    elif compared.error:
-        said = f"Its first error ({compared.error}) has none of the known causes"
+    if comparison.causes:
+        lines += _likely_and_possible(comparison, ink)
+    elif comparison.error:
+        said = f"Its first error ({comparison.error}) has none of the known causes"
         lines += wrapped_lines(plain_line(f"{said}: read the lines before it, of all ranks."), ink.measure)
-        lines += _unnamed_cause_lines(compared, ink)
+        lines += _unnamed_cause_lines(comparison, ink)
     else:
         lines.append("Its lines name none of the known causes: run with NCCL_DEBUG=INFO, and NCCL_P2P_DISABLE=1 once.")
     return "\n".join(lines) + "\n"
 
 
-def _comparison_text(compared: Compared, ink: Ink) -> str:
-    if compared.verdict == "unfinished":
-        return _unfinished_text(compared, ink)
-    last = compared.largest
-    title = f"{compared.collective} over {plural(compared.ranks, 'rank')} on {plural(compared.nodes, 'node')}"
-    color = "red" if compared.verdict == "slow" else "green"
-    verdict = ink.paint(color, f"{WORDS[compared.verdict]}: {percent(last.ratio)} at {_size_text(last.size)}")
-    most = max(max(row.measured, row.high) for row in compared.rows)
+def _comparison_text(comparison: Compared, ink: Ink) -> str:
+    if comparison.verdict == "unfinished":
+        return _unfinished_text(comparison, ink)
+    last = comparison.largest
+    title = f"{comparison.collective} over {plural(comparison.ranks, 'rank')} on {plural(comparison.nodes, 'node')}"
+    color = "red" if comparison.verdict == "slow" else "green"
+    verdict = ink.paint(color, f"{WORDS[comparison.verdict]}: {percent(last.ratio)} at {_size_text(last.size)}")
+    most = max(max(row.measured, row.high) for row in comparison.rows)
     rows = [
         (
             _size_text(row.size),
@@ -191,12 +191,12 @@ def _comparison_text(compared: Compared, ink: Ink) -> str:
             percent(row.ratio),
             _comparison_bar(row.measured / most, row.expected / most),
         )
-        for row in compared.rows
+        for row in comparison.rows
     ]
     heads = ("size", "measured", "expected", "band", "ratio", "busbw in GB/s: █ measured, │ expected")
     table = text_table(heads, rows, right=range(5), ink=ink)
-    lines = [f"{plain_line(compared.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
-    return "\n".join([*lines, *_likely_and_possible(compared, ink)]) + "\n"
+    lines = [f"{plain_line(comparison.log)}: {ink.paint('bold', title)}: {verdict}", "", table]
+    return "\n".join([*lines, *_likely_and_possible(comparison, ink)]) + "\n"
 
 
 UNDECIDED = "Not decided by this log: none of its lines states the cause. "
@@ -205,31 +205,33 @@ SEVERAL = "Each of these is possible; its next step distinguishes it from the ot
 ONE = "This one is possible; its next step shows whether it is the cause."
 
 
-def _likely_and_possible(compared: Compared, ink: Ink) -> Iterator[str]:
+def _likely_and_possible(comparison: Compared, ink: Ink) -> Iterator[str]:
     """The likely causes, then causes with little evidence, then causes that end in the same lines."""
-    likely = [cause for cause in compared.causes if cause.is_likely]
-    possible = [cause for cause in compared.causes if not cause.is_likely]
+    likely = [cause for cause in comparison.causes if cause.is_likely]
+    possible = [cause for cause in comparison.causes if not cause.is_likely]
     if likely:
         yield ink.paint("bold", "Likely causes, the likeliest first") + "\n"
         yield from _cause_lines(likely, 1, ink)
-        if not compared.is_decided:
+        if not comparison.is_decided:
             yield from ("", *wrapped_lines(OF_ANOTHER, ink.measure))
-    elif compared.verdict == "slow":
-        parts = "pairs of nodes, then single nodes" if compared.nodes > 1 else "halves of the accelerators of the node"
+    elif comparison.verdict == "slow":
+        parts = (
+            "pairs of nodes, then single nodes" if comparison.nodes > 1 else "halves of the accelerators of the node"
+        )
         yield f"None of the known causes explains the difference: compare {parts}."
-    elif possible and compared.verdict == "unfinished":
+    elif possible and comparison.verdict == "unfinished":
         yield from wrapped_lines(UNDECIDED + (SEVERAL if possible[1:] else ONE), ink.measure)
     if possible:
         yield "\n" + ink.paint("bold", "Possible, with little evidence") + "\n"
         yield from _cause_lines(possible, len(likely) + 1, ink)
-    yield from _unnamed_cause_lines(compared, ink)
+    yield from _unnamed_cause_lines(comparison, ink)
 
 
-def _unnamed_cause_lines(compared: Compared, ink: Ink) -> Iterator[str]:
+def _unnamed_cause_lines(comparison: Compared, ink: Ink) -> Iterator[str]:
     """Causes that no log line names but that end in the same lines as the possible causes."""
-    if compared.alike:
+    if comparison.alike:
         yield "\n" + ink.paint("bold", "Not named by any line, but runs with these causes end in the same way") + "\n"
-        for number, cause in enumerate(compared.alike, len(compared.causes) + 1):
+        for number, cause in enumerate(comparison.alike, len(comparison.causes) + 1):
             yield from wrapped_lines(plain_line(f"{number}. {cause.name}"), ink.measure, then="   ")
             yield from wrapped_lines(plain_line(f"next: {cause.next}"), ink.measure, first="   ", then="         ")
 

@@ -78,5 +78,5 @@ def energy_row(report: EstimateReport) -> Row | None:
     pairs = [(term, "") for term in drawn.money] + [(term, " of CO2e") for term in drawn.carbon]
     name = "of_run" if drawn.of_run is not None else "per_million_tokens"
     texts = [display(term.value, term.unit) + what for term, what in pairs if term.name == name]
-    of_what = "of the run, by the meter" if name == "of_run" else "of a million tokens, by the meter"
+    of_what = "for the run, at the meter" if name == "of_run" else "per million tokens, at the meter"
     return "energy", texts[0], joined_notes(*texts[1:], of_what)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from clusterspec.cost.reinforcement.times import RlTimes
 
 
-def rl_rows(times: RlTimes, held: str) -> Iterable[tuple[str, str, str]]:
+def rl_rows(times: RlTimes, condition: str) -> Iterable[tuple[str, str, str]]:
     """The headline figures of reinforcement learning."""
     low, high = times.band
-    yield "step time", display(times.step, "s"), joined_notes(f"{display(low, 's')} to {display(high, 's')}", held)
+    yield "step time", display(times.step, "s"), joined_notes(f"{display(low, 's')} to {display(high, 's')}", condition)
     rate = f"{times.tokens_per_second_per_accelerator:,.0f}"
     mfu = f"MFU {percent(times.mfu)}" if times.mfu is not None else ""
-    yield "tokens per second", rate, joined_notes("per accelerator, of all roles over the whole step", mfu, held)
+    yield "tokens per second", rate, joined_notes("per accelerator, of all roles over the whole step", mfu, condition)
 
 
 def role_remarks(times: RlTimes) -> dict[str, str]:

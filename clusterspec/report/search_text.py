@@ -69,17 +69,16 @@ def _number_ranges(numbers: list[int]) -> str:
     return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
 
 
-def comparison_text(found: Comparison, noun: str, time: str) -> str:
+def comparison_text(comparison: Comparison, noun: str, time: str) -> str:
     """The reason why the best result is faster or slower, as a sentence."""
-    other = f"{noun} 2" if found.other == "next" else f"the {noun} of the spec"
-    sense = "shorter" if found.seconds < 0 else "longer"
-    parts = [f"{label} {_signed_text(seconds, 's')}" for label, seconds in found.parts[:PARTS]]
-    rest = sum(seconds for _, seconds in found.parts[PARTS:])
+    other = f"{noun} 2" if comparison.other == "next" else f"the {noun} of the spec"
+    sense = "shorter" if comparison.seconds < 0 else "longer"
+    parts = [f"{label} {_signed_text(seconds, 's')}" for label, seconds in comparison.parts[:PARTS]]
+    rest = sum(seconds for _, seconds in comparison.parts[PARTS:])
     parts += [f"all others {_signed_text(rest, 's')}"] if rest else []
-    step = f"{time} {display(abs(found.seconds), 's')} {sense}" if found.seconds else f"{time} the same"
-    return (
-        f"{noun.capitalize()} 1 against {other}: {step} ({', '.join(parts)}), memory {_signed_text(found.memory, 'B')}."
-    )
+    step = f"{time} {display(abs(comparison.seconds), 's')} {sense}" if comparison.seconds else f"{time} the same"
+    memory = _signed_text(comparison.memory, "B")
+    return f"{noun.capitalize()} 1 against {other}: {step} ({', '.join(parts)}), memory {memory}."
 
 
 def _signed_text(value: float, unit: str) -> str:

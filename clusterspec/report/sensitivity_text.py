@@ -62,7 +62,7 @@ def _idle_steps_text(report: SensitivityReport, ink: Ink) -> str:
         if _is_hidden(row)
     ]
     of = "throughput" if report.queue_grows else "time per token"
-    text = f"Less than {percent(NEGLIGIBLE)} of the {of}: {', '.join(idle)}."
+    text = f"Changes with less than {percent(NEGLIGIBLE)} effect on the {of}: {', '.join(idle)}."
     return paragraph(text, ink) if idle else ""
 
 

@@ -20,12 +20,14 @@ BREAK_EVENS = {
 """For each quantity of a break-even: its name in text, its unit, and the factor from SI units."""
 
 
-def separation_text(found: Separation) -> str:
+def separation_text(separation: Separation) -> str:
     """Whether and why prefill and decode are better on separate engines, and where that changes."""
-    if found.separate is None:
-        return f"{_capitalized_text(SEPARATE)} were not compared: {found.why}." if found.why else ""
-    better, other = (found.apart, found.together) if found.separate else (found.together, found.apart)
-    name, against = (SEPARATE, ONE_KIND) if found.separate else (ONE_KIND, SEPARATE)
+    if separation.separate is None:
+        return f"{_capitalized_text(SEPARATE)} were not compared: {separation.why}." if separation.why else ""
+    better, other = (
+        (separation.apart, separation.together) if separation.separate else (separation.together, separation.apart)
+    )
+    name, against = (SEPARATE, ONE_KIND) if separation.separate else (ONE_KIND, SEPARATE)
     assert better is not None
     if other is None or not other.meets_targets:
         why = f"; {_excess_text(other)}" if other else ""
@@ -34,8 +36,8 @@ def separation_text(found: Separation) -> str:
         each
         for each in (
             f"{_capitalized_text(name)}: {_side_text(better)}, against {_side_text(other)} with {against}.",
-            _reason_text(found),
-            _break_evens_text(found),
+            _reason_text(separation),
+            _break_evens_text(separation),
         )
         if each
     )
@@ -56,24 +58,34 @@ def _side_text(side: SeparationSide) -> str:
     return f"{plural(round(side.accelerators), 'accelerator')}, each with {side.value:,.0f} output tokens per second"
 
 
-def _reason_text(found: Separation) -> str:
+def _reason_text(separation: Separation) -> str:
     """The share of time that common engines spend on prefill, and that separate engines need for the handoff."""
-    if found.together is None or found.apart is None:
+    if separation.together is None or separation.apart is None:
         return ""
-    prefill, busy = percent(found.together.prefill_share, 2), percent(min(1.0, found.apart.prefill_share), 2)
+    prefill, busy = percent(separation.together.prefill_share, 2), _busy_share_text(separation.apart.prefill_share)
     return (
         f"Prefill takes {prefill} of the time of one kind of engine and delays its decode steps; a handoff takes "
-        f"{display(found.apart.handoff, 's')}, and separate prefill engines are {busy} busy."
+        f"{display(separation.apart.handoff, 's')}, and separate prefill engines are {busy} busy."
     )
 
 
-def _break_evens_text(found: Separation) -> str:
+def _busy_share_text(share: float) -> str:
+    """The share of time for which engines are busy; without decimals near 100 %, where a prediction has none."""
+    return "over 99 %" if ALMOST_ALWAYS < share < 1 else percent(min(1.0, share), 2)
+
+
+ALMOST_ALWAYS = 0.99
+
+
+def _break_evens_text(separation: Separation) -> str:
     """The break-even points of both plans, by subject."""
-    if not found.break_even:
+    if not separation.break_even:
         return ""
-    measure = "at the best load within the targets" if found.targeted else "at the load"
-    better = [_break_even_text(each) for each in found.break_even if each.value is not None or each.separate_above]
-    never = [_tried_text(each, "any") for each in found.break_even if each.value is None and not each.separate_above]
+    measure = "at the best load within the targets" if separation.targeted else "at the load"
+    better = [_break_even_text(each) for each in separation.break_even if each.value is not None or each.separate_above]
+    never = [
+        _tried_text(each, "any") for each in separation.break_even if each.value is None and not each.separate_above
+    ]
     who, lead = "the plan with separate engines", f"By output tokens per accelerator {measure}, "
     texts = [f"{lead}{who} is better for {joined_words(better)}."] if better else []
     if never:
@@ -89,11 +101,11 @@ def _break_even_text(row: BreakEvenRow) -> str:
     return f"{what} {'above' if row.separate_above else 'below'} {_rounded_figure(row.value * factor)} {unit}"
 
 
-def _tried_text(row: BreakEvenRow, which: str) -> str:
+def _tried_text(row: BreakEvenRow, quantifier: str) -> str:
     """A phrase for all (or any) of the tried values of a quantity, with their range."""
     what, unit, factor = BREAK_EVENS[row.quantity]
     low, high = (_rounded_figure(each * factor) for each in (row.low, row.high))
-    return f"{which} {what} tried ({low} to {high} {unit})"
+    return f"{quantifier} {what} tried ({low} to {high} {unit})"
 
 
 def _rounded_figure(value: float) -> str:

@@ -88,11 +88,11 @@ def _texts_with_verdict(texts: Sequence[str], met: Sequence[bool], verdict: bool
     return {text for text, holds in zip(texts, met, strict=True) if holds is verdict}
 
 
-def _gap_text(known: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
+def _gap_text(metrics: Sequence[object], tried: Sequence[object], ink: Ink) -> str:
     """A line about values without a metric: why they have none, and that they are omitted."""
-    if len(known) == len(tried):
+    if len(metrics) == len(tried):
         return ""
-    number = f"{plural(len(tried) - len(known), 'value')} left out: " if known else "– "
+    number = f"{plural(len(tried) - len(metrics), 'value')} left out: " if metrics else "– "
     return paragraph(f"{number}no layout divides there, or the metric cannot be computed", ink)
 
 
@@ -112,15 +112,15 @@ def _metric_text(report: SolveReport, metric: float | None, digits: int) -> str:
 
 
 def _telling_values(
-    tried: list[tuple[float, float | None, bool]], boundary: float | None
+    trials: list[tuple[float, float | None, bool]], boundary: float | None
 ) -> list[tuple[float, float | None, bool]]:
     """Some of the tried values: both ends, those nearest to the boundary, and others evenly spread."""
-    near = sorted(tried, key=lambda probe: abs(probe[0] - boundary)) if boundary is not None else []
-    kept = {probe[0] for probe in (tried[0], tried[-1], *near[: SHOWN_PROBES // 2])}
-    rest = [probe[0] for probe in tried if probe[0] not in kept]
+    near = sorted(trials, key=lambda probe: abs(probe[0] - boundary)) if boundary is not None else []
+    kept = {probe[0] for probe in (trials[0], trials[-1], *near[: SHOWN_PROBES // 2])}
+    rest = [probe[0] for probe in trials if probe[0] not in kept]
     spare = SHOWN_PROBES - len(kept)
     kept |= {rest[round(index * (len(rest) - 1) / (spare - 1))] for index in range(spare)}
-    return [probe for probe in tried if probe[0] in kept]
+    return [probe for probe in trials if probe[0] in kept]
 
 
 def _answer_text(report: SolveReport) -> str:

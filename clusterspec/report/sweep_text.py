@@ -88,8 +88,8 @@ def target_latencies(row: LayoutRow) -> tuple[float, float]:
     return _latencies(row, (row.serving or {}).get("at_percentile") or row.serving or {})
 
 
-def _latencies(row: LayoutRow, found: Mapping[str, Any]) -> tuple[float, float]:
-    return (inf if row.serving and row.serving.get("queue_grows") else found["ttft"]), found["tpot"]
+def _latencies(row: LayoutRow, fields: Mapping[str, Any]) -> tuple[float, float]:
+    return (inf if row.serving and row.serving.get("queue_grows") else fields["ttft"]), fields["tpot"]
 
 
 def latency_heads(rows: Sequence[LayoutRow]) -> tuple[str, str]:
@@ -187,9 +187,9 @@ def _present_text(report: SearchReport, present: LayoutRow) -> str:
         return f"{text}; it is the best one found."
     number = plural(abs(fewer), "accelerator")
     difference = f"{number} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many accelerators"
-    more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens with each"
-    more = more if abs(gain) >= EQUAL else "as many tokens with each"
-    return f"{text}; the best one takes {difference} and makes {more}."
+    more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens per accelerator"
+    more = more if abs(gain) >= EQUAL else "as many tokens per accelerator"
+    return f"{text}; the best one uses {difference} and generates {more}."
 
 
 FIELDS = (

@@ -75,9 +75,9 @@ class Input:
         return {"file": self.file, "sha256": self.sha256}
 
 
-def head(tool: Tool, read: Input) -> Json:
+def common_fields(tool: Tool, source: Input) -> Json:
     """The common first fields of all JSON documents."""
-    return {"version": VERSION, "tool": tool.to_json(), "input": read.to_json()}
+    return {"version": VERSION, "tool": tool.to_json(), "input": source.to_json()}
 
 
 def finding_json(finding: Finding) -> Json:
@@ -147,9 +147,9 @@ class Result:
 
     def frames(self) -> dict[str, pandas.DataFrame]:
         """The tables of the result by name. Raises `ModuleNotFoundError` where pandas is not installed."""
-        from clusterspec.results.shown import frames
+        from clusterspec.results.shown import data_frames
 
-        return frames(self)
+        return data_frames(self)
 
     def _repr_html_(self) -> str:
         from clusterspec.results.shown import result_html
@@ -208,7 +208,7 @@ class CheckReport(Result):
     def to_json(self) -> Json:
         single = self.inputs[0] if len(self.inputs) == 1 else Input(", ".join(i.name for i in self.inputs) or None)
         return (
-            head(self.tool, single)
+            common_fields(self.tool, single)
             | {
                 "inputs": [read.to_json() for read in self.inputs],
                 "findings": [finding_json(finding) for finding in self.findings],
@@ -301,13 +301,13 @@ class EstimateReport(Result):
         return plural(self.design.cluster.nodes, "node") + kind + idle
 
     def to_json(self) -> Json:
-        from clusterspec.results.estimate_json import body
+        from clusterspec.results.estimate_json import estimate_fields
 
         return (
-            head(self.tool, self.input)
+            common_fields(self.tool, self.input)
             | {"verdict": self.verdict.to_json(), "accelerators_used": self.accelerators_used}
             | {"idle_nodes": self.idle_nodes}
-            | body(self.plan, self.unmeasured_step_time, self.provenance)
+            | estimate_fields(self.plan, self.unmeasured_step_time, self.provenance)
             | (self.drawn.to_json() if self.drawn else {"power": None, "energy": None, "carbon": None})
             | {"storage": self.storage.to_json() if self.storage else None}
             | {"waived": [waived_json(one) for one in self.waived], "summary": counts_by_severity(self.findings)}
@@ -334,7 +334,7 @@ class CollectiveReport(Result):
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        out = head(self.tool, self.input) | {"rows": [asdict(row) for row in self.rows]}
+        out = common_fields(self.tool, self.input) | {"rows": [asdict(row) for row in self.rows]}
         out |= {"unmeasured": self.unmeasured} if self.unmeasured else {}
         return out | ({"why": self.why} if self.why else {})
 
@@ -364,6 +364,6 @@ class BillReport(Result):
         return self.bill.why
 
     def to_json(self) -> Json:
-        out = head(self.tool, self.input) | {"items": [item.to_json() for item in self.items]}
+        out = common_fields(self.tool, self.input) | {"items": [item.to_json() for item in self.items]}
         out |= {"total": self.bill.total_json()}
         return out | ({"fabric": self.fabric.to_json()} if self.fabric else {"fabric": None, "why": self.why})

@@ -6,7 +6,7 @@ from math import isfinite
 
 from clusterspec.finding import Finding
 from clusterspec.records import asdict, dataclass
-from clusterspec.results import Input, Json, Result, Tool, finding_json, head, result_repr
+from clusterspec.results import Input, Json, Result, Tool, common_fields, finding_json, result_repr
 from clusterspec.results.estimate_json import assumption_json, term_json
 from clusterspec.source import Path, pointer
 from clusterspec.standard import sum_of
@@ -38,7 +38,7 @@ class CostReport(Result):
 
     def to_json(self) -> Json:
         """The JSON document: amounts in ``currency``, ``term`` in seconds, shares as fractions."""
-        return head(self.tool, self.input) | _cost_json(self.cost, self.neighbor)
+        return common_fields(self.tool, self.input) | _cost_json(self.cost, self.neighbor)
 
 
 def _cost_json(cost: Cost | None, neighbor: Neighbor | None) -> Json:
@@ -183,7 +183,7 @@ class DiffReport(Result):
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        return head(self.tool, self.new) | {
+        return common_fields(self.tool, self.new) | {
             "against": self.old.to_json(),
             "changes": [one.to_json() for one in self.changes],
             "effects": [one.to_json() for one in self.effects],
@@ -278,7 +278,7 @@ class ProjectDiffReport(Result):
         return tuple(sums)
 
     def to_json(self) -> Json:
-        return head(self.tool, Input(None)) | {
+        return common_fields(self.tool, Input(None)) | {
             "old": self.old,
             "new": self.new,
             "specs": [each.to_json() for each in self.specs],

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from clusterspec.cost.collectives.predict import REPEATS
 from clusterspec.records import NamedTuple, asdict, dataclass
-from clusterspec.results import Input, Result, Tool, head, result_repr
+from clusterspec.results import Input, Result, Tool, common_fields, result_repr
 
 Json = dict[str, Any]
 
@@ -112,15 +112,15 @@ class Compared:
         return self.verdict in ("expected", "fast") or any(cause.is_decisive for cause in self.causes)
 
 
-def _cause_json(one: Compared, cause: Cause) -> Json:
+def _cause_json(comparison: Compared, cause: Cause) -> Json:
     """A cause of a comparison, as JSON has it."""
     return {
         "name": cause.name,
         "evidence": cause.evidence,
         "next": cause.next,
         "weight": cause.weight,
-        "log": one.log,
-        "collective": one.collective,
+        "log": comparison.log,
+        "collective": comparison.collective,
     }
 
 
@@ -147,7 +147,7 @@ class DiagnosisReport(Result):
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "rows": [
                 {
                     "size": row.size,
@@ -278,7 +278,7 @@ class AcceptanceReport(Result):
         return bool(self.tests) and all(test.status == "pass" for test in self.tests)
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "tests": [
                 {
                     "name": test.name,

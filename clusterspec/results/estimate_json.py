@@ -112,7 +112,7 @@ BODY_FIELDS = (
 )
 
 
-def body(plan: Plan, unmeasured: float | None, provenance: Provenance = PLAIN) -> Json:
+def estimate_fields(plan: Plan, unmeasured: float | None, provenance: Provenance = PLAIN) -> Json:
     """The fields of ``estimate`` after the header and the verdict.
 
     ``unmeasured`` is the step time in seconds with catalog efficiencies; None without measurements.
@@ -140,7 +140,7 @@ def body(plan: Plan, unmeasured: float | None, provenance: Provenance = PLAIN) -
         "serving": with_day(serving_json(plan.serving, design.workload.serving if design.workload else None), plan),
         "rl": rl_json(plan.rl),
         "communication": [communication_json(row) for row in plan.communication],
-        "terms": [term_json(term, provenance) for term in terms(plan)],
+        "terms": [term_json(term, provenance) for term in root_terms(plan)],
         "measured": measured_json(design.cluster),
         "unmeasured_step_time": unmeasured,
         "assumptions": [assumption_json(each) for each in plan.assumptions],
@@ -170,7 +170,7 @@ def figure_names() -> Json:
     }
 
 
-def terms(plan: Plan) -> tuple[Term, ...]:
+def root_terms(plan: Plan) -> tuple[Term, ...]:
     """The root terms of explanations: the step time, then each part of memory."""
     found: tuple[Term, ...] = (plan.step_time,) if plan.step_time else ()
     if plan.serving is not None:
@@ -321,12 +321,12 @@ PARTS = {
 }
 
 
-def shares(cluster: Cluster | None) -> tuple[MeasuredShare, ...]:
+def measured_shares(cluster: Cluster | None) -> tuple[MeasuredShare, ...]:
     """The measured efficiencies of a cluster by collective; empty without measurements."""
     return tuple(sorted(cluster.measured, key=lambda each: (each.collective, each.part))) if cluster else ()
 
 
-def row(share: MeasuredShare) -> tuple[str, str, str, str]:
+def share_row(share: MeasuredShare) -> tuple[str, str, str, str]:
     """The row of an efficiency for `HEADS`: the collective, the links, the fraction reached, and the measurement."""
     seen = str(share.share.origin).removeprefix("measured: ")
     return share.collective, PARTS.get(share.part, share.part), percent(share.share.value), seen
@@ -343,5 +343,5 @@ def measured_json(cluster: Cluster | None) -> list[dict[str, Any]]:
             "share": each.share.value,
             "why": str(each.share.origin),
         }
-        for each in shares(cluster)
+        for each in measured_shares(cluster)
     ]

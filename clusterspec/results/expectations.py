@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.records import dataclass
-from clusterspec.results import Input, Json, Result, Tool, head, result_repr
+from clusterspec.results import Input, Json, Result, Tool, common_fields, result_repr
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TestedReport(Result):
         return sum(bool(one.missed) for one in self.tests)
 
     def to_json(self) -> Json:
-        return head(self.tool, self.inputs[0]) | {
+        return common_fields(self.tool, self.inputs[0]) | {
             "inputs": [one.to_json() for one in self.inputs],
             "tests": [one.to_json() for one in self.tests],
             "summary": {"pass": len(self.tests) - self.failed_tests, "fail": self.failed_tests},

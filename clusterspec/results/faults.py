@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from clusterspec.cluster.model import Assumption
 from clusterspec.money import Money
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.results import Input, Json, Result, Tool, head, result_repr
+from clusterspec.results import Input, Json, Result, Tool, common_fields, result_repr
 from clusterspec.results.diagnosis import Moved
 from clusterspec.results.estimate_json import assumption_json
 from clusterspec.standard import sum_of
@@ -73,7 +73,7 @@ class PairRow:
     are in one plane, empty elsewhere. ``failures`` is the number of times per year that one of a pair fails while the
     other is under repair.
     ``worse`` says whether both failures together affect the job more than either alone. ``step_time`` applies to the
-    degraded machine in seconds, None while the job stands still. ``hours`` and ``cost`` are lost in a year.
+    degraded machine in seconds, None while the job is stopped. ``hours`` and ``cost`` are lost in a year.
     """
 
     parts: tuple[str, str]
@@ -219,7 +219,7 @@ class FaultsReport(Result):
 
     def to_json(self) -> Json:
         """The JSON document: hours and failures of a year, costs in ``currency``."""
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "step_time": self.step_time,
             "utilization": self.used,
             "cost_per_hour": self.hour,
@@ -279,7 +279,7 @@ class FailureRates(Result):
 
     def to_json(self) -> Json:
         """The JSON document. ``rate``, ``low`` and ``high`` are per year and part, ``observed`` is in seconds."""
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "rates": [row._asdict() for row in self.rows],
             "method": METHOD,
             "observed": self.observed,

@@ -15,8 +15,8 @@ from clusterspec.results import (
     Json,
     Result,
     Tool,
+    common_fields,
     counts_by_severity,
-    head,
     result_repr,
 )
 from clusterspec.results.verdict import Purchase, Verdict, VerdictStatus
@@ -161,7 +161,7 @@ class FleetReport(Result):
         tests = {name: {"acceptance": _acceptance_json(one)} for name, one in self.machines.items()}
         whole = {name: pools[name] | bills.get(name, {}) | tests.get(name, {}) for name in pools}
         return (
-            head(self.tool, self.input)
+            common_fields(self.tool, self.input)
             | _top_fields(single, len(self.pools))
             | {"name": self.name, "jobs": jobs, "pools": whole}
             | {"pool_links": [asdict(one) for one in self.links], "summary": counts_by_severity(self.findings)}
@@ -214,7 +214,7 @@ class FleetDiffReport(Result):
             for name in self.jobs
         }
         return (
-            head(self.tool, self.new)
+            common_fields(self.tool, self.new)
             | {"against": self.old.to_json(), "changes": None, "effects": None, "caution": None}
             | (_top_fields(single, len(names)) if not self.added and not self.removed else {})
             | {"findings": {key: [finding_json(each) for each in many] for key, many in self.findings.items()}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.records import asdict, dataclass
-from clusterspec.results import Input, Json, Result, Tool, head, result_repr
+from clusterspec.results import Input, Json, Result, Tool, common_fields, result_repr
 from clusterspec.results.search import Section
 
 UNSEARCHED = "not searched"
@@ -106,7 +106,7 @@ class FleetSearchReport(Result):
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "name": self.name,
             "objective": self.objective,
             "unit": self.unit,

@@ -7,7 +7,16 @@ from pathlib import PurePath
 
 from clusterspec.procurement.cost import UseCost
 from clusterspec.records import asdict, dataclass, field
-from clusterspec.results import BillReport, EstimateReport, Json, Result, finding_json, head, result_repr, waived_json
+from clusterspec.results import (
+    BillReport,
+    EstimateReport,
+    Json,
+    Result,
+    common_fields,
+    finding_json,
+    result_repr,
+    waived_json,
+)
 from clusterspec.results.decision import CostReport, DiffReport
 from clusterspec.results.diagnosis import PlannedTest
 from clusterspec.results.estimate_json import assumption_json
@@ -131,7 +140,7 @@ class FullReport(Result):
         estimate = self.estimate
         document = estimate.design.spec.document
         read = {"file": self.file, "sha256": estimate.input.sha256}
-        opening = head(estimate.tool, estimate.input) | {
+        opening = common_fields(estimate.tool, estimate.input) | {
             "input": read,
             "kind": self.kind,
             "audience": self.audience,
@@ -218,9 +227,9 @@ def _without_folders(row: Json) -> Json:
     return row | {"file": PurePath(row["file"]).name} | ({"related": related} if "related" in row else {})
 
 
-def _difference_json(found: DiffReport, *, tender: bool) -> Json:
+def _difference_json(difference: DiffReport, *, tender: bool) -> Json:
     """A difference without names of files; in a tender, also without findings."""
-    document = {key: value for key, value in _without_header(found.to_json()).items() if key != "against"}
+    document = {key: value for key, value in _without_header(difference.to_json()).items() if key != "against"}
     findings = {
         name: [] if tender else [_without_folders(row) for row in rows] for name, rows in document["findings"].items()
     }
@@ -256,10 +265,10 @@ def _plain_value(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(getattr(value, "written", value))
 
 
-def _demanded_test(one: Any) -> Json:
+def _demanded_test(test: Any) -> Json:
     """An acceptance test required by the spec, as written."""
     names = ("collective", "nodes", "ranks", "size", "busbw", "algbw", "algorithm", "scope", "passes", "duration")
-    return {name: _plain_value(getattr(one, name)) for name in names}
+    return {name: _plain_value(getattr(test, name)) for name in names}
 
 
 GLOSSARY = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 
 from clusterspec.records import dataclass, field, replace
-from clusterspec.results import Input, Json, Result, Tool, head, result_repr
+from clusterspec.results import Input, Json, Result, Tool, common_fields, result_repr
 from clusterspec.results.search import LayoutRow, Section
 
 OF_SIZE = frozenset({"power", "power_peak", "fleet_power", "fleet_cost"})
@@ -84,7 +84,7 @@ class SolveReport(Result):
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "key": self.key,
             "path": ".".join(map(str, self.path)) or None,
             "unit": self.unit,
@@ -175,7 +175,7 @@ class SensitivityReport(Result):
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "step_time": self.step_time,
             "memory": self.memory,
             "cost": self.cost,
@@ -220,18 +220,18 @@ class SweepRow:
     failed: bool = False
     """Whether an internal error prevented a part of the result."""
 
-    def row_of_layout(self, found: LayoutRow) -> SweepRow:
+    def row_of_layout(self, row: LayoutRow) -> SweepRow:
         """The row of a point with its results."""
         return replace(
             self,
-            step_time=found.step_time,
-            mfu=found.mfu,
-            memory=found.memory,
-            cost=found.cost,
-            layout=found.layout,
-            serving=found.serving,
-            fits=found.fits,
-            errors=found.errors,
+            step_time=row.step_time,
+            mfu=row.mfu,
+            memory=row.memory,
+            cost=row.cost,
+            layout=row.layout,
+            serving=row.serving,
+            fits=row.fits,
+            errors=row.errors,
         )
 
     def refused_row(self, memory: float | None, fits: bool | None, errors: tuple[str, ...], why: str) -> SweepRow:

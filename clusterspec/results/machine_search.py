@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.records import asdict, dataclass, field
-from clusterspec.results import Input, Json, Result, Tool, head, result_repr
+from clusterspec.results import Input, Json, Result, Tool, common_fields, result_repr
 from clusterspec.results.search import Section
 
 
@@ -87,7 +87,7 @@ class MachinesReport(Result):
     __repr__ = result_repr
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "name": self.name,
             "limits": list(self.limits),
             "machines": [row.to_json() for row in self.machines],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.records import asdict, dataclass, field
-from clusterspec.results import Input, Json, Result, Tool, head, result_repr
+from clusterspec.results import Input, Json, Result, Tool, common_fields, result_repr
 
 Section = Mapping[str, object]
 """A `layout` section of a spec."""
@@ -253,7 +253,7 @@ class SearchReport(Result):
         return 1 - best.step_time / present.step_time
 
     def to_json(self) -> Json:
-        return head(self.tool, self.input) | {
+        return common_fields(self.tool, self.input) | {
             "objective": self.objective,
             "evaluated": self.evaluated,
             "fitting": self.fitting,

@@ -94,17 +94,17 @@ def with_day(served: Json | None, plan: Plan) -> Json | None:
     }
 
 
-def _handoff_json(sent: Handoff, load: Serving) -> Json:
+def _handoff_json(handoff: Handoff, load: Serving) -> Json:
     """The handoff of a prompt: seconds until the decode engine has the cache, seconds that overlap with the prompt, and
     bytes on one rank.
     """
     return {
-        "seconds": sent.seconds,
-        "transfer": sent.transfer.seconds,
-        "hidden": sent.hidden_seconds,
-        "bytes": sent.transfer.size,
-        "bandwidth": sent.transfer.bandwidth,
-        "descriptors": sent.transfer.descriptors or None,
+        "seconds": handoff.seconds,
+        "transfer": handoff.transfer.seconds,
+        "hidden": handoff.hidden_seconds,
+        "bytes": handoff.transfer.size,
+        "bandwidth": handoff.transfer.bandwidth,
+        "descriptors": handoff.transfer.descriptors or None,
         "before_first_token": load.transfer.first_token == "decode",
     }
 

@@ -104,7 +104,7 @@ def result_html(result: Result) -> str:
     return f"{judged}{f'<table>{rows}</table>' if rows else ''}{tables}" or f"<p>{NOTHING}</p>"
 
 
-def frames(result: Result) -> dict[str, pandas.DataFrame]:
+def data_frames(result: Result) -> dict[str, pandas.DataFrame]:
     """The tables of a result by name, as pandas data frames. Raises `ModuleNotFoundError` where pandas is absent."""
     import pandas
 

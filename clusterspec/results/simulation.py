@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clusterspec.records import NamedTuple, dataclass
-from clusterspec.results import Input, Json, Result, Tool, head, result_repr
+from clusterspec.results import Input, Json, Result, Tool, common_fields, result_repr
 
 
 class Percentiles(NamedTuple):
@@ -36,9 +36,9 @@ class SimulatedTarget(NamedTuple):
         return self.value is None or (self.value <= self.target and not self.queue_grows)
 
 
-def _target_json(found: SimulatedTarget) -> Json:
-    shown = {key: getattr(found, key) for key in ("quantity", "percentile", "target", "value")}
-    return {**shown, "met": found.is_met}
+def _target_json(target: SimulatedTarget) -> Json:
+    shown = {key: getattr(target, key) for key in ("quantity", "percentile", "target", "value")}
+    return {**shown, "met": target.is_met}
 
 
 class QueuePoint(NamedTuple):
@@ -164,7 +164,7 @@ class SimulationReport(Result):
 
     def to_json(self) -> Json:
         return (
-            head(self.tool, self.input)
+            common_fields(self.tool, self.input)
             | {
                 "seed": self.seed,
                 "requests": self.requests,

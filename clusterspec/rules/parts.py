@@ -182,9 +182,9 @@ class PurchaseTexts:
     @cached_property
     def description(self) -> str:
         """The description and the comments."""
-        from clusterspec.procurement.supplier_words import in_english  # most specs have no text
+        from clusterspec.procurement.supplier_words import english_text  # most specs have no text
 
-        return in_english(self.remarks.lower())
+        return english_text(self.remarks.lower())
 
     @cached_property
     def sentences(self) -> Sequence[str]:
@@ -199,9 +199,9 @@ class PurchaseTexts:
         delivery = self.procurement.delivery
         if delivery is None or not delivery.milestones:
             return []
-        from clusterspec.procurement.supplier_words import in_english
+        from clusterspec.procurement.supplier_words import english_text
 
-        return [in_english(each.lower()) for each in delivery.milestones]
+        return [english_text(each.lower()) for each in delivery.milestones]
 
     @cached_property
     def lines(self) -> list[str]:

@@ -28,7 +28,7 @@ from clusterspec.document.conforms import child_node, mapping_keys
 from clusterspec.document.schema import alternatives_text
 from clusterspec.finding import Problem, Severity
 from clusterspec.records import dataclass
-from clusterspec.results.estimate_json import body, figure_names
+from clusterspec.results.estimate_json import estimate_fields, figure_names
 from clusterspec.rules.pages import OWN
 from clusterspec.rules.rule import key_path
 from clusterspec.spec import schema
@@ -234,7 +234,7 @@ _ALLOWED = (
 
 def company_figures(plan: Plan, written: object) -> dict[str, Any]:
     """The values that company rules can compare, by name: those of an estimate, and the spec as written."""
-    return body(plan, unmeasured_step_time(plan)) | {"spec": written}
+    return estimate_fields(plan, unmeasured_step_time(plan)) | {"spec": written}
 
 
 def run_company_rules(rules: Sequence[CompanyRule], figures: Mapping[str, Any]) -> list[Problem]:

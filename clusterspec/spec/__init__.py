@@ -38,7 +38,7 @@ SMALLEST = 1e-15
 _DP_PAIR = {"dp_shard", "dp_replicate"}
 
 
-def check_quantity(path: Path, quantity: Quantity, notes: Schema) -> Problem | None:
+def quantity_problem(path: Path, quantity: Quantity, notes: Schema) -> Problem | None:
     """The problem with a quantity whose unit is valid, or None; ``notes`` are the schema's annotations."""
     lowest = "zero or more" if notes.get("x-zero") else "above zero"
     if not math.isfinite(quantity.value) or quantity.value < 0 or (quantity.value == 0 and not notes.get("x-zero")):
@@ -70,7 +70,7 @@ def list_problem(path: Path, items: tuple[Any, ...], parent: Any = None) -> Prob
 
 
 def _axis_order_problem(path: Path, items: tuple[str, ...], layout: dict[str, Any]) -> Problem | None:
-    """The problem with an axis order: each axis must occur once, those of degree 1 need not, dp_shard and dp_replicate
+    """The problem with an axis order. Each axis of a degree above 1 must occur once; dp_shard and dp_replicate
     may replace dp.
     """
     given = set(items)
@@ -139,9 +139,9 @@ def read(document: Document) -> tuple[Spec, list[Problem]]:
     return Spec(document.source.name, **values, broken=frozenset(reader.broken)), problems
 
 
-def _foreign_file_problem(what: str) -> Problem:
+def _foreign_file_problem(program: str) -> Problem:
     """The problem with a file of another program."""
-    message = f"this is {what}, not a spec: the top level has no `clusterspec: 1`"
+    message = f"this is {program}, not a spec: the top level has no `clusterspec: 1`"
     return Problem("unsupported-spec-version", (), message, "leave it out; of a folder only specs are checked")
 
 
@@ -313,7 +313,7 @@ class _SpecReader:
             fault = _fault_with_usual_unit(fault, self._written_text(path, value), node)
             self.problems.append(_unreadable_quantity_problem(fault, path, value, _accepted_words(node, self.root)))
             return None
-        problem = check_quantity(path, quantity, notes)
+        problem = quantity_problem(path, quantity, notes)
         if problem is not None:
             self.problems.append(problem)
             return None

@@ -86,7 +86,7 @@ def _is_path_of(row: KeyRow, path: str, *, inside: bool = False) -> bool:
 
 def _rows(schema: Schema, root: Schema, prefix: str) -> Iterator[KeyRow]:
     for name, raw in schema.get("properties", {}).items():
-        field = resolved(raw, root)
+        field = resolved_field(raw, root)
         path = f"{prefix}{name}"
         if f".{NAMED}." in prefix and raw.keys() == {"$ref"}:
             same = raw["$ref"].removeprefix("#/properties/").replace("/properties/", ".")
@@ -99,10 +99,10 @@ def _rows(schema: Schema, root: Schema, prefix: str) -> Iterator[KeyRow]:
 
 def _inner_mappings(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]:
     """The mappings inside a field: itself, its alternatives, the items of a list, or those below names of the user."""
-    for choice in (field, *(resolved(c, root) for key in ("oneOf", "anyOf") for c in field.get(key, ()))):
+    for choice in (field, *(resolved_field(c, root) for key in ("oneOf", "anyOf") for c in field.get(key, ()))):
         if "properties" in choice:
             yield choice, ""
-        items = resolved(choice.get("items", {}), root) if isinstance(choice.get("items"), dict) else {}
+        items = resolved_field(choice.get("items", {}), root) if isinstance(choice.get("items"), dict) else {}
         if "properties" in items:
             yield items, "[]"
         named = choice.get("additionalProperties")
@@ -110,18 +110,18 @@ def _inner_mappings(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]
             yield named, f".{NAMED}"
 
 
-def resolved(field: Schema, root: Schema) -> Schema:
+def resolved_field(field: Schema, root: Schema) -> Schema:
     """A field with its reference followed; keys next to the reference take precedence."""
     if "$ref" not in field:
         return field
     target = root
     for part in field["$ref"].removeprefix("#/").split("/"):
         target = target[part]
-    return {**resolved(target, root), **{key: value for key, value in field.items() if key != "$ref"}}
+    return {**resolved_field(target, root), **{key: value for key, value in field.items() if key != "$ref"}}
 
 
 def _value_kinds(raw: Schema, root: Schema) -> str:
-    field = resolved(raw, root)
+    field = resolved_field(raw, root)
     if "enum" in field:
         return " | ".join(f"`{choice}`" for choice in field["enum"])
     if "const" in field:
@@ -143,7 +143,7 @@ def _value_texts(field: Schema, root: Schema) -> Iterator[str]:
         types: list[str] = field["type"] if isinstance(field["type"], list) else [field["type"]]
         yield from (WORDS.get(each, each) for each in types)
     for choice in (*field.get("oneOf", ()), *field.get("anyOf", ())):
-        yield from _value_texts(resolved(choice, root), root)
+        yield from _value_texts(resolved_field(choice, root), root)
 
 
 def _key_meaning(raw: Schema, field: Schema) -> str:

@@ -165,7 +165,7 @@ class Study:
             from clusterspec.document import waivers  # most specs have none
 
             findings, waived = waivers.open_and_waived(
-                findings, document, self.settings.today, known=self._exists, alike=self._similar_rules
+                findings, document, self.settings.today, is_rule=self._exists, alike=self._similar_rules
             )
         if self.fleet_part is not None or self.is_variation:  # another part, or the spec as written, may need it
             findings = [finding for finding in findings if finding.rule != "unused-waiver"]

@@ -227,8 +227,8 @@ def _value_paths(value: object) -> Iterator[Path]:
 def problem_in_fleet(document: Document, part: FleetPart, problem: Problem) -> Problem:
     """A problem of a part at the keys of the fleet's file."""
 
-    def place_in_fleet(where: Path | Span) -> Path | Span:
-        return path_in_fleet(document, part, where) if isinstance(where, tuple) else where
+    def place_in_fleet(position: Path | Span) -> Path | Span:
+        return path_in_fleet(document, part, position) if isinstance(position, tuple) else position
 
     fix = problem.fix
     if fix is not None:
@@ -253,8 +253,8 @@ def _text_in_fleet(part: FleetPart, path: Path, text: str) -> str:
     return text
 
 
-def problems_of_part(found: Iterable[Problem]) -> list[Problem]:
+def problems_of_part(problems: Iterable[Problem]) -> list[Problem]:
     """The problems of reading a part of a fleet, without the one about missing `jobs`: the spec of a job lists the
     pools of its engines but no jobs.
     """
-    return [each for each in found if (each.rule, each.path) != ("missing-key", ("jobs",))]
+    return [each for each in problems if (each.rule, each.path) != ("missing-key", ("jobs",))]

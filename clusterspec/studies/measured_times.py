@@ -177,10 +177,10 @@ def _measured_rate(time: Callable[[float], float | None], seconds: float, kernel
 
 
 def rate_of_time(time: Callable[[float], float | None], seconds: float) -> tuple[float | None, str | None]:
-    """The rate, relative to the catalog's, at which a job takes some seconds, with the range of times that can be set.
+    """The rate, relative to the catalog's, at which a job takes ``seconds``, and the possible times as text.
 
-    ``time`` gives the seconds at a rate. The rate is None for seconds outside of the range, and the range is None
-    without a time.
+    ``time`` gives the seconds at a rate. The rate is None for seconds outside of the possible times; the text is None
+    if the job has no time.
     """
     longest, shortest = time(LEAST), time(MOST)
     if longest is None or shortest is None:

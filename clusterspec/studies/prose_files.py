@@ -9,7 +9,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.cluster.model import Cluster
 from clusterspec.document import to_finding
 from clusterspec.finding import Finding, Problem
-from clusterspec.prose import check_text
+from clusterspec.prose import text_problems
 from clusterspec.records import replace
 from clusterspec.results import Input
 from clusterspec.source import Source
@@ -32,12 +32,12 @@ def described_figures(description: str, cluster: Cluster, settings: Settings) ->
 
 @recent(2)  # every variation of a design has the description of the design
 def _problems_of_text(text: str, catalog: Catalog, today: date | None) -> tuple[Problem, ...]:
-    return tuple(check_text(Source("description", text), catalog, today))
+    return tuple(text_problems(Source("description", text), catalog, today))
 
 
 def checked_prose(source: Source, data: bytes, settings: Settings) -> Checked:
     """The findings about the quantities of running text."""
-    problems = check_text(source, settings.catalog, settings.today)
+    problems = text_problems(source, settings.catalog, settings.today)
     findings = [to_finding(problem, None, source) for problem in rules.bounded_problems(problems)]
     selected = tuple(sorted(rules.configured_findings(findings, settings.config), key=Finding.place_and_rule))
     return Checked(Input(source.name, data), selected, {source.name: source})

@@ -1,7 +1,7 @@
 """Quantities: the only package that parses and formats units.
 
-`read` parses a quantity: a number, a unit, a direction or sparsity, or raises the error of what it rejects. `display`
-formats one; `readings.readings` lists its possible interpretations.
+`read` parses a quantity: a number, a unit, and a direction or sparsity. It raises `UnitFault` for other texts.
+`display` formats one; `readings.readings` lists its possible interpretations.
 Conversion factors come from a table generated from the pint registry of ``definitions.txt``,
 because importing pint takes 0.1 s (measured; more with NumPy, which pint imports), and importing
 this package without it 0.01 s.
@@ -171,8 +171,8 @@ def _ambiguity_fault(written: str, rest: str, spelling: str, readings: tuple[str
     return UnitFault("ambiguous-unit", message, f"write `{bits}` (bits) or `{whole}` (bytes)")
 
 
-def _wrong_unit_fault(written: str, what: str, kind: Kind, advice: str) -> UnitFault:
-    return UnitFault("wrong-unit", f"{quoted_text(written)} is {what}, but {kind.name} is expected", advice)
+def _wrong_unit_fault(written: str, name: str, kind: Kind, advice: str) -> UnitFault:
+    return UnitFault("wrong-unit", f"{quoted_text(written)} is {name}, but {kind.name} is expected", advice)
 
 
 def text_with_symbol(written: str, rest: str, spelling: str, symbol: str) -> str:

@@ -171,13 +171,13 @@ def plural(count: int, word: str, many: str = "") -> str:
     return f"{count:,} {word if count == 1 else many}"
 
 
-def with_noun(shown: str, word: str) -> str:
+def with_noun(number: str, word: str) -> str:
     """A number as it is shown, with its noun.
 
     >>> with_noun("1", "request"), with_noun("1.5", "request")
     ('1 request', '1.5 requests')
     """
-    return f"{shown} {word if shown == '1' else _plural_noun(word)}"
+    return f"{number} {word if number == '1' else _plural_noun(word)}"
 
 
 def joined_words(values: Iterable[object], word: str = "and") -> str:

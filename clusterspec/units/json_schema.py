@@ -38,18 +38,18 @@ def quantity_schema(kind: str) -> dict[str, Any]:
     return {"anyOf": [text, {"type": "integer" if wanted.whole else "number", "exclusiveMinimum": 0}]}
 
 
-def _suffix_pattern(wanted: Kind, kind: str) -> str:
+def _suffix_pattern(expected: Kind, kind: str) -> str:
     """The unit and the qualifier; of a ratio the uplinks."""
     if kind == "ratio":
         return rf"(?:(?::|to)\s*{_NUMBER})?"
-    if wanted.unit == "1":
-        return rf"(?:{_either_pattern(name for name in COUNTS if name)})?\s*(?:tokens)?" if wanted.whole else ""
-    return _unit_patterns()[wanted.unit] + _qualifier_pattern(wanted, kind)
+    if expected.unit == "1":
+        return rf"(?:{_either_pattern(name for name in COUNTS if name)})?\s*(?:tokens)?" if expected.whole else ""
+    return _unit_patterns()[expected.unit] + _qualifier_pattern(expected, kind)
 
 
-def _qualifier_pattern(wanted: Kind, kind: str) -> str:
+def _qualifier_pattern(expected: Kind, kind: str) -> str:
     """The direction or the sparsity after a unit, where the kind takes one."""
-    type_ = Sparsity if wanted.unit == "FLOP/s" else Direction if wanted.directed else None
+    type_ = Sparsity if expected.unit == "FLOP/s" else Direction if expected.directed else None
     if type_ is None:
         return ""
     word = _either_pattern(

@@ -180,7 +180,7 @@ def test_the_board_shows_what_is_predicted_now(collectives: list[Case]) -> None:
 
 def test_the_board_shows_what_is_predicted_now_of_sources_never_fitted_to() -> None:
     assert_shown(board.NEW, cases.new_runs(wanted_new_runs()), wanted_new_runs())
-    assert_shown(board.NEW_MEMORY, cases.new_memory(wanted=wanted_new_runs()), wanted_new_runs())
+    assert_shown(board.NEW_MEMORY, cases.new_memory(ids=wanted_new_runs()), wanted_new_runs())
 
 
 def test_steps_of_sources_never_fitted_to_are_predicted(new_runs: list[Case]) -> None:

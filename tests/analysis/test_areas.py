@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clusterspec.analysis import outputs
-from clusterspec.analysis.areas import areas
+from clusterspec.analysis.areas import verdict_areas
 from clusterspec.analysis.verdict import fit_text
 from clusterspec.cost.serving.targets import target_results
 from clusterspec.procurement.bill import Bill
@@ -37,7 +37,7 @@ layout: {framework: vllm}
 
 def test_links_of_different_torus_axes_are_not_added() -> None:
     plan = study_text(TORUS, SETTINGS).plan
-    (found,) = (area for area in areas(plan, Bill(), None) if area.area == "scale-up links")
+    (found,) = (area for area in verdict_areas(plan, Bill(), None) if area.area == "scale-up links")
     busy = [sum(row.seconds for row in plan.communication if row.axis == axis) for axis in ("tp", "dp_cp")]
     assert plan.step_seconds is not None and found.value is not None
     assert found.value == max(busy) < plan.step_seconds < sum(busy)
@@ -55,7 +55,7 @@ layout: {framework: megatron-core, tp: TENSOR, pp: 1, ep: 8, recompute: full, sh
 def test_the_time_of_links_is_named_after_one_collective_only_where_they_carry_no_other() -> None:
     for tensor in (1, 2):
         plan = study_text(SPREAD.replace("TENSOR", str(tensor)), SETTINGS).plan
-        links = {area.area: area for area in areas(plan, Bill(), None) if area.area.endswith("links")}
+        links = {area.area: area for area in verdict_areas(plan, Bill(), None) if area.area.endswith("links")}
         assert links
         for name, area in links.items():
             rows = [row for row in plan.communication if f"{row.tier} links" == name]
@@ -82,7 +82,7 @@ layout: {framework: megatron-core, tp: 2}
 
 def power_areas(power: str, operations: str = "", rack: Rack | None = None) -> list[tuple[object, ...]]:
     plan = study_text(HALL % (power, "1 h", operations), SETTINGS).plan
-    return [(area.value, area.limit, area.state) for area in areas(plan, Bill(), rack) if area.area == "power"]
+    return [(area.value, area.limit, area.state) for area in verdict_areas(plan, Bill(), rack) if area.area == "power"]
 
 
 def test_the_least_of_the_stated_budgets_of_power_counts() -> None:
@@ -116,7 +116,7 @@ def test_a_rack_is_judged_by_its_limit() -> None:
 def test_a_checkpoint_is_written_within_its_interval(interval: str, state: str) -> None:
     """14 bytes of each of the 8.03 billion parameters at 8 GB/s take 14.05 s."""
     plan = study_text(HALL % ("", interval, ""), SETTINGS).plan
-    (found,) = (area for area in areas(plan, Bill(), None) if area.area == "storage")
+    (found,) = (area for area in verdict_areas(plan, Bill(), None) if area.area == "storage")
     assert found.value == pytest.approx(8.03e9 * 14 / 8e9, rel=1e-3)
     assert found.state == state
 
@@ -127,7 +127,7 @@ def test_a_budget_inside_the_range_of_the_prices_is_tight_and_below_it_exceeded(
     for budget in (2_300_000, 2_400_000, 3_000_000):
         buying = f"procurement: {{currency: EUR, prices: {{node: [290000, 320000]}}, budget: {budget}}}"
         one = study_text(f"clusterspec: 1\ncluster: {{platform: dgx-h200, nodes: 8}}\n{buying}\n", SETTINGS)
-        (found,) = (area for area in areas(one.plan, outputs.bill(one).bill, None) if area.area == "budget")
+        (found,) = (area for area in verdict_areas(one.plan, outputs.bill(one).bill, None) if area.area == "budget")
         states[budget] = found.state
     assert states == {2_300_000: "bad", 2_400_000: "tight", 3_000_000: "good"}
 
@@ -145,7 +145,7 @@ def test_a_quote_counts_for_the_budget_with_lines_that_the_bill_does_not_have(
 ) -> None:
     buying = f"procurement: {{currency: EUR, prices: {{node: 250000}}, {quote}, budget: 3000000}}"
     one = study_text(f"clusterspec: 1\ncluster: {{platform: dgx-h200, nodes: 8}}\n{buying}\n", SETTINGS)
-    (found,) = (area for area in areas(one.plan, outputs.bill(one).bill, None) if area.area == "budget")
+    (found,) = (area for area in verdict_areas(one.plan, outputs.bill(one).bill, None) if area.area == "budget")
     assert (found.constraint, found.value, found.state) == ("quoted total", amount, state)
 
 
@@ -161,7 +161,7 @@ workload:
 layout: {framework: sglang}
 """
     plan = study_text(text, SETTINGS).plan
-    (found,) = (area for area in areas(plan, Bill(), None) if area.area == "memory")
+    (found,) = (area for area in verdict_areas(plan, Bill(), None) if area.area == "memory")
     assert (found.state, found.note) == ("good", "the cache takes what is left") and found.constraint.startswith(
         "cache"
     )
@@ -174,7 +174,7 @@ def test_a_target_inside_the_range_of_a_latency_is_tight() -> None:
         plan = study_text(SERVED % (share * high), SETTINGS).plan
         assert plan.serving and plan.design.workload and plan.design.workload.serving
         high = target_results(plan.serving, plan.design.workload.serving)[0].range[1]
-        states[share] = next(area.state for area in areas(plan, Bill(), None) if area.area == "first token")
+        states[share] = next(area.state for area in verdict_areas(plan, Bill(), None) if area.area == "first token")
     assert states == {1.0: "good", 0.97: "tight", 1e-4: "bad"}
 
 
@@ -184,7 +184,7 @@ def test_the_memory_of_a_trainer_is_that_of_its_fullest_phase_in_the_verdict_and
     plan = study_text(json.dumps(spec), SETTINGS).plan
     bare = study_text(json.dumps(described(placement="split", rollout={"nodes": 2})), SETTINGS).plan
     assert plan.memory_bytes == bare.memory_bytes and plan.memory_bytes is not None
-    (found,) = (area for area in areas(plan, Bill(), None) if area.area == "memory")
+    (found,) = (area for area in verdict_areas(plan, Bill(), None) if area.area == "memory")
     assert found.value == plan.fullest_bytes and found.constraint.startswith("models and engines of all roles")
     assert found.value is not None and found.value - plan.memory_bytes > 2 * 405_853_388_800 / 16
     text = fit_text(plan)

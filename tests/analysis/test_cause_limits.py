@@ -115,7 +115,7 @@ CASES: dict[str, list[Case]] = {
         (DGX, 8, [("no-gdr", "via NET/IB/0")], LARGE, ""),
         (SOCKETS, 8, [("no-gdr", "via NET/Socket/0")], LARGE, ""),
     ],
-    "_nvls_off": [
+    "_disabled_nvls": [
         (DGX, 8, [("no-nvls", "multicast support is not available")], LARGE, "no-nvls 1.0"),
         (DGX, 8, [("nvls", "0")], LARGE, "no-nvls 1.0"),
         (DGX, 8, [("nvls", "16")], LARGE, ""),

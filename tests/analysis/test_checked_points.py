@@ -11,7 +11,7 @@ from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.analysis.levers import LEVERS, lever_of
-from clusterspec.analysis.sweeps import point, read_axes
+from clusterspec.analysis.sweeps import read_axes, row_of_point
 from clusterspec.cluster.model import Cluster, Layout
 from clusterspec.finding import Problem
 from clusterspec.report import solve_text
@@ -57,7 +57,7 @@ def points(folder: Path, key: str, values: list[object], layout: str) -> list[Sw
     lines = [f"base: base.yaml\nlayout: {layout}\naxes:\n  {key}:", *(f"    - {value}" for value in values)]
     (folder / "axes.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
     axes = read_axes(folder / "axes.yaml")
-    return [point(axes, each) for each in axes.points()]
+    return [row_of_point(axes, each) for each in axes.points()]
 
 
 @pytest.mark.parametrize("key", AXES)

@@ -21,7 +21,13 @@ from clusterspec.analysis.failures_of_pairs import _stops_same_engines
 from clusterspec.analysis.fleet_options import Goal, _accounting_period, _missed_targets
 from clusterspec.analysis.fleet_search import _optimality_gap
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.machine_search import _least_row, _missed_limits, _or_worst, _ranking_key, _with_money
+from clusterspec.analysis.machine_search import (
+    _least_row,
+    _missed_limits,
+    _ranking_key,
+    _value_or_infinity,
+    _with_money,
+)
 from clusterspec.analysis.rl_nodes import BestLayouts, Divisions
 from clusterspec.analysis.rl_splits import (
     FEW,
@@ -88,7 +94,7 @@ def test_machines_stand_by_what_they_meet_then_by_their_cost_and_time() -> None:
     wanted = [ROW, slow, dear, open_, one, two, bare]
     shuffled = [wanted[place] for place in (3, 6, 1, 5, 0, 4, 2)]
     assert sorted(shuffled, key=_ranking_key) == wanted
-    assert (_or_worst(None), _or_worst(3.0)) == (inf, 3.0)
+    assert (_value_or_infinity(None), _value_or_infinity(3.0)) == (inf, 3.0)
 
 
 def test_the_least_row_has_a_figure_and_among_equals_the_least_of_the_second() -> None:

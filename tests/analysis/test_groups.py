@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from clusterspec.analysis.acceptance_tests import planned_tests
-from clusterspec.analysis.groups import launch, rank_groups, sized_collectives
+from clusterspec.analysis.groups import framework_launch, rank_groups, sized_collectives
 from clusterspec.studies import Study, study_text
 from tests.settings import SETTINGS
 
@@ -52,7 +52,7 @@ def test_a_collective_reaches_at_8_gib_what_the_acceptance_plan_predicts() -> No
 
 
 def test_a_design_is_launched_by_the_framework_that_it_names() -> None:
-    started = launch(study_of("megatron-core").design)
+    started = framework_launch(study_of("megatron-core").design)
     assert started is not None and "--tensor-model-parallel-size 4" in started.text
-    assert launch(study_of("vllm").design) is None  # which serves, and does not train
-    assert launch(study_of("custom").design) is None
+    assert framework_launch(study_of("vllm").design) is None  # which serves, and does not train
+    assert framework_launch(study_of("custom").design) is None

@@ -18,7 +18,7 @@ from clusterspec.analysis.influence import (
     ranked_influences,
 )
 from clusterspec.catalog import Catalog
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys, with_values
 from clusterspec.cost import estimate as costs
@@ -116,7 +116,9 @@ def test_the_influence_of_a_choice_is_the_largest_of_estimates_that_share_nothin
     plan = plan_of(POD)
     value = next(each for name, each, _ in plan.assumptions if name == key)
     others = [each for each in choices_of(key) if each != value]
-    legal = [each for each in others if not refusals(design_with_keys(plan.design, {tuple(key.split(".")): each}))]
+    legal = [
+        each for each in others if not layout_error_rules(design_with_keys(plan.design, {tuple(key.split(".")): each}))
+    ]
     alone = [changes_alone(plan, key, each) for each in legal]
     largest = max(alone, key=lambda one: (max(one), max(map(abs, one))))
     assert influence_of(plan, key)[1:] == pytest.approx(largest, rel=1e-12)
@@ -254,7 +256,7 @@ def test_an_engine_that_does_not_fit_has_more_memory_and_no_time_to_compare() ->
 )
 def test_an_engine_does_not_share_experts_with_another_one(layout: str, refused: bool) -> None:
     text = ENGINE.replace("nodes: 1", "nodes: 2").replace("tp: 8", layout)
-    assert ("experts-wider-than-replica" in refusals(study_text(text, SETTINGS).plan.design)) is refused
+    assert ("experts-wider-than-replica" in layout_error_rules(study_text(text, SETTINGS).plan.design)) is refused
 
 
 SYNCHRONIZED = """clusterspec: 1

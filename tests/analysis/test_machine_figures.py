@@ -11,7 +11,7 @@ import clusterspec
 from clusterspec.analysis.machine import machine
 from clusterspec.analysis.paths import pod_topology
 from clusterspec.analysis.tiers import message_rows, tiers
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cluster.model import Cluster
 from clusterspec.quantity import Quantity
 from clusterspec.results.machine import MoreNodes
@@ -42,7 +42,7 @@ H100 = [("on-chip", 1, 31000), ("memory", 1, 3350), ("scale-up", 8, 450), ("host
 
 
 def fabric_of(cluster: Cluster) -> Fabric:
-    found = count_fabric(cluster)
+    found = fabric_of_cluster(cluster)
     assert isinstance(found, Fabric)
     return found
 

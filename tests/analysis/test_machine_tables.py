@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis.machine import machine
-from clusterspec.cluster.fabric import count_fabric
+from clusterspec.cluster.fabric import fabric_of_cluster
 from clusterspec.results.machine import MoreNodes
 from tests.analysis.jobs import study_of
 from tests.analysis.test_machine_figures import GB, NDR, cluster_of, fabric_of
@@ -119,7 +119,7 @@ def test_a_failure_says_whose_bandwidth_is_lost() -> None:
     pair = cluster_of(platform="hgx-h100", nodes=2, scale_out=NDR | {"topology": "fat-tree"})
     assert len(machine(pair, fabric_of(pair), None).failures) == 2 and machine(pair, None, None).bisection is None
     one = cluster_of(platform="hgx-h100", nodes=1, spare_nodes=1, scale_out=NDR | {"topology": "fat-tree"})
-    counted = count_fabric(one)
+    counted = fabric_of_cluster(one)
     assert machine(one, fabric_of(one), None).failures == () and counted is not None
 
 

@@ -11,7 +11,7 @@ import clusterspec
 from clusterspec import analysis, studies
 from clusterspec.analysis.networks import network_choices
 from clusterspec.analysis.paths import pod_topology
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.report.paper.blocks import PaperTable, Text
 from clusterspec.report.paper.network_rows import network_blocks
 from clusterspec.results.estimate_json import Provenance
@@ -31,7 +31,7 @@ PRICES = "procurement: {currency: EUR, prices: {nic: 1500, leaf_switch: 30000}}"
 def choices(**section: Any) -> tuple[NetworkChoice, ...]:
     design = studies.study_text(json.dumps({"clusterspec": 1, "cluster": section}), SETTINGS).design
     assert design.cluster is not None
-    fabric = count_fabric(design.cluster)
+    fabric = fabric_of_cluster(design.cluster)
     counted = fabric if isinstance(fabric, Fabric) else None
     return network_choices(design, SETTINGS.catalog, counted, Provenance())
 
@@ -51,7 +51,7 @@ def test_a_machine_with_either_network_has_both_rows_with_its_own_marked() -> No
 def test_the_row_of_the_design_has_the_latencies_of_its_paths() -> None:
     found = clusterspec.load({"clusterspec": 1, "cluster": {"platform": "dgx-h100", "nodes": 64}}).cluster
     assert found is not None
-    fabric = count_fabric(found)
+    fabric = fabric_of_cluster(found)
     assert isinstance(fabric, Fabric)
     outside = [one for one in pod_topology(found, None, fabric).classes if "NIC" in one.parts]
     band, _ = choices(platform="dgx-h100", nodes=64)

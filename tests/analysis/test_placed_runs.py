@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clusterspec.analysis import fault_models
-from clusterspec.analysis.call_causes import _causes_of_statement, evidence_line, without_refuted
+from clusterspec.analysis.call_causes import _causes_of_statement, evidence_line, unrefuted_causes
 from clusterspec.analysis.fault_models import FAULT_MODELS, fault_fits
 from clusterspec.analysis.placed_runs import (
     LogOverrides,
@@ -291,10 +291,10 @@ def test_the_error_of_a_call_refutes_wide_causes_of_its_line() -> None:
             ("locked-memory", 2),
         )
     ]
-    found = list(without_refuted(run, at))
+    found = list(unrefuted_causes(run, at))
     assert [(cause.name, cause.weight) for cause in found] == [
         *(("locked-memory", GIVEN), ("gpudirect-refused", STATED), ("locked-memory", STATED)),
     ]
     weak = replace(at[0], weight=GIVEN / 2)
-    assert [cause.weight for cause in without_refuted(run, [weak])] == [GIVEN / 2]
+    assert [cause.weight for cause in unrefuted_causes(run, [weak])] == [GIVEN / 2]
     assert (evidence_line(at[0]), evidence_line(replace(at[0], evidence="told"))) == ("line 1", "told")

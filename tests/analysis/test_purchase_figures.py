@@ -12,7 +12,7 @@ import pytest
 from clusterspec.analysis.lost_hours import YearlyLoss, first_year_factor, hours_lost, rate_variance
 from clusterspec.analysis.pool_sizes import pool_sizes_to_try
 from clusterspec.analysis.purchase_dates import delivery_gate, order_day, sold_gate
-from clusterspec.analysis.risks import MOST_RISKS, idle_value, largest_risks, whole_units
+from clusterspec.analysis.risks import MOST_RISKS, idle_value, largest_risks, rounded_amount
 from clusterspec.analysis.serving_choices import engines_of, scaled_plan
 from clusterspec.cluster.requests import Engines
 from clusterspec.money import Money
@@ -110,7 +110,7 @@ def test_idle_nodes_are_worth_their_share_of_all_nodes() -> None:
     )
     assert idle_value(0.25, bought) == Money(750, 751, "EUR")  # of three nodes without the spare, to whole units
     assert idle_value(0.25, unpriced) is None
-    assert whole_units(Money(1.4, 1.6, "EUR")) == Money(1, 2, "EUR")
+    assert rounded_amount(Money(1.4, 1.6, "EUR")) == Money(1, 2, "EUR")
 
 
 def test_plans_are_scaled_to_whole_engines() -> None:

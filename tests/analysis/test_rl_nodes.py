@@ -10,7 +10,7 @@ import pytest
 from clusterspec import studies
 from clusterspec.analysis.boundaries import solve
 from clusterspec.analysis.conditions import METRICS, parse
-from clusterspec.analysis.expectations import expectation
+from clusterspec.analysis.expectations import expected_verdict
 from clusterspec.analysis.lever_effects import sensitivity
 from clusterspec.analysis.levers import lever_of
 from clusterspec.analysis.rl_splits import _engines_fit, keys_of_nodes, nodes_by_role, rl_splits, splits_of_nodes
@@ -253,5 +253,5 @@ def test_a_slower_step_of_all_roles_is_a_slowdown() -> None:
     slower = parse("slowdown<=1%", one.plan.whole_step.seconds).value(waits.plan)
     assert slower == pytest.approx(waits.plan.rl.step / one.plan.rl.step - 1)
     assert slower is not None and slower > 0.2
-    told = expectation("slowdown<=1%")(waits, one)
+    told = expected_verdict("slowdown<=1%")(waits, one)
     assert told.startswith(f"it is {percent(slower)}: a step takes {display(waits.plan.rl.step, 's', 4)}, and ")

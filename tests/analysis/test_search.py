@@ -11,7 +11,7 @@ from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.bounded import fastest_of_spaces
 from clusterspec.analysis.space.columns import ColumnEvaluation, batched_evaluation
 from clusterspec.analysis.space.families import families
-from clusterspec.analysis.space.run import Limits, one_by_one
+from clusterspec.analysis.space.run import Limits, sequential_evaluation
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import Pins, Space
 from clusterspec.cli import run
@@ -26,7 +26,7 @@ PINNED = {"cp": 1, "recompute": "none", "sharding": "zero1"}
 def test_the_best_is_the_least_of_all() -> None:
     searched, design = job(DENSE), design_of(DENSE)
     space = Space(list(families(searched, Pins(PINNED))))
-    evaluate = one_by_one(design, searched)
+    evaluate = sequential_evaluation(design, searched)
     every = [row for block in evaluate(space) for row in zip(block.step_time, block.memory, block.number, strict=True)]
     limits = Limits(80e9, 0.2)
     found = run_search(space, evaluate, limits, top=3)
@@ -43,7 +43,7 @@ def test_columns_equal_single_layouts(name: str) -> None:
     searched, design = job(JOBS[name]), design_of(JOBS[name])
     space = Space(list(families(searched, Pins({"micro_batch": 1, "cp": 1, "recompute": "none"}))))
     rows = []
-    for evaluate in (one_by_one(design, searched), batched_evaluation(design, searched)):
+    for evaluate in (sequential_evaluation(design, searched), batched_evaluation(design, searched)):
         blocks = [zip(block.number, block.step_time, block.memory, strict=True) for block in evaluate(space)]
         rows.append(sorted((int(number), float(time), float(held)) for block in blocks for number, time, held in block))
     alone, together = rows
@@ -76,7 +76,7 @@ def test_the_layouts_before_the_end_of_a_bounded_search_are_those_of_a_whole_one
 def test_a_search_that_ends_early_begins_with_the_spec_and_comes_near_the_best() -> None:
     searched, design = job(DENSE), design_of(DENSE)
     space, limits = Space(list(families(searched, Pins({"cp": 1})))), Limits(80e9, None)
-    alone = one_by_one(design, searched)
+    alone = sequential_evaluation(design, searched)
     first = space.choice(int(next(alone(space)).number[0]))
     own = searched.layout
     assert (first.family.tp, first.family.pp, first.sharding.kind) == (own.tp, own.pp, own.sharding)

@@ -215,7 +215,9 @@ def test_lengths_of_which_the_mean_alone_is_stated_are_spread_around_it(load: st
         assert max(lengths) == pytest.approx(mean * (1 + widest), rel=0.005)
         assert min(lengths) == pytest.approx(mean * (1 - widest), rel=0.005)
     assert ("drawn within 11 % of their stated means" in traffic.load) == bool(widest)
-    longest = max(one.prompt + one.output for one in plan_traffic(found.load, 0, 4000, None, held=2710.0).arrivals)
+    longest = max(
+        one.prompt + one.output for one in plan_traffic(found.load, 0, 4000, None, cached_tokens=2710.0).arrivals
+    )
     assert longest <= 2710
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import clusterspec
 from clusterspec.analysis.machine import machine
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.rules.knowledge.failing_parts import FailingMachine
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
@@ -32,7 +32,7 @@ def test_a_switch_takes_the_share_of_the_nics_on_it(
         {"clusterspec": 1, "cluster": {"platform": "hgx-h100", "nodes": nodes, "scale_out": scale_out}}
     ).cluster
     assert cluster is not None
-    counted = count_fabric(cluster)
+    counted = fabric_of_cluster(cluster)
     assert isinstance(counted, Fabric)
     found = {failure.part: failure.lost for failure in machine(cluster, counted, None).failures}
     assert found[part] == pytest.approx(lost)

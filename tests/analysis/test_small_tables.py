@@ -19,7 +19,7 @@ from clusterspec.analysis.simulation.plans import Simulation
 from clusterspec.analysis.simulation.ranks import Limits
 from clusterspec.analysis.studied import _is_comparable_bill
 from clusterspec.analysis.survival import _models_near_in_size
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cluster.requests import CacheTier, Engines
 from clusterspec.cost.interruptions import plan_interruptions
 from clusterspec.cost.parameters import model_weights
@@ -290,7 +290,7 @@ def test_an_assumption_changes_the_step_or_the_time_per_output_token(
 
 def bill_of(*unpriced: str, fabric: bool) -> Bill:
     """A bill with these parts without a price."""
-    counted = count_fabric(machine_of(TRAINED), None)
+    counted = fabric_of_cluster(machine_of(TRAINED), None)
     assert isinstance(counted, Fabric)
     return Bill(tuple(Item(kind, "part", 8, "counted") for kind in unpriced), counted if fabric else None)
 

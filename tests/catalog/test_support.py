@@ -31,8 +31,8 @@ from clusterspec.catalog.releases import (
     multiple,
     undecided_combinations,
 )
-from clusterspec.cluster.demands import Demands, demands_of, layout_numbers, model_uses, settings
-from clusterspec.cluster.legality import broken_multiples, refusals, refused_statements
+from clusterspec.cluster.demands import Demands, demands_of, fixed_uses, layout_numbers, model_uses
+from clusterspec.cluster.legality import broken_multiples, layout_error_rules, refused_statements
 from clusterspec.finding import Severity
 from clusterspec.records import replace
 from clusterspec.studies import variation
@@ -357,7 +357,7 @@ def test_search_proposes_no_layout_that_the_release_refuses(software: str, work:
             section = section_with_fixed_settings(one, section_of(searched, choice))
             design = variation.rewritten_study(one, {("layout",): section}).design
             assert [each.combination for each, _ in refused_statements(design) if each.combination.uses] == [], section
-            assert "framework-lacks-feature" not in refusals(design)
+            assert "framework-lacks-feature" not in layout_error_rules(design)
             seen += 1
     assert seen or work == "window" or "muon" in MODELS[work]
 
@@ -383,9 +383,11 @@ def test_a_release_that_refuses_the_accelerator_or_a_setting_hides_no_figure() -
         "framework: neuronx-distributed, sharding: fsdp": set(),  # assumed: a warning
     }
     for layout, wanted in rows.items():
-        assert refusals(design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=layout))) == wanted
+        assert (
+            layout_error_rules(design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=layout))) == wanted
+        )
     setting = SPEC.format(machine="platform: dgx-h100", work=MODELS["window"], layout="software: megatron-core 0.19")
-    assert "framework-lacks-feature" not in refusals(design_of(setting))
+    assert "framework-lacks-feature" not in layout_error_rules(design_of(setting))
 
 
 def test_search_drops_only_what_the_line_names() -> None:
@@ -444,7 +446,7 @@ def test_widths_are_whole_groups_of_each_rank(work: str, layout: str, broken: li
     design = design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=layout))
     found = [(value, step) for _, value, step in broken_multiples(layout_numbers(design), demands_of(design))]
     assert found == broken
-    assert ("indivisible-for-framework" in refusals(design)) is bool(broken)
+    assert ("indivisible-for-framework" in layout_error_rules(design)) is bool(broken)
 
 
 def test_heads_of_linear_attention_divide_over_tp_and_cp_from_the_release_that_has_it() -> None:
@@ -474,7 +476,7 @@ def test_a_design_uses_what_its_keys_say() -> None:
     layout = "tp: 2, pp: 4, ep: 8, dispatcher: deepep, recompute: full, optimizer_states: {moments: bf16}"
     design = design_of(SPEC.format(machine="platform: dgx-h100", work=work, layout=layout))
     assert design.cluster is not None and design.layout is not None
-    found = settings(design.cluster, design.workload, design.layout)
+    found = fixed_uses(design.cluster, design.workload, design.layout)
     assert {"train", "sm_90", "precision-fp8", "recipe-blockwise", "deepep", "moments-bf16", "master-fp32"} <= found
     assert {"experts", "latent-attention", "model-deepseek", "model-deepseek-v3"} <= found
     assert not {"ring", "grouped-query-attention", "serve", "tied-embeddings", "speculation"} & found

@@ -16,7 +16,7 @@ HEADS = [
     ("bom", "price-sheet", "kind,part,quantity,unit_price,price,currency,delivery_weeks,warranty_years,remark"),
     ("cost", "text", "total "),
     ("cost", "csv", "part,year,amount,low,high,currency,formula"),
-    ("faults", "text", "one failed "),
+    ("faults", "text", "failed part "),
     ("faults", "csv", "part,count,failures_per_year,effect,bandwidth_lost,step_time,"),
     ("estimate", "text", ""),
     ("diff", "text", "spec.yaml -> spec.yaml"),

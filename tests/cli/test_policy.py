@@ -217,13 +217,13 @@ def test_the_key_at_which_a_rule_reports_exists(call: Call) -> None:
 
 def test_the_names_of_conditions_are_those_of_an_estimate() -> None:
     from clusterspec import load
-    from clusterspec.results.estimate_json import body, figure_names
+    from clusterspec.results.estimate_json import estimate_fields, figure_names
 
     load_of_server = "{input_tokens: 1000, output_tokens: 500, concurrency: 8, targets: {tpot: 50 ms, percentile: 99}}"
     work = f"workload: {{kind: serve, model: llama-3.1-8b, serving: {load_of_server}}}\nlayout: {{tp: 2}}\n"
     served = f"clusterspec: 1\ncluster: {{platform: dgx-h100, nodes: 1}}\n{work}"
     for text in (BASE, served):
-        found = body(load(text, today="2026-11-20").plan, None)
+        found = estimate_fields(load(text, today="2026-11-20").plan, None)
         assert found.keys() == figure_names().keys()
         for name, names in figure_names().items():
             if names is not None and found[name] is not None:

@@ -227,9 +227,12 @@ def test_files_are_watched_by_time_and_size_below_folders(tmp_path: Path) -> Non
 
 def test_one_point_or_one_job_needs_no_process() -> None:
     one, several = (argparse.Namespace(dask=None, jobs=jobs) for jobs in (1, 4))
-    assert [*parallel.results(one, lambda point: point + 1, [1, 2])] == [2, 3]  # a function that cannot be pickled
-    assert [*parallel.results(several, lambda point: point + 1, [1])] == [2]
-    assert [*parallel.results(several, lambda point: point + 1, [])] == []
+    assert [*parallel.ordered_results(one, lambda point: point + 1, [1, 2])] == [
+        2,
+        3,
+    ]  # a function that cannot be pickled
+    assert [*parallel.ordered_results(several, lambda point: point + 1, [1])] == [2]
+    assert [*parallel.ordered_results(several, lambda point: point + 1, [])] == []
     assert files.core_count() >= 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.cable_runs import Run, longest_runs, nodes_of_leaf, racks_of_leaf, shortest_way
+from clusterspec.cluster.cable_runs import Run, horizontal_run, longest_runs, nodes_of_leaf, racks_of_leaf
 from clusterspec.cluster.planes import fabric_levels
 from tests.cluster.resolving import clean
 
@@ -87,11 +87,11 @@ def test_the_shortest_way_to_a_leaf_is_that_of_the_best_rows_or_of_the_plan(
 ) -> None:
     design = clean(f"cluster: {POD % (per_rack, '', f', floor: {{{floor}}}' if floor else '')}")
     assert design.cluster is not None and design.spec.cluster is not None
-    assert shortest_way(design.cluster, design.spec.cluster, of_leaf) == Run(meters, how, False)
+    assert horizontal_run(design.cluster, design.spec.cluster, of_leaf) == Run(meters, how, False)
 
 
 def test_the_way_to_a_leaf_is_not_known_without_the_nodes_of_a_rack() -> None:
     design = clean("cluster: {platform: dgx-h100, nodes: 16}")
     assert design.cluster is not None and design.spec.cluster is not None
-    assert shortest_way(design.cluster, design.spec.cluster, 16) is None
+    assert horizontal_run(design.cluster, design.spec.cluster, 16) is None
     assert longest_runs(design.cluster, design.spec.cluster, 16) == {}

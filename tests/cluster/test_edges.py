@@ -12,11 +12,11 @@ from clusterspec.cluster.clos import (
     FoldedClos,
     Ports,
     clos_in_pods,
-    describe_spread,
     even_switch_count,
     evening_switch_count,
+    spread_derivation,
 )
-from clusterspec.cluster.legality import cuts_shard_group, refusals
+from clusterspec.cluster.legality import cuts_shard_group, layout_error_rules
 from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cluster.model import Dispatcher, Overlap, ScaleUp
 from clusterspec.cluster.scaleup import _oversubscription_ratio, even_shape
@@ -198,7 +198,7 @@ REFUSED: tuple[tuple[str, str, set[str]], ...] = (  # serving and training layou
 @each(("kind", "layout", "refused"), REFUSED)
 def test_a_design_is_refused_for_ranks_that_its_nodes_do_not_have(kind: str, layout: str, refused: set[str]) -> None:
     work = SERVE + ", concurrency: 8}" if kind else "model: llama-3.1-8b, sequence_length: 8192, global_batch: 16"
-    assert refusals(clean(f"{MACHINE}workload: {{{work}}}\nlayout: {layout}")) == refused
+    assert layout_error_rules(clean(f"{MACHINE}workload: {{{work}}}\nlayout: {layout}")) == refused
 
 
 STAGES: tuple[tuple[str, bool], ...] = (  # pipelines of a model of 32 layers on 64 ranks
@@ -215,7 +215,7 @@ STAGES: tuple[tuple[str, bool], ...] = (  # pipelines of a model of 32 layers on
 def test_stages_without_layers_are_the_first_and_the_last_at_most(layout: str, exceeds: bool) -> None:
     text = "cluster: {platform: dgx-h100, nodes: 8}\nworkload: {model: llama-3.1-8b, sequence_length: 8192,"
     design = clean(f"{text} global_batch: 64}}\nlayout: {layout}")
-    assert ("layers-indivisible-by-pp" in refusals(design)) == exceeds
+    assert ("layers-indivisible-by-pp" in layout_error_rules(design)) == exceeds
 
 
 @given(count=st.integers(1, 400), sides=st.integers(1, 3))
@@ -245,9 +245,9 @@ def test_a_count_that_evens_a_spread_divides_the_links_and_is_near(
 
 
 def test_a_spread_is_described_by_what_was_added() -> None:
-    assert describe_spread(9, 8, 9) == "8 by ports, 1 added so that 9 uplinks spread evenly"
-    assert describe_spread(8, 8, 9) == "8 by ports, 9 uplinks spread unevenly over them"
-    assert describe_spread(8, 8, 16) == "8"
+    assert spread_derivation(9, 8, 9) == "8 by ports, 1 added so that 9 uplinks spread evenly"
+    assert spread_derivation(8, 8, 9) == "8 by ports, 9 uplinks spread unevenly over them"
+    assert spread_derivation(8, 8, 16) == "8"
 
 
 @pytest.mark.parametrize(("ports", "ratio", "down", "up"), [(10, 3.0, 7, 3), (64, 1.0, 32, 32), (3, 2.0, 2, 1)])

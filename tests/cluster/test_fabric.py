@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec.cluster.fabric import Fabric, NoFabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, NoFabric, fabric_of_cluster
 from clusterspec.cluster.model import Cluster
-from clusterspec.cluster.planes import OrderedParts, count_plane, fabric_levels
+from clusterspec.cluster.planes import OrderedParts, counted_plane, fabric_levels
 from tests.cluster.resolving import clean, cluster_of
 from tests.effort import each, examples
 
@@ -56,7 +56,7 @@ def cluster(nodes: int, **changes: object) -> Cluster:
 
 
 def counted(machine: Cluster) -> Fabric:
-    found = count_fabric(machine)
+    found = fabric_of_cluster(machine)
     assert isinstance(found, Fabric), found
     return found
 
@@ -153,7 +153,9 @@ def test_the_reference_designs_kept_with_the_accuracy_data_come_out_exactly() ->
 def test_ports_on_accelerators_share_the_cables_of_the_cages_of_a_node() -> None:
     """24 ports of 200 Gb/s behind 6 cages: a cable has 4 ports where a port of the switch takes 800 Gb/s, else one."""
     text = "cluster: {platform: gaudi3-hls, nodes: 2, scale_out: {topology: single-switch, switch: %s}}"
-    wide, narrow = (count_fabric(cluster_of(text % switch)) for switch in ("spectrum-4-sn5600", "spectrum-3-sn4700"))
+    wide, narrow = (
+        fabric_of_cluster(cluster_of(text % switch)) for switch in ("spectrum-4-sn5600", "spectrum-3-sn4700")
+    )
     assert isinstance(wide, Fabric) and wide.cables["node_leaf"] == 2 * 6
     assert isinstance(narrow, Fabric) and narrow.cables["node_leaf"] == 2 * 24 / 2
 
@@ -170,7 +172,7 @@ cluster:
 """
     design = clean(text)
     assert design.cluster is not None and design.spec.cluster is not None
-    found = count_fabric(design.cluster, design.spec.cluster.scale_out)
+    found = fabric_of_cluster(design.cluster, design.spec.cluster.scale_out)
     assert isinstance(found, Fabric) and found.transceivers == modules
 
 
@@ -184,7 +186,7 @@ cluster:
 """
     design = clean(text)
     assert design.cluster is not None and design.spec.cluster is not None
-    found = count_fabric(design.cluster, design.spec.cluster.scale_out)
+    found = fabric_of_cluster(design.cluster, design.spec.cluster.scale_out)
     assert isinstance(found, Fabric)
     assert found.cables == {"node_leaf": 1024, "leaf_spine": 1024, "spine_core": 0}
     assert found.links == {"node_leaf": 2048, "leaf_spine": 2048, "spine_core": 0}
@@ -352,7 +354,7 @@ def test_a_level_of_unknown_ports_is_not_counted() -> None:
     assert machine.scale_out is not None
     leaf, pod = machine.scale_out.levels
     levels = (leaf, replace(pod, switch_ports=None))
-    found = count_fabric(replace(machine, scale_out=replace(machine.scale_out, levels=levels, switch_ports=None)))
+    found = fabric_of_cluster(replace(machine, scale_out=replace(machine.scale_out, levels=levels, switch_ports=None)))
     assert isinstance(found, NoFabric) and "ports" in found.why
 
 
@@ -368,7 +370,7 @@ NONE = [
 
 @pytest.mark.parametrize(("text", "why"), NONE)
 def test_a_missing_fabric_has_a_reason(text: str, why: str) -> None:
-    found = count_fabric(cluster_of(text))
+    found = fabric_of_cluster(cluster_of(text))
     assert isinstance(found, NoFabric) and why in found.why
 
 
@@ -409,7 +411,7 @@ def _switches(found: Fabric) -> int:
 def test_absurd_sizes_take_bounded_work() -> None:
     for topology in ("fat-tree", "rail-optimized", "rail-only"):
         for ports in (2, 3, 64, 10**9, 10**18):
-            found = count_fabric(replace(cluster(2, topology=topology, switch_ports=ports), nodes=10**18))
+            found = fabric_of_cluster(replace(cluster(2, topology=topology, switch_ports=ports), nodes=10**18))
             assert isinstance(found, Fabric)
 
 
@@ -425,7 +427,7 @@ def test_fewer_uplinks_are_counted_where_they_are_ordered_and_carry_the_endpoint
     ):
         design = clean(text.format(ordered))
         assert design.cluster is not None and design.spec.cluster is not None
-        found = count_fabric(design.cluster, design.spec.cluster.scale_out)
+        found = fabric_of_cluster(design.cluster, design.spec.cluster.scale_out)
         assert isinstance(found, Fabric)
         assert (found.links["leaf_spine"], found.spine_switches) == (uplinks, spines), ordered
 
@@ -435,7 +437,7 @@ def test_ordered_spines_give_every_leaf_as_many_ports_as_every_other() -> None:
     fabric = "{topology: fat-tree, switch_ports: 64, oversubscription: 2, spine_switches: 2}"
     design = clean(f"cluster: {{platform: dgx-h200, nodes: 30, scale_out: {fabric}}}\n")
     assert design.cluster is not None and design.spec.cluster is not None
-    found = count_fabric(design.cluster, design.spec.cluster.scale_out)
+    found = fabric_of_cluster(design.cluster, design.spec.cluster.scale_out)
     assert isinstance(found, Fabric)
     assert (found.leaf_switches, found.up_ports, found.links["leaf_spine"]) == (6, 21, 120)
 
@@ -451,7 +453,7 @@ def test_ordered_spines_give_every_leaf_as_many_ports_as_every_other() -> None:
     ],
 )
 def test_one_tier_has_leaves_alone(nodes: int, topology: str, leaves: int, capacity: int, fits: bool) -> None:
-    found = count_plane(cluster(nodes, topology=topology), 64, OrderedParts())
+    found = counted_plane(cluster(nodes, topology=topology), 64, OrderedParts())
     assert (found.tiers, found.ports.down, found.ports.up) == (1, 64, 0)
     assert (found.leaves, found.capacity, found.fits, found.pods) == (leaves, capacity, fits, 1)
     beyond = (found.spines, found.cores, found.leaf_spine, found.spine_core)

@@ -16,13 +16,13 @@ from clusterspec.cluster.fleet import (
     engines_at_home,
     engines_on_other_pools,
     main_pool,
+    node_set_path,
     node_sets,
     nodes_of_job,
     nodes_of_layout,
     nodes_of_separate_roles,
     nodes_path,
     pools_of_job,
-    set_path,
     stated_nodes,
 )
 from clusterspec.spec.model import JobSpec, LayoutSpec, PoolSpec, Spec
@@ -145,15 +145,15 @@ def test_separate_roles_have_nodes_in_addition_to_the_trainer(job: JobSpec, besi
 def test_a_job_states_its_nodes_itself_or_in_its_layout(job: JobSpec, nodes: int | None, key: tuple[str, ...]) -> None:
     fleet = Fleet(Spec("f"), {}, {"a": Job("a", job, nodes)})
     assert (stated_nodes(job), nodes_path(fleet, "a")) == (nodes, key)
-    assert set_path(fleet, NodeSet("a", "own", ("a",), nodes, True)) == key
+    assert node_set_path(fleet, NodeSet("a", "own", ("a",), nodes, True)) == key
 
 
 def test_a_set_on_another_pool_is_stated_by_the_nodes_of_its_role() -> None:
     fleet = Fleet(Spec("f"), {}, {})
     rollout, decode = ("jobs", "a", *ROLLOUT), ("jobs", "a", *DECODE)
-    assert set_path(fleet, NodeSet("a.rollout", "r", ("a",), 3, True, rollout)) == (*rollout, "nodes")
-    assert set_path(fleet, NodeSet("a.rollout", "r", ("a",), 3, False, rollout)) == rollout
-    assert set_path(fleet, NodeSet("a.decode", "r", ("a",), 3, True, decode)) == decode
+    assert node_set_path(fleet, NodeSet("a.rollout", "r", ("a",), 3, True, rollout)) == (*rollout, "nodes")
+    assert node_set_path(fleet, NodeSet("a.rollout", "r", ("a",), 3, False, rollout)) == rollout
+    assert node_set_path(fleet, NodeSet("a.decode", "r", ("a",), 3, True, decode)) == decode
 
 
 def sets_of(jobs: dict[str, JobSpec], nodes: int | None, pool: str = "own") -> list[tuple[str, int | None, bool]]:

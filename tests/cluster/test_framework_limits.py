@@ -7,7 +7,13 @@ from typing import Any
 from clusterspec.catalog.models import Window
 from clusterspec.catalog.releases import Combination, Multiple
 from clusterspec.cluster.demands import Demands, undecided_conditions
-from clusterspec.cluster.legality import broken_multiples, cut_blocks, cut_heads, refuses_combination, violations
+from clusterspec.cluster.legality import (
+    broken_multiples,
+    cut_blocks,
+    cut_heads,
+    refuses_combination,
+    violated_conditions,
+)
 from clusterspec.records import replace
 from tests.catalog.shipped import CATALOG, held
 from tests.cluster.resolving import clean
@@ -25,7 +31,7 @@ def test_a_layout_is_refused_where_one_combination_applies() -> None:
     for refused, applies in (((TP,), True), ((CP,), False), ((CP, TP), True), ((TP, CP), True), ((CP, CP), False)):
         demands = replace(DEMANDS, refused=refused)
         assert refuses_combination(NUMBERS, demands) == applies, refused
-        assert ("framework-lacks-feature" in violations(NUMBERS, demands)) == applies
+        assert ("framework-lacks-feature" in violated_conditions(NUMBERS, demands)) == applies
 
 
 FIRST = replace(CATALOG.model("deepseek-v3"), fp8_block=128, ffn_hidden=2048, expert_ffn_hidden=1024)
@@ -61,8 +67,8 @@ def test_blocks_of_a_checkpoint_are_cut_where_a_share_is_no_multiple_of_them(
     for framework, loads in (("vllm", True), ("vllm", False), ("megatron-core", True)):
         demands = replace(DEMANDS, model=model, capabilities=held(framework), fp8_weights=loads)
         whole = held(framework).has("requires.whole_fp8_weight_blocks")
-        assert ("fp8-blocks-cut-by-tp" in violations(layout, demands)) == (bool(cut) and loads and whole)
-    assert "fp8-blocks-cut-by-tp" not in violations(layout, replace(DEMANDS, model=None, fp8_weights=True))
+        assert ("fp8-blocks-cut-by-tp" in violated_conditions(layout, demands)) == (bool(cut) and loads and whole)
+    assert "fp8-blocks-cut-by-tp" not in violated_conditions(layout, replace(DEMANDS, model=None, fp8_weights=True))
 
 
 NUMBERS_OF = (  # quantity, and its number in the design
@@ -85,7 +91,7 @@ def test_a_number_that_is_no_multiple_is_reported_with_its_step(quantity: str, v
             demands = replace(DEMANDS, required=(wanted,))
             found = list(broken_multiples(NUMBERS, demands))
             assert found == ([(wanted, value, step)] if broken and counts else []), (quantity, step)
-            assert ("indivisible-for-framework" in violations(NUMBERS, demands)) == (broken and counts)
+            assert ("indivisible-for-framework" in violated_conditions(NUMBERS, demands)) == (broken and counts)
 
 
 def test_a_multiple_counts_the_ranks_of_its_axes() -> None:
@@ -128,7 +134,7 @@ def test_heads_of_every_kind_of_layer_are_cut() -> None:
     assert cut_heads(window) == (("heads", 32), ("heads of layers with a window", 24))
     assert cut_heads(replace(window, window=Window(tokens=128, layers=16))) == (("heads", 32),)
     for tp, broken in ((8, False), (16, True), (3, True)):
-        found = violations(replace(NUMBERS, tp=tp), replace(DEMANDS, model=window))
+        found = violated_conditions(replace(NUMBERS, tp=tp), replace(DEMANDS, model=window))
         assert ("heads-indivisible-by-tp" in found) == broken, tp
 
 

@@ -13,7 +13,7 @@ from clusterspec.cluster.legality import (
     forbids_uneven_stages,
     refuses_kv_heads,
     sequence_step,
-    violations,
+    violated_conditions,
 )
 from clusterspec.records import replace
 from tests.catalog.shipped import CATALOG, held
@@ -117,7 +117,7 @@ def test_a_layout_violates_exactly_the_conditions_that_its_numbers_break(
     made = replace(DEMANDS, model=replace(MODEL, **model))
     if "framework" in demands:
         demands = {"capabilities": held(demands["framework"])} | {k: v for k, v in demands.items() if k != "framework"}
-    assert violations(replace(NUMBERS, **layout), replace(made, **demands)) == want
+    assert violated_conditions(replace(NUMBERS, **layout), replace(made, **demands)) == want
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_length_that_shards_over_tp_and_cp_also_divides_into_chunks(tp: int, c
     step = sequence_step(tp, cp, held("megatron-core"), ring=ring)
     numbers = replace(NUMBERS, tp=tp, cp=cp, ring=ring)
     demands = replace(DEMANDS, model=None, sequence=step)
-    assert not {CHUNKS, SHARDS} & violations(numbers, demands)
+    assert not {CHUNKS, SHARDS} & violated_conditions(numbers, demands)
     least = next(each for each in range(1, step + 1) if each % (tp * cp) == 0 and each % (cp * (1 + ring)) == 0)
     assert least == step
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from tests.cluster.resolving import clean
 from tests.effort import examples
 
@@ -14,7 +14,7 @@ POD = "{platform: dgx-h100, nodes: %d, scale_out: {technology: infiniband-ndr, t
 def built(cluster: str) -> Fabric:
     design = clean(f"cluster: {cluster}")
     assert design.cluster is not None and design.spec.cluster is not None
-    found = count_fabric(design.cluster, design.spec.cluster.scale_out)
+    found = fabric_of_cluster(design.cluster, design.spec.cluster.scale_out)
     assert isinstance(found, Fabric)
     return found
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clusterspec.cluster.levels import count_levels
+from clusterspec.cluster.levels import counted_levels
 from clusterspec.cluster.model import ScaleOut
 from tests.cluster.resolving import assumed, clean, cluster_of, resolve_text
 
@@ -72,7 +72,7 @@ def test_the_assumed_nodes_of_a_level_below_another_one_are_listed_and_its_switc
     assert listed["cluster.scale_out.levels[2].nodes"] == 8
     assert "cluster.scale_out.levels[3].nodes" not in listed
     machine = cluster_of(f"cluster: {{{H100}, scale_out: {{technology: roce-v2, {levels}}}}}")
-    assert count_levels(machine, 64) is None
+    assert counted_levels(machine, 64) is None
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_levels_above_the_block_of_all_nodes_have_no_switches(nodes: int, tiers:
     machine = cluster_of(
         f"cluster: {{accelerator: h100-sxm-80gb, nodes: {nodes}, scale_out: {{nics_per_node: 8, {levels}}}}}"
     )
-    counted = count_levels(machine, 64)
+    counted = counted_levels(machine, 64)
     assert counted is not None
     assert (counted.tiers, counted.leaves, counted.spines) == (tiers, leaves, spines)
 

@@ -7,9 +7,9 @@ import pytest
 from clusterspec.cluster.demands import (
     demands_of,
     design_uses,
+    fixed_uses,
     layout_numbers,
     recomputation_uses,
-    settings,
     sharding_use,
 )
 from tests.cluster.resolving import clean
@@ -23,7 +23,7 @@ def uses(workload: str = TRAIN, layout: str = "tp: 2", cluster: str = "platform:
     """The uses that search does not vary."""
     design = clean(f"cluster: {{{cluster}}}\nworkload: {{{workload}}}\nlayout: {{{layout}}}")
     assert design.cluster is not None and design.layout is not None
-    return settings(design.cluster, design.workload, design.layout)
+    return fixed_uses(design.cluster, design.workload, design.layout)
 
 
 NAMES = {"model-llama", "model-llama-2", "model-llama-2-7b"}

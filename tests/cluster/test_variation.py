@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec import studies
 from clusterspec.analysis.levers import LEVERS
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, layout_changes, with_values
 from clusterspec.document.values import dump
 from clusterspec.quantity import Quantity
@@ -119,7 +119,7 @@ def test_dp_and_the_layers_of_stages_follow_from_the_degrees() -> None:
     assert layout_changes({"tp": 2, "dp": 4}) == {("layout", "tp"): 2, ("layout", "dp"): 4}
     assert layout_changes({"micro_batch": 2}) == {("layout", "micro_batch"): 2}
     other = design_with_keys(study_of(DEEP).design, layout_changes({"tp": 8}))
-    assert other.layout is not None and (other.layout.dp, refusals(other)) == (4, frozenset())
+    assert other.layout is not None and (other.layout.dp, layout_error_rules(other)) == (4, frozenset())
 
 
 def test_a_key_that_no_spec_has_is_refused() -> None:
@@ -151,7 +151,7 @@ def test_removing_an_absent_key_changes_nothing() -> None:
 )
 def test_what_legality_refuses_is_an_error_of_check(layout: str, rules: set[str]) -> None:
     one = study_of(DEEP.partition("layout:")[0] + f"layout: {layout}\n")
-    refused = refusals(one.design)
+    refused = layout_error_rules(one.design)
     assert rules <= refused and (bool(rules) or not refused)
     errors = {each.rule for each in one.errors}
     assert rules <= errors and bool(refused & errors) is bool(refused)

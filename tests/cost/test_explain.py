@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from clusterspec import studies
 from clusterspec.cost.plan import Plan
-from clusterspec.results.estimate_json import body
+from clusterspec.results.estimate_json import estimate_fields
 from tests.cost.expressions import evaluate
 from tests.cost.plans import MIXTRAL, plan
 from tests.effort import ALL_CASES, examples, thorough
@@ -36,7 +36,7 @@ def holds(term: dict[str, Any]) -> None:
 
 
 def explained(found: Plan) -> None:
-    document = json.loads(json.dumps(body(found, None)))
+    document = json.loads(json.dumps(estimate_fields(found, None)))
     (step,) = (term for term in document["terms"] if term["name"] == "step")
     assert step["value"] == pytest.approx(document["step_time"], rel=1e-9)
     holds(step)

@@ -116,7 +116,7 @@ def test_a_fit_with_one_constant_far_from_its_optimum_is_found_by_the_model() ->
     held = next(constant for constant in all_of_them if constant.fact == "products" and constant.spread)
     others, far = [constant for constant in all_of_them if constant != held], replace(held, prior=held.prior / 2)
     fit, anew = fitted([far, *others], some), fitted([replace(far, spread=0), *others], some)
-    found = {"again": refitted(fit, far), "linear": fit.values_without(frozenset(), held=far), "anew": anew.values}
+    found = {"again": refitted(fit, far), "linear": fit.values_without(frozenset(), fixed=far), "anew": anew.values}
     errors = {name: np.array([run.error(values) for run in some]) for name, values in found.items()}
     losses = {name: loss(values, errors[name], np.ones(len(some))) for name, values in found.items()}
     assert found["again"][far] == found["linear"][far] == far.prior

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.heat import CoolingUnits, cooling_units, heat_assumptions, heat_of, liquid_shares, loop_heat
 from clusterspec.cost.term import Term
@@ -92,7 +92,7 @@ def test_switches_that_air_cools_give_no_heat_to_the_loop() -> None:
     keys = "platform: dgx-h100, nodes: 16, scale_out: {switch: quantum-2-qm9700, topology: fat-tree}"
     design = clean(f"cluster: {{{keys}, power: {{cooling: liquid}}}}\n")
     assert design.cluster is not None and design.spec.cluster is not None
-    fabric = count_fabric(design.cluster, design.spec.cluster.scale_out)
+    fabric = fabric_of_cluster(design.cluster, design.spec.cluster.scale_out)
     assert isinstance(fabric, Fabric) and fabric.leaf_switches > 0
     found = loop_heat(design.cluster, fabric, design.spec.cluster.power)
     assert found == pytest.approx([16 * NODE * share for share in (0.7, 0.85, 0.95)])

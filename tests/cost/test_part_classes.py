@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cost.class_rates import MachineFailures
 from clusterspec.cost.part_classes import PartClass, _scale_up_switches, built_levels
 from clusterspec.records import replace
@@ -343,7 +343,7 @@ def test_leaves_below_a_pod_have_the_nodes_of_their_ports(topology: str, ports: 
     text = POD.replace("TOPOLOGY", topology).replace("LEVELS", "levels: [{name: pod, nodes: 64, oversubscription: 1}]")
     cluster = study_text(text, SETTINGS).design.cluster
     assert cluster is not None
-    fabric = count_fabric(cluster, None)
+    fabric = fabric_of_cluster(cluster, None)
     assert isinstance(fabric, Fabric)
     found = built_levels(cluster, replace(fabric, down_ports=ports))
     assert [level.name for level in found] == ["leaf", "pod"] and found[0].nodes == nodes

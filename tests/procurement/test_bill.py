@@ -5,7 +5,7 @@ import pytest
 from clusterspec.catalog import Catalog
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import money_text, rounded_text
-from clusterspec.procurement.bill import _node_name, bill, may_have_fixed_ends, ports_at, sheet_rows
+from clusterspec.procurement.bill import _node_name, bill, may_have_fixed_ends, port_count_at, sheet_rows
 from clusterspec.procurement.items import Item
 from clusterspec.records import replace
 from tests.cluster.resolving import clean, resolve_text
@@ -252,12 +252,12 @@ def test_a_node_is_one_of_those_of_its_domain(domain: int, name: str) -> None:
 )
 def test_a_switch_has_the_ports_that_its_splits_and_lanes_allow_at_a_rate(switch: str, gbit: float, ports: int) -> None:
     entry = Catalog.open().switch(switch)
-    assert ports_at(entry, gbit * 1e9 / 8) == ports
+    assert port_count_at(entry, gbit * 1e9 / 8) == ports
 
 
 @pytest.mark.parametrize(("connector", "lanes"), [("OSFP", 8), ("QSFP-DD", 8), ("QSFP56", 4), (None, 4)])
 def test_a_switch_without_a_stated_limit_splits_its_cages_into_their_lanes(connector: str | None, lanes: int) -> None:
     """64 ports of 800 Gb/s would be 1,024 of 50 Gb/s, and a port has a lane at least."""
     entry = replace(Catalog.open().switch("spectrum-4-sn5600"), splits=None, cages=None, connector=connector)
-    assert ports_at(entry, 50e9 / 8) == 64 * lanes
-    assert ports_at(replace(entry, cages=32), 50e9 / 8) == 32 * lanes
+    assert port_count_at(entry, 50e9 / 8) == 64 * lanes
+    assert port_count_at(replace(entry, cages=32), 50e9 / 8) == 32 * lanes

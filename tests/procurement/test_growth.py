@@ -6,7 +6,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.procurement.bill import bill
 from clusterspec.procurement.cost import cost
 from clusterspec.procurement.growth import Phase, growth, leaves_of_nodes
@@ -43,7 +43,7 @@ def test_the_last_phase_is_the_machine_and_each_phase_is_a_part_of_the_next() ->
         built = phases_of(machine, *nodes)
         design = fleet_of(fleet_with_phases(machine, *nodes)).pools["p"].design
         assert design.cluster is not None
-        whole, paid = count_fabric(design.cluster, None), cost(design, None, bill(design))
+        whole, paid = fabric_of_cluster(design.cluster, None), cost(design, None, bill(design))
         assert isinstance(whole, Fabric) and paid is not None and whole.tiers == tiers, machine
         last = built[-1]
         counts = (whole.leaf_switches, whole.spine_switches, whole.core_switches, sum(whole.cables.values()))
@@ -150,6 +150,6 @@ def test_the_first_nodes_are_at_the_leaves_of_their_blocks_or_fill_ports_in_orde
     ):
         cluster = clean(f"cluster: {{{text}}}").cluster
         assert cluster is not None
-        fabric = count_fabric(cluster, None)
+        fabric = fabric_of_cluster(cluster, None)
         assert isinstance(fabric, Fabric)
         assert {nodes: leaves_of_nodes(cluster, fabric, nodes) for nodes in counts} == counts, text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.procurement.offered import Offered, is_option, is_service, offered_lines
-from clusterspec.procurement.part_names import described, kind_of_part, kinds_of_words, plain_part, words_of
+from clusterspec.procurement.part_names import kind_of_part, kinds_of_words, parsed_description, plain_part, words_of
 from clusterspec.spec.model import QuoteLine
 from tests.analysis.jobs import study_of
 
@@ -310,7 +310,7 @@ def test_services_and_options_are_no_parts_of_the_bill(line: QuoteLine, service:
 def test_a_description_has_a_head_what_is_added_to_it_and_what_it_holds(
     text: str, pieces: tuple[str, tuple[str, ...], tuple[str, ...]]
 ) -> None:
-    assert described(text) == pieces
+    assert parsed_description(text) == pieces
 
 
 def test_the_words_of_a_line_are_in_lower_case_and_order_codes_whole() -> None:

@@ -12,7 +12,7 @@ from clusterspec.procurement.part_names import (
     plain_part,
     unit_of_hours,
 )
-from clusterspec.procurement.supplier_words import in_english
+from clusterspec.procurement.supplier_words import english_text
 from clusterspec.spec.model import QuoteLine
 
 LINES = [
@@ -67,7 +67,7 @@ def test_a_line_is_read_alike_in_every_language(english: str, others: list[str])
     "text", ["dell powerswitch z9864f-on", "prosupport nbd, 3 years", "nvidia rtx pro 6000", "file server", "60 months"]
 )
 def test_english_words_stay(text: str) -> None:
-    assert in_english(text) == text
+    assert english_text(text) == text
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_spares_of_every_language_are_in_addition_to_the_bill(part: str, spare: 
 
 def test_a_hostile_line_is_read_in_bounded_steps() -> None:
     text = "é" * 250 + "x 1" * 80
-    assert len(in_english(text)) <= 4 * len(text)
+    assert len(english_text(text)) <= 4 * len(text)
 
 
 @pytest.mark.parametrize(

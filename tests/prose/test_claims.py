@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose import check_text
+from clusterspec.prose import text_problems
 from clusterspec.rules.index import RULES
 from clusterspec.source import Source
 from tests.effort import each, thorough
@@ -52,7 +52,7 @@ def test_the_documents_themselves_are_judged_as_well(catalog: Catalog) -> None:
     }
     told: list[tuple[str, int]] = []
     for path in sorted(Path(DOCUMENTS).glob("*.txt")):
-        for problem in check_text(Source(path.name, path.read_text("utf-8")), catalog):
+        for problem in text_problems(Source(path.name, path.read_text("utf-8")), catalog):
             assert problem.span is not None
             told.append((path.name[:3], problem.span.start.line))
     counted = [at for at in told if at not in lines["ambiguous"] or at in lines["wrong"]]
@@ -73,7 +73,7 @@ def test_the_documents_themselves_are_judged_as_well(catalog: Catalog) -> None:
     ],
 )
 def test_advice_uses_the_figure_that_the_vendor_prints(text: str, advice: str, catalog: Catalog) -> None:
-    (problem,) = check_text(Source("notes.md", text), catalog)
+    (problem,) = text_problems(Source("notes.md", text), catalog)
     assert problem.rule == "label-contradicts-rate" and advice in problem.help
     assert advice.strip("`") in problem.message
 
@@ -99,7 +99,7 @@ def test_advice_uses_the_figure_that_the_vendor_prints(text: str, advice: str, c
     ],
 )
 def test_a_message_quotes_what_is_written(text: str, said: str, catalog: Catalog) -> None:
-    (problem,) = check_text(Source("notes.md", text), catalog)
+    (problem,) = text_problems(Source("notes.md", text), catalog)
     assert said in problem.message
 
 
@@ -119,7 +119,7 @@ def test_a_message_quotes_what_is_written(text: str, said: str, catalog: Catalog
 )
 def test_a_row_is_compared_with_the_part_of_its_memory(row: str, advice: list[str], catalog: Catalog) -> None:
     table = f"| Part | HBM | HBM bandwidth |\n|---|---|---|\n| {row} |\n"
-    found = check_text(Source("notes.md", table), catalog)
+    found = text_problems(Source("notes.md", table), catalog)
     assert [problem.help.split(",")[0].removeprefix("write ") for problem in found] == advice
 
 
@@ -128,6 +128,6 @@ FOUND = tomllib.loads(Path(__file__).with_name("messages.toml").read_text("utf-8
 
 @each("found", FOUND)
 def test_a_message_names_the_figure_and_how_many_times_it_was_written(found: dict[str, str], catalog: Catalog) -> None:
-    (problem,) = check_text(Source("notes.md", found["text"]), catalog)
+    (problem,) = text_problems(Source("notes.md", found["text"]), catalog)
     assert str(problem.span) == f"notes.md:{found['at']}"
     assert f"{problem.message}; {problem.help}" == found["says"]

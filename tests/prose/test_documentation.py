@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose import check_text
+from clusterspec.prose import text_problems
 from clusterspec.prose.tokenize import SEVERITIES
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import Example, page
@@ -30,15 +30,15 @@ MOST_LINES = 10**9 if ALL_CASES else 250
 @each("path", [*sampled(GENERATED, 20), *(path for path in DOCUMENTATION if path not in GENERATED)])
 def test_the_documentation_of_the_project_is_silent(path: Path) -> None:
     text = "".join(path.read_text("utf-8").splitlines(keepends=True)[:MOST_LINES])
-    problems = check_text(Source(path.name, text), CATALOG)
+    problems = text_problems(Source(path.name, text), CATALOG)
     assert [(str(problem.span), problem.message) for problem in problems] == []
 
 
 @thorough
 def test_work_grows_linearly_with_the_text() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    check_text(Source("README.md", text), CATALOG)  # reads the entries that it names
-    once, twice = (steps(lambda n=n: check_text(Source("README.md", text * n), CATALOG)) for n in (1, 2))  # type: ignore[misc]
+    text_problems(Source("README.md", text), CATALOG)  # reads the entries that it names
+    once, twice = (steps(lambda n=n: text_problems(Source("README.md", text * n), CATALOG)) for n in (1, 2))  # type: ignore[misc]
     assert twice < 2.2 * once
 
 
@@ -48,7 +48,7 @@ def test_a_rule_has_the_severity_of_its_page(name: str) -> None:
 
 
 def told(example: Example) -> list[tuple[str, int]]:
-    spans = [(problem.rule, problem.span) for problem in check_text(Source("example.md", example.text), CATALOG)]
+    spans = [(problem.rule, problem.span) for problem in text_problems(Source("example.md", example.text), CATALOG)]
     return [(rule, span.start.line) for rule, span in spans if span is not None]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.prose.blocks import ProseLine
-from clusterspec.prose.expressions import Equation, equations, evaluate
+from clusterspec.prose.expressions import Equation, equations, expression_value
 from clusterspec.prose.factors import multiple_text, text_in_unit_of
 from clusterspec.prose.tokenize import Token, tokens
 from tests.effort import each
@@ -52,14 +52,14 @@ def words(text: str) -> list[Token]:
     ],
 )
 def test_an_expression_has_the_value_of_arithmetic(text: str, value: float, dimensions: tuple[int, ...]) -> None:
-    found = evaluate(words(text))
+    found = expression_value(words(text))
     assert found is not None and found.number == pytest.approx(value) and found.dimensions == dimensions
 
 
 def test_a_tight_fraction_divides_by_the_whole_product_after_it() -> None:
-    loose, tight = (evaluate(words("64 / 4 * 2"), way) for way in (False, True))
+    loose, tight = (expression_value(words("64 / 4 * 2"), way) for way in (False, True))
     assert (loose and loose.number, tight and tight.number) == (32, 8)
-    again = evaluate(words("64 / 4 * 2 / 2 * 2 + 1"), True)
+    again = expression_value(words("64 / 4 * 2 / 2 * 2 + 1"), True)
     assert again and again.number == 3
 
 
@@ -89,11 +89,11 @@ def test_a_tight_fraction_divides_by_the_whole_product_after_it() -> None:
     ],
 )
 def test_what_is_no_whole_expression_has_no_value(text: str) -> None:
-    assert evaluate(words(text)) is None
+    assert expression_value(words(text)) is None
 
 
 def test_the_limits_of_powers_and_brackets_are_inclusive() -> None:
-    big, small, deep = (evaluate(words(text)) for text in ("10 ^ 60", "10 ^ -60", "(((((2)))))"))
+    big, small, deep = (expression_value(words(text)) for text in ("10 ^ 60", "10 ^ -60", "(((((2)))))"))
     assert big and small and deep
     assert (big.number, small.number, deep.number) == pytest.approx((1e60, 1e-60, 2))
 

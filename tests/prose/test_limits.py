@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
-from clusterspec.prose import check_text
+from clusterspec.prose import text_problems
 from clusterspec.source import Source
 from tests.effort import each
 
@@ -15,7 +15,7 @@ CATALOG = Catalog.open()
 
 
 def told(text: str) -> list[Problem]:
-    return check_text(Source("notes.md", text), CATALOG)
+    return text_problems(Source("notes.md", text), CATALOG)
 
 
 TOTALS = "arithmetic-does-not-close"

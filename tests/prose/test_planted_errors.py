@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
-from clusterspec.prose import check_text
+from clusterspec.prose import text_problems
 from clusterspec.prose.tokenize import SEVERITIES
 from clusterspec.source import Position, Source
 from tests.effort import each, sampled, thorough
@@ -20,7 +20,7 @@ PAIRS = tomllib.loads(Path(__file__).with_name("planted_errors.toml").read_text(
 
 
 def problems(text: str) -> list[Problem]:
-    return list(check_text(Source("notes.md", text), CATALOG))
+    return list(text_problems(Source("notes.md", text), CATALOG))
 
 
 def rules(text: str) -> list[str]:

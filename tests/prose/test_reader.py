@@ -9,7 +9,7 @@ import pytest
 
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
-from clusterspec.prose import check_text
+from clusterspec.prose import text_problems
 from clusterspec.prose.factors import BINARY, rule_of_ratio
 from clusterspec.source import Source
 from clusterspec.units.display import BITS, PREFIX
@@ -20,7 +20,7 @@ SLIP = "NVLink 4 at 900 GB/s unidirectional"
 
 
 def told(text: str, today: date | None = None) -> list[Problem]:
-    return check_text(Source("notes.md", text), CATALOG, today)
+    return text_problems(Source("notes.md", text), CATALOG, today)
 
 
 def places(text: str) -> list[tuple[int, int, int]]:
@@ -146,5 +146,7 @@ def test_a_company_entry_is_known_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "interconnects").mkdir()
     (tmp_path / "interconnects" / "nvlink-9.yaml").write_text(ENTRY)
     source = Source("notes.md", "NVLink 9 carries 4,000 GB/s unidirectional, and NVLink 9 carries 4,000 GB/s duplex.")
-    assert [problem.rule for problem in check_text(source, Catalog.open([tmp_path]))] == ["duplex-counted-as-one-way"]
-    assert check_text(source, CATALOG) == []
+    assert [problem.rule for problem in text_problems(source, Catalog.open([tmp_path]))] == [
+        "duplex-counted-as-one-way"
+    ]
+    assert text_problems(source, CATALOG) == []

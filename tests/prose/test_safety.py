@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from clusterspec.catalog import Catalog
-from clusterspec.prose import check_text
+from clusterspec.prose import text_problems
 from clusterspec.source import Source
 from tests.effort import diagonal, examples, sampled, steps
 
@@ -101,7 +101,7 @@ LONG = (
 
 def check(text: str) -> None:
     lines = text.split("\n")
-    for problem in check_text(Source("notes.md", text), CATALOG):
+    for problem in text_problems(Source("notes.md", text), CATALOG):
         assert problem.span is not None and problem.message and problem.help
         start, end = problem.span.start, problem.span.end
         assert 1 <= start.line <= len(lines) and start.line == end.line
@@ -126,7 +126,7 @@ def test_a_hostile_text_costs_no_more_than_its_length(piece: str, width: int) ->
     for length in (1_000, 1_000, 2_000):  # the first reads the entries that the text names
         text = piece * (length // len(piece))
         source = Source("notes.md", "\n".join(text[at : at + width] for at in range(0, len(text), width)))
-        work.append(steps(lambda source=source: check_text(source, CATALOG)))  # type: ignore[misc]
+        work.append(steps(lambda source=source: text_problems(source, CATALOG)))  # type: ignore[misc]
     assert work[2] < 2.5 * work[1] + 1000
 
 
@@ -147,5 +147,5 @@ def test_distinct_names_cost_no_more_than_their_number(form: str) -> None:
     work = []
     for count in (20, 20, 40):  # the first reads the entries that the text names
         text = "\n\n".join(form.replace("{}", str(number)) for number in range(1000, 1000 + count))
-        work.append(steps(lambda text=text: check_text(Source("notes.md", text), CATALOG)))  # type: ignore[misc]
+        work.append(steps(lambda text=text: text_problems(Source("notes.md", text), CATALOG)))  # type: ignore[misc]
     assert work[2] < 2.2 * work[1]

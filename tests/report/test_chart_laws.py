@@ -439,5 +439,5 @@ def test_a_box_is_crossed_by_lines_that_pass_through_it() -> None:
     ):
         assert box.is_crossed(start, end) == box.is_crossed(end, start) == crossed, (start, end)
     assert box.overlaps(Box(9.0, 9.0, 20.0, 20.0)) and not box.overlaps(Box(10.0, 0.0, 20.0, 10.0))
-    assert labels.joining_line("8 nodes", (8.0, 16.0), (0.0, 0.0)) is None
-    assert labels.joining_line("8 nodes", (22.0, 30.0), (0.0, 0.0)) == ((0.0, 0.0), (20.0, 20.0))
+    assert labels.leader_line("8 nodes", (8.0, 16.0), (0.0, 0.0)) is None
+    assert labels.leader_line("8 nodes", (22.0, 30.0), (0.0, 0.0)) == ((0.0, 0.0), (20.0, 20.0))

@@ -581,7 +581,7 @@ MACHINES: dict[str, tuple[Chart, dict[str, str]]] = {
     # Two centers on 158 to 440 are 228.5 and 369.5. Boxes of 60 × 34, 40 apart; in pods the lowest two are linked one
     # by one.
     "whole": (
-        lambda: machine.whole_chart(
+        lambda: machine.fabric_chart(
             [
                 DrawnRow(2, "pp", "cores", "2"),
                 DrawnRow(2, "cp", "spines", "", "× 2"),
@@ -740,7 +740,7 @@ def domain(nodes: int, switches: int) -> str:
 
 
 def whole(count: int) -> str:
-    return machine.whole_chart([DrawnRow(count, "pp", "cores", "")], "alt")
+    return machine.fabric_chart([DrawnRow(count, "pp", "cores", "")], "alt")
 
 
 POOL = DrawnPool("p", "n", (DrawnNodes(128, (DrawnTurn("a", "tp", 1.0),), "a"),))

@@ -139,7 +139,7 @@ CHARTS: dict[str, Callable[[], str]] = {
     "sizes": lambda: links.size_chart(SIZED, "alt", lambda tick: display(tick, "B", 1)),
     "node: ports of accelerators": lambda: machine.node_chart(PORTS, "alt"),
     "block": lambda: machine.block_chart(BLOCK, "alt"),
-    "whole": lambda: machine.whole_chart(LEVELS, "alt", pods=25),
+    "whole": lambda: machine.fabric_chart(LEVELS, "alt", pods=25),
     "fleet": lambda: fleet.fleet_chart(POOLS, LINKS, "alt"),
     "torus": lambda: torus_chart((8, 8, 16), "alt", "8 × 8 × 16", "270 GB/s"),
     "racks": lambda: rack_chart(DrawnRacks(520, 4, 8, "40.8 kW", 0.93, "520 racks"), "alt"),
@@ -315,7 +315,7 @@ def test_a_drawing_shows_all_parts_of_a_small_machine_and_the_first_and_last_of_
     assert len(shapes(mesh, "polyline")) == 8 * 7 / 2
     for pods, number_of_links in ((1, 3 * 2 + 2 * 2), (2, 3 * 2 + 2)):
         levels = [DrawnRow(3, "pp", "", ""), DrawnRow(2, "cp", "", ""), DrawnRow(2, "memory", "", "")]
-        assert len(shapes(machine.whole_chart(levels, "alt", pods=pods), "line")) == number_of_links, pods
+        assert len(shapes(machine.fabric_chart(levels, "alt", pods=pods), "line")) == number_of_links, pods
 
 
 def test_the_links_of_a_node_join_what_its_topology_joins() -> None:

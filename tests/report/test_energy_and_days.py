@@ -52,8 +52,8 @@ def test_energy_is_that_of_the_run_else_of_a_million_tokens(
         assert found is None
         return
     assert found is not None and found[0] == "energy"
-    of = "of a million tokens" if row[0] == "per_million_tokens" else "of the run"
-    assert found[2].endswith(f"{of}, by the meter") and len(found[2].split(", ")) == row[1] + 1
+    of = "per million tokens" if row[0] == "per_million_tokens" else "for the run"
+    assert found[2].endswith(f"{of}, at the meter") and len(found[2].split(", ")) == row[1] + 1
     assert found[1].startswith({"of_run": "5", "per_million_tokens": "0.5", "carbon": "2"}[row[0]])
     assert ("CO2e" in found[1]) is (row[0] == "carbon") and ("CO2e" in found[2]) is (row == ("of_run", 2))
 
@@ -196,7 +196,7 @@ def test_incomplete_costs_name_their_pools_and_parts() -> None:
     other = replace(POOL, cost=1.0, missing=("cables",))
 
     def told(**pools: PoolUse) -> str:
-        return fleet_text.left_out(replace(FLEET, pools=pools, input=Input("my fleet.yaml", b"")))
+        return fleet_text.omitted_items(replace(FLEET, pools=pools, input=Input("my fleet.yaml", b"")))
 
     assert told(p=whole, q=unknown) == ""
     assert told(p=part) == (

@@ -124,7 +124,7 @@ def test_fixes_give_the_described_text(report: CheckReport) -> None:
 
 
 def test_a_baseline_holds_what_was_seen_and_lets_through_what_is_new(report: CheckReport) -> None:
-    known = baseline.read(baseline.baseline_as_text(report))
+    known = baseline.parsed_baseline(baseline.baseline_as_text(report))
     assert baseline.report_beyond_baseline(report, known).findings == ()
     first = report.findings[0]
     known.known.subtract([one for one in known.known if one.fingerprint == fingerprint(report, first)])
@@ -134,7 +134,7 @@ def test_a_baseline_holds_what_was_seen_and_lets_through_what_is_new(report: Che
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"findings": 3}', '{"findings": [1]}', "[" * 5000])
 def test_what_is_no_baseline_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"baseline|Expecting|JSON"):
-        baseline.read(text)
+        baseline.parsed_baseline(text)
 
 
 def test_hostile_text_cannot_command_a_terminal_or_a_workflow() -> None:
@@ -212,11 +212,11 @@ def test_a_merge_request_has_each_finding_once_at_its_lines_in_the_repository() 
 def test_a_baseline_of_another_version_is_refused(version: object, known: bool) -> None:
     text = json.dumps({"version": version, "findings": []})
     if known:
-        assert baseline.read(text).version == version
+        assert baseline.parsed_baseline(text).version == version
     else:
         with pytest.raises(ValueError, match="is not one of the versions 1 to 2"):
-            baseline.read(text)
-    assert baseline.read('{"findings": []}').version == 1, "the first version had no number"
+            baseline.parsed_baseline(text)
+    assert baseline.parsed_baseline('{"findings": []}').version == 1, "the first version had no number"
 
 
 @pytest.mark.parametrize(("seen", "now"), [(0, 1), (1, 1), (1, 2), (2, 2), (3, 2), (2, 0)])
@@ -224,12 +224,15 @@ def test_a_baseline_hides_a_finding_as_often_as_it_was_seen(seen: int, now: int)
     names = {"a.yaml": FileName("a.yaml", "a.yaml")}
     before = replace(CHECKED, findings=ALL[:1] * seen, names=names)
     after = replace(CHECKED, findings=ALL[:1] * now + ALL[1:], names=names)
-    shown = baseline.report_beyond_baseline(after, baseline.read(baseline.baseline_as_text(before)))
+    shown = baseline.report_beyond_baseline(after, baseline.parsed_baseline(baseline.baseline_as_text(before)))
     assert shown.findings == ALL[:1] * max(0, now - seen) + ALL[1:]
     assert shown.hidden == min(seen, now)
     assert shown.stale == ((("few", "a.yaml"),) if seen > now else ())
     elsewhere = replace(after, names={}, inputs=(Input("b.yaml", b""),))
-    assert baseline.report_beyond_baseline(elsewhere, baseline.read(baseline.baseline_as_text(before))).stale == ()
+    assert (
+        baseline.report_beyond_baseline(elsewhere, baseline.parsed_baseline(baseline.baseline_as_text(before))).stale
+        == ()
+    )
 
 
 def test_a_finding_of_a_base_is_known_where_the_base_had_it() -> None:
@@ -238,7 +241,7 @@ def test_a_finding_of_a_base_is_known_where_the_base_had_it() -> None:
     names = {name: FileName(name, name) for name in ("a.yaml", "base.yaml")}
     before = replace(CHECKED, findings=(own,), names=names)
     after = replace(CHECKED, findings=(replace(ALL[0], base=own.span),), names=names)
-    known = baseline.read(baseline.baseline_as_text(before))
+    known = baseline.parsed_baseline(baseline.baseline_as_text(before))
     assert len(baseline.report_beyond_baseline(after, known).findings) == 1
     for alone in (baseline.report_beyond_baseline(after, known, lambda _: True),
                   baseline.report_beyond_baseline(after, replace(known, version=1))):  # fmt: skip
@@ -250,17 +253,17 @@ def test_what_no_baseline_can_hide_is_not_in_it_and_stays() -> None:
     report = replace(CHECKED, findings=(fatal, ALL[0]))
     entries = baseline.baseline_entries(report)
     assert [entry.rule for entry in entries] == ["few"]
-    assert baseline.report_beyond_baseline(report, baseline.read(baseline.baseline_as_text(report))).findings == (
-        fatal,
-    )
+    assert baseline.report_beyond_baseline(
+        report, baseline.parsed_baseline(baseline.baseline_as_text(report))
+    ).findings == (fatal,)
 
 
 def test_a_pull_request_is_told_how_many_findings_there_are_and_what_limits_them() -> None:
     for failed, level in (((), []), (("c.yaml",), ["error"])):
-        told = findings_sarif.invocation(replace(CHECKED, failed=failed))
+        told = findings_sarif.sarif_invocation(replace(CHECKED, failed=failed))
         assert told["executionSuccessful"] is not bool(failed)
         assert [note["level"] for note in told["toolExecutionNotifications"]] == level
-    nothing = findings_sarif.invocation(replace(CHECKED, inputs=(), findings=()))
+    nothing = findings_sarif.sarif_invocation(replace(CHECKED, inputs=(), findings=()))
     assert nothing["executionSuccessful"] and nothing["toolExecutionNotifications"][0]["level"] == "warning"
     text = findings_machines.findings_as_markdown(replace(CHECKED, failed=("c.yaml",)))
     assert text.startswith("**clusterspec**: 1 error, 1 warning, 1 note; c.yaml: ")

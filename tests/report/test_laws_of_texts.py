@@ -83,8 +83,8 @@ def test_numbers_of_a_table_of_faults_end_below_each_other_and_words_begin_so() 
     for name, cells, right in (
         ("pairs", ("1", "1,234"), True),
         ("step", ("2 s", "–"), True),
-        ("h lost", ("4", "40"), True),
-        ("the job", ("stops", "unaffected"), False),
+        ("hours lost", ("4", "40"), True),
+        ("job", ("stops", "unaffected"), False),
         ("they share", ("a leaf", "a rack"), False),
     ):
         at = head.index(name) + (len(name) if right else 0)

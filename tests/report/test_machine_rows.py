@@ -229,7 +229,7 @@ def tiered(*kinds: tuple[str, float]) -> Any:
     ],
 )
 def test_the_fall_from_memory_to_the_fabric_is_a_ratio(tiers: tuple[tuple[str, float], ...], said: str) -> None:
-    assert machine._fall_text(tiered(*tiers)) == said
+    assert machine._bandwidth_ratio_text(tiered(*tiers)) == said
 
 
 def test_the_reach_of_a_tier_is_told_from_two_accelerators_on() -> None:

@@ -10,7 +10,7 @@ from clusterspec.records import replace
 from clusterspec.report.paper.options import (
     _choice_picture,
     _choice_row,
-    _work_head,
+    _work_heading,
     choice_name,
     difference_text,
     recommendation_text,
@@ -100,7 +100,7 @@ def test_a_row_of_choices_has_marks_price_and_work(found: Choices, row: int, cel
 
 
 def test_the_head_of_the_work_says_what_it_counts() -> None:
-    heads = [_work_head(found) for found in (runs(), served(), replace(served(), of_targets=True))]
+    heads = [_work_heading(found) for found in (runs(), served(), replace(served(), of_targets=True))]
     assert heads == ["Run", "Tokens per second", "Tokens per second within the targets"]
 
 

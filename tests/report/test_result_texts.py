@@ -71,23 +71,23 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
     """A year has 8,766 hours, so that 5 % lost cost 8,766 × 50 × 0.05 = 21,915 USD, and 10 % twice as much."""
     text = lines(faults_as_text(FAULTS, WIDE))
     assert text[:8] == [
-        "one failed count a year the job step h lost cost USD why",
+        "failed part count per year job step hours lost cost USD why",
         "node 64 12.5 stops – 180 9,020 no spare",
         "leaf switch 1,200 0.25 slows 12.5 s 3 – one of two planes",
         "fan – – unaffected 10 s – 0 redundant",
-        "two failed at once they share pairs a year the job step h lost",
+        "failed pair they share pairs per year job step hours lost",
         "NIC and leaf switch a leaf in two planes 1,024 0.5 stops * – 1.5",
         "NIC and link a node 8 – unaffected 10 s –",
         "* more than either failure alone",
     ]
     said = " ".join(text[8:])
     for sentence in (
-        "The step takes 10 s while nothing has failed.",
-        "95 % of the time; half of the years exceed 96 %; 9 years of 10 lie between 90 % and 99 %.",
+        "A step takes 10 s without failures.",
+        "95 % of the time; half of the years exceed 96 %; 9 of 10 years lie between 90 % and 99 %.",
         "Hours lost to failures and checkpoints cost 21,915 USD a year, in 95 % of the years at most 43,830.",
-        "2.5 times as often: goodput 90 %, 9 machines of 10 between 80 % and 97 %;",
+        "2.5 times as often: goodput 90 %, 9 of 10 machines between 80 % and 97 %;",
         "lost hours cost 43,830 USD, at 95 % at most 87,660.",
-        "In repair at once during 95 % of the time: at most 3 × node, 1,200 × leaf switch.",
+        "Parts in repair at the same time (95th percentile): 3 × node, 1,200 × leaf switch.",
         "Stock that suffices 95 % of the time with a lead time of 7 days: node 5.",
         "Nothing is stored.",
     ):
@@ -105,9 +105,9 @@ def test_the_failures_of_a_year_stand_in_their_rows() -> None:
     )
     said = " ".join(lines(faults_as_text(exact, WIDE)))
     assert (
-        "95.13 % of the time; half of the years exceed 96.13 %; 9 years of 10 lie between 90.13 % and 98.13 %" in said
+        "95.13 % of the time; half of the years exceed 96.13 %; 9 of 10 years lie between 90.13 % and 98.13 %" in said
     )
-    assert "goodput 85.13 %, 9 machines of 10 between 80.13 % and 87.13 %" in said
+    assert "goodput 85.13 %, 9 of 10 machines between 80.13 % and 87.13 %" in said
     unpriced = replace(FAULTS, hour=None, pairs=(), first_year=None, stock=None, step_time=None)
     text = lines(faults_as_text(unpriced, WIDE))
     assert text[1] == "node 64 12.5 stops – 180 no spare"
@@ -414,11 +414,11 @@ def test_a_layout_on_fewer_nodes_says_what_it_saves_and_how_to_search_there() ->
 @pytest.mark.parametrize(
     ("repairs", "said"),
     [
-        ({"node": 0, "NIC": 0}, "no part"),
-        ({"node": 2, "NIC": 0}, "at most 2 × node, no other part"),
-        ({"node": 2, "NIC": 1}, "at most 2 × node, 1 × NIC"),
+        ({"node": 0, "NIC": 0}, "none"),
+        ({"node": 2, "NIC": 0}, "2 × node, no others"),
+        ({"node": 2, "NIC": 1}, "2 × node, 1 × NIC"),
     ],
 )
 def test_only_parts_that_wait_for_a_repair_are_listed(repairs: dict[str, int], said: str) -> None:
     found = list(result_sentences(replace(FAULTS, repairs=repairs)))
-    assert f"In repair at once during 95 % of the time: {said}." in found
+    assert f"Parts in repair at the same time (95th percentile): {said}." in found

@@ -165,8 +165,8 @@ def faults(draw: Random) -> Made:
                  size(draw, 0.1, 9999), float(draw.randint(1, 10**6)), "why")
         for name in ("node", "leaf switch", "fan")
     )  # fmt: skip
-    keys = {"count": "count", "a year": "failures_per_year", "step": "step_time", "h lost": "hours_lost_per_year"}
-    keys |= {"cost EUR": "cost_per_year", "one failed": "part", "the job": "effect", "why": "why"}
+    keys = {"count": "count", "per year": "failures_per_year", "step": "step_time", "hours lost": "hours_lost_per_year"}
+    keys |= {"cost EUR": "cost_per_year", "failed part": "part", "job": "effect", "why": "why"}
     report = FaultsReport(*HEAD, rows, 1.0, 2.0, "EUR", None, {}, (), ())
     return faults_as_text(report, WIDE), [{head: row.to_json()[key] for head, key in keys.items()} for row in rows]
 
@@ -180,8 +180,14 @@ def pairs(draw: Random) -> Made:
     row = FaultRow("node", None, None, "stops", 0.0, None, None, None, "")
     text = faults_as_text(FaultsReport(*HEAD, (row,), None, None, "", None, {}, (), (), rows), WIDE)
     return text.split("\n\n")[1], [
-        {"they share": "a rack", "pairs": row.count, "a year": row.failures, "step": row.step_time, "h lost": row.hours}
-        | {"two failed at once": f"node and {row.parts[1]}"}
+        {
+            "they share": "a rack",
+            "pairs": row.count,
+            "per year": row.failures,
+            "step": row.step_time,
+            "hours lost": row.hours,
+        }
+        | {"failed pair": f"node and {row.parts[1]}"}
         for row in rows
     ]
 
@@ -225,8 +231,8 @@ TABLES: dict[str, tuple[Callable[[Random], Made], str]] = {
         placements,
         "trainer, rollout, tp, ahead, step, tokens/s, rollout idle, trainer idle",
     ),
-    "faults": (faults, "count, a year, step, h lost, cost EUR"),
-    "pairs": (pairs, "pairs, a year, step, h lost"),
+    "faults": (faults, "count, per year, step, hours lost, cost EUR"),
+    "pairs": (pairs, "pairs, per year, step, hours lost"),
     "values tried": (tried, "step_time"),
     "levers": (levers, "time per token, step, memory, EUR a run"),
 }

@@ -14,7 +14,7 @@ from clusterspec.document.waivers import Waived, Waiver
 from clusterspec.finding import Confidence, Edit, Finding, Severity
 from clusterspec.procurement.quotes import QuotedPart
 from clusterspec.records import replace
-from clusterspec.results import CheckReport, Input, Tool, finding_json, head, waived_json
+from clusterspec.results import CheckReport, Input, Tool, common_fields, finding_json, waived_json
 from clusterspec.results.decision import (
     PRICE,
     Change,
@@ -59,7 +59,7 @@ def finding(severity: Severity = Severity.WARNING, **more: Any) -> Finding:
 
 
 def test_the_head_of_a_result_names_version_tool_and_input() -> None:
-    made = head(TOOL, Input("folder/spec.yaml", b""))
+    made = common_fields(TOOL, Input("folder/spec.yaml", b""))
     assert list(made) == ["version", "tool", "input"]
     assert (made["version"], made["tool"]) == (1, {"version": "1.2", "catalog": "2026.1"})
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # FIPS 180-4, of no bytes

@@ -8,7 +8,7 @@ import pytest
 
 from clusterspec.records import dataclass, field
 from clusterspec.results import Result
-from clusterspec.results.shown import figure_text, frames, result_html, result_line
+from clusterspec.results.shown import data_frames, figure_text, result_html, result_line
 from tests.effort import each
 
 
@@ -104,5 +104,5 @@ def test_a_table_of_a_page_has_twenty_rows_and_eight_columns_at_most() -> None:
 
 def test_the_tables_of_a_result_are_frames() -> None:
     pytest.importorskip("pandas")
-    found = frames(Given({"inputs": ROWS, "rows": ROWS, "empty": [], "names": ["a"]}))
+    found = data_frames(Given({"inputs": ROWS, "rows": ROWS, "empty": [], "names": ["a"]}))
     assert {name: list(frame["key"]) for name, frame in found.items()} == {"rows": ["a", "b year"]}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clusterspec.catalog.models import TokenPrediction
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.finding import Confidence, Problem, Severity
@@ -105,7 +105,7 @@ FABRIC = "cluster: {platform: dgx-h100, nodes: 64, scale_out: {switch: quantum-2
 def exceeding(endpoints: int, capacity: int, rails: int, topology: str = "fat-tree", **written: Any) -> list[Problem]:
     """The problems with a fabric of switches of 64 ports that does not fit."""
     design, cluster = study_of(FABRIC).design, machine_of(FABRIC)
-    fabric = count_fabric(cluster, None)
+    fabric = fabric_of_cluster(cluster, None)
     assert isinstance(fabric, Fabric) and (fabric.planes, fabric.tiers, fabric.switch_ports) == (1, 2, 64)
     counts = FabricCount(replace(fabric, fits=False, capacity=capacity, endpoints=endpoints), True, "error")
     assert cluster.scale_out is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.procurement.part_names import kind_of_part, names_period, plain_part
-from clusterspec.procurement.supplier_words import in_english
+from clusterspec.procurement.supplier_words import english_text
 from clusterspec.spec.model import QuoteLine
 from tests.effort import each
 
@@ -366,7 +366,7 @@ def test_what_a_line_of_a_stock_names_is_no_machine(part: str, periods: bool, sp
 
 
 def test_octets_are_bytes() -> None:
-    assert in_english("24 ssd de 15,36 to, 4,42 po, 40 go/s") == "24 ssd de 15,36 tb, 4,42 pb, 40 gb/s"
+    assert english_text("24 ssd de 15,36 to, 4,42 po, 40 go/s") == "24 ssd de 15,36 tb, 4,42 pb, 40 gb/s"
 
 
 STORE = """clusterspec: 1

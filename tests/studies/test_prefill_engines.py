@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
@@ -44,4 +44,4 @@ def test_engines_that_cannot_start_are_found_at_the_keys_of_their_side() -> None
         rules = {"heads-indivisible-by-tp", "ep-not-dividing-ranks", "framework-lacks-feature"}
         found = {".".join(map(str, each.path)): each.rule for each in study.findings if each.rule in rules}
         assert found == wanted, (software, prefill, decode)
-        assert refusals(study.design) == set(wanted.values())
+        assert layout_error_rules(study.design) == set(wanted.values())

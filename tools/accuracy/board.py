@@ -128,12 +128,12 @@ def _rounded_figure(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.{DIGITS}g}")
 
 
-def write(found: Iterable[Line]) -> None:
+def write(lines: Iterable[Line]) -> None:
     """Writes the lines, and the hashes of this release in place of what was there for it."""
     with BOARD.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(map(_cells, found))
+        writer.writerows(map(_cells, lines))
     read.cache_clear()
     others = [row for row in releases() if row["release"] != clusterspec.__version__]
     with RELEASES.open("w", encoding="utf-8", newline="") as file:
@@ -160,8 +160,8 @@ def summary() -> dict[str, str]:
     }
 
 
-def _median(found: Sequence[Line]) -> float:
-    errors = sorted(abs(line.case.error) for line in found)
+def _median(lines: Sequence[Line]) -> float:
+    errors = sorted(abs(line.case.error) for line in lines)
     return errors[len(errors) // 2]
 
 

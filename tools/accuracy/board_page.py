@@ -98,8 +98,8 @@ def _areas() -> tuple[str, ...]:
     return tuple(dict.fromkeys(line.area for line in read()))
 
 
-def _score(name: str, found: Sequence[Line]) -> str:
-    one = score(name, [line.case for line in found])
+def _score(name: str, lines: Sequence[Line]) -> str:
+    one = score(name, [line.case for line in lines])
     inside = "–" if one.inside is None else _percent(one.inside)
     cells = (str(one.cases), *map(_percent, (one.median, one.mean, one.p90)), f"{100 * one.bias:+.1f} %", inside)
     return f"| {name} | {' | '.join(cells)} |"
@@ -130,8 +130,8 @@ def _peers() -> Iterator[str]:
     yield ""
 
 
-def _own_errors(found: Sequence[Line]) -> Iterator[float]:
-    return (line.case.error for line in found)
+def _own_errors(lines: Sequence[Line]) -> Iterator[float]:
+    return (line.case.error for line in lines)
 
 
 def _lines_by_question(kind: str) -> Iterator[tuple[str, list[Line]]]:
@@ -145,8 +145,8 @@ def _lines_by_question(kind: str) -> Iterator[tuple[str, list[Line]]]:
             yield area, found
 
 
-def _errors(found: Iterator[float]) -> tuple[str, str, str]:
-    sizes = sorted(map(abs, found))
+def _errors(errors: Iterator[float]) -> tuple[str, str, str]:
+    sizes = sorted(map(abs, errors))
     values = (sizes[len(sizes) // 2], sum(sizes) / len(sizes), sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))])
     return _percent(values[0]), _percent(values[1]), _percent(values[2])
 
@@ -167,8 +167,8 @@ def _regrets() -> Iterator[str]:
     yield ""
 
 
-def _regrets_of(found: Sequence[Line], peer: str | None = None) -> dict[str, Regret]:
-    cases = (replace(line.case, predicted=line.peers[peer]) if peer else line.case for line in found)
+def _regrets_of(lines: Sequence[Line], peer: str | None = None) -> dict[str, Regret]:
+    cases = (replace(line.case, predicted=line.peers[peer]) if peer else line.case for line in lines)
     return {one.name: one for one in ranking(list(cases))}
 
 

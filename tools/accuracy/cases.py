@@ -101,9 +101,9 @@ def step_time(run: dict[str, Any], plan: Plan | None) -> float | None:
     return None
 
 
-def runs(wanted: Container[str] | None = None) -> Iterator[Case]:
-    """Step times: of all runs, or of those with the ids in ``wanted``."""
-    return _steps("runs", wanted)
+def runs(ids: Container[str] | None = None) -> Iterator[Case]:
+    """Step times: of all runs, or of those with the ids in ``ids``."""
+    return _steps("runs", ids)
 
 
 def small_runs() -> Iterator[Case]:
@@ -111,9 +111,9 @@ def small_runs() -> Iterator[Case]:
     return _steps("small_runs")
 
 
-def new_runs(wanted: Container[str] | None = None) -> Iterator[Case]:
-    """Step times of sources to which nothing is fitted: of all their runs, or of those with the ids in ``wanted``."""
-    return _steps("new_runs", wanted)
+def new_runs(ids: Container[str] | None = None) -> Iterator[Case]:
+    """Step times of sources to which nothing is fitted: of all their runs, or of those with the ids in ``ids``."""
+    return _steps("new_runs", ids)
 
 
 def first_predictions() -> Iterator[Case]:
@@ -124,18 +124,18 @@ def first_predictions() -> Iterator[Case]:
             yield Case(run["id"], run["accelerator"], published, run["first"], source=run["source"], note=run["model"])
 
 
-def new_memory(error: float | None = None, wanted: Container[str] | None = None) -> Iterator[Case]:
-    """Peak memory of sources to which nothing is fitted, of all their runs or of ``wanted`` ones; with ``error``
+def new_memory(error: float | None = None, ids: Container[str] | None = None) -> Iterator[Case]:
+    """Peak memory of sources to which nothing is fitted, of all their runs or those with ``ids``; with ``error``
     instead of the program's error of activations, as a share of them.
     """
     for run in published_runs("new_runs"):
-        if wanted is None or run["id"] in wanted:
+        if ids is None or run["id"] in ids:
             yield from _memory(run, plan_of(run["id"]) if run["memory"] else None, error)
 
 
-def _steps(name: str, wanted: Container[str] | None = None) -> Iterator[Case]:
+def _steps(name: str, ids: Container[str] | None = None) -> Iterator[Case]:
     for run in published_runs(name):
-        if wanted is None or run["id"] in wanted:
+        if ids is None or run["id"] in ids:
             yield from _step(run, plan_of(run["id"]))
 
 
@@ -147,10 +147,10 @@ def _step(run: dict[str, Any], plan: Plan | None) -> Iterator[Case]:
         yield Case(run["id"], run["accelerator"], published, predicted, low, high, run["source"], run["model"])
 
 
-def memory(wanted: Container[str] | None = None) -> Iterator[Case]:
-    """Peak memory: of all runs, or of those with the ids in ``wanted``."""
+def memory(ids: Container[str] | None = None) -> Iterator[Case]:
+    """Peak memory: of all runs, or of those with the ids in ``ids``."""
     for run in published_runs():
-        if wanted is None or run["id"] in wanted:
+        if ids is None or run["id"] in ids:
             yield from _memory(run, plan_of(run["id"]) if run["memory"] else None)
 
 
@@ -179,12 +179,12 @@ def _memory(run: dict[str, Any], plan: Plan | None, error: float | None = None) 
     yield Case(run["id"], run["accelerator"], run["memory"], *found, run["source"], run["model"])
 
 
-def fits(wanted: Container[str] | None = None) -> Iterator[Case]:
+def fits(ids: Container[str] | None = None) -> Iterator[Case]:
     """Cases of memory fit: 1 if the prediction agrees with the run (it ran, or ran out of memory), else 2. Runs that
-    ran out of memory are always among them; of the others, those with the ids in ``wanted``.
+    ran out of memory are always among them; of the others, those with the ids in ``ids``.
     """
     for run in published_runs():
-        if not run["offloads"] and (wanted is None or not run["fits"] or run["id"] in wanted):
+        if not run["offloads"] and (ids is None or not run["fits"] or run["id"] in ids):
             plan = plan_of(run["id"])
             predicted_fit = plan.memory.fits if plan and plan.memory else None
             group = "ran" if run["fits"] else "ran out of memory"

@@ -110,10 +110,10 @@ def _set_constant(name: str, new: float) -> None:
     setattr(stack, name, replace(getattr(stack, name), value=new))
 
 
-def _unseen_cases(each: Series) -> Iterator[Case]:
-    for row, cost in each.costs(cluster_without_source(each.cluster, each.source)):
+def _unseen_cases(table: Series) -> Iterator[Case]:
+    for row, cost in table.costs(cluster_without_source(table.cluster, table.source)):
         yield Case(
-            f"{each.name} {row['size']}",
+            f"{table.name} {row['size']}",
             size_group(float(row["size"])),
             float(row["seconds"]),
             cost.seconds,

@@ -57,13 +57,13 @@ def share(fraction: float | None, *, sign: bool = False) -> str:
     return f"{100 * fraction:+.1f} %" if sign else f"{100 * fraction:.1f} %"
 
 
-def null_model(wanted: Container[str] | None = None) -> list[Case]:
-    """The baseline model: each run, or each with an id in ``wanted``, at the median MFU of its accelerator and
+def null_model(ids: Container[str] | None = None) -> list[Case]:
+    """The baseline model: each run, or each with an id in ``ids``, at the median MFU of its accelerator and
     precision among these.
     """
     rows = []
     for run in published_runs():
-        if wanted is not None and run["id"] not in wanted:
+        if ids is not None and run["id"] not in ids:
             continue
         plan = plan_of(run["id"])
         published = step_time(run, plan)

@@ -35,8 +35,8 @@ def shares(name: str) -> tuple[tuple[int, float], tuple[int, float]]:
     return (_source_count(ours), found[0]), (_source_count(others), found[1])
 
 
-def _source_count(found: Sequence[Need]) -> int:
-    return len({one.source for one in found})
+def _source_count(needs: Sequence[Need]) -> int:
+    return len({one.source for one in needs})
 
 
 def table() -> str:

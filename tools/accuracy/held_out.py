@@ -41,9 +41,9 @@ def held_out_table() -> str:
     return "\n".join([HELD_OUT.format(**widths), *rows]) + "\n"
 
 
-def _cells(one: dict[str, Any]) -> str:
-    shares = (f"{100 * one[name]:.1f} %" for name in ("median", "mean", "p90"))
-    return " | ".join((str(one["runs"]), *shares))
+def _cells(constant: dict[str, Any]) -> str:
+    shares = (f"{100 * constant[name]:.1f} %" for name in ("median", "mean", "p90"))
+    return " | ".join((str(constant["runs"]), *shares))
 
 
 def constants_table() -> str:

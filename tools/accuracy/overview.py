@@ -119,10 +119,12 @@ def overview(evidence: Sequence[Evidence], facts: Sequence[str], groups: Sequenc
     yield READING
 
 
-def _unseen_rows(found: dict[str, Any]) -> Iterator[str]:
+def _unseen_rows(results: dict[str, Any]) -> Iterator[str]:
     for seen, key in FITS.items():
         errors = (
-            f"{100 * found[key][kind][name]:.1f} %" for kind in ("dense", "with experts") for name in ("median", "p90")
+            f"{100 * results[key][kind][name]:.1f} %"
+            for kind in ("dense", "with experts")
+            for name in ("median", "p90")
         )
         yield f"| {seen} | {' | '.join(errors)} |"
 
@@ -134,8 +136,9 @@ def worst_groups(name: str, cases: Sequence[Case], group: Callable[[Case], str])
     return sorted((one for one in found if one.cases >= LEAST), key=lambda one: -one.median)[:SHOWN]
 
 
-def _group_row(one: Score) -> str:
-    return f"| {one.name} | {one.cases} | {share(one.median)} | {share(one.p90)} | {share(one.bias, sign=True)} |"
+def _group_row(score: Score) -> str:
+    bias = share(score.bias, sign=True)
+    return f"| {score.name} | {score.cases} | {share(score.median)} | {share(score.p90)} | {bias} |"
 
 
 def facts(

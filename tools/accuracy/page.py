@@ -136,32 +136,32 @@ def build() -> None:
         (DOCS / f"accuracy-{name}.svg").write_text(scatter(cases, unit), "utf-8")
 
 
-def _parts(found: _Scored) -> Iterator[str]:
+def _parts(scored: _Scored) -> Iterator[str]:
     """The page: the overview, the tables of each prediction, then the method."""
     learning, first = rl_cases.cases(), list(published.first_predictions())
     unseen = dict(collective_folds.folds())
-    yield from _overview_parts(found, first, unseen, learning)
-    yield from _step_parts(found, first)
-    yield from _memory_parts(found)
-    yield from _collective_parts(found, unseen)
+    yield from _overview_parts(scored, first, unseen, learning)
+    yield from _step_parts(scored, first)
+    yield from _memory_parts(scored)
+    yield from _collective_parts(scored, unseen)
     yield "\n"
     yield from section(list(serving_cases.cases()))
     yield "".join(rl_page.section(learning))
-    yield from _method_parts(found)
+    yield from _method_parts(scored)
     yield new_sources.remarks_section()
 
 
 def _overview_parts(
-    found: _Scored, first: Sequence[Case], unseen: dict[str, list[Case]], learning: Sequence[rl_cases.RlCase]
+    scored: _Scored, first: Sequence[Case], unseen: dict[str, list[Case]], learning: Sequence[rl_cases.RlCase]
 ) -> Iterator[str]:
-    held = [case for case in found.new if is_of_held_out_source(case)]
+    held = [case for case in scored.new if is_of_held_out_source(case)]
     serving = list(overview.serving())
     collectives = [case for cases in unseen.values() for case in cases]
     steps = overview.steps("training step, held-out sources", held)
     evidence = [
         overview.steps("training step, first prediction of each later source", first),
         steps,
-        overview.steps("peak memory of training", [case for case in found.peaks if is_of_held_out_source(case)]),
+        overview.steps("peak memory of training", [case for case in scored.peaks if is_of_held_out_source(case)]),
         Evidence("collective, its source left out", collectives, lambda case: case.source, _machine_of_collective),
         *serving,
         _learning_evidence(learning),
@@ -173,7 +173,7 @@ def _overview_parts(
         *(one for each in serving for one in worst_groups(each.name, each.cases, each.accelerator)),
     ]
     transfers, pairs = rl_page.right_counts([case for case in learning if case.held_out])
-    facts = overview.facts(found.fits, found.fabrics, ranking(found.runs), transfers, pairs)
+    facts = overview.facts(scored.fits, scored.fabrics, ranking(scored.runs), transfers, pairs)
     yield from overview.overview(evidence, facts, groups)
 
 
@@ -198,54 +198,54 @@ def _power_evidence() -> Evidence:
     return Evidence("power of a node", cases, lambda case: case.source.split(",")[0], lambda case: case.id.split()[1])
 
 
-def _step_parts(found: _Scored, first: Sequence[Case]) -> Iterator[str]:
+def _step_parts(scored: _Scored, first: Sequence[Case]) -> Iterator[str]:
     """Step times of later sources, their ranges, and step times of older sources."""
     yield "\n## Training steps: later sources\n"
-    yield new_sources.scores_section(found.new, first)
+    yield new_sources.scores_section(scored.new, first)
     yield "\n### Share inside the range, by regime\n"
-    yield ranges.section([*found.runs, *found.new])
-    mixtures = [case for case in found.runs if _is_mixture(case.id)]
+    yield ranges.section([*scored.runs, *scored.new])
+    mixtures = [case for case in scored.runs if _is_mixture(case.id)]
     yield OLDER
     baseline = score("null model", null_model())
-    yield score_table([*grouped(found.runs), score("mixture of experts", mixtures), baseline], "accelerator")
-    yield score_table(scores_by_split(found.runs), "constants")
-    yield score_table(scores_by_source(found.runs), "source")
+    yield score_table([*grouped(scored.runs), score("mixture of experts", mixtures), baseline], "accelerator")
+    yield score_table(scores_by_split(scored.runs), "constants")
+    yield score_table(scores_by_source(scored.runs), "source")
     yield "\n### The ten worst\n"
-    yield worst_cases_table(found.runs)
+    yield worst_cases_table(scored.runs)
     yield REGRETS
-    yield regret_table(ranking(found.runs))
+    yield regret_table(ranking(scored.runs))
     yield SMALL
-    yield score_table(grouped(found.small), "accelerator")
+    yield score_table(grouped(scored.small), "accelerator")
 
 
-def _memory_parts(found: _Scored) -> Iterator[str]:
+def _memory_parts(scored: _Scored) -> Iterator[str]:
     """Peak memory, and whether designs fit."""
     yield MEMORY
     yield "### Peaks of later sources\n"
-    yield score_table(new_sources.scores(found.peaks), "source")
+    yield score_table(new_sources.scores(scored.peaks), "source")
     yield "\n### Share inside the range of memory, by regime\n"
-    yield ranges.memory_section(found.peaks)
+    yield ranges.memory_section(scored.peaks)
     yield "\n### Peaks of older sources\n"
-    yield score_table(grouped(found.memory), "accelerator")
+    yield score_table(grouped(scored.memory), "accelerator")
     yield "\n### Whether a job fits in memory\n"
-    yield fit_table(found.fits)
+    yield fit_table(scored.fits)
 
 
-def _collective_parts(found: _Scored, unseen: dict[str, list[Case]]) -> Iterator[str]:
+def _collective_parts(scored: _Scored, unseen: dict[str, list[Case]]) -> Iterator[str]:
     """Times of collectives."""
     yield "\n## Collectives\n"
     yield "![predicted against measured time](accuracy-collectives.svg)\n"
-    yield score_table(grouped(found.collectives), "size")
+    yield score_table(grouped(scored.collectives), "size")
     yield UNSEEN
     every = [case for cases in unseen.values() for case in cases]
     yield score_table([*(score(name, cases) for name, cases in unseen.items()), *grouped(every)], "source or size")
     yield NEW
-    yield score_table(scores_of_new_collectives(found.collectives), "source or size")
+    yield score_table(scores_of_new_collectives(scored.collectives), "source or size")
     yield "\n### Each measured table\n"
-    yield score_table(scores_by_series(found.collectives), "table")
+    yield score_table(scores_by_series(scored.collectives), "table")
 
 
-def _method_parts(found: _Scored) -> Iterator[str]:
+def _method_parts(scored: _Scored) -> Iterator[str]:
     """How constants are fitted, and the errors of fits that leave runs out."""
     yield METHOD
     yield held_out_table()

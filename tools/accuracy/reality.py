@@ -30,12 +30,12 @@ class CheckedRun:
         return [finding for finding in self.findings if finding.severity is severity]
 
 
-def checked_runs(wanted: Container[str] | None = None) -> list[CheckedRun]:
-    """Every published run that fits in memory, or those with the ids in ``wanted``, with their findings."""
+def checked_runs(ids: Container[str] | None = None) -> list[CheckedRun]:
+    """Every published run that fits in memory, or those with the ids in ``ids``, with their findings."""
     return [
         CheckedRun(run["id"], run["id"].split("-")[0], study_of(run["id"]).findings)
         for run in published_runs()
-        if run["fits"] and (wanted is None or run["id"] in wanted)
+        if run["fits"] and (ids is None or run["id"] in ids)
     ]
 
 

@@ -144,9 +144,9 @@ def cases() -> list[RlCase]:
     return [RlCase(row, prediction(row, settings)) for row in rows()]
 
 
-def steps(found: Iterable[RlCase]) -> Iterator[Case]:
+def steps(rl_cases: Iterable[RlCase]) -> Iterator[Case]:
     """The published steps whose source states the mean length of outputs, with their predictions."""
-    for case in found:
+    for case in rl_cases:
         if case.error is not None and case.published_seconds is not None and case.times is not None:
             row = case.row
             yield Case(row["id"], row["placement"], case.published_seconds, case.times.step, source=row["source"])
@@ -157,10 +157,10 @@ def prediction(row: Row, settings: Settings) -> RlTimes | None:
     return study_text(json.dumps(spec_of_row(row)), settings, row["id"]).plan.rl
 
 
-def ordered_pairs(found: list[RlCase]) -> list[tuple[RlCase, RlCase]]:
+def ordered_pairs(rl_cases: list[RlCase]) -> list[tuple[RlCase, RlCase]]:
     """Pairs of rows of one source that differ only in placement or staleness, as their ``pair`` says."""
     by_pair: dict[str, list[RlCase]] = {}
-    for case in found:
+    for case in rl_cases:
         if case.row["pair"] and case.times is not None and case.published_seconds:
             by_pair.setdefault(case.row["pair"], []).append(case)
     return [(one, other) for same in by_pair.values() for i, one in enumerate(same) for other in same[i + 1 :]]

@@ -26,30 +26,30 @@ ROWS = """
 """
 
 
-def section(found: Sequence[RlCase]) -> Iterator[str]:
+def section(rl_cases: Sequence[RlCase]) -> Iterator[str]:
     """The parts of the section."""
     yield HEAD
     yield SIDES_HEAD
-    yield from (_summary(name, [case for case in found if case.held_out is held]) for name, held in SIDES.items())
+    yield from (_summary(name, [case for case in rl_cases if case.held_out is held]) for name, held in SIDES.items())
     yield ROWS
-    yield from map(_row, sorted(found, key=lambda case: -abs(case.shown_error or 0.0)))
+    yield from map(_row, sorted(rl_cases, key=lambda case: -abs(case.shown_error or 0.0)))
 
 
 SIDES = {"held out": True, "fitted side": False}
 """The name of each side, and whether its sources are held out."""
 
 
-def _summary(name: str, found: Sequence[RlCase]) -> str:
-    errors = [abs(case.error) for case in found if case.error is not None]
-    (close, transfers), (right, pairs) = right_counts(found)
+def _summary(name: str, rl_cases: Sequence[RlCase]) -> str:
+    errors = [abs(case.error) for case in rl_cases if case.error is not None]
+    (close, transfers), (right, pairs) = right_counts(rl_cases)
     middle = f"{100 * median(errors):.1f} %" if errors else ""
     return f"| {name} | {len(errors)} | {middle} | {right} of {pairs} | {close} of {transfers} |\n"
 
 
-def right_counts(found: Sequence[RlCase]) -> tuple[tuple[int, int], tuple[int, int]]:
+def right_counts(rl_cases: Sequence[RlCase]) -> tuple[tuple[int, int], tuple[int, int]]:
     """Transfers of weights within a factor of 1.5 and pairs in the right order, each with the number of all."""
-    ratios = [case.sync_ratio for case in found if case.sync_ratio is not None]
-    pairs = ordered_pairs(list(found))
+    ratios = [case.sync_ratio for case in rl_cases if case.sync_ratio is not None]
+    pairs = ordered_pairs(list(rl_cases))
     close = sum(1 / 1.5 <= ratio <= 1.5 for ratio in ratios)
     return (close, len(ratios)), (sum(map(is_ordered, pairs)), len(pairs))
 

@@ -46,13 +46,13 @@ def plans(name: str = "serving") -> tuple[tuple[Row, Design], ...]:
 
 
 def predicted_plans(
-    name: str = "serving", wanted: Callable[[Row], bool] | None = None
+    name: str = "serving", accepts: Callable[[Row], bool] | None = None
 ) -> Iterator[tuple[Row, Design, ServingTimes]]:
     """The plans of a file, or the wanted ones among them, with their times. Each is predicted once, when it is asked
     for: those of open loads keep what they find at other rates.
     """
     for place, row in enumerate(rows(name)):
-        if wanted is None or wanted(row):
+        if accepts is None or accepts(row):
             yield row, _plan_design(name, place), _times_at(name, place)
 
 
@@ -76,22 +76,22 @@ def cases(name: str = "serving") -> Iterator[Case]:
         yield from cases_of_plan(row, found)
 
 
-def cases_of_plan(row: Row, found: ServingTimes) -> Iterator[Case]:
+def cases_of_plan(row: Row, times: ServingTimes) -> Iterator[Case]:
     """The published and the predicted figures of one plan."""
     mean = "_mean" if row["statistic"] == "mean" else ""
     names = {"tpot": f"tpot{mean}", "ttft": f"ttft{mean}", "output_tokens_per_second": "output_tokens_per_second"}
     for column, name in names.items():
         if row[column]:
-            low, high = serving_range(found, name)
-            group = f"{column.replace('output_tokens_per_second', 'throughput')}, {_kind(row, found)}"
+            low, high = serving_range(times, name)
+            group = f"{column.replace('output_tokens_per_second', 'throughput')}, {_kind(row, times)}"
             note = f"{row['model']} on {row['accelerator']}, {row['framework']}"
-            predicted = getattr(found, name)
+            predicted = getattr(times, name)
             yield Case(row["id"], group, float(row[column]), predicted, low, high, row["url"], note)
 
 
-def _kind(row: Row, found: ServingTimes) -> str:
+def _kind(row: Row, times: ServingTimes) -> str:
     load = "disaggregated" if row["prefill"] else row["load"]
-    experts = any(part.name == "experts" for part in found.decode.parts)
+    experts = any(part.name == "experts" for part in times.decode.parts)
     return f"{load}, {'experts' if experts else 'dense'}"
 
 

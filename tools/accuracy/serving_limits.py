@@ -39,10 +39,10 @@ Plan = tuple[dict[str, str], ServingTimes]
 """A published plan and its predicted times."""
 
 
-def open_loads(wanted: Callable[[serving_cases.Row], bool] | None = None) -> list[Plan]:
+def open_loads(accepts: Callable[[serving_cases.Row], bool] | None = None) -> list[Plan]:
     """The published plans of open loads without an end that state a time per output token; all, or the wanted ones."""
     plans = serving_cases.predicted_plans(
-        "new_serving", lambda row: bool(row["load"] == "open" and row["tpot"]) and (wanted is None or wanted(row))
+        "new_serving", lambda row: bool(row["load"] == "open" and row["tpot"]) and (accepts is None or accepts(row))
     )
     return [(row, times) for row, _, times in plans if times.stretched and times.lasting is None]
 

@@ -24,9 +24,9 @@ def score_table(scores: Iterable[Score], group: str = "group") -> str:
     return "\n".join(rows) + "\n"
 
 
-def is_total(one: Score) -> bool:
+def is_total(score: Score) -> bool:
     """Whether a group contains others of its table; names of such groups may be bold."""
-    return one.name in TOTALS or one.name.startswith("**")
+    return score.name in TOTALS or score.name.startswith("**")
 
 
 def worst_cases_table(cases: Sequence[Case]) -> str:
@@ -44,12 +44,12 @@ def worst_cases_table(cases: Sequence[Case]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def regret_table(found: Sequence[Regret]) -> str:
+def regret_table(regrets: Sequence[Regret]) -> str:
     """The regret of each set of layouts, the largest first, and their mean."""
-    mean = statistics.mean(one.regret for one in found)
+    mean = statistics.mean(one.regret for one in regrets)
     rows = [_line(("published set", "layouts", "regret")), "|---|---:|---:|"]
-    rows.append(_line((f"**mean of {len(found)} sets**", "", f"**{share(mean)}**")))
-    ranked = sorted(found, key=lambda one: -one.regret)
+    rows.append(_line((f"**mean of {len(regrets)} sets**", "", f"**{share(mean)}**")))
+    ranked = sorted(regrets, key=lambda one: -one.regret)
     return "\n".join([*rows, *(_line((one.name, str(one.layouts), share(one.regret))) for one in ranked)]) + "\n"
 
 

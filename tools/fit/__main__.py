@@ -85,12 +85,12 @@ def write_ranges(everything: Sequence[Run]) -> None:
     Evidence.of(everything).write()
 
 
-def print_errors(name: str, found: Errors) -> None:
+def print_errors(name: str, errors: Errors) -> None:
     """Print one line with the number of runs and their errors, and the same for runs with experts."""
-    if found:
-        experts = [(run, error) for run, error in found if run.experts]
+    if errors:
+        experts = [(run, error) for run, error in errors if run.experts]
         with_experts = f"  with experts: {Summary.of(experts)}" if experts else ""
-        print(f"{name:26} {Summary.of(found)}{with_experts}", flush=True)
+        print(f"{name:26} {Summary.of(errors)}{with_experts}", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,12 +24,12 @@ def counted() -> list[Need]:
     return [one for some in (runs(), unfitted_runs()) for one in needs(first_errors(some), evidence)]
 
 
-def write(found: Iterable[Need]) -> None:
+def write(needs: Iterable[Need]) -> None:
     """Writes the needs, rounded to a thousandth."""
     with FILE.open("w", encoding="utf-8", newline="") as file:
         rows = csv.DictWriter(file, [field.name for field in fields(Need)], lineterminator="\n")
         rows.writeheader()
-        rows.writerows(asdict(one) | {"evidence": f"{one.evidence:.2f}", "width": f"{one.width:.3f}"} for one in found)
+        rows.writerows(asdict(one) | {"evidence": f"{one.evidence:.2f}", "width": f"{one.width:.3f}"} for one in needs)
 
 
 @cache

@@ -43,12 +43,12 @@ def noticing_sources(fit: Fit, constant: Constant) -> int:
     return len({run.source for run, slope in zip(fit.runs, column, strict=True) if slope > NOTICED and counts(run)})
 
 
-def without_shared_factors(found: Errors, key: Callable[[Run], Hashable]) -> Errors:
+def without_shared_factors(errors: Errors, key: Callable[[Run], Hashable]) -> Errors:
     """The errors after each run is divided by the factor of its group: the geometric mean of the factors of the other
     sources of the group, drawn towards 1 as by `WEIGHT` sources.
     """
     groups: defaultdict[Hashable, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for run, error in found:
+    for run, error in errors:
         if counts(run):
             groups[key(run)][run.source].append(log1p(error))
 
@@ -56,7 +56,7 @@ def without_shared_factors(found: Errors, key: Callable[[Run], Hashable]) -> Err
         others = [mean(logs) for source, logs in groups[key(run)].items() if source != run.source]
         return exp(sum(others) / (len(others) + WEIGHT))
 
-    return [(run, (1 + error) / factor(run) - 1) for run, error in found]
+    return [(run, (1 + error) / factor(run) - 1) for run, error in errors]
 
 
 def _software(run: Run) -> str:

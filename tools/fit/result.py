@@ -31,8 +31,8 @@ class Summary:
     p90: float
 
     @classmethod
-    def of(cls, found: Errors) -> Summary:
-        sizes = sorted(abs(error) for _, error in found)
+    def of(cls, errors: Errors) -> Summary:
+        sizes = sorted(abs(error) for _, error in errors)
         return cls(len(sizes), median(sizes), mean(sizes), sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))])
 
     def __str__(self) -> str:
@@ -52,8 +52,8 @@ def replace_held_out(by_fold: Errors, by_source: Errors, by_family: Errors, by_k
     _write({**found, **_held_out(by_fold, by_source, by_family, by_kind), "unseen": found["unseen"]})
 
 
-def _write(found: dict[str, Any]) -> None:
-    FILE.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+def _write(results: dict[str, Any]) -> None:
+    FILE.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
 
 
 def _held_out(by_fold: Errors, by_source: Errors, by_family: Errors, by_kind: Errors) -> dict[str, Any]:
@@ -94,11 +94,11 @@ def replace_constants(fit: Fit) -> None:
     _write(found)
 
 
-def _errors_of_large_sources(found: Errors) -> Errors:
+def _errors_of_large_sources(errors: Errors) -> Errors:
     """Errors of sources with many rows each. The few rows of a newer source would count as much as a whole family of
     chips.
     """
-    return [pair for pair in found if pair[0].source in BEFORE]
+    return [pair for pair in errors if pair[0].source in BEFORE]
 
 
 def read() -> dict[str, Any]:
@@ -107,19 +107,19 @@ def read() -> dict[str, Any]:
     return found
 
 
-def _summaries_by_kind(found: Errors) -> dict[str, dict[str, float]]:
+def _summaries_by_kind(errors: Errors) -> dict[str, dict[str, float]]:
     kinds = {"dense": False, "with experts": True}
     return {
-        name: asdict(Summary.of([each for each in found if each[0].experts is kind])) for name, kind in kinds.items()
+        name: asdict(Summary.of([each for each in errors if each[0].experts is kind])) for name, kind in kinds.items()
     }
 
 
-def _summary(found: Errors, source: str) -> dict[str, float]:
-    return asdict(Summary.of([each for each in found if each[0].source == source]))
+def _summary(errors: Errors, source: str) -> dict[str, float]:
+    return asdict(Summary.of([each for each in errors if each[0].source == source]))
 
 
-def _family_summary(found: Errors, family: str) -> dict[str, float]:
-    return asdict(Summary.of([each for each in found if each[0].family == family]))
+def _family_summary(errors: Errors, family: str) -> dict[str, float]:
+    return asdict(Summary.of([each for each in errors if each[0].family == family]))
 
 
 def _constant(fit: Fit, constant: Constant) -> dict[str, object]:
@@ -141,9 +141,9 @@ def error_increase(fit: Fit, constant: Constant) -> float:
     kept = [
         run for run, slope in zip(fit.runs, column, strict=True) if run.id not in unfitted_runs() and slope > NOTICED
     ]
-    with_prior = fit.values_without(frozenset(), held=constant)
+    with_prior = fit.values_without(frozenset(), fixed=constant)
     return _mean(errors(with_prior, kept)) - _mean(errors(fit.values, kept))
 
 
-def _mean(found: Errors) -> float:
-    return mean(abs(error) for _, error in found)
+def _mean(errors: Errors) -> float:
+    return mean(abs(error) for _, error in errors)

@@ -46,10 +46,10 @@ class Fit:
     errors: Column
     slopes: Column
 
-    def values_without(self, dropped: AbstractSet[str], held: Constant | None = None) -> dict[Constant, float]:
+    def values_without(self, dropped: AbstractSet[str], fixed: Constant | None = None) -> dict[Constant, float]:
         """The values of a fit without the runs of these names, or with one constant kept at its prior."""
         seen = np.array([float(counts(run) and run.id not in dropped) for run in self.runs])
-        held_here = np.array([constant is held for constant in self.free])
+        held_here = np.array([constant is fixed for constant in self.free])
         start, priors = logs(self.free, self.values), np.array([log(constant.prior) for constant in self.free])
         moved = np.where(held_here, priors - start, 0.0)
         for _ in range(REFITS):
@@ -66,15 +66,15 @@ def fitted(constants: Sequence[Constant], runs: Sequence[Run]) -> Fit:
     return Fit(values, free, tuple(runs), errors, _slopes(values, free, runs, errors))
 
 
-def refitted(fit: Fit, held: Constant) -> dict[Constant, float]:
+def refitted(fit: Fit, fixed: Constant) -> dict[Constant, float]:
     """The values of a fit with one constant kept at its prior, by the model itself.
 
     ``Fit.without`` finds them from errors that are linear in the logarithms. They are not so far from the fit: where a
     prior is a quarter of the fitted value, what is linear there has left the other constants short of their optimum.
     The steps here start from its values and take derivatives anew.
     """
-    free = tuple(constant for constant in fit.free if constant != held)
-    return _descent(fit.values_without(frozenset(), held), free, fit.runs, STEPS_AGAIN)[0]
+    free = tuple(constant for constant in fit.free if constant != fixed)
+    return _descent(fit.values_without(frozenset(), fixed), free, fit.runs, STEPS_AGAIN)[0]
 
 
 def _descent(
@@ -121,7 +121,7 @@ class _Around:
     slopes: Column
     seen: Column
 
-    def step(self, held: NDArray[np.bool_]) -> Column:
+    def step(self, fixed: NDArray[np.bool_]) -> Column:
         """The step to the least of the loss, were errors linear in the logarithms; constants that are held stay."""
         weights = self.seen / np.sqrt(1 + (self.errors / KNEE) ** 2)
         priors = np.array([log(constant.prior) for constant in self.free])
@@ -129,7 +129,7 @@ class _Around:
         matrix = self.slopes.T @ (weights[:, None] * self.slopes) + np.diag(pulls)
         right = -(self.slopes.T @ (weights * self.errors) + pulls * (self.at - priors))
         found = np.zeros(len(self.free))
-        free = ~held
+        free = ~fixed
         found[free] = np.linalg.solve(matrix[np.ix_(free, free)], right[free])
         return found
 

@@ -69,11 +69,11 @@ def digest() -> str:
     return sha256(json.dumps([published, known]).encode()).hexdigest()[:16]
 
 
-def one_sided_constants(found: list[dict[str, Any]]) -> list[str]:
+def one_sided_constants(constants: list[dict[str, Any]]) -> list[str]:
     """Constants with a gain on the side they were fitted to, and a loss on the other."""
     return [
         f"{one['group']} {one['fact']}"
-        for one in found
+        for one in constants
         if min(one["fitted"]["runs"], one["held out"]["runs"]) >= JUDGED
         and one["fitted"]["gain"] > 0
         and one["held out"]["gain"] < -TOLERATED
@@ -84,8 +84,8 @@ def _side(run: Run) -> str:
     return "held out" if is_held_out(run.source) else "fitted"
 
 
-def _summaries(found: Errors) -> dict[str, dict[str, float]]:
-    kinds = {"all": found, "with experts": [pair for pair in found if pair[0].experts]}
+def _summaries(errors: Errors) -> dict[str, dict[str, float]]:
+    kinds = {"all": errors, "with experts": [pair for pair in errors if pair[0].experts]}
     return {name: asdict(Summary.of(pairs)) for name, pairs in kinds.items() if pairs}
 
 
@@ -94,7 +94,7 @@ def _constant(fit: Fit, constant: Constant) -> dict[str, Any]:
     noticed = [run for run, slope in zip(fit.runs, column, strict=True) if slope > NOTICED]
     sides = {name: [run for run in noticed if _side(run) == name and run.id not in unfitted_runs()] for name in SIDES}
     judged = min(map(len, sides.values())) >= JUDGED
-    with_prior = refitted(fit, constant) if judged else fit.values_without(frozenset(), held=constant)
+    with_prior = refitted(fit, constant) if judged else fit.values_without(frozenset(), fixed=constant)
     return {
         "group": constant.group,
         "fact": constant.fact,

@@ -112,59 +112,59 @@ def need(run: Run, error: float, evidence: Evidence) -> Need:
     return Need(run.id, run.source, stack, run.experts, seen, alike, width)
 
 
-def spreads(found: Sequence[Need]) -> dict[bool, Widths]:
+def spreads(needs: Sequence[Need]) -> dict[bool, Widths]:
     """For trainers (False) and programs (True), the spread of each kind of runs.
 
     Only trainers have one of their own for what was seen on the chip: a program that nothing was fitted to never was,
     and would have the range of frameworks new on a chip. It held 89 % of the first predictions of such programs on the
     fitted side, and 92 % of those held out.
     """
-    kinds = {program: [one for one in found if one.is_program is program] for program in (False, True)}
+    kinds = {program: [one for one in needs if one.is_program is program] for program in (False, True)}
     return {program: _spreads_of_kind(some) for program, some in kinds.items()}
 
 
-def _spreads_of_kind(found: Sequence[Need]) -> Widths:
+def _spreads_of_kind(needs: Sequence[Need]) -> Widths:
     """The spreads of one kind of software.
 
     A framework that nobody ran on the chip never has a smaller spread than others. Runs with experts never have a
     smaller one than dense runs, because all uncertainties of dense runs apply to them too.
     """
-    dense, experts = (_spreads_by_evidence([one for one in found if one.experts is kind]) for kind in (False, True))
+    dense, experts = (_spreads_by_evidence([one for one in needs if one.experts is kind]) for kind in (False, True))
     widened = {seen: replace(one, width=max(one.width, dense[seen].width)) for seen, one in experts.items()}
     return {(kind, seen): of[seen] for kind, of in ((False, dense), (True, widened)) for seen in of}
 
 
-def _spreads_by_evidence(found: Sequence[Need]) -> dict[bool | None, Spread]:
+def _spreads_by_evidence(needs: Sequence[Need]) -> dict[bool | None, Spread]:
     """The spread of all runs (None), of those whose framework and precision was seen on the chip (True), and of others.
 
     All three are equal for programs, where either group has few sources, and where the runs that were seen would have
     the wider spread.
     """
-    every = _spread(found)
-    two: dict[bool | None, Spread] = {seen: _spread([one for one in found if one.seen is seen]) for seen in SEEN}
+    every = _spread(needs)
+    two: dict[bool | None, Spread] = {seen: _spread([one for one in needs if one.seen is seen]) for seen in SEEN}
     few = min(one.sources for one in two.values()) < FEWEST
-    alike = any(one.is_program for one in found) or few or two[True].width > two[False].width
+    alike = any(one.is_program for one in needs) or few or two[True].width > two[False].width
     return {None: every, **(dict.fromkeys(SEEN, every) if alike else two)}
 
 
-def _spread(found: Sequence[Need]) -> Spread:
-    sources = len({one.source for one in found})
-    return Spread(max(_quantile(found), RUN_TO_RUN.value), len(found), sources)
+def _spread(needs: Sequence[Need]) -> Spread:
+    sources = len({one.source for one in needs})
+    return Spread(max(_quantile(needs), RUN_TO_RUN.value), len(needs), sources)
 
 
-def share_inside(found: Iterable[Need], widths: Mapping[bool, Widths]) -> float:
+def share_inside(needs: Iterable[Need], widths: Mapping[bool, Widths]) -> float:
     """The share of first predictions whose ranges with these widths hold the run, each source with one weight."""
     inside: defaultdict[str, list[bool]] = defaultdict(list)
-    for one in found:
+    for one in needs:
         inside[one.source].append(one.width <= widths[one.is_program][one.experts, one.seen].width)
     return mean(mean(each) for each in inside.values())
 
 
-def share_inside_unseen(chosen: Collection[Need], found: Sequence[Need]) -> float:
+def share_inside_unseen(chosen: Collection[Need], needs: Sequence[Need]) -> float:
     """The share of chosen first predictions inside ranges that were drawn without their source, as for a next one."""
     shares = []
     for source in {one.source for one in chosen}:
-        widths = spreads([one for one in found if one.source != source])
+        widths = spreads([one for one in needs if one.source != source])
         shares.append(share_inside([one for one in chosen if one.source == source], widths))
     return mean(shares)
 
@@ -192,35 +192,35 @@ def _quantile_of_groups(errors: Errors, group: Callable[[Run], object]) -> float
     return 0.0
 
 
-def _quantile(found: Sequence[Need]) -> float:
+def _quantile(needs: Sequence[Need]) -> float:
     """The least spread of software with which the ranges hold their share of the sources; a source counts for the part
     of its runs that they contain.
     """
-    members = Counter(one.source for one in found)
+    members = Counter(one.source for one in needs)
     reached = 0.0
-    for one in sorted(found, key=lambda each: each.width):
+    for one in sorted(needs, key=lambda each: each.width):
         reached += 1 / members[one.source]
         if reached >= HELD * len(members) - ROUNDING:
             return one.width
     return 0.0
 
 
-def additional_half_width(error: float, known: float) -> float:
+def additional_half_width(error: float, half_width: float) -> float:
     """The half-width that a range needs in addition to a known one, in quadrature, to hold an error.
 
     >>> [round(additional_half_width(error, 0.15), 6) for error in (0.25, -0.2, 0.1)]
     [0.2, 0.2, 0.0]
     """
-    return sqrt(max(0.0, expm1(abs(log1p(error))) ** 2 - known**2))
+    return sqrt(max(0.0, expm1(abs(log1p(error))) ** 2 - half_width**2))
 
 
-def write(found: Mapping[bool, Widths]) -> None:
+def write(widths: Mapping[bool, Widths]) -> None:
     """Puts the spreads into the stacks of the catalog that have one."""
     for file in sorted((resources.catalog() / "stacks").glob("*.yaml")):
         text, program = file.read_text("utf-8"), file.stem.startswith(PROGRAMS)
-        for kind, one in found[program].items():
+        for kind, one in widths[program].items():
             line = re.compile(rf"^  {re.escape(SPREADS[kind])}: .*$", re.MULTILINE)
-            text = line.sub(_line(program, kind, one, found[program][kind[0], None] == one), text)
+            text = line.sub(_line(program, kind, one, widths[program][kind[0], None] == one), text)
         file.write_text(text, "utf-8")
 
 
@@ -266,13 +266,13 @@ def _highest_mfu_line(name: str, runs: Sequence[Run]) -> str:
     return f'  {name}: {{is: {best.mfu:.3f}, of: peak.{name.split(".")[1]}, assumed: "{why}"}}\n'
 
 
-def _line(program: bool, kind: tuple[bool, bool | None], one: Spread, common: bool) -> str:
+def _line(program: bool, kind: tuple[bool, bool | None], spread: Spread, common: bool) -> str:
     software = "programs whose users bring or change the layers" if program else "trainers with layers of their own"
     model = "runs with experts" if kind[0] else "dense runs"
     had = "that a source had run" if kind[1] else "that no source had run"
     known = "" if common else f", in a precision and on a chip {had} with the framework before,"
     why = (
         f"four in five first predictions of {model} by {software}{known} lie within it, with equal weight per source: "
-        f"{one.runs} runs of {one.sources} sources, predicted before anything was changed for them"
+        f"{spread.runs} runs of {spread.sources} sources, predicted before anything was changed for them"
     )
-    return f'  {SPREADS[kind]}: {{is: {one.width:.2g}, of: "the predicted step", assumed: "{why}"}}'
+    return f'  {SPREADS[kind]}: {{is: {spread.width:.2g}, of: "the predicted step", assumed: "{why}"}}'

@@ -52,10 +52,10 @@ def _peak_share(name: str, constant: Constant, text: str) -> float:
 def _with_new_value(text: str, constant: Constant, value: float, count: int, nominal: float) -> str:
     line = re.compile(rf"^  {re.escape(constant.fact)}: {{is: ([\d.e-]+) ?(us|ms|B)?.*$", re.MULTILINE)
 
-    def rewritten(found: re.Match[str]) -> str:
-        unit = found[2] or ""
+    def rewritten(match: re.Match[str]) -> str:
+        unit = match[2] or ""
         figure = f"{float(f'{value * nominal * SCALES[unit]:.{2 if unit else 3}g}'):g}"
-        return STORY.sub(_reason_text(constant, count, unit), found[0].replace(f"is: {found[1]}", f"is: {figure}", 1))
+        return STORY.sub(_reason_text(constant, count, unit), match[0].replace(f"is: {match[1]}", f"is: {figure}", 1))
 
     before, achievable, after = text.partition("\nachievable:\n")
     return before + achievable + line.sub(rewritten, after)

@@ -14,7 +14,7 @@ from clusterspec.catalog.documented_facts import documented_facts
 from clusterspec.catalog.export import catalog_row, index_text
 from clusterspec.catalog.known_parts import known_parts
 from clusterspec.catalog.reader import RawEntry
-from clusterspec.catalog.views import FactView, entry_view, figure_text, remarks
+from clusterspec.catalog.views import FactView, entry_view, fact_remarks, figure_text
 from clusterspec.source import Cited
 
 HEAD = """# Catalog
@@ -182,7 +182,7 @@ def _section(raw_entry: RawEntry) -> Iterator[str]:
 
 def _figure(line: FactView) -> str:
     prints = [f"printed as {line.fact.prints}"] if line.fact.prints else []
-    return "; ".join([figure_text(line.fact), *prints, *remarks(line.fact)]).replace("|", "\\|")
+    return "; ".join([figure_text(line.fact), *prints, *fact_remarks(line.fact)]).replace("|", "\\|")
 
 
 def _source(line: FactView) -> str:

@@ -25,12 +25,12 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def section(name: str, one: argparse.ArgumentParser, shared: set[str]) -> Iterator[str]:
+def section(name: str, parser: argparse.ArgumentParser, shared: set[str]) -> Iterator[str]:
     yield f"## `clusterspec {name}`\n"
-    yield _sentence(one.description or "")
-    if rows := table(one, shared):
+    yield _sentence(parser.description or "")
+    if rows := table(parser, shared):
         yield rows
-    for actions in (action for action in one._actions if isinstance(action, argparse._SubParsersAction)):
+    for actions in (action for action in parser._actions if isinstance(action, argparse._SubParsersAction)):
         helps = {choice.dest: choice.help for choice in actions._choices_actions}
         for inner, sub in actions.choices.items():
             yield f"### `clusterspec {name} {inner}`\n"
@@ -42,8 +42,8 @@ def _sentence(text: str) -> str:
     return f"{text.strip()[:1].upper()}{text.strip()[1:].rstrip('.')}.\n"
 
 
-def table(one: argparse.ArgumentParser, shared: set[str]) -> str:
-    rows = [row(action) for action in one._actions if is_documented(action, shared)]
+def table(parser: argparse.ArgumentParser, shared: set[str]) -> str:
+    rows = [row(action) for action in parser._actions if is_documented(action, shared)]
     return "\n".join(["| argument | meaning |", "|---|---|", *rows, ""]) if rows else ""
 
 

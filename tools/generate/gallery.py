@@ -17,7 +17,7 @@ from typing import Any
 
 from clusterspec import studies
 from clusterspec.catalog import Catalog
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.config import Config
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.power import drawn_power
@@ -129,7 +129,7 @@ def _prompt_rate(plan: Plan) -> float | None:
 
 def _fabric(study: Study) -> Fabric | None:
     cluster, spec = study.design.cluster, study.design.spec.cluster
-    found = count_fabric(cluster, spec.scale_out if spec else None) if cluster else None
+    found = fabric_of_cluster(cluster, spec.scale_out if spec else None) if cluster else None
     return found if isinstance(found, Fabric) else None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clusterspec.catalog import Catalog
 from clusterspec.finding import Problem
-from clusterspec.prose import check_text
+from clusterspec.prose import text_problems
 from clusterspec.rules.index import RULES
 from clusterspec.source import Source
 from clusterspec.units import percent
@@ -108,7 +108,7 @@ def measure(labeled: Iterable[WrongClaim], catalog: Catalog) -> ProseScore:
     """The score of the restated claims, each judged as a text of its own."""
     counted = [claim for claim in labeled if claim.verdict != "ambiguous"]
     return ProseScore(
-        tuple((claim, rules_of(check_text(Source("claim.md", claim.text), catalog))) for claim in counted)
+        tuple((claim, rules_of(text_problems(Source("claim.md", claim.text), catalog))) for claim in counted)
     )
 
 

@@ -68,14 +68,16 @@ def _plain_statement(node: ast.stmt, scope: Scope) -> str:
     return "False"
 
 
-def _branch(node: ast.If, rest: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt]) -> str:
+def _branch(node: ast.If, following: Sequence[ast.stmt], scope: Scope, leaving: type[ast.stmt]) -> str:
     """An ``if`` and what follows it: once after both branches, or after each where a branch leaves or assigns."""
     left, whole = scope.prefix(node.test, ast.Or)
     if _only_leaves(node.body[0], leaving):
-        return disjunction(left, lambda: silence_condition([*node.orelse, *rest], scope, leaving) if whole else "False")
+        return disjunction(
+            left, lambda: silence_condition([*node.orelse, *following], scope, leaving) if whole else "False"
+        )
     test, whole = scope.prefix(node.test, ast.And)
     apart = any(isinstance(part, leaving | ast.Assign) for part in ast.walk(node))
-    after = rest if apart else []
+    after = following if apart else []
     entered = silence_condition([*node.body, *after], scope, leaving) if whole else "False"
     passed = silence_condition([*node.orelse, *after], scope, leaving)
     if entered == "False":
@@ -84,7 +86,7 @@ def _branch(node: ast.If, rest: Sequence[ast.stmt], scope: Scope, leaving: type[
         quiet = conjunction(test, lambda: entered)
     else:
         quiet = "True" if {entered, passed} == {"True"} else f"({entered}) if {test} else ({passed})"
-    return quiet if apart else conjunction(quiet, lambda: silence_condition(rest, scope, leaving))
+    return quiet if apart else conjunction(quiet, lambda: silence_condition(following, scope, leaving))
 
 
 def _loop(node: ast.For, scope: Scope) -> str:

@@ -106,10 +106,10 @@ THRESHOLDS = frozenset(
 '''
 
 
-def guards(known: list[tuple[str, str, tuple[str, ...]]]) -> str:
+def guards(rules: list[tuple[str, str, tuple[str, ...]]]) -> str:
     """A line for each of the rules whose first conditions are about its parameters alone."""
     lines = []
-    for name, group, parameters in known:
+    for name, group, parameters in rules:
         path = RULES / group.replace("-", "_") / f"{name.replace('-', '_')}.py"
         condition = guard(ast.parse(path.read_text("utf-8")), name)
         if condition:

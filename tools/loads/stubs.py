@@ -170,8 +170,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
-def install(own: str, forced: tuple[str, ...] = (), bare: tuple[str, ...] = ()) -> None:
-    """Find stubs for all that is not installed, and for the modules ``forced`` of the package ``own``.
+def install(package: str, forced: tuple[str, ...] = (), bare: tuple[str, ...] = ()) -> None:
+    """Find stubs for all that is not installed, and for the modules ``forced`` of ``package``.
 
     The packages ``bare`` are imported without their ``__init__``.
     """
@@ -179,8 +179,8 @@ def install(own: str, forced: tuple[str, ...] = (), bare: tuple[str, ...] = ()) 
     for name in bare:
         sys.modules[name] = Module(name, f"{folder}/{name.replace('.', '/')}")
     if forced:
-        sys.meta_path.insert(0, _Finder(own, forced))
-    sys.meta_path.append(_Finder(own))
+        sys.meta_path.insert(0, _Finder(package, forced))
+    sys.meta_path.append(_Finder(package))
     source = inspect.getsource
 
     def source_or_nothing(given: Any) -> str:

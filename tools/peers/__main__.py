@@ -84,10 +84,10 @@ def run(name: str, source: Path | None = None) -> None:
     print(f"{name}: {sum('figures' in one for one in answers.values())} of {len(answers)} rows predicted")
 
 
-def _rounded_figures(one: dict[str, Any]) -> dict[str, Any]:
-    if "figures" not in one:
-        return one
-    return {"figures": {key: float(f"{value:.6g}") for key, value in one["figures"].items()}}
+def _rounded_figures(figures: dict[str, Any]) -> dict[str, Any]:
+    if "figures" not in figures:
+        return figures
+    return {"figures": {key: float(f"{value:.6g}") for key, value in figures["figures"].items()}}
 
 
 def _installed(name: str, package: str) -> Path:

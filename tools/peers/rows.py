@@ -32,11 +32,11 @@ def digest(kind: str, names: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _model(stated: dict[str, Any] | str) -> dict[str, Any]:
+def _model(model: dict[str, Any] | str) -> dict[str, Any]:
     """The figures of a model: those in the row, or in the entry that the row names."""
-    if isinstance(stated, dict):
-        return stated
-    return {name: fact.value for name, fact in Catalog.open().raw_entry("model", stated).facts.items()}
+    if isinstance(model, dict):
+        return model
+    return {name: fact.value for name, fact in Catalog.open().raw_entry("model", model).facts.items()}
 
 
 def _training(run: dict[str, Any]) -> dict[str, Any]:

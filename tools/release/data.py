@@ -105,8 +105,8 @@ def read_state(state: str) -> Facts:
         return facts_of({one.name: _member(archive, one) for one in members})
 
 
-def _member(archive: tarfile.TarFile, one: tarfile.TarInfo) -> str:
-    file = archive.extractfile(one)
+def _member(archive: tarfile.TarFile, member: tarfile.TarInfo) -> str:
+    file = archive.extractfile(member)
     return file.read().decode() if file else ""
 
 
@@ -116,20 +116,20 @@ def releases() -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text("utf-8").splitlines())) if file.exists() else []
 
 
-def page(name: str, since: str, found: Changes) -> str:
+def page(name: str, since: str, changes: Changes) -> str:
     """The changes of a release as Markdown."""
-    figures, more = sum(map(len, found.changed.values())), sum(found.filled.values())
+    figures, more = sum(map(len, changes.changed.values())), sum(changes.filled.values())
     lines = [
         f"## {name}\n",
-        f"Since {since}: {len(found.added)} entries added, {len(found.removed)} removed, {figures} figures of"
-        f" {len(found.changed)} entries changed, {more} figures added to {len(found.filled)} entries.\n",
+        f"Since {since}: {len(changes.added)} entries added, {len(changes.removed)} removed, {figures} figures of"
+        f" {len(changes.changed)} entries changed, {more} figures added to {len(changes.filled)} entries.\n",
     ]
-    for title, names in (("Added", found.added), ("Removed", found.removed)):
+    for title, names in (("Added", changes.added), ("Removed", changes.removed)):
         if names:
             lines.append(f"{title}: {', '.join(names)}.\n")
-    if found.changed:
+    if changes.changed:
         lines += ["| entry | figure | before | after |", "|---|---|---|---|"]
-        rows = ((entry, *row) for entry, pairs in found.changed.items() for row in pairs)
+        rows = ((entry, *row) for entry, pairs in changes.changed.items() for row in pairs)
         lines += [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
         lines.append("")
     return "\n".join(lines)

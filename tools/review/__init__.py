@@ -86,7 +86,7 @@ def subjects() -> list[Subject]:
     ]
 
 
-def rules_by_subject(rules: Iterable[tuple[str, str]], known: Sequence[Subject] = ()) -> dict[str, list[str]]:
+def rules_by_subject(rules: Iterable[tuple[str, str]], all_subjects: Sequence[Subject] = ()) -> dict[str, list[str]]:
     """The rules of each subject, from pairs of rule and group.
 
     A rule that a subject names belongs there; another one belongs to the subjects of its group.
@@ -95,8 +95,8 @@ def rules_by_subject(rules: Iterable[tuple[str, str]], known: Sequence[Subject] 
         ValueError: a rule belongs to no subject, or a subject names a rule that does not exist.
     """
     pairs = list(rules)
-    known = known or subjects()
-    named = {rule for subject in known for rule in subject.rules if not rule.endswith("/*")}
+    all_subjects = all_subjects or subjects()
+    named = {rule for subject in all_subjects for rule in subject.rules if not rule.endswith("/*")}
     if strangers := named - {rule for rule, _ in pairs}:
         raise ValueError(f"subjects.toml names rules that do not exist: {', '.join(sorted(strangers))}")
     assigned = {
@@ -105,7 +105,7 @@ def rules_by_subject(rules: Iterable[tuple[str, str]], known: Sequence[Subject] 
             for rule, group in pairs
             if rule in subject.rules or (rule not in named and f"{group.replace('-', '_')}/*" in subject.rules)
         ]
-        for subject in known
+        for subject in all_subjects
     }
     covered = {rule for members in assigned.values() for rule in members}
     if lost := [rule for rule, _ in pairs if rule not in covered]:
@@ -142,7 +142,7 @@ def case(name: str, row: dict[str, str]) -> Case:
     )
 
 
-def first_score(of: Iterable[Case], kind: str) -> Score:
+def first_score(cases: Iterable[Case], kind: str) -> Score:
     """The first score of the designs of one kind; the severity and the place count."""
-    first = [case.first for case in of if case.kind == kind]
+    first = [case.first for case in cases if case.kind == kind]
     return Score(sum(result in (FOUND, CLEAN) for result in first), len(first))

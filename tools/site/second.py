@@ -32,10 +32,10 @@ def text(page: str) -> str:
     return "".join(unescape(NOT_TEXT.sub("", article[1])).split()) if article else ""
 
 
-def differences(one: Path, two: Path) -> Iterator[str]:
+def differences(path: Path, two: Path) -> Iterator[str]:
     """How the pages of two builds of the same sources differ, and where links of the second lead nowhere."""
-    here, there = pages(one), pages(two)
-    yield from (f"in {one if name in here else two} alone: {name}" for name in sorted({*here} ^ {*there}))
+    here, there = pages(path), pages(two)
+    yield from (f"in {path if name in here else two} alone: {name}" for name in sorted({*here} ^ {*there}))
     for name in sorted({*here} & {*there}):
         if text(here[name].read_text("utf-8")) != text(there[name].read_text("utf-8")):
             yield f"another text: {name}"

@@ -15,7 +15,7 @@ from clusterspec.analysis.serving_plans.space import (
     rated_plan,
 )
 from clusterspec.analysis.studied import NO_PINS, Pins
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.requests import Engines
 from clusterspec.records import replace
 
@@ -44,7 +44,7 @@ def separated_plans(
     kinds = list(ladders) if job.prefill_ranks is None else away
     prompted = _plans_by_prefill_engine(job, kinds, _single_replicas(decode), rated_plan_of)
     prefill = _pareto_engines(prompted, _prefill_costs)
-    stated = () if refusals(job.design) else (job.load.prefill, job.load.decode)
+    stated = () if layout_error_rules(job.design) else (job.load.prefill, job.load.decode)
     own = [[engine] if engine is not None and has_degrees(engine, pins) else [] for engine in stated]
     for prompts in _single_replicas([*prefill, *chain(*own[:1])]):
         for answers in _single_replicas([*decode, *chain(*own[1:])]):

@@ -19,7 +19,7 @@ from clusterspec.analysis.serving_plans.space import (
     replicated_plans,
 )
 from clusterspec.analysis.studied import Pins
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.requests import Engines
 from clusterspec.records import dataclass, replace
 
@@ -88,8 +88,8 @@ def search(
     accelerator. ``with_front`` also looks for the Pareto front over concurrency. With ``surely`` the best plans fit at
     the upper end of their memory range, if any does.
 
-    `Pins` may fix the degrees of an engine; ``pools`` of aggregated or disaggregated fixes the kind of plan. With
-    disaggregated, fixed degrees are those of prefill and decode engines.
+    `Pins` may fix the degrees of an engine; ``pools`` of aggregated or disaggregated fixes the kind of plan. For
+    disaggregated plans, fixed degrees apply to prefill and decode engines.
     """
     seeker = _Search(job, most, progress)
     kinds = list(engines(job, pinned_degrees(pins)))
@@ -167,7 +167,7 @@ def _plans_of_spec(seeker: _Search, pins: Pins) -> Iterator[Rated]:
     if pins.values.get("pools", kind) != kind or not all(has_degrees(each, pins) for each in (prefill, decode) if each):
         return
     left = job.ranks_left_for_decode(prefill.replicas * prefill.ranks if prefill else 0)
-    if refusals(job.design) or decode.replicas * decode.ranks > left:
+    if layout_error_rules(job.design) or decode.replicas * decode.ranks > left:
         return
     one = seeker.rated_plan((prefill, decode))
     if one is not None:

@@ -50,9 +50,11 @@ class Kinds(NamedTuple):
 def best_of_kinds(plans: Sequence[Rated], objective: str) -> Kinds:
     """The best plan of each kind by an objective among those that meet the targets; if none does, the closest."""
 
-    def best_plan(some: list[Rated]) -> Rated | None:
-        meeting = [each for each in some if each.meets]
-        return ranked_plans(meeting, objective)[0] if meeting else min(some, key=lambda each: each.excess, default=None)
+    def best_plan(plans: list[Rated]) -> Rated | None:
+        meeting = [each for each in plans if each.meets]
+        return (
+            ranked_plans(meeting, objective)[0] if meeting else min(plans, key=lambda each: each.excess, default=None)
+        )
 
     together = [each for each in plans if each.plan[0] is None]
     return Kinds(best_plan(together), best_plan([each for each in plans if each.plan[0] is not None]))
@@ -72,82 +74,82 @@ def plan_value(job: ServingJob, plan: Plan) -> float:
     return found.per_accelerator if found else 0.0
 
 
-def value_at_load(job: ServingJob, plan: Plan, each: float) -> float:
-    """Output tokens per second and accelerator with ``each`` requests in flight per accelerator; 0 if the plan then
+def value_at_load(job: ServingJob, plan: Plan, flight: float) -> float:
+    """Output tokens per second and accelerator with ``flight`` requests in flight per accelerator; 0 if the plan then
     misses a target.
     """
     ranks = sum(engine.replicas * engine.ranks for engine in plan if engine is not None)
-    wanted = each * ranks / job.cluster.ranks_per_accelerator
+    wanted = flight * ranks / job.cluster.ranks_per_accelerator
     requests = max(1, round(wanted))
     found = rated_plan(job, plan, inf, requests)
     return found.per_accelerator * wanted / requests if found and found.meets else 0.0
 
 
-def break_evens(job: ServingJob, together: Rated, apart: Rated) -> list[BreakEven]:
+def break_evens(job: ServingJob, common: Rated, separate: Rated) -> list[BreakEven]:
     """The points at which both plans are equally good: prompt length, load, and bandwidth of the link between the
     engines.
     """
     found = []
     if job.load.session is None:
-        found.append(_break_even_length(job, together.plan, apart.plan))
-    found.append(_break_even_load(job, together, apart))
-    sent = apart.times.sent
+        found.append(_break_even_length(job, common.plan, separate.plan))
+    found.append(_break_even_load(job, common, separate))
+    sent = separate.times.sent
     if sent is not None and sent.transfer.size and job.prefill_ranks is None:
-        found.append(_break_even_link(job, together.plan, apart.plan, sent.transfer.bandwidth))
+        found.append(_break_even_link(job, common.plan, separate.plan, sent.transfer.bandwidth))
     return found
 
 
-def _break_even_length(job: ServingJob, together: Plan, apart: Plan) -> BreakEven:
+def _break_even_length(job: ServingJob, common: Plan, separate: Plan) -> BreakEven:
     longest = job.workload.model.max_sequence_length
     most = float(longest - job.load.output_tokens) if longest else inf
 
     def is_better(tokens: float) -> bool | None:
         other = replace(job, load=_load_with_prompt_length(job.load, round(tokens)))
-        return _is_separation_better(plan_value(other, together), plan_value(other, apart))
+        return _is_separation_better(plan_value(other, common), plan_value(other, separate))
 
     return nearest_crossing("input_tokens", float(job.load.input_tokens), is_better, 1.0, most)
 
 
-def _break_even_load(job: ServingJob, together: Rated, apart: Rated) -> BreakEven:
+def _break_even_load(job: ServingJob, common: Rated, separate: Rated) -> BreakEven:
     """The break-even in requests in flight per accelerator, comparing plans within their targets. Without targets, the
     break-even in total requests in flight.
     """
 
     def rates_at(requests: float) -> tuple[float, float]:
-        first, second = (rated_plan(job, each.plan, inf, max(1, round(requests))) for each in (together, apart))
+        first, second = (rated_plan(job, each.plan, inf, max(1, round(requests))) for each in (common, separate))
         return first.per_accelerator if first else 0.0, second.per_accelerator if second else 0.0
 
     if not job.load.targets:
         return nearest_crossing(
             "concurrency",
-            apart.times.offered,
+            separate.times.offered,
             lambda each: _is_separation_better(*rates_at(each)),
             1.0,
             inf,
         )
 
-    def is_better(each: float) -> bool | None:
-        return _is_separation_better(value_at_load(job, together.plan, each), value_at_load(job, apart.plan, each))
+    def is_better(value: float) -> bool | None:
+        return _is_separation_better(value_at_load(job, common.plan, value), value_at_load(job, separate.plan, value))
 
-    present = apart.times.offered / apart.times.accelerators
-    least = 1 / min(together.times.accelerators, apart.times.accelerators)
+    present = separate.times.offered / separate.times.accelerators
+    least = 1 / min(common.times.accelerators, separate.times.accelerators)
     return nearest_crossing("requests_per_accelerator", present, is_better, least, inf)
 
 
-def _break_even_link(job: ServingJob, together: Plan, apart: Plan, bandwidth: float) -> BreakEven:
-    alone = plan_value(job, together)
+def _break_even_link(job: ServingJob, common: Plan, separate: Plan, bandwidth: float) -> BreakEven:
+    alone = plan_value(job, common)
     present = bandwidth * job.cluster.ranks_per_accelerator / HANDOFF_SHARE
 
     def is_better(link: float) -> bool | None:
         load = replace(job.load, transfer=job.load.transfer._replace(bandwidth=link))
-        return _is_separation_better(alone, plan_value(replace(job, load=load), apart))
+        return _is_separation_better(alone, plan_value(replace(job, load=load), separate))
 
     return nearest_crossing("link_bandwidth", present, is_better, LEAST_LINK, MOST_LINK)
 
 
-def _is_separation_better(together: float, apart: float) -> bool | None:
+def _is_separation_better(common: float, separate: float) -> bool | None:
     """Whether separate engines are better; None if neither plan serves anything."""
-    return None if together == apart == 0 else apart > together
+    return None if common == separate == 0 else separate > common
 
 
 def _load_with_prompt_length(load: Serving, tokens: int) -> Serving:

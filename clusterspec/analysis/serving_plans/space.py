@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from clusterspec.analysis.studied import NO_PINS, Pins, divisors
 from clusterspec.cluster.degrees import default_expert_tp, fewest_copies
 from clusterspec.cluster.demands import Demands, LayoutNumbers, serves_fp8, serves_groups, undecided_conditions
-from clusterspec.cluster.legality import violations
+from clusterspec.cluster.legality import violated_conditions
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cluster.requests import Engines, Serving
 from clusterspec.cluster.sites import machine_of, prefill_design
@@ -163,7 +163,7 @@ def _is_legal(job: ServingJob, engine: Engines) -> bool:
     held, fp8, domain = job.layout.capabilities, serves_fp8(job.workload), job.cluster.ranks_per_domain
     model, groups = job.workload.model, serves_groups(job.workload)
     demands = Demands(engine.ranks, held, model, None, None, fp8, refused, required, True, domain, groups)
-    return not violations(numbers, demands)
+    return not violated_conditions(numbers, demands)
 
 
 def engine_counts(most: int) -> list[int]:

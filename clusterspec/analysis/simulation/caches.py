@@ -120,14 +120,14 @@ class CacheReplay:
         return engine if matched >= LEAST_MATCH * prompt else min(range(self.engines), key=self.work.__getitem__)
 
 
-def replay_of(uses: Sequence[TierUse], engines: int, held: float) -> CacheReplay:
-    """The replay of the tiers of a plan. An accelerator's cache has space for ``held`` tokens, including running
+def replay_of(uses: Sequence[TierUse], engines: int, cached_tokens: float) -> CacheReplay:
+    """The replay of the tiers of a plan. An accelerator's cache holds ``cached_tokens``, including running
     requests.
     """
     return CacheReplay(
         max(1, engines),
         [
-            (use.medium, max(1, round(use.units)), held, 0.0)
+            (use.medium, max(1, round(use.units)), cached_tokens, 0.0)
             if use.tier is None
             else (use.medium, max(1, round(use.units)), use.tokens, use.token_bytes / use.tier.read)
             for use in uses

@@ -198,9 +198,9 @@ class SimulatedEngine:
         self.expected -= len(ended)
         return ended
 
-    def _pauses_decoding(self, taken: list[tuple[Request, float]]) -> bool:
+    def _pauses_decoding(self, parts: list[tuple[Request, float]]) -> bool:
         """Whether a rank that computes these prompt parts stops decoding in the step."""
-        return self.tables.apart or (self.tables.pausing and bool(taken))
+        return self.tables.apart or (self.tables.pausing and bool(parts))
 
     def _count_gaps(self, count: int, first: float) -> None:
         """Counts the gaps of ``count`` sequences in the finished steps. The first gap, which prompts may delay, is
@@ -342,12 +342,12 @@ class SimulatedEngine:
         launched = self.floor / stages - (self.started - self.launching)
         self.each, self.stage, self.passing = max(here, launched), here, here * (stages - 1)
 
-    def _mixed_seconds(self, rank: AttentionRank, taken: list[tuple[Request, float]], busy: float) -> float:
-        """Seconds of a mixed step with the prompt parts ``taken`` on one rank."""
-        seen = sum_of([self.tables.attention_seconds(each.held - each.todo, part) for each, part in taken])
-        count = 0 if self._pauses_decoding(taken) else rank.count
+    def _mixed_seconds(self, rank: AttentionRank, parts: list[tuple[Request, float]], busy: float) -> float:
+        """Seconds of a mixed step with the ``parts`` of prompts on one rank."""
+        seen = sum_of([self.tables.attention_seconds(each.held - each.todo, part) for each, part in parts])
+        count = 0 if self._pauses_decoding(parts) else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
-        computed, completed = _chunk_sums(taken)
+        computed, completed = _chunk_sums(parts)
         return self.tables.mixed_seconds(decoding, (computed, seen, completed), busy)
 
     def _decoded_tokens(self, rank: AttentionRank) -> float:
@@ -397,10 +397,10 @@ class SimulatedEngine:
                     self._join(rank, request)
 
 
-def _chunk_sums(taken: list[tuple[Request, float]]) -> tuple[float, int]:
+def _chunk_sums(parts: list[tuple[Request, float]]) -> tuple[float, int]:
     """The tokens of the parts of prompts in a step, and the number of prompts that they complete."""
     computed, completed = 0.0, 0
-    for request, part in taken:
+    for request, part in parts:
         computed += part
         completed += part > request.todo - TINY
     return computed, completed

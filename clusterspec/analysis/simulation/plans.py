@@ -39,12 +39,12 @@ class Links(NamedTuple):
     passing: float = 0.0
 
     @classmethod
-    def of(cls, pools: Pools, sent: Handoff | None) -> Links:
+    def of(cls, pools: Pools, handoff: Handoff | None) -> Links:
         """The transfers between the engines of a plan."""
-        if sent is None:
+        if handoff is None:
             return cls()
         sending, receiving = pools.transfer
-        return cls(sending, receiving, sent.hidden_seconds, sent.passing)
+        return cls(sending, receiving, handoff.hidden_seconds, handoff.passing)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class LateEngines(NamedTuple):
     until: float
 
 
-def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
+def plan_timing(pools: Pools, tokens: float, handoff: Handoff | None) -> Timing:
     """The tables and limits of a plan's engines. The cache of one attention rank has space for ``tokens`` tokens."""
     load, apart = pools.load, pools.has_prefill_engines
 
@@ -88,7 +88,7 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
         )
         cold = 0.0 if kind == "decode" else compilation_seconds(pools)
         own = kept_share(pools.decode.layout.attention_dp) if load.own_output else None
-        limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind, own=own)
+        limits = partial(Limits, most, held, chunk, whole=whole, hit=hit, apart=kind, kept_share=own)
         hold = load.hold_steps if not kind and pools.decode.layout.attention_dp > 1 else 1
         shared = kind == "prefill" and pools.shares_prompts_by_step
         return limits(early=early, interval=interval, ahead=ahead, cold=cold, hold=hold, shared=shared)
@@ -97,7 +97,7 @@ def plan_timing(pools: Pools, tokens: float, sent: Handoff | None) -> Timing:
     return Timing(
         decode=(StepTables.of(engine), rank_limits("decode" if apart else ""), engine.replicas),
         prefill=(StepTables.of(prompts), rank_limits("prefill"), prompts.replicas) if apart else None,
-        links=Links.of(pools, sent),
+        links=Links.of(pools, handoff),
         request=pools.outside,
     )
 
@@ -138,9 +138,9 @@ class Simulation:
         tables, limits, count = kind
         return [SimulatedEngine(tables, limits, self.gaps) for _ in range(count)]
 
-    def _push(self, time: float, kind: int, what: Request | SimulatedEngine, version: int = 0) -> None:
+    def _push(self, time: float, kind: int, subject: Request | SimulatedEngine, version: int = 0) -> None:
         self.order += 1
-        heappush(self.events, (time, self.order, kind, what, version))
+        heappush(self.events, (time, self.order, kind, subject, version))
 
     def _arrive(self, now: float) -> None:
         """Schedule the next request; in a closed loop it arrives now."""

@@ -76,18 +76,18 @@ def divide(fetched: list[Request], ranks: list[AttentionRank]) -> None:
     fetched.clear()
 
 
-def gaps_of_rounds(rank: AttentionRank, each: float, steps: int, stages: int) -> Iterator[tuple[float, float]]:
-    """The gaps between tokens that end in ``steps`` steps of ``each`` seconds on the first stage of a pipeline, each
+def gaps_of_rounds(rank: AttentionRank, step_seconds: float, steps: int, stages: int) -> Iterator[tuple[float, float]]:
+    """The gaps between tokens that end in ``steps`` steps of ``step_seconds`` on the first stage of a pipeline, each
     with the number of gaps for each sequence.
 
     A step ends the gaps of one in ``stages`` sequences, which last as long as the last ``stages`` steps.
     """
     recent = rank.recent
     for place in range(min(steps, stages)):
-        recent.append(each + (0.0 if place else rank.stalled))
+        recent.append(step_seconds + (0.0 if place else rank.stalled))
         last = recent[-stages:]
         ended = 1 if place < stages - 1 else steps - place
-        yield sum_of(last) + (stages - len(last)) * each, ended / stages
+        yield sum_of(last) + (stages - len(last)) * step_seconds, ended / stages
     del recent[:-stages]
 
 
@@ -97,23 +97,23 @@ def leave(rank: AttentionRank) -> None:
     rank.expected -= 1
 
 
-def kept_space(rank: AttentionRank, own: KeptShare | None, gained: float) -> float:
+def kept_space(rank: AttentionRank, kept_share: KeptShare | None, gained: float) -> float:
     """Tokens of cache that are kept free for output to come: a share of that of sequences, which gain ``gained`` tokens
     in a step, and all of that of prompts.
     """
-    if own is None:
+    if kept_share is None:
         return 0.0
     left = min(MOST_OUTPUT * rank.count, (rank.ends - rank.count * rank.step) * gained)
-    share = max(own.least, rank.share - own.fall * (rank.step - rank.shared))
+    share = max(kept_share.least, rank.share - kept_share.fall * (rank.step - rank.shared))
     return share * left + sum_of(min(MOST_OUTPUT, each.left or each.output) for each in rank.prompts)
 
 
-def note_retraction(rank: AttentionRank, own: KeptShare | None, gained: float) -> None:
+def note_retraction(rank: AttentionRank, share: KeptShare | None, gained: float) -> None:
     """Set the share of the output that is kept free after a request was retracted."""
-    if own is not None:
+    if share is not None:
         outputs = sum_of(each.output for each in rank.order.values())
         decoded = outputs - (rank.ends - rank.count * rank.step) * gained
-        rank.share, rank.shared = own.after_retraction(decoded, rank.count, outputs), rank.step
+        rank.share, rank.shared = share.after_retraction(decoded, rank.count, outputs), rank.step
 
 
 def fullest_ranks(pairs: list[tuple[AttentionRank, list[tuple[Request, float]]]]) -> list[AttentionRank]:
@@ -156,7 +156,7 @@ class Limits:
         interval: int = 1,
         ahead: bool = False,
         cold: float = 0.0,
-        own: KeptShare | None = None,
+        kept_share: KeptShare | None = None,
         hold: int = 1,
         shared: bool = False,
     ) -> None:
@@ -169,4 +169,4 @@ class Limits:
             interval,
             ahead,
         )
-        self.cold, self.own, self.hold, self.shared = cold, own, hold, shared
+        self.cold, self.own, self.hold, self.shared = cold, kept_share, hold, shared

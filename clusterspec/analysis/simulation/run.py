@@ -164,7 +164,7 @@ def _requests_of_load(
     """The requests of a load, drawn with ``seed`` or taken from ``trace``, without regard to cached prompts."""
     flight = steady_flight(pools, expected)
     places = pools.limit * pools.decode.attention_ranks
-    traffic = plan_traffic(pools.load, seed, requests, trace, flight, held=pools.tokens, places=places)
+    traffic = plan_traffic(pools.load, seed, requests, trace, flight, cached_tokens=pools.tokens, places=places)
     if pools.load.session is not None and not traffic.traced:
         return traffic_of_conversations(traffic, pools, expected, seed)
     return traffic

@@ -77,11 +77,11 @@ def plan_traffic(
     trace: Path | None,
     flight: float = 0.0,
     *,
-    held: float = inf,
+    cached_tokens: float = inf,
     places: float = inf,
 ) -> Traffic:
     """The requests of a spec's load or of a trace. Arrival times of a trace are used for an open load only. The cache
-    of an engine has space for ``held`` tokens, and the plan has ``places`` for requests.
+    of an engine has space for ``cached_tokens``, and the plan has ``places`` for requests.
 
     In an open load, ``flight`` requests are in flight on average: twice as many arrive before the first request that is
     measured, and as many after the last one. In a closed loop, one round comes before the first request that counts,
@@ -104,7 +104,7 @@ def plan_traffic(
     if count > MOST_REQUESTS:
         raise SimulationFault(f"{count:,} requests are more than the {MOST_REQUESTS:,} that are simulated")
     warm_up = 0 if load.requests or load.load == "offline" else max(int(WARM_UP * count), min(filling, count // 2))
-    prompts, answers, spread = _request_lengths(load, seed, count, held)
+    prompts, answers, spread = _request_lengths(load, seed, count, cached_tokens)
     times, in_flight, partial, said = [0.0] * count, None, 0, "all requests at once"
     if load.load == "open" and load.request_rate:
         times = drawn_times(seed, count, load.request_rate, load.arrival_cv)
@@ -124,18 +124,18 @@ def plan_traffic(
     return Traffic(found, in_flight, warm_up, said, full_after=filling, cool_down=last, partial=partial)
 
 
-def _request_lengths(load: Serving, seed: int, count: int, held: float) -> tuple[list[int], list[int], float]:
+def _request_lengths(load: Serving, seed: int, count: int, cached_tokens: float) -> tuple[list[int], list[int], float]:
     """The lengths of prompts and of answers in tokens, and the relative spread of lengths for which the spec states
     only the mean.
 
     As in the formulas, such requests end at different times. Requests of an offline load, and requests whose answers
-    have their mean as 99th percentile, are equal. No request is spread beyond the tokens that a cache has ``held``.
+    have their mean as 99th percentile, are equal. No request is spread beyond the ``cached_tokens`` of an engine.
     """
     prompts = drawn_lengths(f"input {seed}", count, load.input_tokens, load.input_lengths)
     answers = drawn_lengths(f"output {seed}", count, load.output_tokens, load.output_lengths)
     if load.load == "offline" or load.equal_outputs or (load.input_lengths and load.output_lengths):
         return prompts, answers, 0.0
-    spread = max(0.0, min(SPREAD, held / (load.input_tokens + load.output_tokens + 1) - 1))
+    spread = max(0.0, min(SPREAD, cached_tokens / (load.input_tokens + load.output_tokens + 1) - 1))
     if load.input_lengths is None:
         prompts = with_spread(f"prompts {seed}", prompts, spread)
     if load.output_lengths is None:

@@ -103,12 +103,12 @@ class _Search:
         """The number of the space of each layout."""
         return numpy.searchsorted(self._ends, number, "right")
 
-    def _evaluate_rows(self, rows: BatchRows, bounds: Sequence[Floats], wanted: Floats) -> None:
-        """Evaluates the rows of a batch whose bound is above the present reach and at most ``wanted``."""
+    def _evaluate_rows(self, rows: BatchRows, bounds: Sequence[Floats], bounds_to: Floats) -> None:
+        """Evaluates the rows of a batch whose bound is above the present reach and at most ``bounds_to``."""
         chosen = []
         for table, least in zip(rows.tables, bounds, strict=True):
             of = self._space_numbers(table.number)
-            above, up_to = (each[of] * (1 + ROUNDING) for each in (self.reach, wanted))
+            above, up_to = (each[of] * (1 + ROUNDING) for each in (self.reach, bounds_to))
             chosen.append(numpy.flatnonzero((least > above) & (least <= up_to)))
         some = _chosen_rows(rows, chosen)
         for block in self._evaluate.blocks(some) if some.tables else ():
@@ -117,9 +117,9 @@ class _Search:
                 self.parts[at].add(block)
 
 
-def _chosen_rows(rows: BatchRows, chosen: Sequence[Column]) -> BatchRows:
+def _chosen_rows(rows: BatchRows, indices: Sequence[Column]) -> BatchRows:
     """Some rows of each table of a batch, with the divisions that they refer to."""
-    pairs = [(table, at) for table, at in zip(rows.tables, chosen, strict=True) if len(at)]
+    pairs = [(table, at) for table, at in zip(rows.tables, indices, strict=True) if len(at)]
     if not pairs:
         return rows._replace(tables=[])
     used = numpy.unique(numpy.concatenate([table.rows["division"][at] for table, at in pairs]))

@@ -17,7 +17,7 @@ from clusterspec.cluster.legality import (
     forbids_pipeline,
     forbids_uneven_stages,
     refuses_combination,
-    violations,
+    violated_conditions,
 )
 from clusterspec.cluster.model import Layout
 from clusterspec.cost.batch.columns import layout_of as with_degrees
@@ -177,7 +177,7 @@ def _is_legal(job: SearchJob, demands: Demands, degrees: tuple[int, int, int]) -
     ):
         return False
     later = LATER | OF_MICRO_BATCHES | {"ffn-indivisible-by-tp"}
-    return not violations(_layout_numbers(job, (tp, cp, pp, 1, tp), 1, 1), demands, later)
+    return not violated_conditions(_layout_numbers(job, (tp, cp, pp, 1, tp), 1, 1), demands, later)
 
 
 def _layout_numbers(
@@ -217,7 +217,7 @@ def _expert_degrees(
                 degrees[3] == 1 and degrees[4] != tp and "expert_tp" not in pins
             ):
                 continue
-            if not violations(_layout_numbers(job, degrees, 1, 1), demands, OF_MICRO_BATCHES):
+            if not violated_conditions(_layout_numbers(job, degrees, 1, 1), demands, OF_MICRO_BATCHES):
                 yield degrees[3], degrees[4]
 
 
@@ -234,7 +234,7 @@ def _pipelines(
         (int(str(each)), _legal_schedules(job, pins, pp, int(str(each))))
         for each in pins.choices("virtual_stages", virtual)
         if _allows_stages(job, pp, int(str(each)))
-        and not violations(_layout_numbers(job, degrees, 1, int(str(each))), demands, LATER | OF_MICRO_BATCHES)
+        and not violated_conditions(_layout_numbers(job, degrees, 1, int(str(each))), demands, LATER | OF_MICRO_BATCHES)
     ]
     for size in pins.choices("micro_batch", [each for each in micro if each <= MOST_MICRO_BATCH]):
         for stages, schedules in allowed:

@@ -32,13 +32,13 @@ class Best:
     top: int
     rows: list[Kept] = field(default_factory=list)
 
-    def add(self, found: Sequence[Kept]) -> None:
-        self.rows = nsmallest(self.top, (*self.rows, *found), key=ranking_values)
+    def add(self, layouts: Sequence[Kept]) -> None:
+        self.rows = nsmallest(self.top, (*self.rows, *layouts), key=ranking_values)
 
 
-def ranking_values(kept: Kept) -> tuple[float, float, float, int]:
+def ranking_values(layout: Kept) -> tuple[float, float, float, int]:
     """The values by which layouts are ordered: the objective, then tie-breakers."""
-    return (kept.key, kept.step_time, kept.memory, kept.number)
+    return (layout.key, layout.step_time, layout.memory, layout.number)
 
 
 @dataclass
@@ -47,8 +47,8 @@ class Front:
 
     rows: list[Kept] = field(default_factory=list)
 
-    def add(self, found: Sequence[Kept]) -> None:
-        merged = sorted((*self.rows, *found), key=lambda kept: (kept.step_time, kept.memory, kept.number))
+    def add(self, layouts: Sequence[Kept]) -> None:
+        merged = sorted((*self.rows, *layouts), key=lambda kept: (kept.step_time, kept.memory, kept.number))
         self.rows = []
         least = float("inf")
         for kept in merged:

@@ -48,11 +48,11 @@ def evaluation(design: Design, job: SearchJob) -> Evaluate:
     except ModuleNotFoundError as missing:
         if missing.name != "numpy":
             raise
-        return one_by_one(design, job)
+        return sequential_evaluation(design, job)
     return batched_evaluation(design, job)
 
 
-def one_by_one(design: Design, job: SearchJob) -> Evaluate:
+def sequential_evaluation(design: Design, job: SearchJob) -> Evaluate:
     """A function that estimates each layout separately, most promising first, so that a search that is stopped early
     has covered these.
     """
@@ -292,8 +292,8 @@ def _rows_at(rows: Sequence[int], places: Sequence[int]) -> Sequence[int]:
     return rows if len(places) == len(rows) else cast(Sequence[int], _selected_rows(cast(Numbers, rows), places))
 
 
-def _indices_at(indices: Sequence[int], chosen: Iterable[int]) -> list[int]:
-    return [int(indices[at]) for at in chosen]
+def _indices_at(indices: Sequence[int], positions: Iterable[int]) -> list[int]:
+    return [int(indices[at]) for at in positions]
 
 
 def _timed_layouts(block: EvaluatedBlock, objective: str, indices: Iterable[int]) -> list[Kept]:

@@ -219,7 +219,7 @@ def parser(arguments: Sequence[str] | None = None) -> Parser:
                 one.add_argument(
                     "words", metavar="COMMAND", nargs="*", help="the command, and its action if it has some"
                 )
-                one.set_defaults(run=help_of, command=name)
+                one.set_defaults(run=print_help, command=name)
                 continue
             getattr(module_of(command), f"describe_{name}")(one)
             one.set_defaults(run=command_runner(name), command=name)
@@ -246,7 +246,7 @@ def command_of(top: Parser, arguments: Sequence[str]) -> str:
     return arguments[at] if at is not None and at < len(arguments) else ""
 
 
-def help_of(args: argparse.Namespace) -> int:
+def print_help(args: argparse.Namespace) -> int:
     """Print the help of a command or of an action, or the list of commands."""
     parser(args.words).parse_args([*args.words, "--help"])
     return 0

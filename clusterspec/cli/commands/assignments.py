@@ -171,7 +171,7 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     bar = Bar("searching")
     try:
         solver_module()
-        options = partial(fleet_search.options_of_sizes, study, goal, known=fleet_search.Evaluated())
+        options = partial(fleet_search.options_of_sizes, study, goal, evaluated=fleet_search.Evaluated())
         # one process for the same jobs and pool
         with parallel.results_of_rounds(args, options, key=lambda group: group[0][:2]) as evaluate:
             report = fleet_search.fleet_search(study, goal, evaluate, bar)
@@ -182,7 +182,7 @@ def run_fleet_search(args: argparse.Namespace) -> int:
     print_result(args, report, fleet_search_text.fleet_search_text, fleet_search_text.options_csv)
     if args.write and report.assignments:
         write_whole(Path(args.write), text_with_assignment(study, report.assignments[0]).encode())
-    return status_of(study, told=True) if report.assignments else FOUND
+    return status_of(study, printed=True) if report.assignments else FOUND
 
 
 # The machine to buy
@@ -232,14 +232,14 @@ def run_machine_search(args: argparse.Namespace) -> int:
     return 0 if any(row.meets for row in report.machines) else FOUND
 
 
-def _machine_names(stated: Sequence[str]) -> tuple[str, ...]:
+def _machine_names(arguments: Sequence[str]) -> tuple[str, ...]:
     """The machine names of a call without duplicates. An argument that is not a file may have several names, separated
     by commas.
 
     >>> _machine_names(["dgx-h100,dgx-b200", "a,b.yaml", "dgx-h100"])
     ('dgx-h100', 'dgx-b200', 'a,b.yaml')
     """
-    parts = ([name] if _is_file(name) else name.split(",") for name in stated)
+    parts = ([name] if _is_file(name) else name.split(",") for name in arguments)
     names = tuple(dict.fromkeys(part.strip() for each in parts for part in each if part.strip()))
     if not names:
         raise UsageFault("--machines: name a platform of the catalog, or a spec")
@@ -252,12 +252,12 @@ def _is_file(name: str) -> bool:
 
 
 def _rows(
-    args: argparse.Namespace, work: Study, limits: Limits, chosen: Sequence[Machine], bar: Bar
+    args: argparse.Namespace, work: Study, limits: Limits, machines: Sequence[Machine], bar: Bar
 ) -> Iterator[MachineRow]:
     """The rows of the given machines, in their order, with a bar."""
-    rows = parallel.results(args, partial(machine_search.machine_row, work, limits), chosen)
+    rows = parallel.ordered_results(args, partial(machine_search.machine_row, work, limits), machines)
     for done, row in enumerate(rows, 1):
-        bar(done, len(chosen))
+        bar(done, len(machines))
         yield row
 
 

@@ -208,13 +208,13 @@ def audit_answer(args: argparse.Namespace, catalog: Catalog) -> Answer:
     return audit_text(found), found.to_json()
 
 
-def _kinds_of_call(catalog: Catalog, asked: Sequence[str]) -> tuple[str, ...]:
+def _kinds_of_call(catalog: Catalog, arguments: Sequence[str]) -> tuple[str, ...]:
     """The kinds given by a call, singular or plural, without duplicates. Raises `UsageFault` for an unknown kind."""
     named = {word: kind for kind in catalog.kinds for word in (kind, f"{kind}s", f"{kind}es")}
-    for word in asked:
+    for word in arguments:
         if word not in named:
             raise UsageFault(f"no kind is called {word!r}; there are {', '.join(catalog.kinds)}")
-    return tuple(dict.fromkeys(named[word] for word in asked))
+    return tuple(dict.fromkeys(named[word] for word in arguments))
 
 
 def _output_width(args: argparse.Namespace) -> int:
@@ -281,7 +281,7 @@ def print_new_entry(args: argparse.Namespace) -> int:
     entry = _new_entry(args, kind, id_)
     if not args.into:
         print_text(entry.text, exact=True)
-        _print_left_open(entry)
+        _print_open_facts(entry)
         return OK
     target = Path(args.into) / FOLDER_OF_KIND[kind] / f"{id_}.yaml"
     if target.exists() or target.is_symlink():
@@ -292,11 +292,11 @@ def print_new_entry(args: argparse.Namespace) -> int:
         raise UsageFault(f"{target.parent}: {fault.strerror}") from None
     write_whole(target, entry.text.encode())
     print_error(f"wrote {target}")
-    _print_left_open(entry)
+    _print_open_facts(entry)
     return OK
 
 
-def _print_left_open(entry: NewEntry) -> None:
+def _print_open_facts(entry: NewEntry) -> None:
     """Prints the facts that the program could not decide in a new entry; the entry has the same list."""
     if entry.left_open:
         print_error("left open:")

@@ -107,7 +107,7 @@ MOST_NAMED = 12
 
 
 def run_estimate(args: argparse.Namespace) -> int:
-    """Print what can be estimated of a design. Returns 1 if the spec has errors."""
+    """Print the estimate of a design, as far as it can be computed. Returns 1 if the spec has errors."""
     detailed = args.explain or args.assumptions or args.constants
     study = study_of(args, args.spec) if detailed else fleet_or_study(args, args.spec)
     if study.fleet is not None:
@@ -126,7 +126,7 @@ def run_estimate(args: argparse.Namespace) -> int:
 
         print_text(estimate_text.estimate_as_text(report, ink_of(args), analysis.influences(study)))
     whole = args.format == "text" and not (args.explain or args.assumptions or args.constants)
-    return status_of(study, told=whole)
+    return status_of(study, printed=whole)
 
 
 def assumption_lists(report: EstimateReport, args: argparse.Namespace) -> str:
@@ -179,7 +179,7 @@ def run_collective(args: argparse.Namespace) -> int:
         most = cluster.nodes * cluster.ranks_per_node
         raise UsageFault(f"--ranks {args.ranks}: the cluster has {plural(most, 'rank')}")
     report = analysis.collective(
-        study, args.collective, args.ranks, sizes, args.algorithm, asked=args.size, processes=args.processes
+        study, args.collective, args.ranks, sizes, args.algorithm, stated_sizes=args.size, processes=args.processes
     )
     if args.format == "json":
         print_json(report.to_json())
@@ -191,7 +191,7 @@ def run_collective(args: argparse.Namespace) -> int:
             if args.format == "csv"
             else measurement_text.collective_text(report, ink_of(args))
         )
-    return status_of(study, told=args.format == "text")
+    return status_of(study, printed=args.format == "text")
 
 
 def size_of(text: str) -> float:
@@ -229,4 +229,4 @@ def run_simulate(args: argparse.Namespace) -> int:
     finally:
         bar.close()
     print_result(args, report, simulation_as_text)
-    return status_of(study, told=True)
+    return status_of(study, printed=True)

@@ -38,7 +38,7 @@ from clusterspec.exchange.import_result import (
     to_json,
 )
 from clusterspec.report import text_table
-from clusterspec.results import Input, head
+from clusterspec.results import Input, common_fields
 from clusterspec.source import dotted_path
 from clusterspec.units import plural
 
@@ -131,7 +131,7 @@ MOST_REASONS = 3
 
 
 def _nothing_text(reading: ImportResult) -> str:
-    """That files state neither a key of a spec nor a count: as what they were read, what is read there, and what was
+    """A message that files have neither a key of a spec nor a count: the format, the keys that it has, and the keys
     found instead.
     """
     kinds = [import_formats.format_named(kind) for kind in reading.kind.split(" + ") if import_formats.is_format(kind)]
@@ -164,7 +164,7 @@ def _import_json(args: argparse.Namespace, reading: ImportResult, digest: str) -
     """The import result as JSON; ``digest`` is the hash of the concatenated files."""
     name = ", ".join(args.files)
     tool = StudyReader(args).settings(folder_of(args.into or args.files[0])).tool
-    return head(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)
+    return common_fields(tool, Input(name)) | {"input": {"file": name, "sha256": digest}} | to_json(reading)
 
 
 def _read_file(args: argparse.Namespace, name: str, digest: hashlib._Hash) -> ImportResult:
@@ -275,7 +275,7 @@ def run_export(args: argparse.Namespace) -> int:
         print_error(f"clusterspec: missing in the file for {exporter.name}, or different from the spec:")
         for each in exported.omitted:
             print_error(f"  {each}")
-    return status_of(one, told=True)
+    return status_of(one, printed=True)
 
 
 def _write_export(args: argparse.Namespace, exported: ExportedFile) -> None:

@@ -58,11 +58,11 @@ def run_test(args: argparse.Namespace) -> int:
     return FOUND if report.failed_tests else OK
 
 
-def _test_files(given: str) -> Iterator[str]:
+def _test_files(path: str) -> Iterator[str]:
     """The test files of a path: the file itself, or all files below a folder except hidden ones."""
-    place = Path(given)
+    place = Path(path)
     if not place.is_dir():
-        yield given
+        yield path
         return
     for found in sorted(place.rglob("*")):
         inside = found.relative_to(place).parts

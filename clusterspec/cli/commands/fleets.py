@@ -22,7 +22,7 @@ def print_fleet(args: argparse.Namespace, study: Study, verb: str) -> int:
         print_text(fleet_text.fleet_bill_csv(report) if verb == "bom" else fleet_text.fleet_csv(report))
     else:
         print_text(_fleet_report_text(report, verb, args))
-    return status_of(study, told=args.format == "text")
+    return status_of(study, printed=args.format == "text")
 
 
 def print_fleet_diff(args: argparse.Namespace, old: Study, new: Study, names: tuple[Names, Names]) -> int:

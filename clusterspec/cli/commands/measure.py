@@ -62,7 +62,7 @@ def run_measure(args: argparse.Namespace) -> int:
         print_text(f"{target}\n")
     else:
         print_text(table)
-    _name_the_rest(samples, chip)
+    _print_unmeasured_kernels(samples, chip)
     return OK
 
 
@@ -105,7 +105,7 @@ def _samples_text(args: argparse.Namespace) -> str:
         raise UsageFault(str(why)) from None
 
 
-def _name_the_rest(samples: Samples, chip: Accelerator) -> None:
+def _print_unmeasured_kernels(samples: Samples, chip: Accelerator) -> None:
     """List samples that no kernel table holds: copy bandwidth, launch time, and kinds whose calls differ."""
     copies = [each for each in samples.kinds if each.kernel == "copy"]
     if copies and chip.memory_bandwidth is not None:

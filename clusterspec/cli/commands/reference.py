@@ -17,7 +17,7 @@ from clusterspec.config import Config, schema
 from clusterspec.finding import current_name
 from clusterspec.report import Ink, plain_line, readings_text, shell_word, text_table
 from clusterspec.report.page_text import page_text
-from clusterspec.results import Input, Tool, head
+from clusterspec.results import Input, Tool, common_fields
 from clusterspec.units import plural
 from clusterspec.units.readings import readings
 
@@ -212,7 +212,7 @@ def run_config(args: argparse.Namespace) -> int:
     rows = [(key, *value_and_origin(config, key, args.path)) for key in schema()["properties"] if key != "overrides"]
     if args.format == "json":
         keys = {key: {"value": value, "origin": origin} for key, value, origin in rows}
-        print_json(head(Tool(__version__, catalog.version), Input(args.path)) | {"keys": keys})
+        print_json(common_fields(Tool(__version__, catalog.version), Input(args.path)) | {"keys": keys})
     else:
         shown = [(key, plain_line(toml_text(value)), plain_line(origin)) for key, value, origin in rows]
         print_text(

@@ -103,7 +103,7 @@ MOST_AGAINST = 3
 
 
 def run_report(args: argparse.Namespace) -> int:
-    """Write a report with what can be computed. Returns 1 if the spec has errors."""
+    """Write a report, as far as its parts can be computed. Returns 1 if the spec has errors."""
     target = Path(args.output)
     if target.suffix.lower() not in SUFFIXES:
         raise UsageFault(f"-o {target}: the suffix names the format; write .html, .pdf or .json")
@@ -195,9 +195,9 @@ def report_without_comparison(args: argparse.Namespace, suffix: str) -> tuple[by
     if study.document is None:
         raise UsageFault(f"there is no report: {study.checked.findings[0].message}")
     if study.fleet is not None:
-        return _fleet_report_bytes(args, study, suffix), status_of(study, told=True)
+        return _fleet_report_bytes(args, study, suffix), status_of(study, printed=True)
     report = analysis.report(study, args.kind, args.audience, live=suffix != ".pdf")
-    return report_bytes(report, suffix), status_of(study, told=True)
+    return report_bytes(report, suffix), status_of(study, printed=True)
 
 
 def report_bytes(report: FullReport, suffix: str) -> bytes:
@@ -260,7 +260,7 @@ def print_project_diff(args: argparse.Namespace, reader: StudyReader, revisions:
         print_text(project_text.project_as_markdown(report))
     else:
         print_text(project_text.project_as_text(report, ink_of(args)))
-    return max((status_of(study, told=True) for study in studies), default=OK)
+    return max((status_of(study, printed=True) for study in studies), default=OK)
 
 
 def compared_study(reader: StudyReader, name: str, folder: Path) -> Study:
@@ -347,7 +347,7 @@ def run_bom(args: argparse.Namespace) -> int:
         print_text(cost_text.price_sheet_csv(report))
     else:
         print_text(cost_text.bill_csv(report) if args.format == "csv" else cost_text.bill_text(report, ink_of(args)))
-    return status_of(study, told=args.format == "text")
+    return status_of(study, printed=args.format == "text")
 
 
 # ``clusterspec faults SPEC``
@@ -373,7 +373,7 @@ def run_faults(args: argparse.Namespace) -> int:
         print_text(faults_text.assumptions_as_text(report, ink_of(args)))
     else:
         print_text(faults_text.faults_as_text(report, ink_of(args)))
-    return status_of(study, told=True)
+    return status_of(study, printed=True)
 
 
 # ``clusterspec cost SPEC``
@@ -390,7 +390,7 @@ def run_cost(args: argparse.Namespace) -> int:
         print_json(report.to_json())
     else:
         print_text(cost_text.cost_csv(report) if args.format == "csv" else cost_text.cost_text(report, ink_of(args)))
-    return status_of(study, told=True)
+    return status_of(study, printed=True)
 
 
 def _print_fleet(args: argparse.Namespace, study: Study, verb: str) -> int:

@@ -12,7 +12,7 @@ from clusterspec.analysis.conditions import ConditionFault
 from clusterspec.analysis.layout_search import SearchOptions
 from clusterspec.analysis.pins import LARGEST, NUMBERS, pin_fault
 from clusterspec.analysis.rewrite import text_with_best
-from clusterspec.analysis.sweeps import Axes, SweepFault, point, read_axes
+from clusterspec.analysis.sweeps import Axes, SweepFault, read_axes, row_of_point
 from clusterspec.cli import FOUND, InternalError, SpecFault, UsageFault, parallel
 from clusterspec.cli.commands.assignments import (
     OF_MACHINES,
@@ -255,7 +255,7 @@ def run_search(args: argparse.Namespace) -> int:
         )
     if args.write and report.layouts:
         write_whole(Path(args.write), text_with_best(whole, study, report).encode())
-    return FOUND if report.incomplete else status_of(study, told=True)
+    return FOUND if report.incomplete else status_of(study, printed=True)
 
 
 def _check_options(options: SearchOptions, serves: bool) -> None:
@@ -296,7 +296,7 @@ def run_solve(args: argparse.Namespace) -> int:
     except ConditionFault as fault:
         raise UsageFault(str(fault)) from None
     print_result(args, report, solve_text.solve_as_text)
-    return status_of(study, told=True)
+    return status_of(study, printed=True)
 
 
 # ``clusterspec sensitivity SPEC``
@@ -307,7 +307,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     study = study_with_errors_named(args, args.spec)
     report = analysis.sensitivity(study)
     print_result(args, report, sensitivity_text.sensitivity_as_text, sensitivity_text.sensitivity_csv)
-    return status_of(study, told=True)
+    return status_of(study, printed=True)
 
 
 # ``clusterspec sweep AXES``
@@ -348,4 +348,4 @@ def run_sweep(args: argparse.Namespace) -> int:
 def _sweep_rows(args: argparse.Namespace, axes: Axes) -> Iterator[SweepRow]:
     """The rows in the order of the points."""
     catalogs = tuple(Path(each) for each in args.catalog or ())
-    return parallel.results(args, partial(point, axes, catalogs=catalogs), list(axes.points()))
+    return parallel.ordered_results(args, partial(row_of_point, axes, catalogs=catalogs), list(axes.points()))

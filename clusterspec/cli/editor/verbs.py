@@ -14,7 +14,7 @@ from pathlib import Path
 
 from clusterspec import __version__
 from clusterspec import document as documents
-from clusterspec.cli import CALL, INTERNAL, is_callers_fault, one_line, run
+from clusterspec.cli import CALL, INTERNAL, fault_line, is_callers_fault, run
 from clusterspec.cli.commands import parser
 from clusterspec.cli.inputs import StudyReader
 from clusterspec.records import dataclass, field
@@ -70,7 +70,7 @@ class Session:
         except Exception as fault:
             if is_callers_fault(fault):
                 return {"status": CALL, "out": "", "err": f"clusterspec: {fault}\n"}
-            return {"status": INTERNAL, "out": "", "err": f"clusterspec: internal error ({one_line(fault)})\n"}
+            return {"status": INTERNAL, "out": "", "err": f"clusterspec: internal error ({fault_line(fault)})\n"}
 
     def command(self, words: Sequence[str], names: Sequence[str], texts: Mapping[str, str]) -> Answer:
         """The output of a command for the operands ``names``, and its exit status; ``texts`` replace files."""

@@ -76,7 +76,7 @@ def completion_items(place: Place, catalog: Catalog) -> list[CompletionItem]:
 
 
 def _mapping_path(lines: list[str], line: int, indent: int) -> Path:
-    """The path of the mapping that a line of some indentation belongs to."""
+    """The path of the mapping that contains a line indented by ``indent`` spaces."""
     path: list[str] = []
     for number in range(min(line, len(lines)) - 1, -1, -1):
         found = _KEY.match(lines[number])

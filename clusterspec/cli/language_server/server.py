@@ -110,9 +110,9 @@ KINDS = {"key": types.CompletionItemKind.Property, "value": types.CompletionItem
 class Server(LanguageServer):
     """The server with the open specs; each version of a spec is resolved once."""
 
-    def __init__(self, asked: argparse.Namespace) -> None:
+    def __init__(self, args: argparse.Namespace) -> None:
         super().__init__("clusterspec", __version__)
-        self.studies = StudyReader(asked)
+        self.studies = StudyReader(args)
         self._studies: dict[str, tuple[int, Study]] = {}
         self._told: set[str] = set()
 
@@ -233,13 +233,13 @@ def diagnostic(study: Study | Prose, finding: Finding) -> types.Diagnostic:
     )
 
 
-def code_actions(study: Study, uri: str, asked: types.Range) -> list[types.CodeAction]:
+def code_actions(study: Study, uri: str, requested: types.Range) -> list[types.CodeAction]:
     """The fixes of findings in a range, as code actions."""
     made = []
     for finding in study.checked.findings:
         at = to_client_range(study.source, finding.span)
         inside = {edit.span.file for edit in finding.edits} == {study.source.name}
-        if inside and at.start.line <= asked.end.line and at.end.line >= asked.start.line:
+        if inside and at.start.line <= requested.end.line and at.end.line >= requested.start.line:
             edits = [types.TextEdit(to_client_range(study.source, edit.span), edit.text) for edit in finding.edits]
             made.append(
                 types.CodeAction(
@@ -284,69 +284,69 @@ def server(args: argparse.Namespace) -> Server:
     """A server with its handlers registered, ready to describe errors without further imports."""
     made = Server(args)
     load_violation_texts(schema())
-    _follow_changes(made)
-    _answer_requests(made)
+    _register_change_handlers(made)
+    _register_answers(made)
     return made
 
 
-def _follow_changes(made: Server) -> None:
+def _register_change_handlers(language_server: Server) -> None:
     """Register the handlers of changes to texts and files."""
 
-    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    @language_server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def _(server: Server, opened: types.DidOpenTextDocumentParams) -> None:
         server.publish(opened.text_document.uri)
 
-    @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    @language_server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
     def _(server: Server, changed: types.DidChangeTextDocumentParams) -> None:
         server.publish(changed.text_document.uri)
 
-    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    @language_server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def _(server: Server, closed: types.DidCloseTextDocumentParams) -> None:
         server.forget(closed.text_document.uri)
 
-    @made.feature(types.INITIALIZED)
+    @language_server.feature(types.INITIALIZED)
     def _(server: Server, _: types.InitializedParams) -> None:
         watch_files(server)
 
-    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    @language_server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def _(server: Server, _: types.DidSaveTextDocumentParams) -> None:
         server.reload()
 
-    @made.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    @language_server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def _(server: Server, _: types.DidChangeWatchedFilesParams) -> None:
         server.reload()
 
 
-def _answer_requests(made: Server) -> None:
+def _register_answers(language_server: Server) -> None:
     """Register the answers to hover, completion, quick fixes and definitions."""
 
-    @made.feature(types.TEXT_DOCUMENT_HOVER)
-    def _(server: Server, wanted: types.HoverParams) -> types.Hover | None:
-        study = server.study(wanted.text_document.uri)
-        if study.document is None or not server.is_spec(wanted.text_document.uri):
+    @language_server.feature(types.TEXT_DOCUMENT_HOVER)
+    def _(server: Server, params: types.HoverParams) -> types.Hover | None:
+        study = server.study(params.text_document.uri)
+        if study.document is None or not server.is_spec(params.text_document.uri):
             return None
-        at = position_of_client(study.source, wanted.position)
+        at = position_of_client(study.source, params.position)
         text = features.hover_text(study.document, study.settings.catalog, list(study.checked.findings), at)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if text else None
 
-    @made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
-    def _(one: Server, wanted: types.CompletionParams) -> list[types.CompletionItem]:
-        if not one.completes(wanted.text_document.uri):
+    @language_server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[":", " "]))
+    def _(server: Server, params: types.CompletionParams) -> list[types.CompletionItem]:
+        if not server.completes(params.text_document.uri):
             return []
-        text = one.workspace.get_text_document(wanted.text_document.uri).source
-        at = position_of_client(Source("", text), wanted.position)
-        study = one.study(wanted.text_document.uri)
+        text = server.workspace.get_text_document(params.text_document.uri).source
+        at = position_of_client(Source("", text), params.position)
+        study = server.study(params.text_document.uri)
         place = features.Place(text.split("\n"), at.line - 1, at.column - 1, study.folder)
         found = features.completion_items(place, study.settings.catalog)
         other = types.CompletionItemKind.Value
         return [types.CompletionItem(one.text, kind=KINDS.get(one.kind, other), detail=one.detail) for one in found]
 
-    @made.feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    def _(server: Server, wanted: types.CodeActionParams) -> list[types.CodeAction]:
-        if not server.is_spec(wanted.text_document.uri):
+    @language_server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
+    def _(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
+        if not server.is_spec(params.text_document.uri):
             return []
-        return code_actions(server.study(wanted.text_document.uri), wanted.text_document.uri, wanted.range)
+        return code_actions(server.study(params.text_document.uri), params.text_document.uri, params.range)
 
-    @made.feature(types.TEXT_DOCUMENT_DEFINITION)
-    def _(server: Server, wanted: types.DefinitionParams) -> types.Location | None:
-        return definition_location(server.study(wanted.text_document.uri), wanted.position)
+    @language_server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def _(server: Server, params: types.DefinitionParams) -> types.Location | None:
+        return definition_location(server.study(params.text_document.uri), params.position)

@@ -13,7 +13,7 @@ from clusterspec.catalog import Catalog
 from clusterspec.catalog.frameworks import framework_of
 from clusterspec.cells import escaped_cell
 from clusterspec.cluster.fabric import Fabric
-from clusterspec.cluster.legality import refusals
+from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Cluster, Design, Layout, Workload
 from clusterspec.cost.estimate import design_with_share_of_memory
 from clusterspec.exchange.exporters.unwritten import unwritten_keys
@@ -55,7 +55,7 @@ class ExportInput:
     def layout(self) -> Layout:
         if self.design.layout is None:
             raise MissingPart("the spec has no layout that can be resolved")
-        refused = refusals(self.design)
+        refused = layout_error_rules(self.design)
         if refused:
             raise MissingPart(f"the layout cannot run ({', '.join(sorted(refused))}); `clusterspec check` reports why")
         return self.design.layout

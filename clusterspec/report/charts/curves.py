@@ -143,7 +143,7 @@ def _level_shapes(name: str, x: LinearAxis, height: float) -> Iterator[str]:
 
 def _name_shapes(label: str, place: tuple[float, float], mark: tuple[float, float]) -> Iterator[str]:
     """The name of a point on a plate, joined to the point where it is not next to it."""
-    if (joined := labels.joining_line(label, place, mark)) is not None:
+    if (joined := labels.leader_line(label, place, mark)) is not None:
         yield svg.segment(*joined[0], *joined[1], "line")
     left, base = place
     yield svg.box(left - 2, base - 10, svg.text_width(label, labels.SIZE) + 4, 13, "paper")

@@ -86,15 +86,15 @@ def fleet_chart(pools: Sequence[DrawnPool], links: Sequence[DrawnLink], alt: str
     return svg.drawing(y - 6, parts, alt, name="fleet")
 
 
-def _legend_lines(pools: Sequence[DrawnPool], links: Sequence[DrawnLink], each: int) -> Iterator[str]:
+def _legend_lines(pools: Sequence[DrawnPool], links: Sequence[DrawnLink], nodes_per_box: int) -> Iterator[str]:
     """The meaning of a box, and of each number of a link."""
-    yield f"Each box is {plural(each, 'node')}."
+    yield f"Each box is {plural(nodes_per_box, 'node')}."
     for number, link in enumerate(links, 1):
         first, last = (pools[end].name for end in link.ends)
         yield from wrap(unbroken_numbers(f"{number}  {first} – {last}: {link.label}"), LETTERS)
 
 
-def _pool_shapes(pool: DrawnPool, each: int, top: float, right: float) -> tuple[list[str], float]:
+def _pool_shapes(pool: DrawnPool, nodes_per_box: int, top: float, right: float) -> tuple[list[str], float]:
     """A frame with the boxes of a pool, run by run, and its lower end."""
     inner = 10.0
     note = svg.fitted_text(pool.note, right * 0.66, 12)
@@ -106,20 +106,20 @@ def _pool_shapes(pool: DrawnPool, each: int, top: float, right: float) -> tuple[
     columns = max(1, int((right - 2 * inner) // SIDE))
     y = top + 30
     for run in pool.runs:
-        shapes, y = _run_shapes(run, each, (inner, y), columns)
+        shapes, y = _run_shapes(run, nodes_per_box, (inner, y), columns)
         parts += shapes
     if pool.spares:
         spare = DrawnNodes(pool.spares, (), f"{plural(pool.spares, 'spare node')}")
-        shapes, y = _run_shapes(spare, each, (inner, y), columns)
+        shapes, y = _run_shapes(spare, nodes_per_box, (inner, y), columns)
         parts += shapes
     parts.insert(0, svg.frame(1, top, right - 2, y + 2 - top, "line", stroke=1.5))
     return parts, y + 2
 
 
-def _run_shapes(run: DrawnNodes, each: int, at: tuple[float, float], columns: int) -> tuple[list[str], float]:
+def _run_shapes(run: DrawnNodes, nodes_per_box: int, at: tuple[float, float], columns: int) -> tuple[list[str], float]:
     """Shapes for some nodes: boxes in rows with a label next to or below them, and the lower end of the drawing."""
     x, y = at
-    count = -(-run.count // each)
+    count = -(-run.count // nodes_per_box)
     parts: list[str] = []
     for number in range(count):
         row, column = divmod(number, columns)

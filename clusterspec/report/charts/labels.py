@@ -63,7 +63,7 @@ def name_box(text: str, left: float, base: float) -> Box:
 
 def name_places(
     names: Sequence[tuple[str, Point]],
-    taken: Sequence[Box],
+    occupied: Sequence[Box],
     curve: Sequence[Point],
     frame: Box,
     *,
@@ -72,12 +72,12 @@ def name_places(
 ) -> list[Point]:
     """The left end and base line of each name, in the order of ``names``. Names are placed near their points.
 
-    If a place near its point allows it, a name stays in the ``frame`` and covers neither the boxes ``taken``, an
+    If a place near its point allows it, a name stays in the ``frame`` and covers neither the boxes ``occupied``, an
     earlier name, nor the horizontal line at ``level``. Among these places, the first that does not cover the ``curve``
     is used. Below a ``rising`` curve is on its right.
     """
     found: list[Point] = []
-    boxes = [*taken]
+    boxes = [*occupied]
     lines = [*pairwise(curve)]
     for text, mark in names:
         places = [*_label_places(mark, svg.text_width(text, SIZE), frame, rising=rising)]
@@ -113,7 +113,7 @@ def _label_places(mark: Point, wide: float, frame: Box, *, rising: bool) -> Iter
         yield from ((min(max(at, 2.0), most), base) for at, base in (*corners, *sides))
 
 
-def joining_line(text: str, place: Point, mark: Point) -> tuple[Point, Point] | None:
+def leader_line(text: str, place: Point, mark: Point) -> tuple[Point, Point] | None:
     """The line from a mark to the nearest point of its name; None where the name is next to it."""
     box = name_box(text, *place)
     near = min(max(mark[0], box.left), box.right), min(max(mark[1], box.top), box.bottom)

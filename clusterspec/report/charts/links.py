@@ -234,10 +234,10 @@ def path_chart(hops: Sequence[DrawnHop], alt: str) -> str:
     return svg.drawing(TOP + PITCH * (len(hops) - 1) + 22, parts, alt, name="path")
 
 
-def _link_shapes(hop: DrawnHop, known: Sequence[float], top: float) -> list[str]:
+def _link_shapes(hop: DrawnHop, rates: Sequence[float], top: float) -> list[str]:
     """The link into a hop from the hop at ``top``, with its rate."""
     tint = "limit" if hop.narrowest else "other"
-    wide = _link_width(hop.rate, known)
+    wide = _link_width(hop.rate, rates)
     parts = [svg.segment(LEFT, top + 11, LEFT, top + PITCH - 11, tint, width=wide, dash="" if hop.rate else "3 3")]
     if hop.rate_text:
         said = f"narrowest: {hop.rate_text}" if hop.narrowest else hop.rate_text
@@ -247,11 +247,11 @@ def _link_shapes(hop: DrawnHop, known: Sequence[float], top: float) -> list[str]
     return parts
 
 
-def _link_width(rate: float | None, known: Sequence[float]) -> float:
+def _link_width(rate: float | None, rates: Sequence[float]) -> float:
     """From 2 for the slowest link of a path to 9 for the fastest, by the logarithm of the rate."""
-    if not rate or max(known) <= min(known):
+    if not rate or max(rates) <= min(rates):
         return 4.0 if rate else 1.5
-    return 2.0 + 7.0 * log(rate / min(known)) / log(max(known) / min(known))
+    return 2.0 + 7.0 * log(rate / min(rates)) / log(max(rates) / min(rates))
 
 
 def _bar_shapes(hop: DrawnHop, axis: LinearAxis, at: float, y: float) -> list[str]:

@@ -193,11 +193,11 @@ def front_chart(points: Sequence[FrontPoint], present: FrontPoint | None, alt: s
     return svg.drawing(BOTTOM + 42, parts, alt, name="front")
 
 
-def _dominates(one: FrontPoint, other: FrontPoint) -> bool:
+def _dominates(point: FrontPoint, other: FrontPoint) -> bool:
     """Whether a plan dominates another: it is at least as good per user and per accelerator, and better in one
     of them.
     """
-    pair = (one.per_user, one.per_accelerator), (other.per_user, other.per_accelerator)
+    pair = (point.per_user, point.per_accelerator), (other.per_user, other.per_accelerator)
     return pair[0] != pair[1] and all(a >= b for a, b in zip(*pair, strict=True))
 
 

@@ -308,7 +308,7 @@ class DrawnRow:
 MOST_BOXES = 8
 
 
-def whole_chart(rows: Sequence[DrawnRow], alt: str, *, pods: int = 1) -> str:
+def fabric_chart(rows: Sequence[DrawnRow], alt: str, *, pods: int = 1) -> str:
     """Levels from the top down, a few parts of each; links between levels; labels at the left, free of lines.
 
     With several ``pods``, parts of the two lowest rows are linked only inside a pod; each pod is drawn as one box.

@@ -104,15 +104,15 @@ def _built_in_boxes(racks: DrawnRacks, x: float, measures: tuple[float, float], 
 
 
 def _switch_racks(
-    switches: DrawnSwitches, held: Sequence[int], across: tuple[float, float, float], down: tuple[float, float]
+    switches: DrawnSwitches, nodes: Sequence[int], across: tuple[float, float, float], down: tuple[float, float]
 ) -> list[str]:
     """The racks of switches, to the right of the racks of nodes; ``across`` is their start, the rack width and the
     height of a rack unit.
     """
     (start, wide, unit), (tall, top) = across, down
-    centers, _ = box_centers(len(held), MOST_SWITCH_RACKS, start, svg.WIDTH)
-    counts = held if len(held) <= MOST_SWITCH_RACKS else [held[0], None, held[-1]]
-    numbers = box_numbers(len(held), MOST_SWITCH_RACKS)
+    centers, _ = box_centers(len(nodes), MOST_SWITCH_RACKS, start, svg.WIDTH)
+    counts = nodes if len(nodes) <= MOST_SWITCH_RACKS else [nodes[0], None, nodes[-1]]
+    numbers = box_numbers(len(nodes), MOST_SWITCH_RACKS)
     parts: list[str] = []
     for number, count, x in zip(numbers, counts, centers, strict=True):
         if x is None or count is None:

@@ -97,21 +97,21 @@ def layer_chart(passes: Sequence[DrawnPass], label: Label, alt: str) -> str:
     return svg.drawing(end, parts + shown, alt, name="layer")
 
 
-def _pass_seconds(one: DrawnPass) -> float:
-    computing = sum_of(part.value for part in (*one.device, *one.exposed))
-    return max([computing, *(part.value for part, _ in one.links)])
+def _pass_seconds(drawn: DrawnPass) -> float:
+    computing = sum_of(part.value for part in (*drawn.device, *drawn.exposed))
+    return max([computing, *(part.value for part, _ in drawn.links)])
 
 
-def _wire_shapes(one: DrawnPass, axis: LinearAxis, top: float) -> tuple[list[str], float]:
+def _wire_shapes(drawn: DrawnPass, axis: LinearAxis, top: float) -> tuple[list[str], float]:
     """A thin row for each axis: the hidden part ends where the device ends, the exposed part follows."""
     parts: list[str] = []
-    at = sum_of(part.value for part in one.device)
-    for number, (part, exposed) in enumerate(one.links):
+    at = sum_of(part.value for part in drawn.device)
+    for number, (part, exposed) in enumerate(drawn.links):
         y, start = top + 10 * number, max(0.0, at - max(0.0, part.value - exposed))
         wide = axis(min(axis.high, start + part.value)) - axis(start)
         parts.append(svg.box(axis(start), y, wide, 8, part.tint, title=f"{part.label} on the wire: {part.value_text}"))
         at += exposed
-    return parts, top + 10 * len(one.links)
+    return parts, top + 10 * len(drawn.links)
 
 
 def _merged_parts(passes: Sequence[DrawnPass], label: Label) -> list[StackPart]:

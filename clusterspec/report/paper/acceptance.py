@@ -117,12 +117,12 @@ def _remedies(tests: tuple[PlannedTest, ...], field: str) -> Bullets:
     return Bullets("If a test fails", items)
 
 
-def _demand_row(one: object, field: str) -> TableRow:
+def _demand_row(demand: object, field: str) -> TableRow:
     """An acceptance test required by the spec, as written; absent values are dashes."""
-    read = {name: getattr(one, name) for name in ("busbw", "algbw", "size", "duration")}
+    read = {name: getattr(demand, name) for name in ("busbw", "algbw", "size", "duration")}
     metric = "busbw" if read["busbw"] is not None else "algbw"
     figure = read[metric]
-    words = {name: getattr(one, name) for name in ("collective", "nodes", "algorithm", "scope", "passes")}
+    words = {name: getattr(demand, name) for name in ("collective", "nodes", "algorithm", "scope", "passes")}
     cells = (
         words["collective"] or "–",
         f"{words['nodes']:,}" if words["nodes"] else "–",

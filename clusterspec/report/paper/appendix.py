@@ -28,7 +28,7 @@ from clusterspec.report.paper.blocks import (
     Terms,
     Text,
 )
-from clusterspec.results.estimate_json import row, shares, terms
+from clusterspec.results.estimate_json import measured_shares, root_terms, share_row
 from clusterspec.results.full import FullReport
 from clusterspec.results.full import glossary as words
 from clusterspec.source import Cited, Source
@@ -90,7 +90,7 @@ def excerpt(line: str, column: int) -> str:
 
 def measurements_section(report: FullReport) -> Section | None:
     """The measurements that replace catalog efficiencies."""
-    seen = shares(report.estimate.design.cluster)
+    seen = measured_shares(report.estimate.design.cluster)
     if not seen:
         return None
     columns = (
@@ -99,7 +99,7 @@ def measurements_section(report: FullReport) -> Section | None:
         TableColumn("Reached", "right", "share"),
         TableColumn("Measured", key="why"),
     )
-    rows = tuple(TableRow(row(each), f"estimate.measured[{number}]") for number, each in enumerate(seen))
+    rows = tuple(TableRow(share_row(each), f"estimate.measured[{number}]") for number, each in enumerate(seen))
     return Section("measured", "Measurements", (PaperTable(columns, rows, "estimate.measured"),))
 
 
@@ -140,7 +140,9 @@ def assumptions_section(report: FullReport, *, decisive: bool = False) -> Sectio
 def formulas_section(plan: Plan) -> Section | None:
     """The terms of the estimate with their formulas, sums before their parts."""
     rows = tuple(
-        each for number, term in enumerate(terms(plan)) for each in _formula_rows(term, f"estimate.terms[{number}]", 0)
+        each
+        for number, term in enumerate(root_terms(plan))
+        for each in _formula_rows(term, f"estimate.terms[{number}]", 0)
     )
     if not rows:
         return None
@@ -207,7 +209,7 @@ def _used_figures(plan: Plan) -> Iterable[Figure]:
         yield from (cluster.scale_up.bandwidth, cluster.scale_up.peer_bandwidth)
         if cluster.scale_out:
             yield cluster.scale_out.nic_bandwidth
-    for root in terms(plan):
+    for root in root_terms(plan):
         for term in root.walk():
             yield from (figure for _, figure in term.inputs)
 

@@ -34,7 +34,7 @@ def headline_cards(report: FullReport) -> tuple[Card, ...]:
     return (*prices, *work) if report.kind == "procurement" else (*found, *work, *prices)
 
 
-def _rl_cards(report: FullReport, held: str) -> list[Card]:
+def _rl_cards(report: FullReport, condition: str) -> list[Card]:
     """The step of reinforcement learning, all roles together."""
     times = report.estimate.plan.rl
     if times is None:
@@ -42,22 +42,22 @@ def _rl_cards(report: FullReport, held: str) -> list[Card]:
     low, high = (display(end, "s") for end in times.band)
     rate = f"{times.tokens_per_second_per_accelerator:,.0f}"
     found = [
-        Card("Step, all roles", display(times.step, "s"), joined_notes(f"{low} to {high}", held), "estimate.rl"),
-        Card("Tokens per second", rate, joined_notes("per accelerator, all roles", held), "estimate.rl"),
+        Card("Step, all roles", display(times.step, "s"), joined_notes(f"{low} to {high}", condition), "estimate.rl"),
+        Card("Tokens per second", rate, joined_notes("per accelerator, all roles", condition), "estimate.rl"),
     ]
     if times.mfu is not None:
-        found.append(Card("MFU", percent(times.mfu), joined_notes("of all roles", held), "estimate.rl.mfu"))
+        found.append(Card("MFU", percent(times.mfu), joined_notes("of all roles", condition), "estimate.rl.mfu"))
     return found
 
 
-def _serving_cards(report: FullReport, held: str) -> list[Card]:
+def _serving_cards(report: FullReport, condition: str) -> list[Card]:
     """The times of a serving plan, by the names and notes of `estimate`."""
     plan = report.estimate.plan
     work = plan.design.workload
     if plan.serving is None or work is None or work.serving is None:
         return []
     found: list[Card] = []
-    for name, value, note, field in serving_rows(plan, work.serving, held):
+    for name, value, note, field in serving_rows(plan, work.serving, condition):
         title = f"{found[-1].label}, {name.strip()}" if name.startswith(" ") else f"{name[0].upper()}{name[1:]}"
         found.append(Card(title, value, note, f"estimate.serving.{field}"))
     return found
@@ -82,7 +82,7 @@ def _memory_cards(report: FullReport) -> list[Card]:
     return [Card(title, percent(total / capacity), note, "estimate.memory.total", tone)]
 
 
-def _run_cards(report: FullReport, held: str, share: str) -> list[Card]:
+def _run_cards(report: FullReport, condition: str, share: str) -> list[Card]:
     plan, kept = report.estimate.plan, report.reliability
     if plan.time_to_train is None:
         return []
@@ -91,11 +91,11 @@ def _run_cards(report: FullReport, held: str, share: str) -> list[Card]:
             Card(
                 "Run",
                 display(plan.time_to_train, "s"),
-                joined_notes("without interruptions", share, held),
+                joined_notes("without interruptions", share, condition),
                 "estimate.time_to_train",
             )
         ]
-    note = joined_notes(f"{display(plan.time_to_train, 's')} without interruptions", share, held)
+    note = joined_notes(f"{display(plan.time_to_train, 's')} without interruptions", share, condition)
     return [
         Card("Run with interruptions", display(kept.with_interruptions, "s"), note, "reliability.with_interruptions")
     ]

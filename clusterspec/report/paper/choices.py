@@ -208,7 +208,7 @@ def sensitivity_section(report: FullReport) -> Section | None:
     return Section("sensitivity", "Sensitivity", tuple(blocks), lead=lead) if blocks else None
 
 
-def _lever_pictures(moved: SensitivityReport | None, of: str = "") -> Iterator[Picture]:
+def _lever_pictures(moved: SensitivityReport | None, subject: str = "") -> Iterator[Picture]:
     """Each lever of the design one step up and down, as `clusterspec sensitivity` prints it."""
     if moved is None:
         return
@@ -224,7 +224,7 @@ def _lever_pictures(moved: SensitivityReport | None, of: str = "") -> Iterator[P
     ]
     if levers:
         alt = "; ".join(f"{lever.label} {lever.against}: {lever.value_text}" for lever in levers)
-        measured = "throughput of full engines, as the queue grows" if moved.queue_grows else f"time per token{of}"
+        measured = "throughput of full engines, as the queue grows" if moved.queue_grows else f"time per token{subject}"
         caption = f"Effect of one step of each parameter on the {measured}"
         yield Picture(tornado_chart(levers, alt, "dp"), caption, "sensitivity.levers")
 

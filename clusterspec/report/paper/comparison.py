@@ -48,42 +48,42 @@ TERM = "money of a term"
 """The unit of amounts that are comparable only in the same currency and over the same term."""
 
 
-def _compared_row(one: Compared, designs: tuple[FullReport, ...]) -> TableRow | None:
-    values = [one.value(each) for each in designs]
+def _compared_row(subject: Compared, designs: tuple[FullReport, ...]) -> TableRow | None:
+    values = [subject.value(each) for each in designs]
     if all(value is None for value in values):
         return None
     comparable = True
-    if one.unit in {"", TERM}:
+    if subject.unit in {"", TERM}:
         comparable = len({(_shared_currency(each), _is_rent(each)) for each in designs}) == 1
-    if one.unit == TERM:
+    if subject.unit == TERM:
         comparable &= len({_term_text(each) for each in designs}) == 1
-    if one.field.startswith(OF_WORK):
+    if subject.field.startswith(OF_WORK):
         comparable &= len({_planned_work(each) for each in designs}) == 1
     texts = [
-        _cell_text(one, value, values[0] if comparable and number else None, designs[number])
+        _cell_text(subject, value, values[0] if comparable and number else None, designs[number])
         for number, value in enumerate(values)
     ]
-    stated = [value * one.better for value in values if isinstance(value, float) and one.better and comparable]
+    stated = [value * subject.better for value in values if isinstance(value, float) and subject.better and comparable]
     best = {
         number + 1
         for number, value in enumerate(values)
-        if isinstance(value, float) and stated and min(stated) < max(stated) == value * one.better
+        if isinstance(value, float) and stated and min(stated) < max(stated) == value * subject.better
     }
-    fields = ("", one.field, *(f"against[{number}].{one.field}" for number in range(len(designs) - 1)))
-    return TableRow((one.label, *texts), one.field, fields=fields, best=frozenset(best))
+    fields = ("", subject.field, *(f"against[{number}].{subject.field}" for number in range(len(designs) - 1)))
+    return TableRow((subject.label, *texts), subject.field, fields=fields, best=frozenset(best))
 
 
-def _cell_text(one: Compared, value: float | str | None, first: float | str | None, report: FullReport) -> str:
+def _cell_text(subject: Compared, value: float | str | None, first: float | str | None, report: FullReport) -> str:
     """A value with its unit, and its difference from the first design's value."""
     if value is None or isinstance(value, str):
         return value or "–"
     money = Money.of(value, _shared_currency(report))
     text = (
         percent(value)
-        if one.unit == "%"
+        if subject.unit == "%"
         else rounded_text(money)
-        if one.unit in {"", TERM}
-        else display(value, one.unit)
+        if subject.unit in {"", TERM}
+        else display(value, subject.unit)
     )
     known = isinstance(first, float) and first and isfinite(first) and isfinite(value)
     changed = change_text(value / first - 1) if known and isinstance(first, float) else ""

@@ -47,7 +47,7 @@ from clusterspec.report.paper.steps import layer_picture, range_text, rl_section
 from clusterspec.report.paper.story import story_section
 from clusterspec.report.paper.words import catalog_names, name_in_sentence, worded_section
 from clusterspec.results import EstimateReport, counts_by_severity
-from clusterspec.results.estimate_json import terms
+from clusterspec.results.estimate_json import root_terms
 from clusterspec.results.full import FullReport
 from clusterspec.results.machine import Roofline
 from clusterspec.results.verdict import VerdictStatus
@@ -148,10 +148,10 @@ def _communication_table(plan: Plan) -> PaperTable:
     return PaperTable(columns, rows, "estimate.communication", caption="Communication in one step, per accelerator")
 
 
-def _roofline_blocks(found: Roofline) -> tuple[Picture, PaperTable]:
+def _roofline_blocks(roofline: Roofline) -> tuple[Picture, PaperTable]:
     """The roofline with numbered kernels, and their names with rate and share of the time."""
-    spent = sum_of(kernel.seconds for kernel in found.kernels)
-    ranked = sorted(enumerate(found.kernels), key=lambda pair: -pair[1].seconds)
+    spent = sum_of(kernel.seconds for kernel in roofline.kernels)
+    ranked = sorted(enumerate(roofline.kernels), key=lambda pair: -pair[1].seconds)
     points = [RooflinePoint(one.name, one.intensity, one.rate, one.seconds / spent) for _, one in ranked]
     rows = tuple(
         TableRow(
@@ -168,10 +168,9 @@ def _roofline_blocks(found: Roofline) -> tuple[Picture, PaperTable]:
     names = PaperTable(columns, rows, "roofline.kernels", caption="The kernels of the roofline")
     alt = "; ".join(f"{point.label}: {display(point.rate, 'FLOP/s')}" for point in points)
     most = points[0]
-    caption = (
-        f"Roofline of one rank in all passes: {most.label} takes most, at {portion(most.rate / found.peak)} of the peak"
-    )
-    drawn = roofline_chart(found.peak, found.bandwidth, points, alt)
+    share = portion(most.rate / roofline.peak)
+    caption = f"Roofline of one rank in all passes: {most.label} takes most, at {share} of the peak"
+    drawn = roofline_chart(roofline.peak, roofline.bandwidth, points, alt)
     return Picture(drawn, caption, "roofline"), names
 
 
@@ -196,7 +195,7 @@ def memory_section(report: FullReport) -> Section | None:
         TableColumn("Formula", key="formula"),
     )
     parts = use.total.parts
-    root = f"estimate.terms[{[term.name for term in terms(plan)].index(use.total.name)}]"
+    root = f"estimate.terms[{[term.name for term in root_terms(plan)].index(use.total.name)}]"
     rows = [
         TableRow((part.label, display(part.value, "B"), part.formula), f"{root}.parts[{number}]")
         for number, part in enumerate(parts)

@@ -320,7 +320,7 @@ def _has_gate(report: FullReport, area: Area) -> bool:
     return report.signing is not None and area.area == "budget"
 
 
-def areas_table(found: list[tuple[int, Area]]) -> PaperTable:
+def areas_table(areas: list[tuple[int, Area]]) -> PaperTable:
     """One row per area with its place in the report: binding constraint, value, limit and headroom."""
     columns = (
         TableColumn("Area", key="area"),
@@ -330,7 +330,7 @@ def areas_table(found: list[tuple[int, Area]]) -> PaperTable:
         TableColumn("Headroom", "right", "headroom"),
         TableColumn("Verdict", key="state"),
     )
-    rows = tuple(_area_row(number, area) for number, area in found)
+    rows = tuple(_area_row(number, area) for number, area in areas)
     return PaperTable(columns, rows, "areas", caption="Verdict by area")
 
 

@@ -66,11 +66,11 @@ def delivery_of_pools(machines: Mapping[str, FullReport], due: str) -> Section:
     return _section_of_rows((*rows, *([_decision_row("Payment", due)] if due else ())))
 
 
-def _row_of_pools(question: str, found: Mapping[str, Sequence[str]], pools: int) -> TableRow:
+def _row_of_pools(question: str, answers: Mapping[str, Sequence[str]], pools: int) -> TableRow:
     """The row of a question with the answer of all pools, or with each answer and the names of its pools."""
-    if len(found) == 1 and len(next(iter(found.values()))) == pools:
-        return _decision_row(question, "" if OPEN in found else next(iter(found)))
-    return _decision_row(question, "; ".join(f"{', '.join(names)}: {answer}" for answer, names in found.items()))
+    if len(answers) == 1 and len(next(iter(answers.values()))) == pools:
+        return _decision_row(question, "" if OPEN in answers else next(iter(answers)))
+    return _decision_row(question, "; ".join(f"{', '.join(names)}: {answer}" for answer, names in answers.items()))
 
 
 MOST_OPEN = 2
@@ -89,7 +89,7 @@ def _combined_rows(rows: tuple[TableRow, ...]) -> Iterator[TableRow]:
 
 
 def _spares_text(cluster: Cluster, written: ClusterSpec | None) -> str:
-    """The spare nodes; empty if nobody stated any."""
+    """The spare nodes; empty if the spec states none."""
     if not cluster.spare_nodes and (written is None or written.spare_nodes is None):
         return ""
     return f"{cluster.spare_nodes or 'none'} in addition to {plural(cluster.nodes, 'node')}"

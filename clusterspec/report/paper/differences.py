@@ -45,11 +45,11 @@ def _field_root(number: int) -> str:
     return f"against[{number - 1}].difference"
 
 
-def _keys_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> Iterator[Block]:
+def _keys_blocks(differences: dict[int, DiffReport], letters: tuple[str, ...]) -> Iterator[Block]:
     """The keys that differ, with the value of each design."""
     cells: dict[Path, list[str]] = {}
     fields: dict[Path, list[str]] = {}
-    for number, difference in found.items():
+    for number, difference in differences.items():
         for at, change in enumerate(difference.changes):
             for path, old, new in single_key_changes(change.path, change.old, change.new):
                 if change.path in UNTOLD:
@@ -67,12 +67,12 @@ def _keys_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> Iter
         yield Text(f"{len(rows) - MOST_KEYS} further keys differ: `clusterspec diff` lists all.", "against")
 
 
-def _figures_blocks(found: dict[int, DiffReport], letters: tuple[str, ...]) -> Iterator[Block]:
+def _figures_blocks(differences: dict[int, DiffReport], letters: tuple[str, ...]) -> Iterator[Block]:
     """The figures that differ, with the change of each design from the first."""
     cells: dict[str, list[str]] = {}
     fields: dict[str, list[str]] = {}
     unsure = False
-    for number, difference in found.items():
+    for number, difference in differences.items():
         for at, one in enumerate(difference.effects):
             name = effect_label(one)
             row = cells.setdefault(name, [effect_figure(one, one.old)] * len(letters))
@@ -105,15 +105,15 @@ def single_key_changes(path: Path, old: Any, new: Any) -> Iterator[tuple[Path, A
         yield from single_key_changes((*path, key), (old or {}).get(key), (new or {}).get(key))
 
 
-def value_cell(given: Any, other: Any = None) -> str:
+def value_cell(value: Any, other: Any = None) -> str:
     """A value of the spec for a cell, compared with ``other``. Numbers of five or more digits have thousands
     separators, so years do not.
 
     >>> value_cell(260000), value_cell(2026), value_cell("400 Gb/s"), value_cell(True)
     ('260,000', '2026', '400 Gb/s', 'true')
     """
-    number = isinstance(given, (int, float)) and not isinstance(given, bool) and given >= SEPARATED
-    return f"{given:,}" if number else shown_value(given, other)
+    number = isinstance(value, (int, float)) and not isinstance(value, bool) and value >= SEPARATED
+    return f"{value:,}" if number else shown_value(value, other)
 
 
 def _finding_bullets(title: str, findings: tuple[Finding, ...], field: str) -> Iterator[Bullets]:

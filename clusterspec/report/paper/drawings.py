@@ -14,8 +14,8 @@ from clusterspec.report.charts.machine import (
     DrawnNode,
     DrawnRow,
     block_chart,
+    fabric_chart,
     node_chart,
-    whole_chart,
 )
 from clusterspec.report.charts.racks import DrawnRacks, DrawnSwitches, rack_chart
 from clusterspec.report.paper.blocks import Picture
@@ -172,10 +172,10 @@ def _block_picture(machine: Machine, cluster: Cluster, fabric: Fabric, size: tup
     )
     alt = f"{block.up_label}; {block.leaf_label}; {block.node_label}"
     caption = "One block: the nodes below the same leaf switches" if fabric.spine_switches else "All nodes and switches"
-    return Picture(block_chart(block, alt), caption + _one_plane(fabric), "machine.nodes_per_leaf")
+    return Picture(block_chart(block, alt), caption + _plane_note(fabric), "machine.nodes_per_leaf")
 
 
-def _one_plane(fabric: Fabric) -> str:
+def _plane_note(fabric: Fabric) -> str:
     """The end of a caption about switches if the fabric has several separate planes, of which one is drawn."""
     return f", in one of {fabric.planes} separate planes" if fabric.planes > 1 else ""
 
@@ -205,8 +205,8 @@ def _whole_picture(cluster: Cluster, fabric: Fabric, size: tuple[int, int]) -> P
     rows.append(DrawnRow(pods if pods > 1 else blocks, "memory", plural(blocks, "block"), note, held))
     alt = "; ".join(f"{row.label} {row.note}".strip() for row in rows)
     grouped = f"; one box of the two lower rows is one of {pods} pods" if pods > 1 else ""
-    caption = f"The whole fabric by repeated blocks{_one_plane(fabric)}{grouped}"
-    return Picture(whole_chart(rows, alt, pods=pods), caption, "machine.rows")
+    caption = f"The whole fabric by repeated blocks{_plane_note(fabric)}{grouped}"
+    return Picture(fabric_chart(rows, alt, pods=pods), caption, "machine.rows")
 
 
 def _switches_in_racks(hall: Facility | None) -> DrawnSwitches | None:

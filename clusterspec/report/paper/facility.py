@@ -82,7 +82,7 @@ def _work_rows(report: FullReport) -> Iterator[TableRow]:
         what = "run" if name == "of_run" else "million tokens"
         cells = (f"Carbon of {'the' if name == 'of_run' else 'a'} {what}", display(emitted[name].value, "kg"))
         yield TableRow(
-            (*cells, f"of CO2 equivalent, by the meter{_grid_text(report)}"), f"estimate.carbon.{name}", bare=True
+            (*cells, f"of CO2 equivalent, at the meter{_grid_text(report)}"), f"estimate.carbon.{name}", bare=True
         )
     hall = report.facility
     if hall is not None and hall.carbon_of_year is not None:

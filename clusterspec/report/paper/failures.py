@@ -28,9 +28,9 @@ def failures_section(report: FullReport) -> Section | None:
     return Section("reliability", "Failures", blocks) if blocks else None
 
 
-def failure_blocks(found: FaultsReport) -> Iterator[Block]:
+def failure_blocks(report: FaultsReport) -> Iterator[Block]:
     """The effect of each failed part on the job, as `clusterspec faults` prints it, and the cost of a year."""
-    if not found.rows:
+    if not report.rows:
         return
     columns = [
         TableColumn("Failed part", key="part"),
@@ -42,23 +42,23 @@ def failure_blocks(found: FaultsReport) -> Iterator[Block]:
         TableColumn("Cost a year", "right", "cost_per_year"),
         TableColumn("Why", key="why"),
     ]
-    rows = tuple(_failure_row(found, row, number) for number, row in enumerate(found.rows))
+    rows = tuple(_failure_row(report, row, number) for number, row in enumerate(report.rows))
     yield PaperTable(tuple(columns), rows, "faults.rows", caption="What one failure does to the job")
-    if texts := tuple(result_sentences(found)):
+    if texts := tuple(result_sentences(report)):
         yield Bullets("A year of failures", tuple((text, "faults") for text in texts))
-    if found.assumptions:
-        yield _assumed_table(found)
+    if report.assumptions:
+        yield _assumed_table(report)
 
 
-def _assumed_table(found: FaultsReport) -> PaperTable:
+def _assumed_table(report: FaultsReport) -> PaperTable:
     """The assumed rates and times. A reason equal to that of the row above is not repeated."""
-    above = ("", *(why for _, _, why in found.assumptions))
+    above = ("", *(why for _, _, why in report.assumptions))
     rows = (
         TableRow(
             (key, _unbroken_rate_text(assumed_value(value)), "as above" if why == before else why),
             f"faults.assumptions[{number}]",
         )
-        for number, ((key, value, why), before) in enumerate(zip(found.assumptions, above, strict=False))
+        for number, ((key, value, why), before) in enumerate(zip(report.assumptions, above, strict=False))
     )
     columns = TableColumn("Assumed", key="key"), TableColumn("Value", key="value"), TableColumn("Why", key="why")
     return PaperTable(
@@ -72,8 +72,8 @@ def _unbroken_rate_text(text: str) -> str:
     return rate.replace(" ", "\xa0") + mark + span.replace(" ", "\xa0")
 
 
-def _failure_row(found: FaultsReport, row: FaultRow, number: int) -> TableRow:
-    cost = f"{cost_text(row)} {found.currency}".rstrip() if row.cost is not None else "–"
+def _failure_row(report: FaultsReport, row: FaultRow, number: int) -> TableRow:
+    cost = f"{cost_text(row)} {report.currency}".rstrip() if row.cost is not None else "–"
     return TableRow((*fault_cells(row), cost, row.why), f"faults.rows[{number}]")
 
 
@@ -87,10 +87,10 @@ def _data_rows(store: StorageUse | None) -> Iterator[TableRow]:
         yield TableRow(cells, "estimate.storage.data", bare=True)
 
 
-def _checkpoint_rows(kept: Reliability, store: StorageUse | None) -> Iterator[TableRow]:
+def _checkpoint_rows(reliability: Reliability, store: StorageUse | None) -> Iterator[TableRow]:
     """The size of a checkpoint, and its transfers where the spec states a storage system."""
-    if kept.checkpoint_bytes is not None:
-        cells = ("Size of a checkpoint", display(kept.checkpoint_bytes, "B"), "14 B for each parameter")
+    if reliability.checkpoint_bytes is not None:
+        cells = ("Size of a checkpoint", display(reliability.checkpoint_bytes, "B"), "14 B for each parameter")
         yield TableRow(cells, "reliability.checkpoint_bytes", bare=True)
     moved = (("Written in", "checkpoint"), ("Read after a failure in", "restore"))
     for name, key in moved:
@@ -106,42 +106,50 @@ def _checkpoint_rows(kept: Reliability, store: StorageUse | None) -> Iterator[Ta
         yield TableRow(cells, "estimate.storage.kept_bytes", bare=True)
 
 
-def _goodput_blocks(kept: Reliability, store: StorageUse | None) -> tuple[Block, ...]:
+def _goodput_blocks(reliability: Reliability, store: StorageUse | None) -> tuple[Block, ...]:
     """Failures, checkpoints and goodput."""
-    alt = f"goodput {percent(kept.goodput)} with a checkpoint every {display(kept.interval, 's')}"
+    alt = f"goodput {percent(reliability.goodput)} with a checkpoint every {display(reliability.interval, 's')}"
     picture = Picture(
-        goodput_chart(kept.curve, (kept.interval, kept.goodput), alt),
-        f"Goodput over the checkpoint interval: {percent(kept.goodput)} at {display(kept.interval, 's')}",
+        goodput_chart(reliability.curve, (reliability.interval, reliability.goodput), alt),
+        f"Goodput over the checkpoint interval: {percent(reliability.goodput)} at {display(reliability.interval, 's')}",
         "reliability",
     )
     rows = [
         TableRow(
-            ("Time between failures of the job", display(kept.between, "s"), kept.origins["between"]),
+            ("Time between failures of the job", display(reliability.between, "s"), reliability.origins["between"]),
             "reliability.between",
         ),
         TableRow(
-            ("Interval between checkpoints", display(kept.interval, "s"), kept.origins["interval"]),
+            ("Interval between checkpoints", display(reliability.interval, "s"), reliability.origins["interval"]),
             "reliability.interval",
         ),
         TableRow(
-            ("One checkpoint", display(kept.checkpoint, "s"), kept.origins["checkpoint"]), "reliability.checkpoint"
+            ("One checkpoint", display(reliability.checkpoint, "s"), reliability.origins["checkpoint"]),
+            "reliability.checkpoint",
         ),
-        TableRow(("One restart", display(kept.restart, "s"), kept.origins["restart"]), "reliability.restart"),
-        *_checkpoint_rows(kept, store),
+        TableRow(
+            ("One restart", display(reliability.restart, "s"), reliability.origins["restart"]), "reliability.restart"
+        ),
+        *_checkpoint_rows(reliability, store),
         *_data_rows(store),
     ]
-    results = [TableRow(("Goodput, with the failures that stop the job", percent(kept.goodput)), "reliability.goodput")]
-    if kept.high > kept.low:
-        span = f"{percent(kept.low)} to {percent(kept.high)}"
+    results = [
+        TableRow(("Goodput, with the failures that stop the job", percent(reliability.goodput)), "reliability.goodput")
+    ]
+    if reliability.high > reliability.low:
+        span = f"{percent(reliability.low)} to {percent(reliability.high)}"
         results.append(TableRow(("Over published failure rates", span), "reliability.low"))
-    if kept.best_interval is not None:
-        cells = ("Interval with the least lost time", display(kept.best_interval, "s"))
+    if reliability.best_interval is not None:
+        cells = ("Interval with the least lost time", display(reliability.best_interval, "s"))
         results.append(TableRow(cells, "reliability.best_interval"))
-    if kept.time_to_train is not None and kept.with_interruptions is not None:
+    if reliability.time_to_train is not None and reliability.with_interruptions is not None:
         results += [
-            TableRow(("Run without interruptions", display(kept.time_to_train, "s")), "reliability.time_to_train"),
             TableRow(
-                ("Run with interruptions", display(kept.with_interruptions, "s")), "reliability.with_interruptions"
+                ("Run without interruptions", display(reliability.time_to_train, "s")), "reliability.time_to_train"
+            ),
+            TableRow(
+                ("Run with interruptions", display(reliability.with_interruptions, "s")),
+                "reliability.with_interruptions",
             ),
         ]
     columns = (TableColumn("Figure"), TableColumn("Value", "right"), TableColumn("Origin"))

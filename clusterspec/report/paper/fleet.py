@@ -53,10 +53,10 @@ def composed_fleet(report: FleetReport) -> Paper:
         kind="Fleet report",
         subtitle=f"{plural(len(report.jobs), 'job')} on {plural(len(report.pools), 'pool')}",
         description=unwrapped((spec.description if spec else None) or ""),
-        verdict_block=stated_verdict(verdict, _left_out(report)),
+        verdict_block=stated_verdict(verdict, _omitted_items(report)),
         facts=_title_facts(report),
         sections=(
-            Section("decision", "At a glance", (Cards(tuple(headline_cards(report))), *pictures(report))),
+            Section("decision", "At a glance", (Cards(tuple(headline_cards(report))), *fleet_pictures(report))),
             _jobs_section(report),
             pools_section(report),
             *growth_sections(report),
@@ -72,7 +72,7 @@ def composed_fleet(report: FleetReport) -> Paper:
     )
 
 
-def _left_out(report: FleetReport) -> tuple[str, ...]:
+def _omitted_items(report: FleetReport) -> tuple[str, ...]:
     """The parts that the costs of the pools omit; empty if no cost is known."""
     known = (use for use in report.pools.values() if use.cost is not None)
     return tuple(dict.fromkeys(text for use in known for text in use.missing))
@@ -109,7 +109,7 @@ def headline_cards(report: FleetReport) -> Iterator[Card]:
         yield Card(fleet_text.cost_title(report), rounded_text(cost), over + partial, "pools")
 
 
-def pictures(report: FleetReport) -> Iterator[Picture]:
+def fleet_pictures(report: FleetReport) -> Iterator[Picture]:
     """The pools with nodes and links, the owners of the nodes, the cost of the pools, and the duration of the runs."""
     tints = {name: JOB_TINTS[number % len(JOB_TINTS)] for number, name in enumerate(report.jobs)}
     yield from fleet_picture(report, tints)
@@ -185,7 +185,7 @@ def _jobs_section(report: FleetReport) -> Section:
         paid = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in money]
         blocks.append(text_first_table(fleet_text.MONEY_HEADS, paid, "jobs", 1, "What each job costs"))
     roles = [Text(line, "jobs") for line in fleet_text.role_lines(report)]
-    told = re.sub(r"(^|\. )([a-z])", lambda match: match[1] + match[2].upper(), fleet_text.legend(report))
+    told = re.sub(r"(^|\. )([a-z])", lambda match: match[1] + match[2].upper(), fleet_text.column_legend(report))
     return Section("jobs", "Jobs", (*blocks, *roles, Text(told)))
 
 
@@ -217,7 +217,7 @@ def pools_section(report: FleetReport) -> Section:
         *shared,
         fleet_text.budget_text(report),
         fleet_text.power_gap_text(report),
-        fleet_text.left_out(report),
+        fleet_text.omitted_items(report),
     )
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
 

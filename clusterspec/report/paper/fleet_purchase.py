@@ -60,7 +60,7 @@ def _decision_section(report: FleetReport, purchase: Purchase) -> Section:
     """The sentence, the headline figures, the risks and the gates, and who has the nodes."""
     blocks: list[Block] = [Cards(tuple(fleet.headline_cards(report)))]
     blocks += [risks] if (risks := decision.risks_of_purchase(purchase)) is not None else []
-    blocks += [decision.gates_table(purchase), *fleet.pictures(report)]
+    blocks += [decision.gates_table(purchase), *fleet.fleet_pictures(report)]
     return Section("decision", "Decision", tuple(blocks), lead=decision_sentence(report, purchase))
 
 

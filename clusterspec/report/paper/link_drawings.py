@@ -67,22 +67,22 @@ def path_picture(pod: Pod | None) -> Picture | None:
     return Picture(_drawn_path(far.hops), caption, f"pod.classes[{number}]", "pod", embedded_json(data))
 
 
-def _class_walks(pod: Pod, one: PathClass) -> list[dict[str, Any]]:
+def _class_walks(pod: Pod, path_class: PathClass) -> list[dict[str, Any]]:
     """The drawing of a class of pairs, and a second one for pairs on different rails if the path leaves the domain."""
-    ways = [one.hops]
+    ways = [path_class.hops]
     inside = pod.classes[0]
-    if pod.rails > 1 and pod.domain > 1 and one is not inside and "NIC" in one.parts:
+    if pod.rails > 1 and pod.domain > 1 and path_class is not inside and "NIC" in path_class.parts:
         relay = PathHop("accelerator on B's rail", None, "", inside.bandwidth, inside.shared)
-        ways.append((one.hops[0], relay, *one.hops[1:]))
+        ways.append((path_class.hops[0], relay, *path_class.hops[1:]))
     return [{"svg": _drawn_path(hops), "steps": _step_texts(hops)} for hops in ways]
 
 
 def _step_texts(hops: Sequence[PathHop]) -> list[str]:
     """The texts shown while a packet is at each hop."""
-    return [f"{hop.part}: {_so_far(hops, number)}" for number, hop in enumerate(hops)]
+    return [f"{hop.part}: {_elapsed_text(hops, number)}" for number, hop in enumerate(hops)]
 
 
-def _so_far(hops: Sequence[PathHop], number: int) -> str:
+def _elapsed_text(hops: Sequence[PathHop], number: int) -> str:
     """The time up to a hop as text. From the first hop with an unknown time on, it is a lower bound."""
     known = list(accumulate(hop.seconds or 0.0 for hop in hops))
     least = any(hop.seconds is None for hop in hops[: number + 1])
@@ -100,7 +100,7 @@ def _drawn_path(hops: Sequence[PathHop]) -> str:
             label=hop.part,
             seconds=hop.seconds,
             added="not known" if hop.seconds is None else f"+{display(hop.seconds, 's')}" if hop.seconds else "",
-            so_far=_so_far(hops, number),
+            so_far=_elapsed_text(hops, number),
             remark=hop.why,
             rate=hop.shared,
             rate_text=_rate_text(hop),

@@ -56,7 +56,7 @@ def summary_table(design: Design, machine: Machine) -> PaperTable:
 
 
 def layout_rows(layout: Layout, work: Workload | None) -> Iterator[TableRow]:
-    """The degrees of a layout in one row; for a serving plan, the engines, with prefill and decode apart."""
+    """The degrees of a layout in one row; for a serving plan, the engines, with prefill and decode in separate rows."""
     if work and work.kind == "serve":
         yield from _engine_rows(layout, work)
         return
@@ -201,7 +201,7 @@ def _failures_table(machine: Machine) -> PaperTable:
     return PaperTable(columns, rows, "machine.failures", caption="Effect of single failures")
 
 
-def _fall_text(tiers: tuple[Tier, ...]) -> str:
+def _bandwidth_ratio_text(tiers: tuple[Tier, ...]) -> str:
     """The ratio of an accelerator's memory bandwidth to its bandwidth between nodes, in words."""
     first, last = (next((tier for tier in tiers if tier.kind == kind), None) for kind in ("memory", "scale-out"))
     if first is None or last is None or not last.line_rate:
@@ -221,7 +221,7 @@ def bandwidth_section(report: FullReport) -> Section | None:
     data = embedded_json([tier.to_json() for tier in report.tiers])
     picture = Picture(
         dot_chart(rows, alt),
-        f"Bandwidth of one accelerator on each tier{_fall_text(report.tiers)}",
+        f"Bandwidth of one accelerator on each tier{_bandwidth_ratio_text(report.tiers)}",
         "tiers",
         "pyramid",
         data,

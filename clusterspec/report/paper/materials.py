@@ -171,15 +171,11 @@ def cost_section(report: FullReport) -> Section | None:
         blocks.append(Text(never_counted_text(buying)))
     over = f"over {years_text(found.years)}" if found.years else "purchase only, without a `procurement.term`"
     dated = f"prices of {found.as_of}" if found.as_of else "prices without a date"
-    return Section(
-        "cost",
-        "Cost",
-        tuple(blocks),
-        lead=f"Amounts in {found.currency or 'the currency of the spec'}, {over}, {dated}.{_whole_machine(report)}",
-    )
+    amounts = f"Amounts in {found.currency or 'the currency of the spec'}, {over}, {dated}."
+    return Section("cost", "Cost", tuple(blocks), lead=amounts + _whole_machine_note(report))
 
 
-def _whole_machine(report: FullReport) -> str:
+def _whole_machine_note(report: FullReport) -> str:
     """A sentence that the cost also covers existing nodes, if the quote extends a machine; else empty."""
     if report.signing is None or not report.signing.added_nodes:
         return ""

@@ -26,15 +26,15 @@ def choice_blocks(report: FullReport) -> Iterator[Block]:
     alike = replace(found, rows=tuple(row for row in found.rows if row.rent == found.rows[0].rent))
     if len(alike.rows) > 1:
         yield _choice_picture(alike)
-    columns = (TableColumn("Choice"), TableColumn("Price", "right"), TableColumn(_work_head(found), "right"))
+    columns = (TableColumn("Choice"), TableColumn("Price", "right"), TableColumn(_work_heading(found), "right"))
     rows = tuple(_choice_row(found, number) for number in range(len(found.rows)))
     yield PaperTable(columns, rows, "choices.rows", caption="What can be chosen")
     yield Text(recommendation_text(found), "choices.recommended")
 
 
-def _choice_picture(found: Choices) -> Picture:
-    runs, (unit, seconds) = found.unit == "s", _run_unit(found)
-    scale, currency = _money_scale(found), found.rows[0].amount.currency
+def _choice_picture(choices: Choices) -> Picture:
+    runs, (unit, seconds) = choices.unit == "s", _run_unit(choices)
+    scale, currency = _money_scale(choices), choices.rows[0].amount.currency
     points = [
         ChoicePoint(
             _mark_label(row),
@@ -43,23 +43,23 @@ def _choice_picture(found: Choices) -> Picture:
             row.name[0] if row.kind in {"design", "option"} else "",
             {"design": "limit", "option": "forward"}.get(row.kind, "soft"),
             not row.errors and row.holds_load,
-            row.kind == "size" or (row.kind == "design" and not _has_idle_nodes(found)),
+            row.kind == "size" or (row.kind == "design" and not _has_idle_nodes(choices)),
         )
-        for row in found.rows
+        for row in choices.rows
     ]
-    alt = "; ".join(f"{row.name}: {rounded_text(row.amount)}, {_work_text(found, row)}" for row in found.rows)
+    alt = "; ".join(f"{row.name}: {rounded_text(row.amount)}, {_work_text(choices, row)}" for row in choices.rows)
     heads = (
         " ".join(each for each in ("price,", scale[1], currency) if each).rstrip(","),
         f"{'hours' if unit == 'h' else unit} of the run" if runs else "output tokens per second",
     )
     texts = (plain, lambda tick: display(tick, "1"))
-    caption = f"Price against {'time' if runs else _throughput_text(found)}; the line is this machine in other sizes"
+    caption = f"Price against {'time' if runs else _throughput_text(choices)}; the line is this machine in other sizes"
     why = [
-        "has errors" if any(row.errors and row.holds_load for row in found.rows) else "",
-        "does not hold the load" if any(not row.holds_load for row in found.rows) else "",
+        "has errors" if any(row.errors and row.holds_load for row in choices.rows) else "",
+        "does not hold the load" if any(not row.holds_load for row in choices.rows) else "",
     ]
     hollow = f"; hollow: {' or '.join(each for each in why if each)}" if any(why) else ""
-    load = (found.load, f"load: {display(found.load, '1')}") if found.load is not None else None
+    load = (choices.load, f"load: {display(choices.load, '1')}") if choices.load is not None else None
     return Picture(choice_chart(points, heads, texts, alt, load), caption + hollow, "choices")
 
 
@@ -68,102 +68,102 @@ def _mark_label(row: Choice) -> str:
     return f"{row.name}, other {other}" if row.kind == "plan" else row.name
 
 
-def _throughput_text(found: Choices) -> str:
-    return "highest throughput within the targets" if found.of_targets else "throughput at equal load per accelerator"
+def _throughput_text(choices: Choices) -> str:
+    return "highest throughput within the targets" if choices.of_targets else "throughput at equal load per accelerator"
 
 
-def _has_idle_nodes(found: Choices) -> bool:
+def _has_idle_nodes(choices: Choices) -> bool:
     """Whether the design has idle nodes, since another size of the machine does the same work."""
-    return any(abs(row.work / found.rows[0].work - 1) < 1e-3 for row in found.rows if row.kind == "size")
+    return any(abs(row.work / choices.rows[0].work - 1) < 1e-3 for row in choices.rows if row.kind == "size")
 
 
-def _money_scale(found: Choices) -> tuple[float, str]:
-    most = max(row.amount.high for row in found.rows)
+def _money_scale(choices: Choices) -> tuple[float, str]:
+    most = max(row.amount.high for row in choices.rows)
     return (1e9, "bn") if most >= 1e9 else (1e6, "M") if most >= 1e6 else (1e3, "k") if most >= 1e3 else (1.0, "")
 
 
-def _work_head(found: Choices) -> str:
-    if found.unit == "s":
+def _work_heading(choices: Choices) -> str:
+    if choices.unit == "s":
         return "Run"
-    return f"Tokens per second{' within the targets' if found.of_targets else ''}"
+    return f"Tokens per second{' within the targets' if choices.of_targets else ''}"
 
 
-def _work_text(found: Choices, row: Choice) -> str:
-    return _run_text(found, row.work) if found.unit == "s" else display(row.work, "1")
+def _work_text(choices: Choices, row: Choice) -> str:
+    return _run_text(choices, row.work) if choices.unit == "s" else display(row.work, "1")
 
 
-def _run_unit(found: Choices) -> tuple[str, float]:
+def _run_unit(choices: Choices) -> tuple[str, float]:
     """The unit of run times, days or hours, in which the design's run is printed, with its length in seconds. All
     choices use this unit.
     """
-    return ("h", HOUR) if display(found.rows[0].work, "s").endswith(" h") else ("days", DAY)
+    return ("h", HOUR) if display(choices.rows[0].work, "s").endswith(" h") else ("days", DAY)
 
 
-def _run_text(found: Choices, seconds: float, digits: int = 3) -> str:
-    unit, scale = _run_unit(found)
+def _run_text(choices: Choices, seconds: float, digits: int = 3) -> str:
+    unit, scale = _run_unit(choices)
     return f"{plain(seconds / scale, digits)} {unit}"
 
 
-def _choice_row(found: Choices, number: int) -> TableRow:
-    row = found.rows[number]
-    recommended = "recommended" if number == found.recommended else ""
+def _choice_row(choices: Choices, number: int) -> TableRow:
+    row = choices.rows[number]
+    recommended = "recommended" if number == choices.recommended else ""
     marks = (
         "" if row.surely_fits or row.errors else "may not fit",
         "" if row.holds_load else "does not hold the load",
         f"error: {', '.join(rule.replace('-', ' ') for rule in row.errors)}" if row.errors and row.holds_load else "",
         "over the budget" if row.over_budget else "",
-        (f"rent of {row.rent}" if row.rent else "purchase") if row.rent != found.rows[0].rent else "",
+        (f"rent of {row.rent}" if row.rent else "purchase") if row.rent != choices.rows[0].rent else "",
         recommended,
     )
     shown = ", ".join(mark for mark in marks if mark)
     name = f"{row.name} with {_plan_text(row)}" if row.kind == "plan" else row.name
-    cells = (f"{name} ({shown})" if shown else name, rounded_text(row.amount), _work_text(found, row))
+    cells = (f"{name} ({shown})" if shown else name, rounded_text(row.amount), _work_text(choices, row))
     return TableRow(cells, f"choices.rows[{number}]", bare=True)
 
 
-def difference_text(found: Choices, row: Choice) -> str:
+def difference_text(choices: Choices, row: Choice) -> str:
     """The cost and time of a choice relative to the design: `21.1 M EUR less, as fast`."""
-    first = found.rows[0]
+    first = choices.rows[0]
     money = row.amount.middle - first.amount.middle
     dearer = f"{rounded_text(money)} more" if money.low > 0 else f"{rounded_text(money * -1)} less"
     dearer = "at the same price" if abs(money.low) < 1e-3 * first.amount.middle.low else dearer
     if abs(row.work / first.work - 1) < 1e-3:
         return f"{dearer}, as fast"
-    if found.unit == "s":
+    if choices.unit == "s":
         more, word = row.work - first.work, "longer" if row.work > first.work else "sooner"
-        return f"{dearer}, {_run_text(found, abs(more), 2)} {word}"
+        return f"{dearer}, {_run_text(choices, abs(more), 2)} {word}"
     return f"{dearer}, {change_text(row.work / first.work - 1)} tokens"
 
 
-def recommendation_text(found: Choices) -> str:
+def recommendation_text(choices: Choices) -> str:
     """The option with the most throughput for its price, compared with the design."""
-    rent = found.rows[0].rent
-    kind = "choices" if len({row.rent for row in found.rows}) == 1 else f"rents of {rent}" if rent else "purchases"
-    if found.recommended is None and (less := slower_text(found)):
+    rent = choices.rows[0].rent
+    kind = "choices" if len({row.rent for row in choices.rows}) == 1 else f"rents of {rent}" if rent else "purchases"
+    if choices.recommended is None and (less := slower_text(choices)):
         return f"None is recommended, since the load needs less than this design.{less}"
-    if found.recommended is None:
+    if choices.recommended is None:
         against = (
-            "has an error" if any(row.errors for row in found.rows) else "",
-            "exceeds the budget" if any(row.over_budget for row in found.rows) else "",
-            "may not fit in memory" if any(not row.surely_fits for row in found.rows) else "",
-            "does not hold the load" if any(not row.holds_load for row in found.rows) else "",
+            "has an error" if any(row.errors for row in choices.rows) else "",
+            "exceeds the budget" if any(row.over_budget for row in choices.rows) else "",
+            "may not fit in memory" if any(not row.surely_fits for row in choices.rows) else "",
+            "does not hold the load" if any(not row.holds_load for row in choices.rows) else "",
         )
         return f"No choice is recommended: each of the {kind} {' or '.join(why for why in against if why)}."
-    best = found.rows[found.recommended]
-    slower = "" if found.recommended_row else slower_text(found)
+    best = choices.rows[choices.recommended]
+    slower = "" if choices.recommended_row else slower_text(choices)
     of = f"Of the {kind} without errors"
-    of += " and within the budget" if any(row.over_budget for row in found.rows) else ""
+    of += " and within the budget" if any(row.over_budget for row in choices.rows) else ""
     of += " that surely fit"
-    of += " and hold the load" if any(not row.holds_load for row in found.rows) else ""
+    of += " and hold the load" if any(not row.holds_load for row in choices.rows) else ""
     least = "has the lowest cost per token" if best.per_million is not None else "does the most work for its price"
     of += " and are neither slower nor more expensive" if slower else ""
-    if best is found.rows[0] and found.unit == "s" and all(_is_worse_size(row, best) for row in found.rows[1:]):
-        sound = " without errors" if any(row.errors for row in found.rows[1:]) else ""
+    if best is choices.rows[0] and choices.unit == "s" and all(_is_worse_size(row, best) for row in choices.rows[1:]):
+        sound = " without errors" if any(row.errors for row in choices.rows[1:]) else ""
         return f"Each other size of this machine{sound} is slower or more expensive than this design.{slower}"
-    if best is found.rows[0]:
+    if best is choices.rows[0]:
         return f"{of}, this design {least}.{slower}"
-    less = slower_text(found) if found.of_targets or found.load is not None else ""
-    return f"Recommended: {choice_name(best)} ({difference_text(found, best)}). {of} it {least}.{less}"
+    less = slower_text(choices) if choices.of_targets or choices.load is not None else ""
+    return f"Recommended: {choice_name(best)} ({difference_text(choices, best)}). {of} it {least}.{less}"
 
 
 def _is_worse_size(size: Choice, design: Choice) -> bool:
@@ -191,19 +191,19 @@ SHOWN_KEYS = ("tp", "cp", "ep", "pp", "recompute")
 """The layout keys that are shown to tell layouts apart in reports for buyers."""
 
 
-def slower_text(found: Choices) -> str:
+def slower_text(choices: Choices) -> str:
     """A text on the cheapest size that is slower than the design, or serves less but still the required load. The buyer
     has to weigh this.
     """
-    first, runs = found.rows[0], found.unit == "s"
-    sizes = [row for row in found.rows[1:] if row.kind != "option" and not row.errors and row.surely_fits]
+    first, runs = choices.rows[0], choices.unit == "s"
+    sizes = [row for row in choices.rows[1:] if row.kind != "option" and not row.errors and row.surely_fits]
     slow = [row for row in sizes if row.holds_load and (row.work > first.work) is runs and row.work != first.work]
     slow = [row for row in slow if row.amount.middle.low < first.amount.middle.low]
-    if not slow or not (runs or found.of_targets or found.load is not None):
+    if not slow or not (runs or choices.of_targets or choices.load is not None):
         return ""
     cheapest = min(slow, key=lambda row: row.amount.middle.low)
-    if cheapest is found.recommended_row:  # the sentence before says so
+    if cheapest is choices.recommended_row:  # the sentence before says so
         return ""
     name = choice_name(cheapest) if cheapest.kind == "plan" else cheapest.name
     what = "would be cheaper and slower" if runs else "would hold the load for less, with less in reserve"
-    return f" {name} {what}: {difference_text(found, cheapest)}."
+    return f" {name} {what}: {difference_text(choices, cheapest)}."

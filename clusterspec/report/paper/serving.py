@@ -183,11 +183,11 @@ def _first_token_picture(times: ServingTimes) -> Picture:
     )
 
 
-def _timeline_picture(shown: list[StackPart], whole: float, names: tuple[str, str], place: str) -> Picture:
+def _timeline_picture(parts: list[StackPart], whole: float, names: tuple[str, str], place: str) -> Picture:
     """A table of the parts of a time; ``names`` are its title and caption."""
-    shown = [part for part in shown if part.value > LEAST * whole]
-    alt = "; ".join(f"{part.label} {part.value_text}" for part in shown)
-    drawn = timeline_chart(shown, (), lambda tick: display(tick, "s"), alt, title=names[0])
+    parts = [part for part in parts if part.value > LEAST * whole]
+    alt = "; ".join(f"{part.label} {part.value_text}" for part in parts)
+    drawn = timeline_chart(parts, (), lambda tick: display(tick, "s"), alt, title=names[0])
     return Picture(drawn, names[1], f"estimate.terms{place}")
 
 
@@ -276,14 +276,14 @@ def plans_section(report: FullReport) -> Section | None:
     return Section("plans", "Plans on this machine", tuple(blocks), lead=lead)
 
 
-def _front_table(points: Sequence[FrontPoint], own: FrontPoint | None) -> PaperTable:
+def _front_table(points: Sequence[FrontPoint], present: FrontPoint | None) -> PaperTable:
     """The plans of the front by number, and the plan of the spec."""
     rows = [
         TableRow((f"{number}", point.label, *_front_cells(point)), f"plans.pareto[{number - 1}]", bare=True)
         for number, point in enumerate(points, 1)
     ]
-    if own is not None:
-        rows.append(TableRow(("◆", "this design", *_front_cells(own)), "plans.present", bare=True))
+    if present is not None:
+        rows.append(TableRow(("◆", "this design", *_front_cells(present)), "plans.present", bare=True))
     heads = ("In flight", "Tokens per second of a user", "of an accelerator")
     columns = (TableColumn("Plan"), TableColumn("Engines"), *(TableColumn(head, "right") for head in heads))
     return PaperTable(columns, tuple(rows), "plans.pareto", caption="The plans of the front, by number")

@@ -188,11 +188,11 @@ def _evidence_text(report: FullReport) -> str:
     if known is not None and isinstance(known.origin, Assumed):
         told.append(f"Software: ±{percent(known.value)}, {known.origin.why}")
     for _, gained in range_figures(plan.design, step.seconds):
-        told.append(f"Accelerator: ±{percent(gained.value)}, {_open_question(gained)}")
+        told.append(f"Accelerator: ±{percent(gained.value)}, {_open_question_text(gained)}")
     return f" The range adds these uncertainties in quadrature. {'. '.join(told)}." if told else ""
 
 
-def _open_question(gained: Figure) -> str:
+def _open_question_text(gained: Figure) -> str:
     """The question that published runs leave open, for which the range is widened by this figure."""
     if gained is UNSEEN_KIND:
         return "no run of this precision and framework is published on it"

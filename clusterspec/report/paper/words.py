@@ -282,11 +282,11 @@ def _worded_block(block: Block, names: Mapping[str, str]) -> Block:
     return block
 
 
-def _worded_finding(shown: Shown, names: Mapping[str, str]) -> Shown:
+def _worded_finding(finding: Shown, names: Mapping[str, str]) -> Shown:
     """A finding without the line of the spec."""
-    found = shown.finding
+    found = finding.finding
     message, remedy = plain_words(found.message, names), plain_words(found.help, names) if found.help else found.help
-    return replace(shown, finding=replace(found, message=message, help=remedy), line="")
+    return replace(finding, finding=replace(found, message=message, help=remedy), line="")
 
 
 def _worded_row(row: TableRow, kinds: tuple[str, ...], names: Mapping[str, str]) -> TableRow:

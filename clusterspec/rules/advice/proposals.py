@@ -7,7 +7,7 @@ from functools import cached_property
 from math import log2
 
 from clusterspec.cluster.demands import Demands, LayoutNumbers, demands_of, layout_numbers
-from clusterspec.cluster.legality import CONDITIONS, violations
+from clusterspec.cluster.legality import CONDITIONS, violated_conditions
 from clusterspec.cluster.model import Design, Layout
 from clusterspec.cluster.variation import DEGREES
 from clusterspec.records import fields, replace
@@ -45,17 +45,19 @@ class Legality:
 
     def breaks_no_other(self, rule: str) -> bool:
         """Whether the layout satisfies all conditions except the one with this name."""
-        return violations(self.numbers, self.demands) <= {rule}
+        return violated_conditions(self.numbers, self.demands) <= {rule}
 
     def nearest_values(self, rule: str, axis: str, limit: int = 3) -> list[int]:
         """Values of one axis, the nearest first, that satisfy ``rule`` and violate no further condition."""
         numbers, demands = self.numbers, self.demands
         present: int = getattr(numbers, axis)
-        allowed = violations(numbers, demands) - {rule}
+        allowed = violated_conditions(numbers, demands) - {rule}
         fits = (value for value in _candidates(axis, numbers, demands) if value != present)
         if axis == "tp":
             fits = (value for value in fits if self._lies_in_domain(value))
-        fits = (value for value in fits if violations(self._with_axis(numbers, axis, value), demands) <= allowed)
+        fits = (
+            value for value in fits if violated_conditions(self._with_axis(numbers, axis, value), demands) <= allowed
+        )
         return sorted(fits, key=lambda value: (abs(_doubling_count(value, present)), value))[:limit]
 
     def allows(self, changes: Mapping[str, object], rule: str = "") -> bool:
@@ -64,7 +66,7 @@ class Legality:
         for axis, value in changes.items():
             if axis in NUMBERED and isinstance(value, int):
                 changed = self._with_axis(changed, axis, value)
-        return violations(changed, self.demands) <= violations(self.numbers, self.demands) - {rule}
+        return violated_conditions(changed, self.demands) <= violated_conditions(self.numbers, self.demands) - {rule}
 
     def nearest_values_text(self, rule: str, *axes: str) -> str:
         """The nearest legal values of some axes as text: ``tp 4 or 7, or pp 2``; empty if there are none."""

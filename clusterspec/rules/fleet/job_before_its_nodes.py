@@ -78,7 +78,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, Pool, set_path
+from clusterspec.cluster.fleet import Fleet, Pool, node_set_path
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.rule import Rule
@@ -106,7 +106,7 @@ def _waiting_job_problems(fleet: Fleet, pool: Pool) -> Iterator[Problem]:
             late = _days_after_need(fleet, start)
             message += f", and the machine is needed {plural(late, 'day')} earlier" if late else ""
             help_ = "plan its start for that date, or give it fewer nodes"
-            yield RULE.problem(set_path(fleet, each), message, help_, severity="warning" if late else "note")
+            yield RULE.problem(node_set_path(fleet, each), message, help_, severity="warning" if late else "note")
             return
 
 

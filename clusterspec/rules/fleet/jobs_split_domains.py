@@ -73,7 +73,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from clusterspec.cluster.degrees import nodes_of_domain
-from clusterspec.cluster.fleet import Fleet, NodeSet, set_path
+from clusterspec.cluster.fleet import Fleet, NodeSet, node_set_path
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
@@ -91,7 +91,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             if spread is not None:
                 message = f"the {spread.nodes} nodes left for `{spread.jobs[0]}` lie in more domains of {size} nodes than {plural(spread.nodes or 0, 'node')} need"
                 yield RULE.problem(
-                    set_path(fleet, spread),
+                    node_set_path(fleet, spread),
                     message,
                     f"give jobs multiples of {size} nodes, or parts that complete each other to {size}",
                 )
@@ -99,7 +99,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
                 first, second = sharing
                 message = f"`{first.jobs[0]}` has {first.nodes} nodes and `{second.jobs[0]}` {second.nodes}, and one domain of {size} nodes holds a part of both: its failure stops both"
                 yield RULE.problem(
-                    set_path(fleet, second),
+                    node_set_path(fleet, second),
                     message,
                     f"give jobs multiples of {size} nodes",
                     severity="warning",

@@ -75,7 +75,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.fleet import Fleet, NodeSet, Pool, set_path
+from clusterspec.cluster.fleet import Fleet, NodeSet, Pool, node_set_path
 from clusterspec.finding import Problem
 from clusterspec.rules.rule import Rule
 from clusterspec.units import plural
@@ -102,7 +102,9 @@ def _pool_problems(fleet: Fleet, pool: Pool, nodes: int) -> Iterator[Problem]:
         last = _first_excess_set(pool, nodes)
         message = f"the jobs of pool `{pool.name}` have {promised} nodes, but it has {nodes}{_spare_text(pool)}"
         yield RULE.problem(
-            set_path(fleet, last), message, "give a job fewer nodes, or let jobs take turns with `nodes_of` and `share`"
+            node_set_path(fleet, last),
+            message,
+            "give a job fewer nodes, or let jobs take turns with `nodes_of` and `share`",
         )
     elif rest and rest[0].nodes is None and len(rest) == 1:
         message = f"the other jobs have all {plural(nodes, 'node')} of pool `{pool.name}`: none is left for `{rest[0].jobs[0]}`"

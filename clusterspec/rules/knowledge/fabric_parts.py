@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cluster.model import Cluster, Design, Level, ScaleOut
 from clusterspec.cluster.planes import fabric_levels
 from clusterspec.records import dataclass
@@ -31,7 +31,7 @@ class FabricCount:
 
 def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed: Mapping[str, str]) -> FabricCount:
     """The counted fabric of a cluster."""
-    found = count_fabric(cluster, written) if cluster else None
+    found = fabric_of_cluster(cluster, written) if cluster else None
     planned = bool(written and (written.switch or written.switch_ports or written.leaf_switches or written.levels))
     severity = "warning" if "cluster.scale_out.switch" in assumed else "error"
     return FabricCount(found if isinstance(found, Fabric) else None, planned, severity)

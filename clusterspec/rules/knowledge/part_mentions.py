@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import islice
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.names_of_parts import family_of, names_of_entry
+from clusterspec.catalog.names_of_parts import accelerator_family, names_of_entry
 from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import NamedTuple
 from clusterspec.standard import pattern
@@ -80,7 +80,7 @@ def _kinds_of_names(ids_by_kind: tuple[tuple[str, ...], ...]) -> Mapping[str, tu
 
 def _names_of(kind: str, id_: str) -> Iterator[str]:
     if kind == "accelerator":
-        words, first = id_.split("-"), len(family_of(id_).split("-"))
+        words, first = id_.split("-"), len(accelerator_family(id_).split("-"))
         yield from {"-".join(words[:end]) for end in range(first, len(words) + 1)}
     elif kind in ("switch", "nic"):
         yield from {id_, *names_of_entry(id_, kind)}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Switch
-from clusterspec.catalog.names_of_parts import family_of
+from clusterspec.catalog.names_of_parts import accelerator_family
 from clusterspec.cluster.degrees import rack_nodes
 from clusterspec.cluster.model import Cluster
 from clusterspec.cost.feed_loss import supplies_of
@@ -153,7 +153,9 @@ def memory_off_accelerator(text: str, catalog: Catalog) -> Memory | None:
     """
     words = text.replace("_", " ")
     for family in sorted(named_entries(text, catalog, "accelerator")):
-        entries = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if family_of(id_) == family]
+        entries = [
+            catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if accelerator_family(id_) == family
+        ]
         parts = [each for each in entries if isinstance(each, Accelerator) and each.memory is not None]
         sizes = [_printed_memory(part) for part in parts]
         named = _LETTER_AND_FIGURE.sub("[- ]?", family.replace("-", "[- ]?"))

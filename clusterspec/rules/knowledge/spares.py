@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cluster.degrees import nodes_of_rack
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cluster.model import Cluster
 from clusterspec.records import replace
 from clusterspec.rules.words import and_list
@@ -33,7 +33,7 @@ def advice_to_add(
 def _have_ports(more: int, cluster: Cluster, written: ClusterSpec | None) -> bool:
     """Whether the tiers of the fabric can connect ``more`` nodes; also true if they cannot connect the present ones."""
     grown = replace(cluster, spare_nodes=cluster.spare_nodes + more)
-    now, then = (count_fabric(each, written.scale_out if written else None) for each in (cluster, grown))
+    now, then = (fabric_of_cluster(each, written.scale_out if written else None) for each in (cluster, grown))
     return not isinstance(then, Fabric) or then.fits or not (isinstance(now, Fabric) and now.fits)
 
 

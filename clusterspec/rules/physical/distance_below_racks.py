@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clusterspec.cluster.cable_runs import RACK_PITCH, shortest_way
+from clusterspec.cluster.cable_runs import RACK_PITCH, horizontal_run
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount, nodes_of_one_leaf
@@ -83,7 +83,7 @@ def check(
     if section is None or not section.distance or counts.fabric is None:
         return
     stated = section.distance.get("node_leaf")
-    way = shortest_way(cluster, written_cluster, nodes_of_one_leaf(counts, scale_out))
+    way = horizontal_run(cluster, written_cluster, nodes_of_one_leaf(counts, scale_out))
     if stated is not None and way is not None and stated.value < way.meters + 2 * LEAST_RISE - RACK_PITCH:
         message = f"the longest run is stated as {stated.written}, but the last rack is {display(way.meters, 'm')} from its leaf: {way.how}"
         help_ = "state the longest run, with its way up and down at both ends"

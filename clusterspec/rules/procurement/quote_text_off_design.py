@@ -121,7 +121,7 @@ from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator, Optics
-from clusterspec.catalog.names_of_parts import family_of, names_of_entry
+from clusterspec.catalog.names_of_parts import accelerator_family, names_of_entry
 from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.procurement.offered import Offered
@@ -261,7 +261,9 @@ def _problem(line: Offered, states: str, key: str, design: str) -> Problem:
 def _bridge_problem(line: Offered, text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:
     """The problem of NVLink bridges for cards without a connector: those in the text, else those of the design."""
     families = named_entries(text, catalog, "accelerator")
-    named = [catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if family_of(id_) in families]
+    named = [
+        catalog.find("accelerator", id_) for id_ in catalog.ids("accelerator") if accelerator_family(id_) in families
+    ]
     cards = [each for each in named if isinstance(each, Accelerator)] or [cluster.accelerator]
     if all(card.topology == "pcie" and (card.year or 0) >= WITHOUT_NVLINK for card in cards):
         message = f"`{name_of_part(line.line.part)}` is a bridge, but {cards[0].name} has no NVLink"

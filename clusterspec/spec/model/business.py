@@ -142,7 +142,7 @@ class OperationsSpec:
 
     @property
     def shrinks(self) -> bool:
-        """Whether a job goes on with fewer replicas after a failure."""
+        """Whether a job continues with fewer replicas after a failure."""
         return self.recovery == "shrink"
 
     @property

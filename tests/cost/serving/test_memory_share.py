@@ -12,7 +12,7 @@ from clusterspec.cost.plan import Plan
 from clusterspec.exchange.exporters.registry import EXPORTERS, ExportInput
 from clusterspec.library import load
 from clusterspec.report.estimate_text import cache_extent
-from clusterspec.results.estimate_json import body
+from clusterspec.results.estimate_json import estimate_fields
 from tests.analysis.jobs import study_of
 from tests.effort import telling
 
@@ -91,7 +91,7 @@ def test_a_raised_share_that_is_written_changes_no_figure(load: str) -> None:
     assumed = planned(load)
     share = next(value for key, value, _ in assumed.assumptions if key == KEY)
     written = planned(f"{load}, memory_fraction: {share:g}")
-    one, other = (body(each, None) for each in (assumed, written))
+    one, other = (estimate_fields(each, None) for each in (assumed, written))
     for key in ("memory", "serving"):
         for name, value in one[key].items():
             if name not in {"max_concurrency"}:  # a share that may rise holds more of another load

@@ -16,7 +16,7 @@ from clusterspec.cost.serving.loads import PlaceWait
 from clusterspec.cost.serving.plan_engines import bare_pools
 from clusterspec.cost.serving.rates import remaining_rate_share
 from clusterspec.records import replace
-from clusterspec.results.estimate_json import body
+from clusterspec.results.estimate_json import estimate_fields
 from tests.cluster.resolving import clean
 from tests.cost.expressions import evaluate
 
@@ -267,7 +267,9 @@ def test_the_first_token_comes_after_other_prompts_a_free_place_and_weights_that
 
 
 def test_the_document_has_the_fields_of_the_contract() -> None:
-    found = json.loads(json.dumps(body(estimate(design(load="concurrency: 32")), None), default=str))["serving"]
+    found = json.loads(json.dumps(estimate_fields(estimate(design(load="concurrency: 32")), None), default=str))[
+        "serving"
+    ]
     times_and_rates = ("ttft", "tpot", "ttft_mean", "tpot_mean", "output_tokens_per_second")
     for name in times_and_rates:
         low, high = found["range"][name]
@@ -299,7 +301,7 @@ def test_training_has_no_serving_times() -> None:
         "cluster: {platform: dgx-h100, nodes: 1}\n"
         "workload: {model: llama-3.1-8b, sequence_length: 4096, global_batch: 8}\nlayout: {tp: 8}\n"
     )
-    assert body(estimate(training), None)["serving"] is None
+    assert estimate_fields(estimate(training), None)["serving"] is None
 
 
 EXPERTS = {"nodes": 8, "model": "deepseek-v3", "precision": "fp8", "load": "concurrency: 2048", "tp": 1}
