@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.cluster.fabric import Fabric, count_fabric
+from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cost.switch_shares import SwitchShare, core_share, pod_count, spine_share
 from clusterspec.records import replace
 from clusterspec.spec.model import LevelSpec
@@ -14,7 +14,7 @@ RAILS = "cluster: {{platform: dgx-h100, nodes: {}, scale_out: {{switch: quantum-
 
 def fabric(nodes: int, **counts: object) -> Fabric:
     """Rails of switches of 64 ports: 64 nodes take 16 leaves with 32 uplinks each and 8 spines."""
-    found = count_fabric(machine_of(RAILS.format(nodes, "rail-optimized")), None)
+    found = fabric_of_cluster(machine_of(RAILS.format(nodes, "rail-optimized")), None)
     assert isinstance(found, Fabric)
     links = dict(found.links) | {name: counts.pop(name) for name in ("leaf_spine", "spine_core") if name in counts}
     return changed(found, {"links": links, **counts})

@@ -33,6 +33,10 @@ NORMS = 2 * 1024 * (2 + 2)
 NETWORK = 4096 * (2 + 2 + 2)
 """Two outputs of the first matrices, and the input of the last."""
 TP: dict[str, Any] = {"tp": 2}
+FSDP = stack("fsdp", 2026)
+assert FSDP is not None
+EAGER = replace(FSDP, fused=False)
+"""A stack that runs operation by operation."""
 
 
 @each(
@@ -80,28 +84,28 @@ TP: dict[str, Any] = {"tp": 2}
         (
             {"block": Block(qk_norm=True)},
             {},
-            {"stack": replace(stack("fsdp", 2026), fused=False)},
+            {"stack": EAGER},
             {"head norms": (4 + 2) * (16 + 8) * 64},
         ),
         # operation by operation, a norm with a gate in the network keeps a copy in fp32, a layer norm its input alone
-        ({}, {}, {"stack": replace(stack("fsdp", 2026), fused=False)}, {"normalizations": 2 * 1024 * (6 + 2)}),
+        ({}, {}, {"stack": EAGER}, {"normalizations": 2 * 1024 * (6 + 2)}),
         (
             {"gated_ffn": False},
             {},
-            {"stack": replace(stack("fsdp", 2026), fused=False)},
+            {"stack": EAGER},
             {"normalizations": NORMS},
         ),
         # automatic casting keeps the softmax in fp32, its dropout in 16 bits, and the mask
         (
             {},
             {"attention": "plain", "parameter_precision": "fp32"},
-            {"stack": replace(stack("fsdp", 2026), fused=False), "sharding": "none"},
+            {"stack": EAGER, "sharding": "none"},
             {"scores": (4 + 2 + 1) * 16 * 2048},
         ),
         (
             {},
             {"attention": "plain", "parameter_precision": "fp32"},
-            {"stack": replace(stack("fsdp", 2026), fused=False), "sharding": "fsdp"},
+            {"stack": EAGER, "sharding": "fsdp"},
             {"scores": (2 + 2 + 1) * 16 * 2048},
         ),
         # keys of 128 and values of 32: eight heads of queries, four of keys
