@@ -16,8 +16,11 @@ from clusterspec.catalog.search import entries_with_words, search_text
 from tests.catalog.shipped import CATALOG
 from tests.effort import each, sampled, thorough
 
-with (Path(__file__).parent / "wanted_2026_11.csv").open(encoding="utf-8", newline="") as _file:
-    WANTED = [(row["words"], row["found"]) for row in csv.DictReader(_file)]
+WANTED = [
+    (row["words"], row["found"])
+    for name in ("wanted_2026_11.csv", "wanted_2026_12.csv")
+    for row in csv.DictReader(Path(__file__).with_name(name).read_text("utf-8").splitlines())
+]
 """What an engineer or a buyer types at the end of 2026, and the entry, or the part without one, that it names."""
 OTHER_KINDS = ("cooling-equipment", "drive", "memory-expander", "power-equipment", "processor")
 STATUSES = {"announced", "sampling", "in production", "shipping", "not for sale", "cancelled"}
