@@ -29,6 +29,15 @@ def test_a_page_of_changes_counts_what_it_lists() -> None:
     text = data.page("catalog-2026.12", "catalog-2026.11", found)
     assert "1 entries added, 0 removed, 2 figures of 1 entries changed, 3 figures added to 1 entries" in text
     assert "| nic/a | ports | 1 | 2 |" in text
+    assert "Parts without" not in text
+    with_parts = data.Changes((), (), {}, {}, ("Micron 9650", "Samsung PM1763"))
+    assert "Parts without an entry added: Micron 9650, Samsung PM1763.\n" in data.page("b", "a", with_parts)
+
+
+def test_added_parts_are_those_that_the_release_before_lacks() -> None:
+    head, old, new = "kind,name,vendor\n", "drive,PM1763,Samsung\n", "drive,9650,Micron\n"
+    assert data.added_parts(head + old, head + old + new) == ("Micron 9650",)
+    assert data.added_parts(head + old + new, head + old) == ()
 
 
 def test_a_release_has_a_month_for_a_name() -> None:

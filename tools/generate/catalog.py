@@ -30,7 +30,7 @@ fact as CSV, JSON, SQLite or Parquet, and `catalog audit` reports what no longer
 The schema of the JSON, [catalog-export.schema.json](../schemas/catalog-export.schema.json), gives the meaning and the
 unit of every column; `--parquet FILE` needs `pip install 'clusterspec[parquet]'`.
 
-Releases of the data have names of their own, such as `catalog-2026.11` ([what changed by value](../catalog/CHANGES.md);
+Releases of the data have names of their own, such as `catalog-2026.12` ([what changed by value](../catalog/CHANGES.md);
 [how to cite](../CITATION.cff)). SAMPLE
 
 The data are licensed [CC BY 4.0](../catalog/LICENSE); the program has its own license.
