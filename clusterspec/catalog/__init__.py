@@ -261,11 +261,17 @@ class Catalog:
         return tuple(id_ for id_ in ids_of_name(kind, text) if id_ in self._folders.files(kind))
 
     def ids_meant(self, kind: str, text: str) -> tuple[str, ...]:
-        """The ids of a kind with this name, else those with its words: one, or those of a family of parts."""
+        """The ids of a kind with this name, else the platforms of this series, else those with its words: one, or those
+        of a family of parts.
+        """
         from clusterspec.catalog.names import ids_with_words  # only for names that are no ids
 
-        named = self.ids_named(kind, text)
-        return named or tuple(id_ for id_ in ids_with_words(kind, text) if id_ in self._folders.files(kind))
+        found = self.ids_named(kind, text)
+        if not found and kind == "platform":
+            from clusterspec.catalog.series_names import ids_of_series
+
+            found = ids_of_series(text)
+        return tuple(id_ for id_ in found or ids_with_words(kind, text) if id_ in self._folders.files(kind))
 
     def nearest_ids(self, kind: str, text: str) -> tuple[str, ...]:
         """Up to three ids of a kind: ids with this name, then the most similar ids."""

@@ -13,7 +13,7 @@ from clusterspec.document.schema import letters_and_digits
 from clusterspec.records import NamedTuple
 
 FILE = "known-parts.csv"
-_OTHER_KIND_WORDS = {"drive": "ssd nvme", "processor": "cpu", "optics": "transceiver"}
+_OTHER_KIND_WORDS = {"drive": "ssd nvme", "processor": "cpu", "optics": "transceiver", "memory-expander": "cxl"}
 """Other names of the kinds of parts."""
 
 

@@ -33,6 +33,8 @@ def entries_named(catalog: Catalog, name: str) -> tuple[EntryView, tuple[str, ..
     kinds, id_ = _kinds_of_name(catalog, name), name.rpartition("/")[2]
     named = [(kind, id_) for kind in kinds] or _named_entries(catalog, name)
     if not named:
+        named = [("platform", each) for each in catalog.ids_meant("platform", name)]
+    if not named:
         named = [(kind, each) for kind in catalog.kinds for each in catalog.family(kind, name)]
     if "/" not in name and named[:1] and named[0][0] == "kernels":
         named = [*_accelerators_of(catalog, named[0][1]), *named]
@@ -123,8 +125,9 @@ class KnownByName(LookupError):
 
     def __str__(self) -> str:
         part = self.part
+        vendor = "" if part.name.endswith(f" of {part.vendor}") else f" of {part.vendor}"
         return (
-            f"`{self.name}` has no entry: {part.name} of {part.vendor} is {part.status}, and these figures are unknown:"
+            f"`{self.name}` has no entry: {part.name}{vendor} is {part.status}, and these figures are unknown:"
             f" {part.unknown}; `clusterspec catalog search {self.name}` prints what is known"
         )
 

@@ -36,6 +36,7 @@ _RELEASE = re.compile(r"(?:==|[ @]v?)\d[\w.]*$")
 _DESIGNATED = ("accelerator", "nic", "optics", "switch")
 """Kinds whose products are searched by a word of their name: B300, SN5600, BCM78900."""
 _SOFTWARE = ("framework", "library")
+_INSTANCE_PREFIX = re.compile(r"\b(?:ml\.|standard_)", re.IGNORECASE)
 _BRACKETED = re.compile(r"\(([^()]*)\)")
 _WORD = re.compile(r"[\w-]+")
 _LONGEST = 96
@@ -186,11 +187,11 @@ def _is_designation(word: str) -> bool:
 
 def _comparable_name(kind: str, name: str) -> str:
     """A name in comparison form: its letters and digits. The owner and tuning words of a checkpoint are removed, and
-    SageMaker's prefix of instance types.
+    the prefixes of instance types: SageMaker's ``ml.``, Azure's ``Standard_``.
     """
     if kind == "model":
         name = _TUNING.sub("", name.lower().rpartition("/")[2])
-    return letters_and_digits(name.removeprefix("ml.") if kind == "platform" else name)
+    return letters_and_digits(_INSTANCE_PREFIX.sub("", name) if kind == "platform" else name)
 
 
 def quantized_precision(name: str) -> str | None:

@@ -33,7 +33,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     if kind == "platform" and (server := _server_problem(name, path, catalog)):
         return server
     named, family, near = catalog.ids_meant(kind, name), catalog.family(kind, name), catalog.nearest_ids(kind, name)
-    family = family or (named if kind == "accelerator" else ())
+    family = named if kind == "platform" and named[1:] else family or (named if kind == "accelerator" else ())
     if len(named) == 1:
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
         precision = _precision_remedy(name) if kind == "model" else ""
@@ -42,7 +42,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
         return Problem("unknown-catalog-id", path, message, help_, severity, fix=_fix_to_id(named[0], path))
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous_family_problem(name, path, family)
-    if len(family) > len(near):
+    if len(family) > len(near) or len(named) > 1:
         help_ = f"write one of: {_listed_ids(family)}"
     elif near:
         help_ = f"nearest: {', '.join(near)}"
@@ -58,6 +58,8 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     message = f"the catalog has no {kind} `{name}`"
     if others:
         message = f"`{name}` is {others}, not {_kind_with_article(kind)}"
+    elif len(named) > 1:
+        message = f"`{name}` is a name of {len(named)} {kind}s, and no id of the catalog"
     return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(meant, path) if meant else None)
 
 

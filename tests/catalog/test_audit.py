@@ -14,7 +14,7 @@ from clusterspec.cli import run
 from tests.catalog.shipped import CATALOG
 from tests.effort import thorough
 
-TODAY = date(2026, 11, 30)
+TODAY = date(2026, 12, 1)
 WHOLE = (Path(__file__).parent / "company" / "accelerators" / "acme-x1.yaml").read_text()
 
 
@@ -60,8 +60,8 @@ FAULTS = {
         "accelerator/acme-x1: the address of sheet is malformed: https:///x1.pdf",
     ),
     "a source read in days to come": (
-        ('x1.pdf", read: 2026-11-01', 'x1.pdf", read: 2026-12-01'),
-        f"accelerator/acme-x1: sheet has the day '2026-12-01', which is not a date up to {TODAY}",
+        ('x1.pdf", read: 2026-11-01', 'x1.pdf", read: 2026-12-02'),
+        f"accelerator/acme-x1: sheet has the day '2026-12-02', which is not a date up to {TODAY}",
     ),
     "a status of days to come": (
         ("as_of: 2026-11-01", "as_of: 2027-11-01"),

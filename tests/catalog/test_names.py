@@ -9,6 +9,7 @@ from clusterspec.catalog.export import shipped_rows
 from clusterspec.catalog.lookup import (
     AmbiguousName,
     HoldsBoards,
+    KnownByName,
     NamesSlice,
     RunsOnFrameworks,
     SeveralEntries,
@@ -237,3 +238,61 @@ def test_words_with_a_designation_name_no_server(name: str) -> None:
 def test_a_slice_is_shown_as_its_chips(name: str, chips: int, chip: str) -> None:
     with pytest.raises(NamesSlice, match=f"{chips} chips of accelerator/{chip}$"):
         entries_named(CATALOG, name)
+
+
+SHARED = {
+    "NC H100 v5": "azure-nc40ads-h100-v5 azure-nc80adis-h100-v5",
+    "ND A100 v4 series": "azure-nd96amsr-a100-v4 azure-nd96asr-a100-v4",
+    "NDv5": "azure-nd-h100-v5 azure-nd-h200-v5 azure-nd-mi300x-v5",
+    "NVadsA10_v5": "azure-nv36ads-a10-v5 azure-nv72ads-a10-v5",
+    "AWS p6": "aws-p6-b200-48xlarge aws-p6-b300-48xlarge",
+    "P6e instances": "aws-p6e-gb200-36xlarge aws-p6e-gb300-36xlarge",
+    "A2 Ultra": "gcp-a2-ultragpu-1g gcp-a2-ultragpu-2g gcp-a2-ultragpu-4g gcp-a2-ultragpu-8g",
+    "8xB300": "dgx-b300 hgx-b300 aws-p6-b300-48xlarge nebius-b300 oci-bm-gpu-b300-8",
+    "8 x MI300X": "mi300x-ubb8 azure-nd-mi300x-v5 oci-bm-gpu-mi300x-8",
+    "NVL144": "rubin-ultra-nvl144 vr-nvl72",
+    "DGX SuperPOD H100": "dgx-h100 dgx-h100-superpod-nvls",
+}
+"""Names that people write for several platforms, with the ids that they may mean."""
+ONE = {
+    "Standard_ND96isr_H200_v5": "azure-nd-h200-v5",
+    "ND96isr H200 v5": "azure-nd-h200-v5",
+    "NDm A100 v4": "azure-nd96amsr-a100-v4",
+    "A4 High": "gcp-a4-highgpu-8g",
+    "trn1n": "aws-trn1n-32xlarge",
+    "DGX SuperPOD B300": "dgx-b300",
+    "GB200 NVL72 rack": "gb200-nvl72",
+    "HGX B200 board": "hgx-b200",
+    "TPU v4 pod": "tpu-v4",
+}
+"""Names that people write for one platform."""
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_name_of_several_platforms_lists_them_and_prefers_those_on_sale(name: str) -> None:
+    assert CATALOG.ids_meant("platform", name) == tuple(SHARED[name].split())
+    with pytest.raises(SeveralEntries) as caught:
+        entries_named(CATALOG, name)
+    assert caught.value.entries == tuple(f"platform/{each}" for each in SHARED[name].split())
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_a_name_of_one_platform_is_that_platform(name: str) -> None:
+    assert CATALOG.ids_meant("platform", name) == (ONE[name],)
+
+
+@pytest.mark.parametrize("name", ["NVL36", "8xH999", "9xH100", "SuperPOD of dreams", "g55", "rack", "NC H100 v6", ""])
+def test_a_name_of_no_platform_means_none(name: str) -> None:
+    assert CATALOG.ids_meant("platform", name) == ()
+
+
+def test_all_instances_of_clouds_come_after_machines() -> None:
+    found = CATALOG.ids_meant("platform", "8xH100")
+    rented = [CATALOG.platform(each).cloud for each in found]
+    assert rented == sorted(rented)
+    assert {True, False} == {*rented}
+
+
+def test_the_name_of_a_part_that_ends_with_its_vendor_does_not_repeat_it() -> None:
+    with pytest.raises(KnownByName, match="GB300 NVL72 of Nebius is shipping"):
+        entries_named(CATALOG, "Nebius GB300")

@@ -220,3 +220,26 @@ def test_words_of_several_parts_are_a_family(name: str) -> None:
 def test_a_network_as_a_nic_is_named_by_any_of_its_names(name: str) -> None:
     problem = only(f"cluster: {{platform: dgx-h100, nodes: 2, scale_out: {{nic: {name}}}}}")
     assert "write `technology: efa-v3`" in problem.help
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        ("NC H100 v5", "azure-nc40ads-h100-v5, azure-nc80adis-h100-v5"),
+        ("8x B300", "dgx-b300, hgx-b300, aws-p6-b300-48xlarge, nebius-b300, oci-bm-gpu-b300-8"),
+        ("P6e instances", "aws-p6e-gb200-36xlarge, aws-p6e-gb300-36xlarge"),
+    ],
+)
+def test_a_name_of_several_platforms_is_an_error_that_lists_all(name: str, ids: str) -> None:
+    problem = only(f"cluster: {{platform: {name}, nodes: 1}}")
+    number = len(ids.split(", "))
+    assert problem.message == f"`{name}` is a name of {number} platforms, and no id of the catalog"
+    assert problem.help.startswith(f"write one of: {ids};")
+    assert (problem.severity, problem.fix) == (Severity.ERROR, None)
+
+
+def test_a_name_of_one_platform_is_a_warning_with_its_id() -> None:
+    problem = unknown_id_problem(catalog(), "platform", "GB200 NVL72 rack", ("cluster", "platform"))
+    assert problem.severity is Severity.WARNING
+    assert problem.message == "`GB200 NVL72 rack` is a name of the platform `gb200-nvl72`, and no id of the catalog"
+    assert problem.fix is not None and problem.fix.replacements[0].text == "gb200-nvl72"

@@ -30,7 +30,7 @@ fact as CSV, JSON, SQLite or Parquet, and `catalog audit` reports what no longer
 The schema of the JSON, [catalog-export.schema.json](../schemas/catalog-export.schema.json), gives the meaning and the
 unit of every column; `--parquet FILE` needs `pip install 'clusterspec[parquet]'`.
 
-Releases of the data have names of their own, such as `catalog-2026.11` ([what changed by value](../catalog/CHANGES.md);
+Releases of the data have names of their own, such as `catalog-2026.12` ([what changed by value](../catalog/CHANGES.md);
 [how to cite](../CITATION.cff)). SAMPLE
 
 The data are licensed [CC BY 4.0](../catalog/LICENSE); the program has its own license.
@@ -45,7 +45,7 @@ The rule [text-contradicts-documentation](rules/text-contradicts-documentation.m
 claim the contrary of one of these. A row of the table also has the words of the claim, in the notation that
 `clusterspec/catalog/documented_facts.py` describes.
 """
-SAMPLE = Path(__file__).resolve().parents[2] / "tests" / "catalog" / "sample_2026_11.csv"
+SAMPLES = Path(__file__).resolve().parents[2] / "tests" / "catalog"
 TITLES = {
     "accelerator": "Accelerators",
     "interconnect": "Interconnects",
@@ -103,12 +103,13 @@ def page() -> str:
 
 def sample_text() -> str:
     """The results for figures that were drawn at random and looked up at their sources."""
-    rows = list(csv.DictReader(SAMPLE.read_text("utf-8").splitlines()))
+    files = sorted(SAMPLES.glob("sample_*.csv"))
+    rows = [row for file in files for row in csv.DictReader(file.read_text("utf-8").splitlines())]
     confirmed, wrong = (sum(row["verdict"] == verdict for row in rows) for verdict in ("confirmed", "wrong"))
     return (
-        f"Of {len(rows)} figures with a source that were drawn at random in November 2026, {confirmed} were confirmed"
-        f" at it or elsewhere,\n{wrong} were wrong, and {len(rows) - confirmed - wrong} could not be opened, recounted"
-        " or decided (`tests/catalog/sample_2026_11.csv`)."
+        f"Of {len(rows)} figures with a source that were drawn at random in November and December 2026, {confirmed}"
+        f" were confirmed at it or\nelsewhere, {wrong} were wrong, and {len(rows) - confirmed - wrong} could not be"
+        " opened, recounted or decided (`tests/catalog/sample_2026_*.csv`)."
     )
 
 

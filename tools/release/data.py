@@ -15,6 +15,7 @@ import re
 import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ NAME = re.compile(r"catalog-20\d\d\.(0[1-9]|1[0-2])")
 FIRST = "af7ab52f"
 """The first state that could be exported under the license of the data: what the first release is compared with."""
 SECTIONS = ("facts", "achievable", "status")
+PARTS = "known-parts.csv"
 Facts = dict[str, dict[str, str]]
 """By entry (``accelerator/a100-sxm-80gb``), each figure's text by its path."""
 
@@ -41,6 +43,8 @@ class Changes:
     removed: tuple[str, ...]
     changed: dict[str, tuple[tuple[str, str, str], ...]]
     filled: dict[str, int]
+    parts: tuple[str, ...] = ()
+    """Added parts without an entry, by vendor and name."""
 
 
 def facts_of(files: Mapping[str, str]) -> Facts:
@@ -91,6 +95,22 @@ def changes(before: Facts, after: Facts) -> Changes:
     return Changes(tuple(added), tuple(removed), changed, filled)
 
 
+def added_parts(before: str, after: str) -> tuple[str, ...]:
+    """The parts without an entry, by vendor and name, that the second text of their table has and the first has not.
+
+    >>> added_parts("kind,name,vendor\\n", "kind,name,vendor\\ndrive,9650,Micron\\n")
+    ('Micron 9650',)
+    """
+    names = [[f"{row['vendor']} {row['name']}" for row in csv.DictReader(one.splitlines())] for one in (before, after)]
+    return tuple(each for each in names[1] if each not in names[0])
+
+
+def read_parts(revision: str) -> str:
+    """The table of parts without an entry of a revision of git."""
+    shown = ["git", "show", f"{revision}:catalog/{PARTS}"]
+    return subprocess.run(shown, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
 def _short_path(path: str) -> str:
     return path.removeprefix("facts.")
 
@@ -124,7 +144,12 @@ def page(name: str, since: str, changes: Changes) -> str:
         f"Since {since}: {len(changes.added)} entries added, {len(changes.removed)} removed, {figures} figures of"
         f" {len(changes.changed)} entries changed, {more} figures added to {len(changes.filled)} entries.\n",
     ]
-    for title, names in (("Added", changes.added), ("Removed", changes.removed)):
+    titles = (
+        ("Added", changes.added),
+        ("Removed", changes.removed),
+        ("Parts without an entry added", changes.parts),
+    )
+    for title, names in titles:
         if names:
             lines.append(f"{title}: {', '.join(names)}.\n")
     if changes.changed:
@@ -161,7 +186,9 @@ def cut(name: str, day: str) -> None:
     log = CATALOG / "CHANGES.md"
     older = re.split(r"(?m)^(?=## )", log.read_text("utf-8"))[1:] if log.exists() else []
     kept = [section for section in older if not section.startswith(f"## {name}\n")]
-    log.write_text(HEAD + "\n".join([page(name, since, changes(read_state(base), after)), *kept]), "utf-8")
+    parts = added_parts(read_parts(base), (CATALOG / PARTS).read_text("utf-8")) if earlier else ()
+    found = replace(changes(read_state(base), after), parts=parts)
+    log.write_text(HEAD + "\n".join([page(name, since, found), *kept]), "utf-8")
     text = re.sub(r"(?m)^(version|date-released): .*\n", "", CITATION.read_text("utf-8"))
     CITATION.write_text(f"{text.rstrip()}\nversion: {name}\ndate-released: {day}\n", "utf-8")
 
