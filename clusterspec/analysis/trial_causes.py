@@ -124,6 +124,7 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     ),
     "local-data": ((("data-loading", STRONG), ("storage-fault", GIVEN)), STEP_OF["data-loading"]),
     "slot": ((("wrong-pcie-generation", STRONG), ("accelerator-fault", GIVEN)), next_step("wrong-pcie-generation")),
+    "drive": ((("storage-fault", STATED),), STEP_OF["storage-fault"]),
     "file-caches": ((("host-memory-full", STRONG), ("storage-fault", WEAK)), STEP_OF["host-memory-full"]),
     "larger-work": ((("small-work", STRONG), ("host-bound", GIVEN)), next_step("small-work")),
     "no-compilation": ((("kernel-compilation", STRONG),), next_step("kernel-compilation")),

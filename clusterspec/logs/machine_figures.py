@@ -40,6 +40,8 @@ _CORES = re.compile(
 """The cores that a process may use, as taskset(1), proc(5) and numactl(8) print them."""
 _QUOTA = re.compile(r"^(?:.{0,60}cpu\.max:? {0,4})([1-9][0-9]{2,9}) ([1-9][0-9]{2,9})\s*$")
 """The time and the period of a control group, in µs (kernel.org, `cgroup-v2.rst`)."""
+_OF_CORES = ("affinity list: ", "Cpus_allowed_list:", "physcpubind: ", "cpu.max")
+"""Words; a text with the cores or the quota of a process has one of them."""
 _STOPPED = re.compile(r"\bnr_throttled[: =]{1,4}([1-9][0-9]{0,12})\b")
 """How often a control group used up its time (kernel.org, `cgroup-v2.rst`)."""
 _DISK = re.compile(r"^((?:nvme|sd|vd|xvd|dm-|md|mmcblk)[a-z0-9-]{1,16})\s[0-9. ]{20,300}\s([0-9]{1,3}\.[0-9]{1,2})\s*$")
@@ -135,6 +137,8 @@ def bound_cores(text: str) -> tuple[str, int] | None:
     >>> bound_cores("cpu.max: 200000 100000")
     ('a quota of 2 cores', 1)
     """
+    if not any(word in text for word in _OF_CORES):
+        return None
     for number, line in enumerate(islice(lines_of(text), MOST_READ * 10), 1):
         if len(line) > LONGEST:
             continue
@@ -172,6 +176,8 @@ def busy_disk(text: str) -> tuple[str, int] | None:
     >>> busy_disk("%Cpu(s):  4.1 us,  2.0 sy,  0.0 ni, 32.0 id, 61.2 wa,  0.0 hi")
     ('processors wait for disks 61.2 % of the time', 1)
     """
+    if "%util" not in text and "Cpu(s)" not in text:
+        return None
     waits, disks = 0.0, False
     of_waits = False
     for number, line in enumerate(islice(lines_of(text), MOST_READ), 1):

@@ -138,6 +138,8 @@ _FAULTY = re.compile(
     r"|(?:bandwidth|throughput|performance|speed) (?:reduction|loss|penalty)"
     r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
     r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
+    r"|takes? (?:about |up to |over |more than )?(?:[0-9]{1,4}|two|three|four|five|several|many) ?(?:minutes|hours)"
+    r" to (?:start|load|read|launch|save|write|open|initiali[sz]e)"
     r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom|crashloopbackoff"
     r"|spikes?|reach(?:es)? (?:only |not even )?less than|as slow as|takes? (?:\w{1,8} ){0,3}(?:times|twice) as long"
     r"|(?:far|much|well) (?:less|below|lower))\b"

@@ -9,7 +9,10 @@ SLOW_FACTS: tuple[tuple[str, str], ...] = (
         "data-loading",
         r"\bwait(?:s|ed|ing)? (?:about |for )?[0-9.]{1,6} ?(?:ms|s|sec|seconds|minutes) (?:for|on) (?:the )?data"
         r"|\b[0-9]{2} ?% of (?:the )?(?:\w{1,10} )?time (?:is |was )?(?:spent|consumed|used|goes) (?:by|in|to|on) "
-        r"(?:the )?data|读取?(?:图片|数据|文件)?(?:的)?速度过?慢|数据(?:加载|读取)(?:太|过|很|较)?慢",
+        r"(?:the )?data"
+        r"|\b[Mm]ost of (?:the |its )?time (?:is |was )?(?:spent (?:on|in|by)|goes (?:to|into)) (?:the )?(?:read"
+        r"|load|data|I/?O)\w{0,4}"
+        r"|读取?(?:图片|数据|文件)?(?:的)?速度过?慢|数据(?:加载|读取)(?:太|过|很|较)?慢",
     ),
     # Threads: ISEEKYAN/Megatron-LM issue 188, pytorch/pytorch issue 107378
     (
@@ -96,6 +99,18 @@ SLOW_FACTS: tuple[tuple[str, str], ...] = (
     (
         "data-loading",
         r"\b(?:need|needs|use|get|buy) (?:an? )?(?:SSD|NVMe)s?\b",
+    ),
+    # Thread: NVIDIA/nccl issue 1309
+    (
+        "peer-access-off",
+        r"\b(?:cards?|GPUs?|GeForce|drivers?|accelerators?)\b.{0,40}\b(?:ha(?:ve|s)|supports?|gives?) no (?:\w{1,10} )?"
+        r"(?:direct|peer|P2P)\b|\b(?:do|does)(?: not|n't) support (?:\w{1,10} ){0,3}(?:P2P|peer[- ]to[- ]peer"
+        r"|peer access)\b",
+    ),
+    # Thread: vllm-project/vllm issue 5405
+    (
+        "storage-fault",
+        r"\b(?:NFS|Lustre|GPFS|JuiceFS|CephFS|EFS|BeeGFS|HDD|hard (?:disk|drive))\b.{0,40}\b[0-9]{1,3} ?MB?/s\b",
     ),
     (
         "socket-fall-back",

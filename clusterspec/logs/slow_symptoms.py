@@ -28,7 +28,8 @@ _SLOW = (
 )
 _GAP = r"[^.;\n]{0,80}?"
 REPORTED = (
-    r"\bslow(?:er|ly|ness|s|ed|ing|-?downs?)?\b|\btakes? (?:\w{1,8} ){0,2}(?:long|longer|ages|forever|hours|minutes)\b"
+    r"\btakes? (?:\w{1,8} ){0,3}(?:minutes|hours) to \w"
+    r"|\bslow(?:er|ly|ness|s|ed|ing|-?downs?)?\b|\btakes? (?:\w{1,8} ){0,2}(?:long|longer|ages|forever|hours|minutes)\b"
     r"|\b(?:gets?|becomes?|grows?|getting) (?:\w{1,8} ){0,2}longer\b|\btimes longer\b"
     r"|\b(?:low|poor|bad|lower|reduced|half|less|drop in|decreased?|degraded) (?:\w{1,12} ){0,3}"
     r"(?:bandwidth|throughput|performance|speed|utili[sz]ation|usage|busbw|MFU|efficiency|scaling|TFLOPS)\b"
@@ -153,6 +154,12 @@ OBSERVED: tuple[tuple[str, str], ...] = (
         r"|\ball_reduce_perf\b[^.;\n]{0,60}?\b(?:fine|good|normal|full|expected|ok)\b",
     ),
     (
+        "side-by-side",
+        r"\b(?:two|2|several|both|multiple|three|3) (?:\w{1,12} )?(?:models?|jobs?|tasks?|trainings?|runs?"
+        r"|experiments?)\b"
+        r"[^.;\n]{0,30}?\b(?:at the same time|simultaneously|at once|in parallel|concurrently|side by side)\b",
+    ),
+    (
         "slow-writes",
         r"\b(?:sav(?:e|es|ing)|writ(?:e|es|ing)|checkpoint\w{0,4}|torch\.save)\b[^.;\n]{0,80}?\b(?:slow\w{0,3}"
         r"|long|takes?"
@@ -160,7 +167,9 @@ OBSERVED: tuple[tuple[str, str], ...] = (
     ),
     (
         "slow-reads",
-        r"\b(?:load(?:s|ing)?|read(?:s|ing)?|data ?sets?|data|images?|files?|samples?|data ?loaders?)\b[^.;\n]{0,80}?"
+        r"\b(?:minutes|hours) to (?:load|read|open)\b|\b(?:time|it) is spent (?:on|in|by) (?:reading|loading|data"
+        r"|I/?O)\b"
+        r"|\b(?:load(?:s|ing)?|read(?:s|ing)?|data ?sets?|data|images?|files?|samples?|data ?loaders?)\b[^.;\n]{0,80}?"
         r"\b(?:slow\w{0,3}|long|HDDs?|hard (?:disks?|drives?)|NFS|network (?:drive|share|disk)|spinning)\b"
         r"|\b(?:HDDs?|hard (?:disks?|drives?)|NFS)\b[^.;\n]{0,80}?\b(?:slow\w{0,3}|long|load\w{0,3})\b",
     ),

@@ -231,6 +231,10 @@ FACTS: tuple[tuple[str, str], ...] = (
     ),
     (
         "library-release",
+        r"\b(?:NCCL|RCCL|UCX|libfabric|lib\w{2,30}\.so\S{0,10}|the library) (?:is|was) not found\b",
+    ),
+    (
+        "library-release",
         r"\b(?:in|with) (?:[A-Za-z][\w-]{1,30} )?v?[0-9]{1,2}\.[0-9]{1,3}\S{0,8} .{0,60}\b(?:but|and) not (?:in|with"
         r"|on) (?:[A-Za-z][\w-]{1,30} )?v?[0-9]{1,2}\.[0-9]{1,3}"
         r"|\bpython (?:path|executable|interpreter)s?\b.{0,40}\b(?:chang|differ|other|wrong)",

@@ -137,7 +137,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("data-workers", r"\bnum_workers ?[=:]? ?(?:to )?0\b|--num[-_]workers[ =]0\b|\bpersistent_workers\b"),
     (
         "more-workers",
-        r"\b(?:more|rais\w{1,3}|increas\w{1,4}|higher|larger|add(?:ed|ing)) (?:\w{1,8} ){0,3}"
+        r"\bworkers (?:parameter )?(?:is |was )?set to [1-9]|\b(?:more|rais\w{1,3}|increas\w{1,4}|higher|larger"
+        r"|add(?:ed|ing)) (?:\w{1,8} ){0,3}"
         r"(?:(?:data ?loader |loader )?workers|num_workers|workers_per_gpu|prefetch\w{0,8})\b",
     ),
     (
@@ -156,6 +157,11 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"\b(?:mov(?:e|ed|ing)|chang(?:e|ed|ing)|us(?:e|ed|ing)|swap\w{0,4}|put|plug\w{0,4}) [^.;\n]{0,40}?"
         r"\b(?:slots?|risers?)\b|\b(?:both|all|each) (?:\w{1,12} ){0,2}(?:at|on|in) (?:PCIe? )?x(?:8|16)\b"
         r"|\bforc\w{1,3} (?:PCIe )?gen ?[1-6]\b",
+    ),
+    (
+        "drive",
+        r"\b(?:swap|replac|exchang)\w{1,4} [^.;\n]{0,30}?\b(?:hard drives?|disks?|SSDs?|drives?)\b"
+        r"|\b(?:hard drives?|disks?|SSDs?|drives?) (?:was|were|is|are) (?:swapp|replac|exchang)ed\b",
     ),
     ("file-caches", r"\bdrop_caches\b|\bvfs_cache_pressure\b"),
     ("larger-work", r"\b(?:larger|bigger|increas\w{1,4}|rais\w{1,3}) (?:the )?(?:\w{1,12} )?batch(?:[- ]size|es)?\b"),

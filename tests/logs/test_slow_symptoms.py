@@ -33,6 +33,7 @@ def _observed(text: str) -> set[str]:
         ("In the container our training is slower than outside of it.", "in-container"),
         ("Our busbw is low, while ib_write_bw reaches line rate.", "links-fine"),
         ("Our training is slow, although nccl-tests are fine.", "collectives-fine"),
+        ("We train two models at the same time, each on its own GPU, and both are slow.", "side-by-side"),
         ("Our job is slow, since saving a checkpoint takes 20 minutes.", "slow-writes"),
         ("Our training is slow, the images are on an HDD.", "slow-reads"),
     ],
