@@ -43,6 +43,7 @@ from clusterspec.analysis.place_causes import causes_left_open, causes_of_places
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun, are_containers_of_one_node
 from clusterspec.analysis.refined_causes import with_machine_facts
 from clusterspec.analysis.release_causes import causes_of_told_releases, release_causes
+from clusterspec.analysis.slow_causes import is_reported_slow, with_symptoms
 from clusterspec.analysis.socket_causes import plugin_causes, socket_causes
 from clusterspec.analysis.stated_bandwidth import PLATEAU, direction_error
 from clusterspec.analysis.stated_causes import STATED, STRONG, WEAK
@@ -82,8 +83,9 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
         return found
     found = (*found, *causes_of_places(run), *causes_of_told_releases(run))
     suspected = tuple(suspicions(run, with_trials(run, found)))
-    told = with_shares(run, with_trials(run, (*found, *suspected)))
-    return _most_likely(with_machine_facts(run, [*told, *causes_left_open(run, told)]))
+    told = with_symptoms(run, with_shares(run, with_trials(run, (*found, *suspected))))
+    left_open = () if is_reported_slow(run) else causes_left_open(run, told)
+    return _most_likely(with_machine_facts(run, [*told, *left_open]))
 
 
 def _shown_causes(run: PlacedRun) -> tuple[Cause, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterspec.analysis.causes import causes, impossible_causes
+from clusterspec.analysis.deciding_checks import deciding_check
 from clusterspec.analysis.merged_parts import merged_into, study_of_merged
 from clusterspec.analysis.open_causes import causes_alike
 from clusterspec.analysis.other_devices import have_other_links, other_devices
@@ -14,6 +15,7 @@ from clusterspec.analysis.outputs import estimate
 from clusterspec.analysis.placed_runs import LogOverrides, NotComparable, PlacedRun, placed_run
 from clusterspec.analysis.release_causes import published_faults
 from clusterspec.analysis.several_logs import first_failing_first
+from clusterspec.analysis.slow_causes import is_reported_slow
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.releases import ReleaseFault
 from clusterspec.cluster.model import Cluster
@@ -107,7 +109,13 @@ def _compared_run(run: PlacedRun) -> Compared:
         run.assumed_ranks,
         run.benchmark.left_out,
     )
-    return replace(compared, alike=causes_alike(run, found, error), other_devices=run.other_devices)
+    undecided = is_reported_slow(run) and not any(cause.is_likely for cause in found)
+    return replace(
+        compared,
+        alike=causes_alike(run, found, error),
+        other_devices=run.other_devices,
+        deciding=deciding_check(found) if undecided else "",
+    )
 
 
 def _is_measurement(run: PlacedRun) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clusterspec.analysis import service_steps
 from clusterspec.analysis.connection_causes import CONNECTION_CAUSES, DRIVER, FIRST, LINK, PORT, RENDEZVOUS, UCX
 from clusterspec.analysis.exit_causes import EXIT_CAUSES
+from clusterspec.analysis.figure_causes import FIGURE_CAUSES, POWER
 from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
 from clusterspec.analysis.service_causes import SERVICE_CAUSES, UNSAID
 from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STATED, STEP_OF, STRONG, WEAK
@@ -58,10 +59,6 @@ _MACHINE = "run ras-mc-ctl --errors or mcelog, and ipmitool sel list; exchange t
 _DIGITS = (
     "set MASTER_ADDR or --rdzv-endpoint to an address, or to a name that has a letter; torchrun --standalone needs "
     "one, too"
-)
-_POWER = (
-    "compare the power draw with its limit under load (nvidia-smi -q -d POWER,PERFORMANCE); check the power "
-    "supplies and the board's own limit (nvidia-smi -pl)"
 )
 _CLOCKS = "run chronyc tracking on every host, and give all of them the same munge key"
 _COUNTERS = "run perfquery -x or ethtool -S twice, minutes apart; reseat or replace the cable whose counters grow"
@@ -281,7 +278,7 @@ POSSIBLE = (
     ("clock", "clock-skew", "", _CLOCKS, STRONG),
     # hpcaitech/Open-Sora issue 667: inet_aton(3) takes a name such as 6841231 for an address
     ("number-address", "name-resolution", ", a name of digits that is read as an address", _DIGITS, STRONG),
-    ("power-cap", "throttled-clocks", ": below the limit of power, its supply or heat is why", _POWER, SLOWED),
+    ("power-cap", "throttled-clocks", ": below the limit of power, its supply or heat is why", POWER, SLOWED),
     ("resting-link", "wrong-pcie-generation", ", typical of a device at rest, too", LINK, SLOWED),
     ("torn-archive", "storage-fault", ", as when it was not written to its end", STEP_OF["storage-fault"], GIVEN),
     ("torn-archive", "storage-full", ": a write was cut short", STEP_OF["storage-full"], WEAK),
@@ -391,6 +388,7 @@ POSSIBLE = (
     ("check-failed", "program-error", ", a condition that the program itself expects", _PROGRAM, GIVEN),
     ("check-failed", "release-fault", UNSAID, _OLDER, WEAK),
     ("few-cores", "core-binding", ": the cores that the process may use", NEXT_OF_REASONS["core-binding"], STRONG),
+    *FIGURE_CAUSES,
     ("low-memlock", "locked-memory", ", less than registered buffers need", STEP_OF["locked-memory"], GIVEN),
     ("pinned", "host-memory-full", "", STEP_OF["host-memory-full"], STRONG),
     ("refused", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),

@@ -75,12 +75,17 @@ def suspicions(run: PlacedRun, causes: Sequence[Cause]) -> Iterator[Cause]:
     if not reported or not all(_is_of_any_release(each, told) for each in likely):
         return
     leading = LEADING if not likely and all(_is_of_a_sentence(each, told) for each in causes) else FOLLOWING
-    impossible = _impossible_causes(run) | _contradicted_causes(run)
+    excluded = excluded_causes(run)
     worded = [each for each in run.benchmark.evidence if each.name.startswith((SUSPECTED, HINTED))]
-    for place, each in enumerate(each for each in worded if _cause_of(each) not in impossible):
+    for place, each in enumerate(each for each in worded if _cause_of(each) not in excluded):
         weight = leading if each.name.startswith(SUSPECTED) else min(leading, HINT)
         evidence = f"line {each.line} of the log: {_HOW[each.name.startswith(HINTED)]}: {each.text}"
         yield Cause(_cause_of(each), evidence, next_step(_cause_of(each)), round(weight - STEP * place, 3))
+
+
+def excluded_causes(run: PlacedRun) -> frozenset[str]:
+    """The causes that the machine of a run cannot have, or that lines of the log contradict."""
+    return _impossible_causes(run) | _contradicted_causes(run)
 
 
 def _cause_of(worded: Evidence) -> str:

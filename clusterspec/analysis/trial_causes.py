@@ -15,6 +15,7 @@ from clusterspec.analysis.reason_causes import NOT_ON_ONE_NODE, causes_of_reason
 from clusterspec.analysis.stated_causes import GIVEN, STATED, STEP_OF, STRONG, WEAK
 from clusterspec.logs.outcomes import HELPED, VAIN
 from clusterspec.logs.scopes import SCOPE
+from clusterspec.logs.slow_symptoms import SYMPTOM
 from clusterspec.logs.stated_reasons import REASON
 from clusterspec.logs.trials import TRIAL
 from clusterspec.records import replace
@@ -116,6 +117,22 @@ HELPING: dict[str, tuple[_Weighed, str]] = {
     "binding": ((("core-binding", STATED),), next_step("core-binding")),
     "nic": ((("nic-fault", STRONG), ("unstable-link", STRONG)), STEP_OF["nic-fault"]),
     "data-workers": ((("data-loading", STRONG), ("shared-memory", GIVEN)), STEP_OF["data-loading"]),
+    "more-workers": ((("data-loading", STRONG), ("host-bound", GIVEN)), STEP_OF["data-loading"]),
+    "fewer-workers": (
+        (("host-bound", STRONG), ("host-memory-full", GIVEN), ("shared-memory", GIVEN)),
+        next_step("host-bound"),
+    ),
+    "local-data": ((("data-loading", STRONG), ("storage-fault", GIVEN)), STEP_OF["data-loading"]),
+    "slot": ((("wrong-pcie-generation", STRONG), ("accelerator-fault", GIVEN)), next_step("wrong-pcie-generation")),
+    "drive": ((("storage-fault", STATED),), STEP_OF["storage-fault"]),
+    "file-caches": ((("host-memory-full", STRONG), ("storage-fault", WEAK)), STEP_OF["host-memory-full"]),
+    "larger-work": ((("small-work", STRONG), ("host-bound", GIVEN)), next_step("small-work")),
+    "no-compilation": ((("kernel-compilation", STRONG),), next_step("kernel-compilation")),
+    "host-clocks": ((("host-bound", STRONG),), next_step("host-bound")),
+    "exclusive-node": ((("shared-accelerator", STRONG), ("core-binding", GIVEN)), STEP_OF["shared-accelerator"]),
+    "host-work": ((("host-bound", STRONG),), next_step("host-bound")),
+    "pauses": ((("periodic-pauses", STRONG), ("host-bound", GIVEN)), next_step("periodic-pauses")),
+    "other-programs": ((("host-bound", STRONG), ("shared-accelerator", GIVEN)), next_step("host-bound")),
     "equal-data": ((("ranks-diverge", STATED),), STEP_OF["ranks-diverge"]),
     "unused-parameters": ((("unused-parameters", STATED),), STEP_OF["unused-parameters"]),
     "shared-files": ((("unshared-files", STATED),), next_step("unshared-files")),
@@ -164,10 +181,14 @@ SLOW: dict[str, tuple[_Weighed, str]] = {
         "use docker run --device=/dev/infiniband --cap-add=IPC_LOCK, and check NCCL_DEBUG=INFO … 2>&1 | grep 'NET/'",
     ),
     "library-path": ((("plugin-missing", STRONG), ("library-release", GIVEN)), STEP_OF["library-release"]),
+    "less-memory": (
+        (("host-memory-full", GIVEN), ("data-loading", GIVEN), ("memory-full", WEAK)),
+        STEP_OF["host-memory-full"],
+    ),
 }
-"""The causes that each remedy circumvents, and the next step, for a slow run with a result."""
+"""The causes that each remedy circumvents, and the next step, for a slow run."""
 _PEER_ACCESS: _Weighed = (("fabric-manager", GIVEN), ("accelerator-fault", GIVEN), ("library-release", WEAK))
-_OF_ANY_RUN = frozenset({"device-choice", "binding"})
+_OF_ANY_RUN = frozenset({"device-choice", "binding", "more-workers", "fewer-workers", "larger-work"})
 """Remedies that any command may have: if a run fails with them, nothing follows."""
 _OF_RELEASES = (
     f"{TRIAL}{HELPED} release of ",
@@ -293,7 +314,8 @@ def _circumvented_causes(run: PlacedRun, remedy: str) -> tuple[_Weighed, str]:
     if remedy == "no-peer-access":
         over_pcie = run.cluster.scale_up.topology in {"pcie", "bridge"}
         return (OVER_PCIE, _ACS) if over_pcie else (_PEER_ACCESS, _LINKS)
-    return (SLOW.get(remedy) if run.has_result else None) or HELPING[remedy]
+    slow = run.has_result or any(each.name.startswith(SYMPTOM) for each in run.benchmark.evidence)
+    return (SLOW.get(remedy) if slow else None) or HELPING[remedy]
 
 
 def with_trials(run: PlacedRun, causes: Iterable[Cause]) -> list[Cause]:

@@ -38,6 +38,6 @@ OF_A_PERSON = re.compile(
     r"|\b(?:[Ss]omebody|[Ss]omeone|[Aa] colleague|[Tt]he (?:sys)?admin\w{0,8}) \w{3,12}"
     r"|\b(?:[Ss]ince|[Aa]fter) (?:this (?:morning|week|update|upgrade|reboot)|last|yesterday|today"
     r"|the (?:update|upgrade|reboot|maintenance|weekend|move|switch)|\w{2,12} (?:got|was|were|has been))\b"
-    r"|\b(?:had|got|caused|did not|didn['\u2019]t|was not|were not|wasn['\u2019]t|weren['\u2019]t)\b"
+    r"|\b(?:had (?!this\b|[0-9])|got|caused|did not|didn['\u2019]t|was not|were not|wasn['\u2019]t|weren['\u2019]t)\b"
 )
 """Words of a person who tells of a case of their own, or of when it began."""

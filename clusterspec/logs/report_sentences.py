@@ -50,6 +50,13 @@ _MODAL = re.compile(
     re.IGNORECASE,
 )
 """Words of advice, of a question, or of something that was not tried."""
+_GENERAL = re.compile(
+    r"\W{0,4}(?:When(?:ever)?|Where(?:ver)?|If|Unless|Once|As soon as|As long as) (?:an? |one |some |any |each "
+    r"|all |no )"
+    r"(?![^,\n]{0,200}\b(?:I|we|my|our)\b)[^,\n]{1,200},"
+    r"|\W{0,4}An? (?:\w{1,14} ){0,2}(?:hang|failure|fault|crash|stall|loss|error|outage)s? (?:that|which)\b"
+)
+"""A condition of any part, before what then happens, or a fault of a kind that the sentence is about."""
 _OF_A_FAULT = re.compile(
     r"\bwhy (?:is|are|do|does|did|am|can)\b|\bwhat (?:am|are|do|did) (?:i|we) (?:do|doing) wrong\b"
     r"|\bhow (?:can|do|to|could|should) (?:i |we |you )?"
@@ -79,7 +86,7 @@ _HANGS = re.compile(
     r"|\bno (?:further |more )?"
     r"(?:output|progress)\b|\bnothing (?:more |else )?(?:happens|is printed)\b|\bdoes(?: not|n't) (?:proceed"
     r"|progress|continue)\b"
-    r"|卡住|卡死|挂起",
+    r"|卡住|卡死|挂起|hang ?住",
     re.IGNORECASE,
 )
 """Words of a run that neither ends nor goes on."""
@@ -115,7 +122,8 @@ _FAULTY = re.compile(
     r"|(?:cpu|memory) (?:usage|load) (?:\w{1,8} ){0,3}(?:high|[1-9][0-9]{2,4})"
     r"|used to work|timeouts? (?:during|in|at|after|when|while)"
     r"|(?:get|got|gets|hits?|sees?|with) (?:\w{1,12} ){0,3}timeout|disappear\w{0,3}|lost|times longer"
-    r"|(?:takes?|took|need(?:s|ed)?) (?:\w{1,8} ){0,2}longer"
+    r"|(?:takes?|took|need(?:s|ed)?) (?:\w{1,8} ){0,2}longer|takes? (?:a |very |too )(?:very )?long"
+    r"|(?:gets?|becomes?|grows?|getting) (?:\w{1,8} ){0,2}longer"
     r"|never (?:finish|complet|start|return|join|continu|proceed|end)\w{0,3}"
     r"|(?:waits?|sits?) (?:\w{1,8} )?forever|reboots?"
     r"|worse than|(?:fell|falls?|fallen|went down|goes down|drop(?:s|ped)?) (?:from|to|by)|unstable|fluctuat\w{1,4}"
@@ -130,8 +138,13 @@ _FAULTY = re.compile(
     r"|(?:bandwidth|throughput|performance|speed) (?:reduction|loss|penalty)"
     r"|(?:switch|turn|power|shut)(?:e?s|ed)? (?:itself )?(?:off|down)|no faster than|same speed (?:as|of|with)"
     r"|speed is (?:the )?same|suspended|stutter\w{0,3}|starv\w{1,4}|complains? about"
-    r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom)\b"
-    r"|不够|不足|溢出|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|异常|错误|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
+    r"|takes? (?:about |up to |over |more than )?(?:[0-9]{1,4}|two|three|four|five|several|many) ?(?:minutes|hours)"
+    r" to (?:start|load|read|launch|save|write|open|initiali[sz]e)"
+    r"|jumps? between|stays? at 0|asks? for (?:\w{1,8} )?password|runs? out of|ran out of|oom|crashloopbackoff"
+    r"|spikes?|reach(?:es)? (?:only |not even )?less than|as slow as|takes? (?:\w{1,8} ){0,3}(?:times|twice) as long"
+    r"|(?:far|much|well) (?:less|below|lower))\b"
+    r"|不够|不足|溢出|报错|失败|没有释放|未释放|不释放|很慢|太慢|变慢|无法|不了|卡住|卡死|hang ?住|占用|异常|错误"
+    r"|只有|超时|崩溃|挂掉|等待|不通|连不上|断开|不稳定",
     re.IGNORECASE,
 )
 """Words of a run that fails, stops, is slow or is wrong."""
@@ -261,8 +274,24 @@ def _clauses_with(
     for number, line in report_sentences(text):
         for clause in _SENTENCE.split(line) if is_of_a_person(line) else ():
             asked = _OF_A_FAULT.search(clause) is not None
-            if _tells_of(words, clause, line) and (asked or not (_MODAL.search(clause) or _SOLVED.search(clause))):
+            if _tells_of(words, clause, line) and (asked or not (_supposes(words, clause) or _SOLVED.search(clause))):
                 yield shown_line(clause), number
+
+
+def _supposes(words: re.Pattern[str], clause: str) -> bool:
+    """Whether a clause advises, asks or supposes: a condition behind the words of a fault tells when it occurs, and one
+    before them supposes the fault, unless it is of a person's own run.
+
+    >>> _supposes(_HANGS, "it hangs if the data differ"), _supposes(_HANGS, "if the data differ it hangs")
+    (False, True)
+    """
+    found = words.search(clause)
+    if found is not None and (general := _GENERAL.match(clause)) and found.end() <= general.end():
+        return True
+    return any(
+        not (each[0].lower().startswith("if ") and found is not None and found.start() < each.start())
+        for each in _MODAL.finditer(clause)
+    )
 
 
 def _tells_of(words: re.Pattern[str], clause: str, line: str) -> bool:

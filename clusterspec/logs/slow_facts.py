@@ -9,7 +9,10 @@ SLOW_FACTS: tuple[tuple[str, str], ...] = (
         "data-loading",
         r"\bwait(?:s|ed|ing)? (?:about |for )?[0-9.]{1,6} ?(?:ms|s|sec|seconds|minutes) (?:for|on) (?:the )?data"
         r"|\b[0-9]{2} ?% of (?:the )?(?:\w{1,10} )?time (?:is |was )?(?:spent|consumed|used|goes) (?:by|in|to|on) "
-        r"(?:the )?data|读取?(?:图片|数据|文件)?(?:的)?速度过?慢|数据(?:加载|读取)(?:太|过|很|较)?慢",
+        r"(?:the )?data"
+        r"|\b[Mm]ost of (?:the |its )?time (?:is |was )?(?:spent (?:on|in|by)|goes (?:to|into)) (?:the )?(?:read"
+        r"|load|data|I/?O)\w{0,4}"
+        r"|读取?(?:图片|数据|文件)?(?:的)?速度过?慢|数据(?:加载|读取)(?:太|过|很|较)?慢",
     ),
     # Threads: ISEEKYAN/Megatron-LM issue 188, pytorch/pytorch issue 107378
     (
@@ -22,7 +25,10 @@ SLOW_FACTS: tuple[tuple[str, str], ...] = (
     (
         "core-binding",
         r"-{1,2}cpu-quota\b.{0,80}\bslow\w{0,4}|\bslow\w{0,4}\b.{0,80}-{1,2}cpu-quota\b"
-        r"|\bCPU quotas?\b.{0,60}\b(?:slow|throttl|below|fewer|less)\w{0,5}",
+        r"|-{1,2}cpu-quota\b.{0,80}\b(?:twice|half|faster|[0-9.]{1,4} ?(?:x|times))\b"
+        r"|\b(?:twice|half|faster|[0-9.]{1,4} ?(?:x|times))\b.{0,80}-{1,2}cpu-quota\b"
+        r"|\bCPU quotas?\b.{0,60}\b(?:slow|throttl|below|fewer|less)\w{0,5}"
+        r"|(?:--cgroup-parent|\bcgroups?|\bcpu\.(?:shares|weight|max))\b.{0,80}\bslow\w{0,4}",
     ),
     # Threads: vllm-project/vllm issues 3384, 4806 and 14538
     (
@@ -59,8 +65,52 @@ SLOW_FACTS: tuple[tuple[str, str], ...] = (
         "uneven-work",
         r"\b(?:heterogeneous|imbalanced|unbalanced|uneven|unequal) (?:work-?loads?|work|loads?|load of)\b"
         r"|\bload[- ]imbalance\b|\b(?:ranks?|experts?|GPUs?|chips?) (?:are |is )?(?:left with|gets?|receives?|draws?) "
-        r"(?:zero|no|all|most of the|more) (?:the )?tokens\b|\bthe slowest (?:\w{1,10} )?sets the (?:time|pace)\b"
+        r"(?:zero|no|all|most of the|more) (?:the )?tokens\b|\b(?:the slowest|(?:one|a single|a) (?:hot|slow"
+        r"|busy)) (?:\w{1,10} )?sets the (?:time|pace|cost|size)\b"
+        r"|\bhot experts?\b"
         r"|\bwork-?loads? (?:is|are|was|were) (?:\w{1,10} )?(?:heterogeneous|imbalanced|unbalanced|uneven|unequal)\b",
+    ),
+    # Threads: malllabiisc/EmbedKGQA issue 50, NVIDIA/nccl issue 1094
+    (
+        "shared-accelerator",
+        r"\b(?:two|2|several|more) (?:\w{1,10} )?(?:process(?:es)?|programs?|jobs?|instances?)\b.{0,60}\b(?:on"
+        r"|shar\w{1,3}"
+        r"|us\w{1,3}) (?:the |one )?same (?:GPU|card|device|accelerator)s?\b"
+        r"|\b(?:other|another) (?:\w{1,10} )?(?:process(?:es)?|programs?|jobs?|users?) (?:is |are )?(?:run|us"
+        r"|shar)\w{0,4} "
+        r"(?:on )?(?:the |this |that |our )?(?:same )?(?:GPU|card|device|accelerator)s?\b"
+        r"|\b(?:still|keeps?|continues? to) (?:\w{1,10} )?(?:hold\w{0,3}|occup\w{1,4}|retain\w{0,3})\b.{0,40}"
+        r"\bmemory\b|显存.{0,6}(?:被占用|未释放|没有释放|不释放)",
+    ),
+    (
+        "ranks-diverge",
+        r"(?:batch|样本|数据|step).{0,6}(?:数目|数量|个数|数).{0,6}(?:不同|不一致|不等|变化)"
+        r"|\bdata of (?:the )?(?:shards?|ranks?|workers?) (?:are|is) (?:imbalanced|uneven|unequal)\b"
+        r"|\bnot enough (?:elements|samples|data|batches) for\b.{0,40}\b(?:both|all|each|every)\b",
+    ),
+    (
+        "host-fault",
+        r"\b(?:RAM|DIMM|memory module|memory test|memtest\w{0,4})\b.{0,40}\berrors?\b",
+    ),
+    (
+        "fabric-manager",
+        r"\bfabric[- ]?manager\b.{0,120}\b(?:not match|mismatch|out of sync|not in sync|differ|other version)\w{0,3}\b",
+    ),
+    (
+        "data-loading",
+        r"\b(?:need|needs|use|get|buy) (?:an? )?(?:SSD|NVMe)s?\b",
+    ),
+    # Thread: NVIDIA/nccl issue 1309
+    (
+        "peer-access-off",
+        r"\b(?:cards?|GPUs?|GeForce|drivers?|accelerators?)\b.{0,40}\b(?:ha(?:ve|s)|supports?|gives?) no (?:\w{1,10} )?"
+        r"(?:direct|peer|P2P)\b|\b(?:do|does)(?: not|n't) support (?:\w{1,10} ){0,3}(?:P2P|peer[- ]to[- ]peer"
+        r"|peer access)\b",
+    ),
+    # Thread: vllm-project/vllm issue 5405
+    (
+        "storage-fault",
+        r"\b(?:NFS|Lustre|GPFS|JuiceFS|CephFS|EFS|BeeGFS|HDD|hard (?:disk|drive))\b.{0,40}\b[0-9]{1,3} ?MB?/s\b",
     ),
     (
         "socket-fall-back",
@@ -71,7 +121,8 @@ SLOW_FACTS: tuple[tuple[str, str], ...] = (
     (
         "throttled-clocks",
         r"\b(?:limited|bound|capped) by (?:the )?(?:power|clocks?|heat|temperature|thermals?)\b"
-        r"|\b(?:power|clock|thermal(?:ly)?)[- ]limited\b",
+        r"|\b(?:power|clock|thermal(?:ly)?)[- ]limited\b"
+        r"|\bthermal (?:slow-?down|throttling) (?:\w{1,4} )?(?:active|asserted|engaged|set in)\b",
     ),
     # Thread: RasmussenLab/vamb issue 111
     (

@@ -224,9 +224,14 @@ FACTS: tuple[tuple[str, str], ...] = (
     (
         "shared-accelerator",
         r"\b(?:more|most|extra|too much) (?:\S{1,12} ){0,3}memory\b.{0,40}\b(?:first|GPU ?0|rank[- ]0|cuda:0)\b"
+        r"|\bnot on (?:different|separate|distinct) (?:GPU|device|card)s?\b"
         r"|\brank[- ]0 GPU\b.{0,40}\b(?:more|extra)\b"
         r"|\b(?:all|every|both) (?:of )?(?:the )?(?:\w{2,10} )?(?:process(?:es)?|ranks?|workers?)\b.{0,40}\b(?:on"
         r"|us(?:e|es|ing)|to) (?:the )?(?:GPU ?0|cuda:0|same GPU|first GPU)\b",
+    ),
+    (
+        "library-release",
+        r"\b(?:NCCL|RCCL|UCX|libfabric|lib\w{2,30}\.so\S{0,10}|the library) (?:is|was) not found\b",
     ),
     (
         "library-release",

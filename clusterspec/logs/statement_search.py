@@ -26,6 +26,7 @@ from clusterspec.logs.host_lines import direct_paths, paths_over_pcie, unlike_li
 from clusterspec.logs.launcher_lines import launcher_statements
 from clusterspec.logs.library_lines import LIBRARY_PATTERNS
 from clusterspec.logs.link_reasons import link_patterns
+from clusterspec.logs.machine_figures import figure_statements
 from clusterspec.logs.message_index import (
     FEW,
     entries,
@@ -52,6 +53,7 @@ from clusterspec.logs.required_words import required_words
 from clusterspec.logs.scopes import scope_statements
 from clusterspec.logs.shared_devices import ranks_on_one_device
 from clusterspec.logs.shared_memory_sizes import ample_shared_memory
+from clusterspec.logs.slow_symptoms import symptom_statements
 from clusterspec.logs.stated_reasons import reason_statements
 from clusterspec.logs.step_values import average_wait_for_data, lasting_non_finite, waiting_for_data
 from clusterspec.logs.text_lines import line_at, lines_of, shown_part, with_digits_as_zero
@@ -354,10 +356,10 @@ def log_evidence(text: str) -> tuple[Evidence, ...]:
     }
     crashed = [Evidence(*part)] if (part := crashed_part(text)) else []
     joined = (Evidence(name, *stated) for name, read in several.items() if (stated := read(text)))
-    of_lines = (*line_statements(text), *launcher_statements(text), *pair_statements(text))
+    of_lines = (*line_statements(text), *launcher_statements(text), *pair_statements(text), *figure_statements(text))
     of_people = (*trial_statements(text), *scope_statements(text), *reason_statements(text))
     compared = (*unlike_statements(text), *waiting_statements(text), *uneven_statements(text), *rate_statements(text))
-    lines = (Evidence(*each) for each in (*of_lines, *of_people, *compared))
+    lines = (Evidence(*each) for each in (*of_lines, *of_people, *compared, *symptom_statements(text)))
     for each in (*_with_refused_peers(text, lines), *_adapter_of_all_channels(text), *joined, *crashed):
         key = (each.name, each.text)
         most = MOST_OF_MESSAGES if each.name.startswith(MESSAGE) else MOST

@@ -16,7 +16,18 @@ _NOT_ZERO = r"(?! ?[:=] ?[\"']?0)"
 """No value of zero after a setting that turns something off, which turns it on again."""
 REMEDIES: tuple[tuple[str, str], ...] = (
     ("threads", r"\b(?:OMP|MKL)_NUM_THREADS\b"),
-    ("job-memory", r"--mem(?:-per-(?:cpu|gpu))?[ =][0-9]"),
+    (
+        "job-memory",
+        r"--mem(?:-per-(?:cpu|gpu))?[ =][0-9]|\b(?:larger|higher|more|increas\w{1,4}|rais\w{1,3}) (?:the )?memory"
+        r" (?:limits?|requests?|resources?)\b",
+    ),
+    ("host-work", r"\b\w{1,30}(?:_ON_|_TO_|_on_|_to_)(?:CPU|cpu)\b|\b\w{0,30}cpu_offload\b"),
+    ("pauses", r"\bgc\.(?:collect|disable|freeze)\b|\bgarbage[- ]collect\w{1,4}\b"),
+    (
+        "other-programs",
+        r"\b(?:clos|shut|stopp|kill|quit|end)\w{0,4} (?:down )?[^.;\n]{0,40}?\b(?:windows?|editors?|browsers?|programs?"
+        r"|applications?|desktop)\b",
+    ),
     ("rdma", r"\bNCCL_IB_DISABLE\b ?[:=] ?[\"']?0"),
     ("peer-access", r"\bNCCL_P2P_DISABLE\b ?[:=] ?[\"']?0"),
     (
@@ -54,7 +65,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (
         "interface",
         r"\b\w{0,24}_(?:SOCKET_IFNAME|IFACE)\b|\b(?:VLLM|SGLANG)_HOST_IP\b|\bUCX_NET_DEVICES\b"
-        r"|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
+        r"|\bNCCL_IB_(?:HCA|MERGE_NICS)\b|\bHCCL_IF_IP\b|\b(?:btl|oob)_tcp_if_(?:in|ex)clude\b"
+        r"|\bNVSHMEM_HCA_(?:LIST|PE_MAPPING)\b"
         r"|--node-ip-address\b|\b(?:right|correct|same|proper) (?:network )?(?:interface|NIC)s?\b|\binterface name\b",
     ),
     (
@@ -123,6 +135,43 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     ("longer-limit", r"\b(?:increas|rais|longer|larger|higher|extend)\w{0,4} (?:\w{1,20} ){0,3}timeouts?\b"),
     ("data-workers", r"\bnum_workers ?[=:]? ?(?:to )?0\b|--num[-_]workers[ =]0\b|\bpersistent_workers\b"),
+    (
+        "more-workers",
+        r"\bworkers (?:parameter )?(?:is |was )?set to [1-9]|\b(?:more|rais\w{1,3}|increas\w{1,4}|higher|larger"
+        r"|add(?:ed|ing)) (?:\w{1,8} ){0,3}"
+        r"(?:(?:data ?loader |loader )?workers|num_workers|workers_per_gpu|prefetch\w{0,8})\b",
+    ),
+    (
+        "fewer-workers",
+        r"\b(?:fewer|less|reduc\w{1,4}|lower\w{0,3}|decreas\w{1,4}) (?:\w{1,8} ){0,3}"
+        r"(?:(?:data ?loader |loader )?workers|num_workers|workers_per_gpu)\b",
+    ),
+    (
+        "local-data",
+        r"\b(?:cop(?:y|ied|ying)|mov(?:e|ed|ing)|stag(?:e|ed|ing)|stor(?:e|ed|ing)|put(?:ting)?|convert\w{0,3}"
+        r"|cach(?:e|ed|ing)) [^.;\n]{0,60}?(?:\b(?:local(?:ly)?|SSDs?|NVMe|RAM ?disk|tmpfs|scratch|LMDB|TFRecords?)\b"
+        r"|/dev/shm\b|/tmp\b)",
+    ),
+    (
+        "slot",
+        r"\b(?:mov(?:e|ed|ing)|chang(?:e|ed|ing)|us(?:e|ed|ing)|swap\w{0,4}|put|plug\w{0,4}) [^.;\n]{0,40}?"
+        r"\b(?:slots?|risers?)\b|\b(?:both|all|each) (?:\w{1,12} ){0,2}(?:at|on|in) (?:PCIe? )?x(?:8|16)\b"
+        r"|\bforc\w{1,3} (?:PCIe )?gen ?[1-6]\b",
+    ),
+    (
+        "drive",
+        r"\b(?:swap|replac|exchang)\w{1,4} [^.;\n]{0,30}?\b(?:hard drives?|disks?|SSDs?|drives?)\b"
+        r"|\b(?:hard drives?|disks?|SSDs?|drives?) (?:was|were|is|are) (?:swapp|replac|exchang)ed\b",
+    ),
+    ("file-caches", r"\bdrop_caches\b|\bvfs_cache_pressure\b"),
+    ("larger-work", r"\b(?:larger|bigger|increas\w{1,4}|rais\w{1,3}) (?:the )?(?:\w{1,12} )?batch(?:[- ]size|es)?\b"),
+    ("no-compilation", rf"{_AWAY}(?:torch\.compile|compilation|autotun\w{{1,4}}|cudnn\.benchmark)\b"),
+    ("host-clocks", r"\b(?:governor|cpupower|C-?states?|performance mode|turbo boost)\b"),
+    (
+        "exclusive-node",
+        r"--exclusive\b|\b(?:no other|without other|kill(?:ed|ing)|stopp(?:ed|ing)) (?:the )?(?:other )?(?:jobs?"
+        r"|processes)\b",
+    ),
     ("equal-data", r"\bdrop_last\b|\bsame (?:number|amount) of (?:batches|samples|steps)\b"),
     ("unused-parameters", r"\bfind_unused_parameters\b"),
     ("shared-files", r"\bshared (?:file ?system|storage|directory)\b|\bdata[-_]cache[-_]path\b"),
@@ -136,7 +185,11 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("numa-balancing", rf"\bnuma_balancing\b|{_AWAY}(?:automatic )?NUMA balancing\b"),
     ("numa-per-socket", r"\bNPS ?[= ]?[124]\b"),
     ("adaptive-routing", r"\bNCCL_IB_ADAPTIVE_ROUTING\b|\badaptive routing\b"),
-    ("binding", r"--bind-to\b|\bnumactl\b|--cpu-bind\b|\bCPU (?:affinity|binding|pinning)\b|--cpus-per-task\b"),
+    (
+        "binding",
+        r"--bind-to\b|\bnumactl\b|--cpu-bind\b|\bCPU (?:affinity|binding|pinning)\b|--cpus-per-task\b"
+        r"|\bcpus_per_task\b|\birqbalance\b|\bCPU (?:limit|request|quota)s?\b",
+    ),
     ("queue-pairs", r"\bNCCL_IB_QPS_PER_CONNECTION\b|\bNCCL_IB_SPLIT_DATA_ON_QPS\b"),
     ("channels", r"\bNCCL_(?:MIN_NCHANNELS|NCHANNELS_PER_NET_PEER|MIN_CTAS)\b"),
     ("clock", r"\b(?:NTP|ntpd|chronyd?|clock sync\w{0,14})\b"),
@@ -150,7 +203,12 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ("launch-order", r"\bNCCL_LAUNCH_ORDER_IMPLICIT\b|\bCUDA_DEVICE_MAX_CONNECTIONS\b ?[=:]? ?[\"']?1?\b"),
     ("no-graphs", rf"\benforce[-_]eager\b|\bdisable[-_]cuda[-_]graph\b|{_AWAY}(?:CUDA|HIP) graphs?\b"),
     ("library-path", r"\bLD_(?:LIBRARY_PATH|PRELOAD)\b"),
-    ("clocks", r"\bnvidia-smi -(?:pl|lgc|ac)\b|\bpower (?:limit|cap)\b|\bthermal paste\b|\b(?:better )?cooling\b"),
+    (
+        "clocks",
+        r"\bnvidia-smi (?:-i [0-9,]{1,20} )?-(?:pl|lgc|ac|pm)\b|--lock-gpu-clocks\b|\bpersistence mode\b"
+        r"|\bnvpmodel\b|\bpower (?:limit|cap)\b|\bthermal paste\b|\b(?:better )?cooling\b|\bfans? (?:speed|to|at"
+        r"|curve)\b",
+    ),
 )
 """Names of remedies and the words that report them."""
 FAULTS: tuple[tuple[str, str], ...] = (

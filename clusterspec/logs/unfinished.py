@@ -26,6 +26,7 @@ from clusterspec.logs.outcomes import HELPED
 from clusterspec.logs.program_lines import OF_DEVICES, STATING
 from clusterspec.logs.refused_calls import CALL
 from clusterspec.logs.report_sentences import has_steps, reported_hang
+from clusterspec.logs.slow_symptoms import SYMPTOM
 from clusterspec.logs.stated_reasons import REASON
 from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
@@ -128,7 +129,11 @@ def _evidence_without_decision(text: str, evidence: tuple[Evidence, ...]) -> tup
     reported = any(each.name.startswith((REASON, STACK, UNLIKE, ALIKE, WAITS)) for each in evidence)
     suspected = tuple(Evidence(*each) for each in suspected_statements(text))
     published = tuple(_published_faults(text))
-    known = suspected[1:] or published or any(each.name.startswith(("pcie-paths", UNEVEN, SHARE)) for each in evidence)
+    known = (
+        suspected[1:]
+        or published
+        or any(each.name.startswith(("pcie-paths", UNEVEN, SHARE, SYMPTOM)) for each in evidence)
+    )
     reported = reported or bool(suspected and known)
     if not (told or error or ended or of_devices or reported) and not _is_marked(text):
         return None

@@ -224,6 +224,11 @@ def _likely_and_possible(comparison: Compared, ink: Ink) -> Iterator[str]:
     if possible:
         yield "\n" + ink.paint("bold", "Possible, with little evidence") + "\n"
         yield from _cause_lines(possible, len(likely) + 1, ink)
+    if comparison.deciding:
+        yield from (
+            "",
+            *wrapped_lines(plain_line(f"To decide between the first of them: {comparison.deciding}."), ink.measure),
+        )
     yield from _unnamed_cause_lines(comparison, ink)
 
 

@@ -90,6 +90,9 @@ class Compared:
     """
     other_devices: str = ""
     """Evidence that the log's devices are not the spec's; else empty."""
+    deciding: str = ""
+    """The check that decides between the first two possible causes of a run that a person reports as slow; else empty.
+    """
 
     @property
     def largest(self) -> ComparedRow:
@@ -173,6 +176,7 @@ class DiagnosisReport(Result):
                     "decided": one.is_decided,
                     "error": one.error or None,
                     "lines_left_out": one.left_out,
+                    "deciding_check": one.deciding or None,
                     "other_devices": one.other_devices or None,
                 }
                 for one in self.compared

@@ -43,6 +43,7 @@ def test_every_file_of_the_catalog_is_an_entry() -> None:
         "purchase-terms.csv",
         "release-faults.csv",
         "releases.csv",
+        "slow-symptoms.csv",
         "software-names.csv",
         "words-of-claims.csv",
     }

@@ -211,3 +211,12 @@ def test_causes_that_no_line_names_stand_last() -> None:
     assert lines(diagnosis(unknown))[-2:] == ["1. dust", "next: clean"]
     symptom = replace(stopped, causes=(Cause("peer-ended", "it ended", "its log", 0.7),))
     assert "another rank ended first, and the log of that rank has the reason" in " ".join(diagnosis(symptom).split())
+
+
+def test_the_check_that_decides_stands_behind_the_possible_causes() -> None:
+    slow = replace(SLOW, rows=(), causes=CAUSES[2:], deciding="compare both")
+    text = " ".join(diagnosis(slow).split())
+    assert text.index("Possible, with little evidence") < text.index(
+        "To decide between the first of them: compare both."
+    )
+    assert "To decide" not in diagnosis(replace(slow, deciding=""))

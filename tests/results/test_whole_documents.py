@@ -83,8 +83,8 @@ def test_a_diagnosis_lists_rows_causes_and_verdicts_by_log() -> None:
     clean = {"log": "a.log", "collective": "all_reduce", "verdict": "slow", "decided": True}
     broken = {"log": "b.log", "collective": "all_reduce", "verdict": "unfinished", "decided": False}
     verdicts = [
-        clean | {"error": None, "lines_left_out": 0, "other_devices": None},
-        broken | {"error": "died", "lines_left_out": 7, "other_devices": None},
+        clean | {"error": None, "lines_left_out": 0, "deciding_check": None, "other_devices": None},
+        broken | {"error": "died", "lines_left_out": 7, "deciding_check": None, "other_devices": None},
     ]
     assert body(report) == {
         "rows": [figures | of_run],

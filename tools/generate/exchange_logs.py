@@ -129,7 +129,10 @@ before the first step is reported as a run that hung. Its possible causes depend
 unreachable peer, a wrong interface, or absent or diverging ranks; over PCIe, access control or the IOMMU; over scale-up
 switches, their reductions; and everywhere a release that is published to hang in such a run. No line decides about
 relays through other accelerators (PXN), firmware of NICs, or hosts with one identity. Where no cause is likely, the
-output says that the log does not decide it (`decided` in JSON). The verdict of such a log is `unfinished`, with exit
+output says that the log does not decide it (`decided` in JSON). If a person reports a slow run, what they
+observe (since when, on which part, at which sizes, with which utilization) orders the possible causes by assumed
+weights (`catalog/slow-symptoms.csv`), and the output has the check that decides between the first of them
+(`deciding_check`). The verdict of such a log is `unfinished`, with exit
 status 1; `accept` and `import` refuse it.
 
 `diagnose` searches the first and the last 0.5 MB of a log of more than 1.5 MB in full. Between them it reads up to 3 MB

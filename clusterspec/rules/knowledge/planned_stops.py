@@ -30,7 +30,7 @@ _PERIODS = (
 )  # fmt: skip
 _PER = pattern(
     r"(?i)\b(?:(?P<count>once|twice|einmal|zweimal|une fois|deux fois|una vez|dos veces|una volta|due volte|eenmaal|tweemaal|uma vez|duas vezes|(?P<number>\d{1,2}) (?:times|mal|fois|veces|volte|keer|vezes)) )?"
-    r"(?:an?|each|every|per|the|of the|in the|pro|je|jede[nmrs]?|im|in der|des|der|chaque|par|du|de la|tous les|cada|al|por|del|de cada|todos los|ogni|di ogni|all['’]|elke?|van de|todo|todos os|do|ao|a) ?(?P<period>"
+    r"(?:an?|each|every|per|the|of the|in the|pro|je|jede[nmrs]?|im|in der|des|der|chaque|par|du|de la|tous les|cada|al|por|del|de cada|todos los|ogni|di ogni|all['’]|elke?|van de|todo|todos os|do|ao) ?(?P<period>"
     + "|".join(words for _, words in _PERIODS)
     + r")\b|\b(?P<alone>monthly|weekly|quarterly|yearly|nightly|monatlich\w*|wöchentlich\w*|mensuel\w*|hebdomadaire|mensual\w*|semanal|mensile|settimanale|maandelijks\w*|wekelijks\w*|mensal)\b"
 )

@@ -1,0 +1,75 @@
+"""Causes of slow runs by what people observe, and the check that decides between the first two."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusterspec.analysis.cause_meanings import MEANINGS
+from clusterspec.analysis.deciding_checks import CHECKS, PARTS, deciding_check
+from clusterspec.analysis.slow_causes import OF_SCOPES, scores, weights
+from clusterspec.analysis.suspected_causes import next_step
+from clusterspec.logs.slow_symptoms import OBSERVED
+from clusterspec.results.diagnosis import Cause, Compared
+from tests.analysis.test_diagnosis import names
+from tests.analysis.test_program_lines import read
+
+NODE = "{platform: dgx-h100, nodes: 1}"
+NODES = "{platform: dgx-h100, nodes: 2}"
+PCIE = "{accelerator: a10g, accelerators_per_node: 2, nodes: 1, scale_up: {topology: pcie, domain: 2}}"
+
+
+def _read(text: str, machine: str = NODE, ranks: int = 8) -> Compared:
+    found = read(machine, text, ranks)
+    assert found is not None
+    return found
+
+
+def test_every_observation_has_weights_of_known_causes_with_a_next_step() -> None:
+    assert set(weights()) == {name for name, _ in OBSERVED} | {"low-power"}
+    assert set(OF_SCOPES.values()) <= set(weights())
+    for causes in weights().values():
+        assert all(name in MEANINGS and next_step(name) for name in causes)
+        assert max(causes.values()) > 0 and all(abs(weight) <= 4 for weight in causes.values())
+
+
+def test_observations_add_up() -> None:
+    assert scores(["varies", "slow-reads"])["data-loading"] == 1 + 2.5
+    assert "data-loading" not in list(scores(["slow-writes"]))
+
+
+def test_causes_by_observation_are_possible_and_ordered() -> None:
+    text = "Our job is slow. It gets slower after some hours, and host memory shows 245G of 252G."
+    found = _read(text)
+    assert names(found)[0] == "host-memory-full" and not found.is_decided
+    assert all("nothing in the input decides" in each.evidence for each in found.causes)
+
+
+def test_a_cause_that_the_machine_cannot_have_is_not_named() -> None:
+    text = "With two GPUs our training is slower than with one."
+    assert "no-direct-links" in names(_read(text))
+    assert "no-direct-links" not in names(_read(text, PCIE, 2))
+
+
+def test_a_line_that_states_a_cause_precedes_observations() -> None:
+    text = "Our job is slow on two nodes.\npid 7's current affinity list: 0"
+    assert names(_read(text, NODES, 16)) == ["core-binding"]
+
+
+def test_the_check_decides_between_parts_of_the_machine() -> None:
+    found = _read("Our training is slow: the GPUs are idle half of the time, at 40 %.")
+    first = [name for name in names(found) if name in PARTS]
+    assert PARTS[first[0]] != PARTS[first[1]] and found.deciding.startswith("time steps with one batch")
+    assert _read("Our training crashed with 2 GPUs.\nCUDA error: out of memory").deciding == ""
+
+
+def test_every_pair_of_parts_has_a_check() -> None:
+    parts = sorted(set(PARTS.values()))
+    assert set(PARTS) <= set(MEANINGS)
+    for one in parts[:-1]:
+        assert all(frozenset({one, other}) in CHECKS for other in parts[:-1] if other != one)
+
+
+@pytest.mark.parametrize(("second", "text"), [("release-fault", "run the release before"), ("core-binding", "")])
+def test_a_release_is_decided_by_another_one(second: str, text: str) -> None:
+    found = [Cause(name, "", "", 0.1) for name in ("host-bound", second)]
+    assert deciding_check(found).startswith(text) and bool(deciding_check(found)) is bool(text)
