@@ -34,6 +34,8 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
         return server
     named, family, near = catalog.ids_meant(kind, name), catalog.family(kind, name), catalog.nearest_ids(kind, name)
     family = family or (named if kind == "accelerator" else ())
+    if kind == "platform" and not named and (several := _several_platforms_problem(name, path, catalog)):
+        return several
     if len(named) == 1:
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
         precision = _precision_remedy(name) if kind == "model" else ""
@@ -81,6 +83,29 @@ def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
     help_ = f"write {alternatives_text(list(held))}, and the NICs of the server"
     fix = _fix_to_id(held[0], path) if len(held) == 1 else None
     return Problem("unknown-catalog-id", path, message, help_, fix=fix)
+
+
+def _several_platforms_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
+    """The problem with a name that several platforms have, or a design of many systems; None for any other."""
+    from clusterspec.catalog import platform_families as families  # only for names that are no ids
+
+    if families.names_reference_design(name):
+        message = f"`{name}` is a reference design of many systems, not a platform"
+        systems = _listed_ids(families.systems_of_designs(catalog))
+        return Problem("unknown-catalog-id", path, message, f"write the platform of its nodes, one of: {systems}")
+    found = families.platform_family(name, catalog)
+    choices = f"write one of: {_listed_ids(found.platforms)}" if found.platforms else ""
+    if found.parts:
+        one = (
+            f"`accelerator: {found.parts[0]}`" if len(found.parts) == 1 else f"`accelerator` ({', '.join(found.parts)})"
+        )
+        own = f"{one} and `accelerators_per_node: {found.number}`"
+        message = f"`{name}` counts accelerators and names no platform"
+        return Problem("unknown-catalog-id", path, message, f"{choices}, or {own}" if choices else f"write {own}")
+    if len(found.platforms) < 2:
+        return None
+    message = f"`{name}` is a name of {len(found.platforms)} platforms"
+    return Problem("unknown-catalog-id", path, message, choices)
 
 
 def _precision_remedy(name: str) -> str:

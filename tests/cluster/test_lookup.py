@@ -220,3 +220,26 @@ def test_words_of_several_parts_are_a_family(name: str) -> None:
 def test_a_network_as_a_nic_is_named_by_any_of_its_names(name: str) -> None:
     problem = only(f"cluster: {{platform: dgx-h100, nodes: 2, scale_out: {{nic: {name}}}}}")
     assert "write `technology: efa-v3`" in problem.help
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "help_"),
+    [
+        ("NVL72", "a name of 7 platforms", "write one of: gb200-nvl72, gb300-nvl72, vr-nvl72, azure-vr200-nvl72"),
+        (
+            "8x MI300X",
+            "counts accelerators and names no platform",
+            "or `accelerator: mi300x` and `accelerators_per_node",
+        ),
+        ("8xH100", "counts accelerators", "or `accelerator` (h100-nvl-94gb, h100-pcie-80gb, h100-sxm-80gb) and"),
+        ("16xB200", "counts accelerators", "write `accelerator"),
+        ("DGX SuperPOD", "a reference design of many systems", "one of: dgx-a100, dgx-b200, dgx-b300, dgx-h100"),
+    ],
+)
+def test_a_name_of_several_platforms_leads_to_the_choices(name: str, message: str, help_: str) -> None:
+    problem = only(f"cluster: {{platform: {name}, nodes: 4}}")
+    assert problem.rule == "unknown-catalog-id"
+    assert f"`{name}`" in problem.message
+    assert message in problem.message
+    assert help_ in problem.help
+    assert problem.fix is None
