@@ -82,7 +82,7 @@ def _tells(word: str) -> bool:
 
 
 def _has_words(id_: str, words: list[str]) -> bool:
-    """Whether an id has all words among its own, one of two letters at the start of a word with digits (``nc40ads``)."""
+    """Whether an id has all words among its own, two letters at the start of a word with digits (``nc40ads``)."""
     own = id_.split("-")
     series = {each[:2] for each in own if each[2:3].isdigit()}
     return all(word in own or word in series for word in words)
