@@ -206,6 +206,14 @@ LEFT_OUT: list[tuple[str, Given, str]] = [
         )
         for kind in NEWEST
     ),
+    *(
+        (
+            kind,
+            more(PLAIN, model="gpt-oss-120b", work="  parameter_precision: mxfp4\n"),
+            "all weights in mxfp4: openai/gpt-oss-120b keeps its experts in mxfp4 and the others in bf16",
+        )
+        for kind in NEWEST
+    ),
     *((kind, PLAIN, "the router before 2 replicas") for kind in NEWEST),
 ]
 

@@ -504,6 +504,15 @@ def test_the_links_of_a_mesh_share_the_bandwidth_of_an_accelerator() -> None:
     assert float(links[0]) == pytest.approx(448 / 7)
 
 
+@pytest.mark.parametrize(("nic", "name"), [("", "InfiniBand NDR"), (", nic: connectx-7", "ConnectX-7")])
+def test_nics_of_an_infragraph_have_the_name_of_the_nic_if_it_is_stated(nic: str, name: str) -> None:
+    fabric = f"{{technology: infiniband-ndr, topology: single-switch{nic}}}"
+    text = f"clusterspec: 1\ncluster: {{platform: hgx-h100, nodes: 4, scale_out: {fabric}}}\n"
+    graph = yaml.safe_load(exported("infragraph", ExportInput(study_text(text, SETTINGS).design)))
+    parts = {part["name"]: part["description"] for part in graph["devices"][0]["components"]}
+    assert name in parts["nic"]
+
+
 @pytest.mark.parametrize("nodes", [4, 64, 300])
 def test_an_edge_of_an_infragraph_ends_at_instances_and_ports_that_it_has(nodes: int) -> None:
     """Slices of edges reach the last of each instance and component, and none beyond it."""

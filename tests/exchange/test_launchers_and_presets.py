@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clusterspec.exchange.import_result import SeveralParts
+from clusterspec.exchange.import_result import FormatError, SeveralParts
 from tests.exchange.imports import counts, given, read, unknown
 
 LAUNCHER = """\
@@ -128,3 +128,35 @@ def test_checkpoint_that_levanter_tunes_is_the_model() -> None:
     stated = given(read(TUNED, name="tune.yaml"))
     assert stated["workload.model"] == "llama-2-7b"
     assert stated["workload.global_batch"] == 128
+
+
+GROUPS = """\
+model:
+  _component_: torchtune.models.llama3_2.llama3_2_3b
+batch_size: 2
+grpo_samples: 16
+ppo_epochs: 3
+max_generated_tokens: 512
+{}optimizer:
+  _component_: torch.optim.AdamW
+enable_activation_checkpointing: true
+dtype: bf16
+"""
+
+
+def test_groups_of_samples_of_torchtune_are_read() -> None:
+    """Two prompts of a rank with 16 answers each pass the model at once."""
+    reading = read(GROUPS.format(""), name="grpo.yaml")
+    stated = given(reading)
+    assert stated["workload.kind"] == "rl"
+    assert stated["workload.rl.samples_per_prompt"] == 16
+    assert stated["workload.rl.epochs"] == 3
+    assert stated["layout.micro_batch"] == 32
+    assert stated["layout.recompute"] == "full"
+    assert "workload.rl.prompts_per_step" not in stated
+    assert "batch_size: prompts of one rank" in unknown(reading)
+
+
+def test_samples_of_other_processes_are_refused() -> None:
+    with pytest.raises(FormatError, match="apart from those that train"):
+        read(GROUPS.format("orchestration: {num_inference_workers: 4}\n"), name="grpo.yaml")

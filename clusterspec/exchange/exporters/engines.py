@@ -135,6 +135,17 @@ def is_published_precision(work: Workload) -> bool:
     return work.parameter_precision == (work.model.checkpoint_precision or "bf16")
 
 
+def omitted_weights(work: Workload) -> str:
+    """A note that the named checkpoint does not keep its weights in the precision of the design."""
+    kept, model = work.parameter_precision, work.model
+    note = f"weights in {kept}: name a checkpoint that keeps them so"
+    if model.repository and model.checkpoint_expert_precision == kept:
+        others = model.checkpoint_precision or "bf16"
+        note = f"all weights in {kept}: {model.repository} keeps its experts in {kept} and the others in {others}"
+        note += "; leave out parameter_precision for it, or name a checkpoint that keeps all so"
+    return note
+
+
 def quantizes_at_load(work: Workload, omitted: list[str]) -> bool:
     """Whether the engine has to quantize the weights of the named repository to fp8 when it loads them.
 

@@ -50,7 +50,7 @@ def _server_lines(plane: FabricPlane, scale_out: ScaleOut, omitted: list[str]) -
     omitted.append("PCIe switches and the distance between NICs and accelerators: not stated")
     yield from ("- name: server", "  components:")
     yield from _component_lines("xpu", "xpu", accelerators, cluster.accelerator.name)
-    yield from _component_lines("nic", "nic", plane.nics, scale_out.technology.name)
+    yield from _component_lines("nic", "nic", plane.nics, (scale_out.nic or scale_out.technology).name)
     yield from _component_lines("cpu", "host", 1, "processors and PCIe of the node")
     if inside and switched:
         yield from _component_lines("switch", "scaleup", 1, "switches of the scale-up domain")

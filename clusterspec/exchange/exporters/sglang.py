@@ -32,6 +32,7 @@ from clusterspec.exchange.exporters.engines import (
     omitted_drafts,
     omitted_router,
     omitted_share,
+    omitted_weights,
     quantizes_at_load,
     repository_of,
     require_all_ranks,
@@ -175,7 +176,7 @@ def precision_options(work: Workload, replicas: int, omitted: list[str]) -> Iter
     elif work.parameter_precision == "fp16":
         yield "--dtype half"
     elif not is_published_precision(work):
-        omitted.append(f"weights in {work.parameter_precision}: name a checkpoint that keeps them so")
+        omitted.append(omitted_weights(work))
     serving = work.serving
     if serving is None:
         return

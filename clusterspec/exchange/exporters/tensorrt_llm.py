@@ -43,6 +43,7 @@ from clusterspec.exchange.exporters.engines import (
     omitted_device_limits,
     omitted_drafts,
     omitted_router,
+    omitted_weights,
     repository_of,
     script,
     served_workload,
@@ -185,5 +186,5 @@ def _options(kind: EngineKind, work: Workload, omitted: list[str]) -> dict[str, 
     if layout.ep > 1 and layout.dispatcher.kind not in {"all-to-all", "all-gather"}:
         omitted.append(f"the dispatcher {layout.dispatcher.kind}: TensorRT-LLM chooses its own")
     if work.parameter_precision != "fp16" and not is_published_precision(work):
-        omitted.append(f"weights in {work.parameter_precision}: name a checkpoint that keeps them so")
+        omitted.append(omitted_weights(work))
     return options

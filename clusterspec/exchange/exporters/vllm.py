@@ -34,6 +34,7 @@ from clusterspec.exchange.exporters.engines import (
     omitted_drafts,
     omitted_router,
     omitted_share,
+    omitted_weights,
     quantizes_at_load,
     repository_of,
     require_all_ranks,
@@ -193,9 +194,7 @@ def limit_options(work: Workload, omitted: list[str]) -> Iterator[str]:
     elif work.parameter_precision in {"fp16", "fp32"}:
         yield f"--dtype { {'fp16': 'float16', 'fp32': 'float32'}[work.parameter_precision] }"
     elif not is_published_precision(work):
-        omitted.append(
-            f"weights in {work.parameter_precision}: name a checkpoint that keeps them so; vLLM reads how from it"
-        )
+        omitted.append(omitted_weights(work))
 
 
 def _memory_options(serving: Serving, omitted: list[str]) -> Iterator[str]:

@@ -87,7 +87,7 @@ def list_bearing(values: Mapping[str, tuple[Any, int]], unused: Iterable[str], b
         else:
             found.setdefault(why, []).append(name)
     for why, names in found.items():
-        shown = ", ".join(_shown(name, values[name][0]) for name in names[:MOST_LISTED])
+        shown = ", ".join(_shown_option(name, values[name][0]) for name in names[:MOST_LISTED])
         line = values[names[0]][1]
         if len(names) == 1:
             builder.unknown(shown, f"not imported: {why}", line)
@@ -109,5 +109,5 @@ def _is_degree(value: Any) -> bool:
     return positive_integer_of(value) is not None or str(value).startswith("$")
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown_option(name: str, value: Any) -> str:
     return name if value is True else f"{name}: {excerpt(str(value))}"

@@ -27,7 +27,9 @@ from clusterspec.exchange.workloads.keys import (
 )
 from clusterspec.exchange.workloads.megatron_forks import list_option_of_fork, option_of_fork, take_earlier_names
 from clusterspec.exchange.workloads.megatron_layers import (
+    OWN_GATES,
     list_latent_rank,
+    set_default_width,
     set_expert_layers,
     set_experts,
     set_predicted_layers,
@@ -290,8 +292,7 @@ def _owners(keys: Keys, name: str) -> list[str]:
     return [key.rpartition(".")[0] for key in keys.values if key.rpartition(".")[2] == name]
 
 
-_OWN_GATES = ("swiglu", "gated_linear_unit", "quick_geglu")
-_GATES = (*_OWN_GATES, "t5_swiglu")
+_GATES = (*OWN_GATES, "t5_swiglu")
 """Options of a gated network (``--quick-geglu``: NVIDIA/Megatron-LM, megatron/training/argument_utils.py;
 ``--t5-swiglu``: OpenGPTX/Megatron-LM f8d245d0, megatron/model/transformer.py, line 123).
 """
@@ -342,7 +343,7 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
         why = "not stated in full: what is left out has the defaults of the recipe or of the omitted part"
         builder.unknown("workload.model", why, line)
     elif keys.find("ffn_hidden_size") is None:
-        _set_default_width(keys, builder, gated)
+        set_default_width(keys, builder, gated)
     shared, expert = keys.integer("moe_shared_expert_intermediate_size"), keys.integer("moe_ffn_hidden_size")
     if shared and expert and shared % expert == 0:
         builder.set("workload.model.shared_experts", shared // expert, keys.line("moe_shared_expert_intermediate_size"))
@@ -357,23 +358,6 @@ def _set_model(keys: Keys, builder: ImportBuilder, framework: str) -> None:
 def _states_gate(keys: Keys) -> bool:
     """Whether a configuration states the gate itself, by a field that is true or false."""
     return boolean_value(keys.get("gated_linear_unit")) is not None
-
-
-def _set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:
-    """Set the width of the network to Megatron's default, unless options of a fork compute it."""
-    if multiplied := keys.find("hidden_dim_multiplier", "multiple_of"):
-        why = f"computed from {multiplied}, which depends on the fork of Megatron"
-        builder.unknown("workload.model.ffn_hidden", why, keys.line(multiplied))
-    elif other := option_of_fork(keys, "ffn_hidden"):
-        list_option_of_fork(keys, "ffn_hidden", other, builder)
-    elif fork := option_of_fork(keys, "gated_ffn", _OWN_GATES):
-        why = f"its default depends on the fork of Megatron that has {fork}"
-        builder.unknown("workload.model.ffn_hidden", why, keys.line("hidden_size"))
-    elif hidden := keys.integer("hidden_size"):
-        width = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
-        builder.set("workload.model.ffn_hidden", width, keys.line("hidden_size"))
-        why = "not stated: the default of Megatron was used"
-        builder.unknown("workload.model.ffn_hidden", why, keys.line("num_layers"))
 
 
 def _set_options(keys: Keys, builder: ImportBuilder) -> None:

@@ -1,4 +1,4 @@
-"""Layers of a Megatron-LM launch that differ from the others: with a window, with experts, or of predicted tokens."""
+"""Layers of a Megatron-LM launch that differ from the others, of predicted tokens too, and sizes left to defaults."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from clusterspec.exchange.import_result import ImportBuilder, excerpt
 from clusterspec.exchange.workloads.keys import Keys, positive_integer_of
+from clusterspec.exchange.workloads.megatron_forks import list_option_of_fork, option_of_fork
 
 
 def set_window(keys: Keys, tokens: int, builder: ImportBuilder) -> None:
@@ -95,3 +96,23 @@ def list_latent_rank(keys: Keys, builder: ImportBuilder) -> None:
     if keys.is_on("multi_latent_attention") and not keys.find("kv_lora_rank"):
         why = "not stated: the default of the release; it sizes the attention and its cache"
         builder.unknown("kv_lora_rank", why, keys.line("multi_latent_attention"))
+
+
+OWN_GATES = ("swiglu", "gated_linear_unit", "quick_geglu")
+
+
+def set_default_width(keys: Keys, builder: ImportBuilder, gated: bool) -> None:
+    """Set the width of the network to Megatron's default, unless options of a fork compute it."""
+    if multiplied := keys.find("hidden_dim_multiplier", "multiple_of"):
+        why = f"computed from {multiplied}, which depends on the fork of Megatron"
+        builder.unknown("workload.model.ffn_hidden", why, keys.line(multiplied))
+    elif other := option_of_fork(keys, "ffn_hidden"):
+        list_option_of_fork(keys, "ffn_hidden", other, builder)
+    elif fork := option_of_fork(keys, "gated_ffn", OWN_GATES):
+        why = f"its default depends on the fork of Megatron that has {fork}"
+        builder.unknown("workload.model.ffn_hidden", why, keys.line("hidden_size"))
+    elif hidden := keys.integer("hidden_size"):
+        width = int(4 * hidden * 2 / 3 / 64) * 64 if gated else 4 * hidden
+        builder.set("workload.model.ffn_hidden", width, keys.line("hidden_size"))
+        why = "not stated: the default of Megatron was used"
+        builder.unknown("workload.model.ffn_hidden", why, keys.line("num_layers"))

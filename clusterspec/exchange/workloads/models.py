@@ -20,8 +20,10 @@ from clusterspec.spec import read
 # Model names as used by hubs and frameworks, and their catalog entries
 
 _SUFFIX = re.compile(
-    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|int4|int8|dynamic|w4a16|w8a8|bf16|kv|quark|pt|\d{4}|reference)(?=-|$)"
+    r"-(instruct|chat|it|base|hf|fp8|nvfp4|fp4|mxfp4|awq|gptq|int4|int8|dynamic|w4a16|w8a8|bf16|kv|quark|pt|reference)(?=-|$)"
 )
+_DATE = re.compile(r"-\d{4}(?=-|$)")
+"""The month of a release, which is left out only where no entry has it."""
 _VERSION = re.compile(r"-v0\.\d(?=-|$)")
 """A version, which is left out only where no entry has it."""
 _OTHER = (
@@ -45,12 +47,14 @@ def catalog_model(name: str) -> str | None:
     ('llama-3.1-70b', 'mixtral-8x7b', None)
     >>> catalog_model("mistralai/Mistral-7B-Instruct-v0.3"), catalog_model("Mixtral-8x7B-Instruct-v0.1-FP8")
     ('mistral-7b-v0.3', 'mixtral-8x7b')
+    >>> catalog_model("Qwen/Qwen3-235B-A22B-Instruct-2507-FP8"), catalog_model("Qwen/Qwen3-235B-A22B-FP8")
+    ('qwen3-235b-a22b-2507', 'qwen3-235b-a22b')
     """
     ids = set(Catalog.open().ids("model"))
     tried = [plain_name(name)]
     for pattern, replacement in _OTHER:
         tried += [re.sub(pattern, replacement, each) for each in list(tried)]
-    for left_out in (_SUFFIX, _SUFFIX, _VERSION):
+    for left_out in (_SUFFIX, _SUFFIX, _DATE, _VERSION):
         tried += [left_out.sub("", each) for each in list(tried)]
     named = ids_of_name("model", name)
     return next((each for each in tried if each in ids), None) or (named[0] if len(named) == 1 else None)

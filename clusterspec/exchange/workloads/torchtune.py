@@ -30,6 +30,7 @@ from clusterspec.exchange.workloads.models import catalog_model, set_model
 from clusterspec.exchange.workloads.overrides import file_keys, follow_references, launch_with_overrides
 from clusterspec.exchange.workloads.samples import list_cut_length
 from clusterspec.exchange.workloads.slurm_jobs import set_job_nodes
+from clusterspec.exchange.workloads.torchtune_samples import SAMPLES, refuse_roles, set_group_samples
 from clusterspec.exchange.workloads.unused_keys import list_unused
 from clusterspec.logs.required_words import first_match
 
@@ -47,7 +48,7 @@ _COUNTS = {
     "layout.ep": ("expert_parallel_dim",),
 }
 _SHARDED = ("data_parallel_shard_dim", "data_parallel_replicate_dim", "fsdp_cpu_offload", "fsdp_reshard_after_forward")
-_OTHER_RUNS = ("teacher_model", "policy_model", "reward_and_value_model", "grpo_samples", "ref_policy_checkpointer")
+_OTHER_RUNS = ("teacher_model", "policy_model", "reward_and_value_model", "ref_policy_checkpointer")
 _OTHER_LOSS = re.compile(r"\.rlhf\.|DPO|PPO|GRPO|ForwardKL|\.kd_losses", re.IGNORECASE)
 _OTHER_RECIPE = re.compile(r"dpo|ppo|grpo|knowledge_distillation|generate|eval|quantize|early_exit")
 _OPTIMIZERS = {"adam": "adam", "adamw": "adamw", "sgd": "sgd"}
@@ -72,14 +73,19 @@ def read_torchtune(file: InputFile) -> ImportResult:
     """
     builder = ImportBuilder(TORCHTUNE, file.name)
     keys = _configuration_keys(file) if _COMPONENT.search(file.text) else _launch_keys(file)
-    _refuse_other_runs(keys)
-    line = keys.line("model._component_", "optimizer._component_") or keys.command.line
-    builder.set("workload.kind", "train", line)
+    groups = SAMPLES in keys.values
+    if groups:
+        set_group_samples(keys, builder)
+    else:
+        _refuse_other_runs(keys)
+        line = keys.line("model._component_", "optimizer._component_") or keys.command.line
+        builder.set("workload.kind", "train", line)
     _set_model(keys, builder)
-    set_counts(keys, _COUNTS, builder)
+    set_counts(keys, {path: names for path, names in _COUNTS.items() if not groups or "batch" not in path}, builder)
     set_job_nodes(file, keys, builder)
     builder.count("ranks_per_node", keys.integer("nproc_per_node"), keys.line("nproc_per_node"))
-    _set_length(keys, builder)
+    if not groups:
+        _set_length(keys, builder)
     _set_sharding(keys, builder)
     _set_kernels(keys, builder)
     _set_updates(keys, builder)
@@ -93,6 +99,7 @@ def _configuration_keys(file: InputFile) -> Keys:
     """The keys of a configuration. Raises `FormatError` if it has no optimizer: it does not train."""
     keys = file_keys(file)
     follow_references(keys)
+    refuse_roles(keys)
     if not any(name.startswith("optimizer") for name in keys.values):
         raise FormatError("is no configuration of training: it has no optimizer")
     return keys
