@@ -185,8 +185,9 @@ def _present_text(report: SearchReport, present: LayoutRow) -> str:
     gain = best["output_tokens_per_second_per_accelerator"] / found["output_tokens_per_second_per_accelerator"] - 1
     if engines_text(report.layouts[0]) == engines_text(present) and not fewer:
         return f"{text}; it is the best one found."
-    number = plural(abs(fewer), "accelerator")
-    difference = f"{number} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many accelerators"
+    difference = (
+        plural(abs(fewer), f"{'fewer' if fewer > 0 else 'more'} accelerator") if fewer else "as many accelerators"
+    )
     more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens per accelerator"
     more = more if abs(gain) >= EQUAL else "as many tokens per accelerator"
     return f"{text}; the best one uses {difference} and generates {more}."
