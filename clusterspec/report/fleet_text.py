@@ -164,7 +164,9 @@ def _growth_row(phase: Phase) -> tuple[str, ...]:
     numbers = (phase.nodes, phase.leaf_switches, phase.spine_switches, phase.core_switches)
     racks = f"{phase.racks:,}" if phase.racks is not None else fleet_costs.UNKNOWN
     racks += f" (+{phase.reserved_racks:,})" if phase.reserved_racks else ""
-    power = _cell(phase.power, "W") + (f" (+{display(phase.reserved_power, 'W')})" if phase.reserved_power else "")
+    power = _figure_cell(phase.power, "W") + (
+        f" (+{display(phase.reserved_power, 'W')})" if phase.reserved_power else ""
+    )
     ports = (f"{phase.cables:,}", f"{phase.reserved_ports:,}")
     return (phase.date, *(f"{number:,}" for number in numbers), *ports, racks, power)
 
@@ -247,20 +249,28 @@ def _predicted_cells(report: FleetReport, name: str) -> tuple[str, str, str, str
         return (fleet_costs.UNKNOWN,) * 4
     plan, run = found.plan, report.jobs[name].elapsed
     seconds, mfu, held = plan.whole_step.seconds, plan.whole_step.mfu, plan.memory_bytes
-    times = _cell(seconds, "s") if seconds is not None else fleet_costs.UNKNOWN
+    times = _figure_cell(seconds, "s") if seconds is not None else fleet_costs.UNKNOWN
     if plan.serving is not None:
         first = inf if plan.serving.queue_grows else plan.serving.ttft
         times = f"{display(first, 's')} / {display(plan.serving.tpot, 's')}"
     if plan.rl is not None:
         held = max(held or 0.0, plan.rl.memory.fullest_bytes) if plan.rl.memory else held
     fits = "" if plan.memory is None or plan.memory.fits is not False else " (too much)"
-    return (times, percent(mfu) if mfu else fleet_costs.UNKNOWN, _cell(held, "B") + fits, _cell(run, "s"))
+    return (times, percent(mfu) if mfu else fleet_costs.UNKNOWN, _figure_cell(held, "B") + fits, _figure_cell(run, "s"))
 
 
 def pool_row(name: str, use: PoolUse) -> tuple[str, ...]:
     in_use = percent(use.used_share) if use.used_share is not None else fleet_costs.UNKNOWN
     money = money_text(round(use.cost), use.currency) if use.cost is not None else fleet_costs.UNKNOWN
-    return (name, _count_text(use.nodes), str(use.used), _count_text(use.idle), in_use, _cell(use.power, "W"), money)
+    return (
+        name,
+        _count_text(use.nodes),
+        str(use.used),
+        _count_text(use.idle),
+        in_use,
+        _figure_cell(use.power, "W"),
+        money,
+    )
 
 
 def _sum_row(report: FleetReport) -> tuple[str, ...]:
@@ -275,7 +285,7 @@ def _sum_row(report: FleetReport) -> tuple[str, ...]:
         str(used),
         _count_text(idle),
         "",
-        _cell(fleet_costs.pool_total(report, "power"), "W"),
+        _figure_cell(fleet_costs.pool_total(report, "power"), "W"),
         paid,
     )
 
@@ -284,7 +294,7 @@ def _count_text(number: float | None) -> str:
     return plain(number) if number is not None else fleet_costs.UNKNOWN
 
 
-def _cell(value: float | None, unit: str) -> str:
+def _figure_cell(value: float | None, unit: str) -> str:
     return display(value, unit) if value is not None else fleet_costs.UNKNOWN
 
 

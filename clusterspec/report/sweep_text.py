@@ -80,15 +80,15 @@ def _engine_text(degrees: object, replicas: int) -> str:
 
 def median_latencies(row: LayoutRow) -> tuple[float, float]:
     """The median time to first token, infinite in an endless queue, and time per output token of a plan, in seconds."""
-    return _latencies(row, row.serving or {})
+    return _latency_pair(row, row.serving or {})
 
 
 def target_latencies(row: LayoutRow) -> tuple[float, float]:
     """The time to first token and the time per output token of a plan at the percentile of the targets, in seconds."""
-    return _latencies(row, (row.serving or {}).get("at_percentile") or row.serving or {})
+    return _latency_pair(row, (row.serving or {}).get("at_percentile") or row.serving or {})
 
 
-def _latencies(row: LayoutRow, fields: Mapping[str, Any]) -> tuple[float, float]:
+def _latency_pair(row: LayoutRow, fields: Mapping[str, Any]) -> tuple[float, float]:
     return (inf if row.serving and row.serving.get("queue_grows") else fields["ttft"]), fields["tpot"]
 
 
