@@ -48,7 +48,7 @@ class Chosen(NamedTuple):
 
 
 def best_assignments(
-    options: Sequence[Option], capacity: Mapping[str, int], *, top: int = 1, seconds: float = 60.0
+    options: Sequence[Option], capacity: Mapping[str, int], *, top: int, seconds: float
 ) -> Iterator[Chosen]:
     """The best assignments, best first. Among equal values, one with the fewest nodes comes first.
 

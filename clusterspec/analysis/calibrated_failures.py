@@ -102,7 +102,7 @@ def failure_rates_of(
     failures = _with_levels(Counter(event.part for event in distinct))
     rows = tuple(_rate_row(part, failures[part], number, seconds) for part, number in counts.items())
     unknown = [part for part in failures if part not in counts]
-    notes = tuple(_notes(machine, logs, unknown, len(events) - sum(failures.values()), nodes))
+    notes = tuple(_counting_notes(machine, logs, unknown, len(events) - sum(failures.values()), nodes))
     name = " and ".join(name for name, _ in logs)
     merged = merged_into(study, _import_result_of_rates(rows, name))
     undecided = tuple((f"{name}:{line}", why) for name, log in logs for line, why in log.undecided)
@@ -210,7 +210,7 @@ def _rounded_rate(rate: float) -> float:
     return float(f"{rate:.4g}")
 
 
-def _notes(
+def _counting_notes(
     machine: FailingMachine,
     logs: Sequence[tuple[str, FailureLog]],
     unknown: Sequence[str],

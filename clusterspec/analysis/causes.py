@@ -39,7 +39,7 @@ from clusterspec.analysis.host_causes import (
 from clusterspec.analysis.nic_causes import unstable_links
 from clusterspec.analysis.other_devices import other_device_causes, unequal_devices
 from clusterspec.analysis.pair_causes import pair_causes
-from clusterspec.analysis.place_causes import causes_left_open, causes_of_places, with_shares
+from clusterspec.analysis.place_causes import causes_left_open, causes_of_differences, with_shares
 from clusterspec.analysis.placed_runs import BUILT_WITH_MPI, PlacedRun, are_containers_of_one_node
 from clusterspec.analysis.refined_causes import with_machine_facts
 from clusterspec.analysis.release_causes import causes_of_told_releases, release_causes
@@ -81,7 +81,7 @@ def _likely_causes(run: PlacedRun) -> tuple[Cause, ...]:
     found = _shown_causes(run)
     if run.has_result and not found and run.largest.measured >= run.largest.low:
         return found
-    found = (*found, *causes_of_places(run), *causes_of_told_releases(run))
+    found = (*found, *causes_of_differences(run), *causes_of_told_releases(run))
     suspected = tuple(suspicions(run, with_trials(run, found)))
     told = with_symptoms(run, with_shares(run, with_trials(run, (*found, *suspected))))
     left_open = () if is_reported_slow(run) else causes_left_open(run, told)

@@ -53,7 +53,7 @@ def lone_figures(study: Study, *, added: bool) -> tuple[Effect, ...]:
     """The figures of a design that exists on one side only; figures of the missing side are None."""
     side = _compared_side(study, {})
     lacking = Side(Input(None), None, {}, {"items": [], "fabric": None}, ())
-    known = [one for one in _effects(lacking, side) if one.new]
+    known = [one for one in _figure_effects(lacking, side) if one.new]
     return tuple(replace(one, old=None if added else one.new, new=one.new if added else None) for one in known)
 
 
@@ -86,7 +86,7 @@ def _compared_side(study: Study, names: Names) -> Side:
 
 def compare(tool: Tool, old: Side, new: Side) -> DiffReport:
     """The difference of two designs, with the figures that differ."""
-    effects = tuple(one for one in _effects(old, new) if one.old != one.new)
+    effects = tuple(one for one in _figure_effects(old, new) if one.old != one.new)
     found, gone = _additional_findings(new.findings, old.findings), _additional_findings(old.findings, new.findings)
     unchecked = tuple(
         one for one in gone if one.rule in new.unchecked or _is_in_lost_section(one, old.value, new.value)
@@ -166,7 +166,7 @@ def _key_changes(path: Path, old: Any, new: Any) -> Iterator[Change]:
         yield Change(path, old, new)
 
 
-def _effects(old: Side, new: Side) -> Iterator[Effect]:
+def _figure_effects(old: Side, new: Side) -> Iterator[Effect]:
     """The compared figures, in the order in which a reviewer reads them."""
     one, other = old.estimate, new.estimate
     for name, unit, path in _FIGURES:

@@ -21,7 +21,7 @@ EXIT_CAUSES = (
     ),
     ("service-killed", "job-ended", ", as when a service does not stop in time", STEP_OF["job-ended"], WEAK),
     ("crash", "program-fault", "", STEP_OF["program-fault"], GIVEN),
-    ("time-limit", "job-ended", ", which a run that hangs meets, too", STEP_OF["job-ended"], GIVEN),
+    ("time-limit", "job-ended", ", which a hanging run also reaches", STEP_OF["job-ended"], GIVEN),
     ("set-limit", "ranks-diverge", "; a slow rank or the network give the same", STEP_OF["ranks-diverge"], GIVEN),
     ("set-limit", "invalid-setting", ": less than the ten minutes of PyTorch", SHORT, WEAK),
     ("signal", "job-ended", ", from outside of the run", STEP_OF["job-ended"], GIVEN),

@@ -18,7 +18,7 @@ _INTERFACE = f"{_SYSTEM}ip -br addr; set NCCL_SOCKET_IFNAME to the interface tha
 _DEVICE = "NCCL_DEBUG=WARN: 'Cuda failure' on the line above this one names the error; "
 _FIRST = "the first error of every rank, by time: one that has none was stopped, one that has another is the cause; "
 _HANG = "py-spy dump of every rank: the same call in all is the network, another call in one is the program; "
-_ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it hangs, too, it is not the program; "
+_ALONE = "all_reduce_perf of nccl-tests with the same ranks: if it also hangs, the program is not the cause; "
 _BLOCKED = "ps -eo pid,stat,wchan of every rank: state D and nfs_… or cl_… is the file system; "
 _P2P = f"{_ALONE}then with NCCL_P2P_DISABLE=1: if that runs, it is this"
 

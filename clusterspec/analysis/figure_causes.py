@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from clusterspec.analysis import service_steps
 from clusterspec.analysis.connection_causes import LINK
+from clusterspec.analysis.log_steps import POWER
 from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
 from clusterspec.analysis.stated_causes import GIVEN, STEP_OF, STRONG, WEAK
 
-POWER = (
-    "compare the power draw with its limit under load (nvidia-smi -q -d POWER,PERFORMANCE); check the power "
-    "supplies and the board's own limit (nvidia-smi -pl)"
-)
 FIGURE_CAUSES = (
     ("bound-cores", "core-binding", ": what the process may use", NEXT_OF_REASONS["core-binding"], STRONG),
     ("stopped-group", "core-binding", ": the quota of cores was used up", NEXT_OF_REASONS["core-binding"], GIVEN),

@@ -105,7 +105,7 @@ def fleet_decision(parts: FleetStudy, report: FleetReport, machines: Mapping[str
         gates=tuple(checked_gate(gate, report.findings, buying) for gate in gates),
         parts=quoted_of_pools,
         terms=terms_text(buying),
-        risks=tuple(largest_risks(_risks(parts, report, machines, (bill, quoted_of_pools, unused)))),
+        risks=tuple(largest_risks(_fleet_risks(parts, report, machines, (bill, quoted_of_pools, unused)))),
         days=next((one.days for one in bought.values() if one.days), ()),
     )
 
@@ -248,7 +248,7 @@ def _unused_rent(buying: ProcurementSpec, report: FleetReport, machines: Mapping
 # Risks
 
 
-def _risks(
+def _fleet_risks(
     parts: FleetStudy,
     report: FleetReport,
     machines: Mapping[str, FullReport],

@@ -9,7 +9,7 @@ from clusterspec import document as documents
 from clusterspec.analysis.acceptance_tests import planned_tests
 from clusterspec.analysis.choices import choices
 from clusterspec.analysis.gates import purchase_decision
-from clusterspec.analysis.losses import gains, losses
+from clusterspec.analysis.losses import single_change_gains, utilization_losses
 from clusterspec.analysis.outputs import bill, cost, estimate, influences
 from clusterspec.cluster.demands import demands_of
 from clusterspec.cluster.legality import cut_heads, layout_error_rules
@@ -124,12 +124,12 @@ def purchase_report(study: Study) -> FullReport:
     compared = comparison_report(study, "procurement", "internal")
     return replace(
         compared,
-        purchase=_purchase(study, compared),
+        purchase=_purchase_of_report(study, compared),
         tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
     )
 
 
-def _purchase(study: Study, compared: FullReport) -> Purchase | None:
+def _purchase_of_report(study: Study, compared: FullReport) -> Purchase | None:
     return study.part("purchase", lambda: purchase_decision(compared, study.remarks), None)
 
 
@@ -144,7 +144,7 @@ def _report_of_design(study: Study, kind: str, audience: str, *, live: bool) -> 
     fabric = compared.bill.bill.fabric
     whole = replace(
         compared,
-        purchase=_purchase(study, compared) if audience != "tender" else None,
+        purchase=_purchase_of_report(study, compared) if audience != "tender" else None,
         tiers=study.part("tiers", lambda: tiers(cluster, _without_folders(study), fabric) if cluster else (), ()),
         tests=study.part("acceptance tests", lambda: planned_tests(study), ()),
         facility=study.part(
@@ -181,8 +181,8 @@ def _with_parts_for_engineers(
     return replace(
         whole,
         sensitivity=moved,
-        losses=study.part("losses", lambda: losses(study.plan), ()),
-        gains=study.part("gains", lambda: gains(study.plan, moved, grid), ()),
+        losses=study.part("losses", lambda: utilization_losses(study.plan), ()),
+        gains=study.part("gains", lambda: single_change_gains(study.plan, moved, grid), ()),
         plans=study.part("other plans", lambda: other_plans(study), None) if study.plan.serving else None,
         stages=study.part("stage memory", lambda: stage_memory(study.plan), ()),
         longest=study.part("longest sequence", lambda: longest_sequence(study.plan), None),

@@ -89,7 +89,7 @@ def largest_influence(
     if spread is not None:
         return spread
     known: list[Influence] = []
-    for choices in _alternatives(plan, assumption):
+    for choices in _alternative_lists(plan, assumption):
         found = _first_influence(plan, assumption, choices, accepts)
         known += [found] if found else []
         if found and len(choices) > 1 and _larger_increase(found) == 0:  # then the smallest saves the most
@@ -195,7 +195,7 @@ def _time_change(plan: Plan, other: Plan) -> float:
     return other.step.seconds / plan.step.seconds - 1 if other.step and plan.step else 0.0
 
 
-def _alternatives(plan: Plan, assumption: Assumption) -> list[list[Any]]:
+def _alternative_lists(plan: Plan, assumption: Assumption) -> list[list[Any]]:
     """Lists of alternative values of an assumption that may have the largest influence.
 
     The first value of each list with which the design can run has the largest influence.

@@ -125,7 +125,7 @@ def searches_of_studies(
         if evaluate is None:
             continue
         spaces = [Space(list(families(job, Pins(options.pins)))) for _, job in firsts]
-        results = searches_of_sizes(spaces, _limits(firsts[0][1], options), top=options.top, evaluate=evaluate)
+        results = searches_of_sizes(spaces, _search_limits(firsts[0][1], options), top=options.top, evaluate=evaluate)
         for members, space, result in zip(numbers.values(), spaces, results, strict=True):
             for at in members:
                 found[at] = Searched(space, result, evaluate)
@@ -141,7 +141,7 @@ def _job_without_size(job: SearchJob) -> SearchJob:
     return SearchJob(job.cluster, replace(job.workload, rl=None), layout)
 
 
-def _limits(job: SearchJob, options: SearchOptions) -> Limits:
+def _search_limits(job: SearchJob, options: SearchOptions) -> Limits:
     memory = job.cluster.accelerator.memory
     return Limits(memory.value if memory else None, options.min_headroom)
 
@@ -172,7 +172,7 @@ def _search_training(
     job = job_of(searched.design)
     if job is None or study.document is None:
         return _incomplete_report(study, options)
-    limits, studied = _limits(job, options), Studied(searched)
+    limits, studied = _search_limits(job, options), Studied(searched)
     evaluate = (searched_before and searched_before.evaluate) or evaluation(searched.design, job)
     space = searched_before.space if searched_before else Space(list(families(job, Pins(options.pins))))
 

@@ -19,7 +19,7 @@ by this value for each loss.
 """
 
 
-def losses(plan: Plan) -> tuple[Loss, ...]:
+def utilization_losses(plan: Plan) -> tuple[Loss, ...]:
     """The losses between the peak and the model FLOPs utilization (MFU), in the order of a step; empty without a step
     time.
 
@@ -55,7 +55,7 @@ NO_GAIN = frozenset({"nodes", "accelerators", "sequence_length"})
 """Keys that shorten a step only with a larger machine (see the procurement report) or change the planned work."""
 
 
-def gains(plan: Plan, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> tuple[Gain, ...]:
+def single_change_gains(plan: Plan, sensitivity: SensitivityReport | None, grid: LayoutGrid | None) -> tuple[Gain, ...]:
     """The single changes that shorten the time for a token most, fit in memory and keep the size of the machine.
 
     There are none for reinforcement learning, where the roles of a step may wait for each other.

@@ -1,6 +1,6 @@
-"""Causes by what differs: facts of hosts, the work of ranks, what stacks wait for, and shares of a bandwidth.
+"""Causes of differences: facts of hosts, work of ranks, calls in which stacks wait, and shares of a bandwidth.
 
-Where several causes fit, all are named, the likelier first, each with the check that tells it from the others.
+If several causes fit, all are named, likeliest first, each with the check that distinguishes it from the others.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ OF_SOCKETS = 0.15
 """The share below which only sockets are that slow."""
 
 
-def causes_of_places(run: PlacedRun) -> Iterator[Cause]:
-    """The causes of facts that differ between hosts or ranks, and of what stacks wait for."""
+def causes_of_differences(run: PlacedRun) -> Iterator[Cause]:
+    """The causes of facts that differ between hosts or ranks, and of the calls in which stacks wait."""
     reasons = {each.line for each in run.benchmark.evidence if each.name.startswith(REASON)}
     waits = [each for each in run.benchmark.evidence if each.name.startswith(WAITS)]
     for each in run.benchmark.evidence:

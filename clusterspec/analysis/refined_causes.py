@@ -110,5 +110,5 @@ def _held_rendezvous(run: PlacedRun) -> Iterator[Cause]:
     lost = [line for text, line in run.log_lines("rendezvous") if "C10d store has failed" in text]
     closed = [line for text, line in run.log_lines("peer-ended") if text.startswith(_CLOSED)]
     if run.cluster.nodes == 1 and lost and closed and closed[0] <= lost[0]:
-        evidence = f"line {lost[0]} of the log: the store of the launch closed, which another job on this node may hold"
+        evidence = f"line {lost[0]} of the log: the store of the launch closed; its port may belong to another job"
         yield Cause("port-in-use", evidence, _OWN_STORE, STRONG)

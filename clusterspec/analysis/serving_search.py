@@ -150,7 +150,7 @@ def present_row(studied: Studied) -> LayoutRow:
     """The row of the plan of the spec."""
     job = serving_job(studied.one.design)
     pools = _pools_of(job) if job is not None else None
-    return _row(studied, studied.one, present_section(studied.one), pools=pools)
+    return _row_of_study(studied, studied.one, present_section(studied.one), pools=pools)
 
 
 def other_plans(study: Study) -> SearchReport:
@@ -218,14 +218,16 @@ def _candidate(studied: Studied, job: ServingJob, rated: Rated) -> Candidate[Rat
 
 def _candidate_row(studied: Studied, job: ServingJob, candidate: Candidate[Rated]) -> LayoutRow:
     section, pools = section_of(job, candidate.kept)
-    return replace(_row(studied, candidate.study, section, pools=pools), findings=candidate.finding_rules)
+    return replace(_row_of_study(studied, candidate.study, section, pools=pools), findings=candidate.finding_rules)
 
 
 def _nearest_row(studied: Studied, job: ServingJob, rated: Rated) -> LayoutRow | None:
     """The row of the plan closest to the targets, regardless of findings."""
     section, pools = section_of(job, rated)
     return studied.one.part(
-        "nearest plan", lambda: _row(studied, _study_with_plan(studied, job, rated), section, pools=pools), None
+        "nearest plan",
+        lambda: _row_of_study(studied, _study_with_plan(studied, job, rated), section, pools=pools),
+        None,
     )
 
 
@@ -318,7 +320,7 @@ def engine_section(engine: Engines) -> Json:
     }
 
 
-def _row(studied: Studied, study: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:
+def _row_of_study(studied: Studied, study: Study, section: Section, *, pools: Json | None = None) -> LayoutRow:
     """A row of a study whose layout is ``section``."""
     design, times = study.design, study.plan.serving
     assert times is not None and design.workload is not None and design.workload.serving is not None

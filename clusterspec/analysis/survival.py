@@ -77,7 +77,7 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
                 found = _curves(plan, name, present, machine) if machine else None
                 if found is None or plan.step is None:
                     continue
-                cases.append(_case(plan, (name, count, model), least_seconds(found[0], *present), found[0]))
+                cases.append(_wire_case(plan, (name, count, model), least_seconds(found[0], *present), found[0]))
                 worst, checked = max(worst, found[1]), checked + found[2]
     if not cases:
         return None
@@ -94,7 +94,7 @@ def survival(design: Design, *, live: bool = True) -> Survival | None:
     )
 
 
-def _case(plan: Plan, key: tuple[str, int, str], communication: float, curves: Curves) -> WireCase:
+def _wire_case(plan: Plan, key: tuple[str, int, str], communication: float, curves: Curves) -> WireCase:
     """A case with the other parts of its estimate: computation, exposed time, bubble, memory."""
     assert plan.step is not None
     axes = next(one.axes for one in STRATEGIES if one.name == key[0])

@@ -247,7 +247,7 @@ def _fact_text(raw_entry: RawEntry, name: str) -> str:
 _INDENT = 4
 
 
-def list_text(rows: Sequence[CatalogRow], width: int = 100) -> str:
+def list_text(rows: Sequence[CatalogRow], width: int) -> str:
     """A table of rows, one block per kind."""
     blocks = []
     for kind in dict.fromkeys(row.kind for row in rows):
@@ -257,7 +257,7 @@ def list_text(rows: Sequence[CatalogRow], width: int = 100) -> str:
     return "\n\n".join(blocks) + "\n" if blocks else "no catalog entry matches\n"
 
 
-def show_text(view: EntryView, width: int = 100) -> str:
+def show_text(view: EntryView, width: int) -> str:
     """A complete entry: each figure with equivalents and the number of its source."""
     numbers = {source: number for number, source in enumerate(_distinct_sources(view), 1)}
     matrix = [line for line in view.facts if line.name.startswith(SUPPORT)]
@@ -281,7 +281,7 @@ def show_text(view: EntryView, width: int = 100) -> str:
     return "\n".join(parts) + "\n"
 
 
-def compare_text(comparison: Comparison, width: int = 100) -> str:
+def compare_text(comparison: Comparison, width: int) -> str:
     """Two entries side by side; ``=`` if they agree, else the ratio of right to left."""
     left, right = comparison.left, comparison.right
     header = ("", f"{left.kind}/{left.id}", f"{right.kind}/{right.id}", "")

@@ -28,11 +28,11 @@ def encoding_of(architecture: str, precision: str) -> str:
     >>> encoding_of("gfx942", "fp8"), encoding_of("sm_90", "fp8"), encoding_of("sm_80", "fp8")
     ('e4m3fnuz', 'e4m3fn', '')
     """
-    return _encodings().get((architecture, precision), "")
+    return _encoding_table().get((architecture, precision), "")
 
 
 @cache
-def _encodings() -> dict[tuple[str, str], str]:
+def _encoding_table() -> dict[tuple[str, str], str]:
     rows = (NumberEncoding(**row) for row in resources.catalog_table("number-encodings.csv"))
     return {(row.architecture, row.precision): row.encoding for row in rows}
 

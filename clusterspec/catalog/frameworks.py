@@ -286,7 +286,7 @@ def release_and_year(release: str) -> tuple[str, int | None]:
 def features(facts: FactReader, releases: Mapping[str, int | None]) -> Iterator[tuple[str, Feature]]:
     """The features of an entry by name, with the years of its releases."""
     for name, fact in facts.raw_entry.facts.items():
-        if name.startswith(GROUP) and (found := _feature(facts, fact, releases)) is not None:
+        if name.startswith(GROUP) and (found := _stated_feature(facts, fact, releases)) is not None:
             yield name.removeprefix(GROUP), found
 
 
@@ -321,7 +321,7 @@ def _parsed_facts(
     recorded as a problem.
     """
     for name, fact in facts.raw_entry.facts.items():
-        if not name.startswith(start) or (found := _feature(facts, fact, releases)) is None:
+        if not name.startswith(start) or (found := _stated_feature(facts, fact, releases)) is None:
             continue
         text = name.removeprefix(start)
         try:
@@ -330,7 +330,7 @@ def _parsed_facts(
             facts.refuse(fact, "unknown-choice", str(fault), "`docs/company-catalogs.md` lists the uses")
 
 
-def _feature(facts: FactReader, fact: Fact, releases: Mapping[str, int | None]) -> Feature | None:
+def _stated_feature(facts: FactReader, fact: Fact, releases: Mapping[str, int | None]) -> Feature | None:
     """The feature that a fact states. If the value is neither true nor false: None, and a problem."""
     value = facts.flag(fact.name)
     if value is None:

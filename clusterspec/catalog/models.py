@@ -306,7 +306,7 @@ def architecture(facts: FactReader) -> dict[str, Any]:
         "prediction": _token_prediction(facts),
         "no_prediction_weights": facts.count("multi_token_prediction.layers") == 0
         or facts.flag("multi_token_prediction.released") is False,
-        "block": _block(facts),
+        "block": _weight_block(facts),
         **{name: facts.count(name) or 0 for name in _COUNTS},
         **{name: facts.flag(name) or False for name in _FLAGS},
         "max_sequence_length": facts.count("max_sequence_length"),
@@ -375,7 +375,7 @@ def _compressed_attention(facts: FactReader) -> CompressedAttention | None:
     return CompressedAttention(**sizes) if sizes["q"] else None
 
 
-def _block(reader: FactReader) -> Block | None:
+def _weight_block(reader: FactReader) -> Block | None:
     names = ("norm", "positions", "rope_scaling", "bias", "router")
     counts = ("rope_base", "rope_original_length", "router_groups", "router_top_groups")
     numbers = (

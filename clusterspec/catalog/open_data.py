@@ -60,14 +60,14 @@ def fact_id(entry: EntryView, line: FactView) -> str:
 
 def fact_records(catalog: Catalog, kinds: Sequence[str] = ()) -> Iterator[Record]:
     """The facts of a catalog, or of some kinds, by kind and id. Raises `BrokenEntry`."""
-    for entry in _entries(catalog, kinds):
+    for entry in _exported_entries(catalog, kinds):
         for line in (*entry.facts, *entry.achievable):
             yield _fact_record(entry, line, catalog.version)
 
 
 def export_json(catalog: Catalog, kinds: Sequence[str] = ()) -> dict[str, object]:
     """The body of a JSON document: license, conventions, entries, and facts with their rejected readings nested."""
-    entries = list(_entries(catalog, kinds))
+    entries = list(_exported_entries(catalog, kinds))
     facts = [
         {**_fact_record(entry, line, catalog.version), "also": _further_sources(line), "not": _rejections(line)}
         for entry in entries
@@ -99,14 +99,14 @@ def export_sqlite(catalog: Catalog, kinds: Sequence[str] = ()) -> bytes:
     from sqlite3 import connect
 
     with closing(connect(":memory:")) as connection:
-        for entry in _entries(catalog, kinds):
+        for entry in _exported_entries(catalog, kinds):
             record = _entry_record(entry)
             lists = {key: "\n".join(value) for key, value in record.items() if isinstance(value, list)}
-            _insert(connection, "entries", record | lists)
+            _insert_row(connection, "entries", record | lists)
             for line in (*entry.facts, *entry.achievable):
-                _insert(connection, "facts", _fact_record(entry, line, catalog.version))
+                _insert_row(connection, "facts", _fact_record(entry, line, catalog.version))
                 for rejected in _rejections(line):
-                    _insert(connection, "rejected_readings", {"fact_id": fact_id(entry, line), **rejected})
+                    _insert_row(connection, "rejected_readings", {"fact_id": fact_id(entry, line), **rejected})
         connection.commit()
         return connection.serialize()
 
@@ -148,7 +148,7 @@ NUMBERS = ("value", "low", "high")
 _KEYS = {"entries": "entry", "facts": "fact_id"}
 
 
-def _insert(connection: Connection, table: str, row: dict[str, object] | Record | Rejection) -> None:
+def _insert_row(connection: Connection, table: str, row: dict[str, object] | Record | Rejection) -> None:
     names = ", ".join(f'"{name}"' for name in row)
     key = _KEYS.get(table)
     typed = ", ".join(
@@ -159,7 +159,7 @@ def _insert(connection: Connection, table: str, row: dict[str, object] | Record 
     connection.execute(f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(row))})", tuple(row.values()))
 
 
-def _entries(catalog: Catalog, kinds: Sequence[str]) -> Iterator[EntryView]:
+def _exported_entries(catalog: Catalog, kinds: Sequence[str]) -> Iterator[EntryView]:
     for kind in kinds or catalog.kinds:
         for id_ in catalog.ids(kind):
             yield entry_view(catalog.raw_entry(kind, id_))

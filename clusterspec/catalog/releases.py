@@ -317,13 +317,13 @@ def release_faults(facts: FactReader) -> Iterator[ReleaseFault]:
     """The published faults of an entry. A fact with unreadable conditions is a problem."""
     for name, fact in facts.raw_entry.facts.items():
         if name.startswith(FAULTS) and facts.flag(name):
-            if (found := _fault(name.removeprefix(FAULTS), fact)) is not None:
+            if (found := _parsed_fault(name.removeprefix(FAULTS), fact)) is not None:
                 yield found
             else:
                 facts.refuse(fact, "unknown-choice", f"{name} has a condition that no run states")
 
 
-def _fault(text: str, fact: Fact) -> ReleaseFault | None:
+def _parsed_fault(text: str, fact: Fact) -> ReleaseFault | None:
     """The fault of a text such as `slow + over nodes + roce + on gfx942/gfx950`; None if a part is unknown."""
     effect, *parts = text.split(" + ")
     conditions: dict[str, str] = {}

@@ -303,7 +303,7 @@ _INDENT = "    "
 _WIDTH = 100
 
 
-def search_text(result: Found, width: int = 0) -> str:
+def search_text(result: Found, width: int) -> str:
     """The rows as printed by `list_text`, followed by the parts without an entry. ``width`` 0 means unlimited."""
     blocks = [list_text(result.rows, width)] if result.rows or not (result.parts or result.nearest) else []
     if result.parts:

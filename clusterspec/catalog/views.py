@@ -258,7 +258,7 @@ def _shared_fact(name: str, lines: Sequence[FactView | None]) -> SharedFact:
     return SharedFact(name, unit, values, tuple(line.decimal_text(_DIGITS) if line else "" for line in lines))
 
 
-def side_by_side_text(comparison: SideBySide, width: int = 0) -> str:
+def side_by_side_text(comparison: SideBySide, width: int) -> str:
     """A text table with one column per entry, and each figure's ratio to the first entry's figure.
 
     Where the table is wider than ``width`` characters, if any is given, each figure has a line per entry.

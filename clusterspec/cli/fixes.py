@@ -236,7 +236,7 @@ def write_changes(changes: Changes) -> None:
             saved.append(name)
     if saved:
         raise UsageFault(
-            f"{', '.join(map(plain_line, saved))}: changed while it was checked, and is left as it is: run again"
+            f"{', '.join(map(plain_line, saved))}: changed while it was checked, so no fix was written: run again"
         )
 
 

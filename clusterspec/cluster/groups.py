@@ -135,7 +135,7 @@ def runs_placement(cluster: Cluster, axis: str, group: Runs, others: Runs, nodes
     """The placement of groups; ``group`` has the offsets of one group's members, ``others`` the first rank of each
     group.
     """
-    return _placement(axis, group, others, _blocks_of_cluster(nodes_per_domain, cluster))
+    return _group_placement(axis, group, others, _blocks_of_cluster(nodes_per_domain, cluster))
 
 
 @recent(4)
@@ -151,7 +151,7 @@ def contiguous_placement(cluster: Cluster, ranks: int, nodes: int | None = None)
     each, left = divmod(ranks, nodes or ranks)
     spread_out = nodes is not None and not left and each < cluster.ranks_per_node
     runs = ((each, 1), (nodes or 1, cluster.ranks_per_node)) if spread_out else ((ranks, 1),)
-    return _placement("all", merged_runs(runs), (), _Blocks.from_cluster(cluster, None))
+    return _group_placement("all", merged_runs(runs), (), _Blocks.from_cluster(cluster, None))
 
 
 def _dense_digits(layout: Layout) -> list[tuple[str, int]]:
@@ -197,7 +197,7 @@ class _Blocks:
 
 
 @recent(16)
-def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placement:
+def _group_placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placement:
     """The placement of groups; ``group`` has the offsets of one group's members, ``others`` the first rank of each
     group.
     """
@@ -220,7 +220,7 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
         stride=group[0][1] if group else 1,
         groups_per_node=groups_sharing_a_node(group, others, blocks.node),
         crossings=tuple(
-            _crossing(index, group, others, block)
+            _level_crossing(index, group, others, block)
             for index, block in enumerate(blocks.levels)
             if _straddling_groups(group, others, block)[0]
         ),
@@ -228,7 +228,7 @@ def _placement(axis: str, group: Runs, others: Runs, blocks: _Blocks) -> Placeme
     )
 
 
-def _crossing(level: int, group: Runs, others: Runs, block: int) -> Crossing:
+def _level_crossing(level: int, group: Runs, others: Runs, block: int) -> Crossing:
     """The groups that cross a level; ``members`` follows from the ranks of a block, which these groups share.
 
     In an all-to-all, r of n ranks send r (n − r) parts to the others. This is concave and grows up to r = n / 2, so

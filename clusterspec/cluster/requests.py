@@ -286,7 +286,7 @@ class Serving:
 
     @property
     def longest_request(self) -> int | None:
-        """Tokens of the longest request at its end; None if the spec states no maximum, but a mean alone."""
+        """Tokens of the longest request at its end; None if the spec states only a mean, not a maximum."""
         prompt = self.input_lengths.most if self.input_lengths else None
         answer = self.output_lengths.most if self.output_lengths else None
         return prompt + answer if prompt and answer else None

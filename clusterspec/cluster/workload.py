@@ -36,7 +36,7 @@ def resolve_workload(
     serving, size = _workload_size(section, kind, (model, stack, accelerator), log)
     if model is None or size is None:
         return None
-    precisions = _precisions(section, kind, (model, stack, accelerator), log)
+    precisions = _resolved_precisions(section, kind, (model, stack, accelerator), log)
     if kind == "serve" and model.sparse is not None:
         _assume_selection(model, model.sparse, log)
     data_loading = section.data_loading
@@ -223,7 +223,7 @@ class _Precisions(NamedTuple):
     cache: str
 
 
-def _precisions(
+def _resolved_precisions(
     section: WorkloadSpec, kind: str, parts: tuple[Model, Stack | None, Accelerator | None], log: ResolutionLog
 ) -> _Precisions:
     model, stack, accelerator = parts

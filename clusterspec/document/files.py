@@ -152,7 +152,7 @@ def spec_paths(
     if FilePath(path).is_dir():
         os.scandir(path).close()
         wanted_names = []
-        for name, entry in _candidates(path, passed_over, skipped, included):
+        for name, entry in _candidate_files(path, passed_over, skipped, included):
             if _is_checked_file(name, passed_over, entry):
                 wanted_names.append(name)
             elif _has_sections_alone(name, entry):
@@ -172,7 +172,7 @@ def _is_checked_file(name: str, passed_over: PassedOver, entry: os.DirEntry[str]
     return (_is_text if name.lower().endswith(TEXTS) else _is_spec)(name, passed_over, entry)
 
 
-def _candidates(
+def _candidate_files(
     folder: str, passed_over: PassedOver, skipped: Skipped, included: Included
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """The YAML files and the included texts below a folder."""

@@ -339,11 +339,11 @@ def _pattern_problems(fault: ValidationError) -> Iterator[Problem]:
     code = fault.field.get("x-synonyms", {}).get(str(fault.value).lower())
     if code is not None:
         fix = Fix(f"write `{code}`", (Replacement(fault.path, code),))
-        message = f"{fault.written} is not what {fault.name} takes: {_format_description(fault.field)}"
+        message = f"{fault.written} is not valid for {fault.name}: {_format_description(fault.field)}"
         yield fault.problem("wrong-type", message, f"write `{fault.path[-1]}: {code}`", fix)
         return
     what = f": {_format_description(fault.field)}" if _format_description(fault.field) else ""
-    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes{what}", fault.advice)
+    yield fault.problem("wrong-type", f"{fault.written} is not valid for {fault.name}{what}", fault.advice)
 
 
 def _format_description(field: Schema) -> str:
@@ -372,7 +372,7 @@ def _excluded_key_problems(fault: ValidationError) -> Iterator[Problem]:
 
 
 def _other_problems(fault: ValidationError) -> Iterator[Problem]:
-    yield fault.problem("wrong-type", f"{fault.written} is not what {fault.name} takes", fault.advice)
+    yield fault.problem("wrong-type", f"{fault.written} is not valid for {fault.name}", fault.advice)
 
 
 _MESSAGES: dict[str, Callable[[ValidationError], Iterator[Problem]]] = {

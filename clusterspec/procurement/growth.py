@@ -49,11 +49,11 @@ def growth(cluster: Cluster, written: ClusterSpec | None, phases: Sequence[Phase
     whole = fabric_of_cluster(cluster, written.scale_out if written else None)
     fabric = whole if isinstance(whole, Fabric) else None
     known = [(phase.date, phase.nodes) for phase in phases if phase.date and phase.nodes]
-    built = [_phase(cluster, written, fabric, date, min(nodes, cluster.nodes)) for date, nodes in known]
+    built = [_growth_phase(cluster, written, fabric, date, min(nodes, cluster.nodes)) for date, nodes in known]
     return tuple(_with_reserves(phase, built[-1]) for phase in built)
 
 
-def _phase(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric | None, date: str, nodes: int) -> Phase:
+def _growth_phase(cluster: Cluster, written: ClusterSpec | None, fabric: Fabric | None, date: str, nodes: int) -> Phase:
     standing = nodes + cluster.spare_nodes
     if fabric is None:
         return _with_power(Phase(date, nodes), cluster, written, None, standing)

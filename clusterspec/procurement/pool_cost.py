@@ -92,14 +92,14 @@ def cost_at_nameplates(design: Design, bill: Bill) -> float | None:
 
 def nameplate_energy(design: Design, bill: Bill) -> Term | None:
     """The energy of all nodes of a pool over the term at their nameplates."""
-    inputs = _inputs(design, bill)
+    inputs = _cost_inputs(design, bill)
     years = inputs.years if inputs is not None else None
     if inputs is None or years is None:
         return None
     return ranged_over_picks(lambda pick: energy_term(inputs, pick, years))
 
 
-def _inputs(design: Design, bill: Bill) -> Inputs | None:
+def _cost_inputs(design: Design, bill: Bill) -> Inputs | None:
     cluster, procurement = design.cluster, design.spec.procurement or ProcurementSpec()
     if cluster is None or procurement.term is None:
         return None
@@ -108,7 +108,7 @@ def _inputs(design: Design, bill: Bill) -> Inputs | None:
 
 
 def _energy_of_pool(design: Design, bill: Bill, jobs: Sequence[PoolJob]) -> Term | None:
-    inputs, nameplates = _inputs(design, bill), nameplate_energy(design, bill)
+    inputs, nameplates = _cost_inputs(design, bill), nameplate_energy(design, bill)
     if inputs is None or nameplates is None or inputs.years is None:
         return None
     nodes, watts = inputs.cluster.nodes, idle_power(design, bill.fabric)

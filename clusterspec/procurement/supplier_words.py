@@ -243,7 +243,7 @@ def _month_numbers() -> dict[str, int]:
 def _meaning_of_words() -> dict[str, str]:
     """The English meaning of each word."""
     found: dict[str, str] = {}
-    for meaning, words in _entries(_MEANINGS):
+    for meaning, words in _word_entries(_MEANINGS):
         found |= dict.fromkeys(words.split(), meaning)
     plain = {_without_marks(word): meaning for word, meaning in found.items() if len(word) >= _SHORTEST_PLAIN}
     return plain | found
@@ -258,8 +258,8 @@ def _without_marks(word: str) -> str:
 @cache
 def _meaning_of_phrases() -> tuple[re.Pattern[str], dict[str, str]]:
     """A pattern of all phrases, the longest first, and their meanings."""
-    pairs = [(word, meaning) for meaning, words in _entries(_SCRIPTS) for word in words.split()]
-    pairs += [(phrase.strip(), meaning) for meaning, words in _entries(_PHRASES) for phrase in words.split("|")]
+    pairs = [(word, meaning) for meaning, words in _word_entries(_SCRIPTS) for word in words.split()]
+    pairs += [(phrase.strip(), meaning) for meaning, words in _word_entries(_PHRASES) for phrase in words.split("|")]
     found = dict(pairs)
     named = sorted(found, key=len, reverse=True)
     parts = [re.escape(each) if _NO_LATIN.search(each) else rf"\b{re.escape(each)}\b" for each in named]
@@ -269,11 +269,11 @@ def _meaning_of_phrases() -> tuple[re.Pattern[str], dict[str, str]]:
 @cache
 def _meaning_of_suffixes() -> tuple[tuple[str, str], ...]:
     """The ends of compounds with their meanings, the longest first."""
-    pairs = [(suffix, meaning) for meaning, words in _entries(_SUFFIXES) for suffix in words.split()]
+    pairs = [(suffix, meaning) for meaning, words in _word_entries(_SUFFIXES) for suffix in words.split()]
     return tuple(sorted(pairs, key=lambda pair: -len(pair[0])))
 
 
-def _entries(table: str) -> list[tuple[str, str]]:
+def _word_entries(table: str) -> list[tuple[str, str]]:
     """The entries of a table as pairs of meaning and words. A line with a leading space continues the line before."""
     lines = table.strip().replace("\n ", " ").splitlines()
     return [(meaning, words) for meaning, _, words in (line.partition(": ") for line in lines)]

@@ -211,7 +211,7 @@ def _is_injection(value: float, text: ProseText) -> bool:
         agrees_within(value, fact.value * way, 0.05)
         for ids in text.families.values()
         for id_ in ids
-        for fact in text.known.entry("interconnect", id_)
+        for fact in text.known.figures_of_id("interconnect", id_)
         if fact.scope is FigureScope.DEVICE and fact.channel is Channel.SCALE_UP
         for way in (1, 2)
     )

@@ -63,12 +63,12 @@ class KnownFigures:
     def figures_of(self, subject: Subject) -> tuple[KnownFigure, ...]:
         """The figures of every entry that the name of a subject may mean."""
         variants = (id_ for each in subject.ids for id_ in self._variant_ids(subject.kind, each))
-        facts = tuple(fact for id_ in (*subject.ids, *variants) for fact in self.entry(subject.kind, id_))
+        facts = tuple(fact for id_ in (*subject.ids, *variants) for fact in self.figures_of_id(subject.kind, id_))
         if subject.lanes and subject.lanes != 16:
             return tuple(replace(fact, value=fact.value * _lane_share(fact, subject.lanes)) for fact in facts)
         return facts
 
-    def entry(self, kind: str, id_: str) -> tuple[KnownFigure, ...]:
+    def figures_of_id(self, kind: str, id_: str) -> tuple[KnownFigure, ...]:
         """The figures of one entry; empty if it does not exist or cannot be read."""
         if (kind, id_) not in self._facts:
             entry = self._read_entry(kind, id_)
@@ -84,7 +84,7 @@ class KnownFigures:
         ids = tuple(
             id_
             for id_ in subject.ids
-            for fact in self.entry("accelerator", id_)
+            for fact in self.figures_of_id("accelerator", id_)
             if fact.channel is Channel.CAPACITY
             and any(agrees_within(size, fact.value, SIZE_TOLERANCE) for size in sizes)
         )
@@ -94,7 +94,7 @@ class KnownFigures:
         """The other generations of an interconnect, each with its figures."""
         for id_ in self._catalog.ids(subject.kind) if subject.kind == "interconnect" else ():
             if id_ not in subject.ids and re.fullmatch(rf"{subject.family}-(v?\d|[a-z]dr)", id_):
-                yield id_, self.entry(subject.kind, id_)
+                yield id_, self.figures_of_id(subject.kind, id_)
 
     def figures_of_vendor(self, subject: Subject) -> Iterator[tuple[str, tuple[KnownFigure, ...]]]:
         """The other accelerators of the same vendor with their figures, starting with those whose ids are most similar."""
@@ -103,7 +103,7 @@ class KnownFigures:
         for id_ in sorted(others, key=lambda id_: -len(commonprefix((id_, subject.ids[0])))):
             other = self._read_entry("accelerator", id_)
             if other is not None and own is not None and other.vendor == own.vendor:
-                yield id_, self.entry("accelerator", id_)
+                yield id_, self.figures_of_id("accelerator", id_)
 
     def machine(self, subject: Subject) -> Platform | None:
         """The entry of a platform that a subject names."""
@@ -186,7 +186,7 @@ class KnownFigures:
         for precision, peak in entry.peaks.items():
             yield KnownFigure(peak.value, "FLOP/s", Channel.PEAK, FigureScope.DEVICE, owner, precision=precision)
         for id_ in entry.interconnects[:1]:
-            links = self.entry("interconnect", id_)
+            links = self.figures_of_id("interconnect", id_)
             yield from (fact for fact in links if fact.scope in (FigureScope.LINK, FigureScope.LANE))
         yield from _misprinted_sums(entry)
 
@@ -203,7 +203,7 @@ class KnownFigures:
                 entry.frontend_bandwidth, Channel.NETWORK, FigureScope.PORT, entry.id, "one frontend NIC"
             )
         yield from _plain_figures(entry.power, Channel.POWER, FigureScope.NODE, entry.id)
-        of_one = self.entry("accelerator", entry.accelerator)
+        of_one = self.figures_of_id("accelerator", entry.accelerator)
         yield from of_one
         for count in sorted({entry.accelerators_per_node or 0, entry.domain or 0} - {0, 1}):
             yield from _figures_of_all(of_one, count, entry.id)

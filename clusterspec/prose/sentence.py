@@ -105,7 +105,7 @@ class Sentence:
         """The counts of the sentence; a number within a name (`PCIe 5 x16`) is not one."""
         inside = {at for each in self.named for at in range(each.start, each.end)}
         adapters = {each.start for each in self.named if each.subject.kind == "nic"}
-        return tuple(count for count in _counts(self.words, adapters) if count.at not in inside)
+        return tuple(count for count in _counted_nouns(self.words, adapters) if count.at not in inside)
 
     def has(self, *meanings: Meaning) -> bool:
         """Whether the sentence has a phrase with one of the given meanings."""
@@ -277,7 +277,7 @@ def _set_scope_of_each(sentence: Sentence, count: CountedNoun, meanings: dict[in
         meanings[after][count.noun] = 0
 
 
-def _counts(words: Sequence[Token], adapters: Container[int]) -> Iterator[CountedNoun]:
+def _counted_nouns(words: Sequence[Token], adapters: Container[int]) -> Iterator[CountedNoun]:
     """Numbers before a multiplication sign, before the name of an adapter, or one to three words before a noun of the
     lexicon.
     """

@@ -285,7 +285,7 @@ def _matching_interconnects(value: float, channels: Sequence[Channel], text: Pro
         fact.owner
         for family, ids in text.families.items()
         for id_ in ids
-        for fact in text.known.entry("interconnect", id_)
+        for fact in text.known.figures_of_id("interconnect", id_)
         if fact.channel in channels and fact.scope in (FigureScope.DEVICE, FigureScope.PORT) and not fact.reduced_rate
         if agrees_within(value, fact.value, 0.05)
     }

@@ -27,7 +27,7 @@ def failure_rates_text(report: FailureRates, ink: Ink = PLAIN) -> str:
         for row in report.rows
     ]
     table = text_table(heads, rows, right=(1, 2, 3, 4), ink=ink)
-    return table + "\n" + "".join(paragraph(plain_line(each), ink) for each in _sentences(report))
+    return table + "\n" + "".join(paragraph(plain_line(each), ink) for each in _rate_sentences(report))
 
 
 def _rate_text(rate: float | None) -> str:
@@ -38,7 +38,7 @@ def _range_text(low: float, high: float) -> str:
     return f"{plain(low, 3)} and {plain(high, 3)}" if low else f"0 and {plain(high, 3)}"
 
 
-def _sentences(report: FailureRates) -> list[str]:
+def _rate_sentences(report: FailureRates) -> list[str]:
     found = [f"Time observed: {display(report.observed, 's', 4)}. Method: {METHOD}"]
     if any(row.rate is None for row in report.rows):
         found.append("Parts without a failure have only an upper limit; their rates are not written.")

@@ -22,10 +22,10 @@ def faults_as_text(report: FaultsReport, ink: Ink = PLAIN) -> str:
     notes = "".join(paragraph(line, ink) for line in (*result_sentences(report), *_assumed_keys(report)))
     if not report.rows:
         return notes
-    return _table(report, ink) + "\n" + _pairs_table(report, ink) + notes
+    return _failures_table(report, ink) + "\n" + _pairs_table(report, ink) + notes
 
 
-def _table(report: FaultsReport, ink: Ink) -> str:
+def _failures_table(report: FaultsReport, ink: Ink) -> str:
     priced = report.hour is not None
     heads = ("failed part", "count", "per year", "job", "step", "hours lost")
     money = (f"cost {report.currency}".rstrip(),) if priced else ()

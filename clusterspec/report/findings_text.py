@@ -103,7 +103,7 @@ def window_start(line: str, span: Span, columns: int) -> int:
     return max(0, start - min(LEAD, columns // 2))
 
 
-def cut_line(line: str, columns: int, first: int = 0) -> str:
+def cut_line(line: str, columns: int, first: int) -> str:
     """A line from a character on, truncated to the columns of the terminal."""
     shown = (ELLIPSIS if first else "") + plain_line(line[first : first + columns + 1].replace("\t", " "))
     if text_width(shown) <= columns and len(line) <= first + columns + 1:
@@ -113,7 +113,7 @@ def cut_line(line: str, columns: int, first: int = 0) -> str:
     return shown + ELLIPSIS
 
 
-def marker_line(line: str, span: Span, columns: int, first: int = 0) -> str:
+def marker_line(line: str, span: Span, columns: int, first: int) -> str:
     """The marker under the part of a line in a span, with the line shown from character ``first``."""
     start, end = marked_range(line, span)
     before = _shown_width(line[first:start]) + (1 if first else 0)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clusterspec.report import PLAIN, Ink, diff_text, text_table
-from clusterspec.report.fleet_text import POOL_HEADS, UNKNOWN, pool_row
+from clusterspec.report.fleet_costs import UNKNOWN
+from clusterspec.report.fleet_text import POOL_HEADS, pool_row
 from clusterspec.results.decision import DiffReport
 from clusterspec.results.fleet import POOL_FIGURES, FleetDiffReport, JobUse, PoolUse
 from clusterspec.units import display, percent

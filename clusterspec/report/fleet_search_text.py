@@ -24,7 +24,11 @@ def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
     looked = f"{plural(len(report.options), 'choice')} of job, pool and nodes compared."
     parts = [paragraph(f"{title_text(report.name)}: {looked}", ink)]
     for number, assignment in enumerate(report.assignments, 1):
-        parts.append(ink.paint("bold", _title(report, assignment, number)) + "\n" + _table(report, assignment, ink))
+        parts.append(
+            ink.paint("bold", _assignment_title(report, assignment, number))
+            + "\n"
+            + _assignment_table(report, assignment, ink)
+        )
     told = [f"Number {', '.join(map(str, numbers))}: {text}" for text, numbers in waits.items() if text]
     parts += [paragraph(each, ink) for each in told]
     if report.why:
@@ -35,7 +39,7 @@ def fleet_search_text(report: FleetSearchReport, ink: Ink = PLAIN) -> str:
     return "\n".join(parts)
 
 
-def _title(report: FleetSearchReport, assignment: Assignment, number: int) -> str:
+def _assignment_title(report: FleetSearchReport, assignment: Assignment, number: int) -> str:
     name = "Best" if number == 1 else f"Number {number}"
     gap = f"; a better assignment is at most {percent(assignment.gap, 2)} lower" if assignment.gap else ""
     searched = all(option.why != UNSEARCHED for option in report.options)
@@ -55,9 +59,9 @@ def _value_text(report: FleetSearchReport, value: float) -> str:
     return money_text(round(value), report.currency) if report.objective == "cost" else display(value, report.unit)
 
 
-def _table(report: FleetSearchReport, assignment: Assignment, ink: Ink) -> str:
+def _assignment_table(report: FleetSearchReport, assignment: Assignment, ink: Ink) -> str:
     extra = _extra_head(report)
-    rows = [(*_cells(option), *_extra_cells(report, option)) for option in assignment.jobs.values()]
+    rows = [(*_option_cells(option), *_extra_cells(report, option)) for option in assignment.jobs.values()]
     return text_table((*HEADS, *extra), rows, right=(2, 4, 5, *range(6, 6 + len(extra))), wrap=(0, 1, 3), ink=ink)
 
 
@@ -72,7 +76,7 @@ def _extra_cells(report: FleetSearchReport, option: JobOption) -> tuple[str, ...
     return (_value_text(report, value) if value is not None else UNKNOWN,)
 
 
-def _cells(option: JobOption) -> tuple[str, ...]:
+def _option_cells(option: JobOption) -> tuple[str, ...]:
     layout = {key: value for key, value in (option.layout or {}).items() if key != "nodes"}
     mark = " ?" if option.surely_fits is False else ""
     shown = layout_text(layout, option.disaggregated) + mark
@@ -145,7 +149,7 @@ def _unsearched_text(report: FleetSearchReport) -> list[str]:
 def _option_row(report: FleetSearchReport, option: JobOption) -> tuple[str, ...]:
     best = report.assignments[0].jobs.get(option.job) if report.assignments else None
     told = "best" if option.has_same_nodes(best) else "; ".join(option.missed) or option.why
-    cells = _cells(option)
+    cells = _option_cells(option)
     return (*cells[:3], *cells[4:], *_extra_cells(report, option), told)
 
 

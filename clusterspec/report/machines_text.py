@@ -34,7 +34,7 @@ def machines_text(report: MachinesReport, ink: Ink = PLAIN) -> str:
     parts += [_best_text(f"misses only {limit}", row, report, ink) for limit, row in report.nearest.items()]
     several = len({row.fabric for row in report.machines}) > 1
     columns = [column for column in range(len(HEADS)) if several or HEADS[column] != "fabric"]
-    rows = [[_cells(row, report)[column] for column in columns] for row in report.machines]
+    rows = [[_machine_cells(row, report)[column] for column in columns] for row in report.machines]
     more = f"{len(rows) - MOST_ROWS} more with --format csv or json.\n" if len(rows) > MOST_ROWS else ""
     heads = [HEADS[column] for column in columns]
     right = range(3 if several else 2, len(heads) - 1)
@@ -57,7 +57,7 @@ def _best_text(name: str, row: MachineRow, report: MachinesReport, ink: Ink) -> 
     return ink.paint("bold", name.capitalize()) + "\n" + paragraph(text, ink)
 
 
-def _cells(row: MachineRow, report: MachinesReport) -> tuple[str, ...]:
+def _machine_cells(row: MachineRow, report: MachinesReport) -> tuple[str, ...]:
     mfu = percent(row.mfu) if row.mfu is not None else UNKNOWN
     times = (_time_text(row), mfu, _run_text(row), _power_text(row), _cost_text(row, report))
     return (title_text(row.spec), f"{row.nodes:,}", row.fabric or UNKNOWN, *times, _titles_or_misses(row, report))

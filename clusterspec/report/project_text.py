@@ -29,7 +29,7 @@ def project_as_text(report: ProjectDiffReport, ink: Ink = PLAIN) -> str:
     """A table of the specs, and below it the difference of each."""
     lines = [f"{plain_line(report.old)} -> {plain_line(report.new)}: {_count_text(report)}", ""]
     if report.specs:
-        lines += [text_table(*_table(report), ink=ink), ""]
+        lines += [text_table(*_specs_table(report), ink=ink), ""]
     lines += [*_total_lines(report), *_skipped_lines(report)]
     lines += [_text_details(spec, ink) for spec in report.specs if _has_details(spec)]
     return "\n".join(lines).rstrip() + "\n"
@@ -39,7 +39,7 @@ def project_as_markdown(report: ProjectDiffReport) -> str:
     """A table of the specs, and the difference of each in a collapsible block."""
     parts = [f"**clusterspec diff**: `{plain_line(report.old)}` to `{plain_line(report.new)}`: {_count_text(report)}"]
     if report.specs:
-        parts.append(markdown_table(*_table(report)))
+        parts.append(markdown_table(*_specs_table(report)))
     parts += [*_total_lines(report), *_skipped_lines(report)]
     parts += [
         f"<details><summary>{_escaped_text(spec.path)}</summary>\n\n{_markdown_details(spec)}\n</details>"
@@ -104,25 +104,25 @@ def _skipped_lines(report: ProjectDiffReport) -> list[str]:
     return [f"not compared, since {len(report.specs)} are: {', '.join(map(plain_line, report.skipped))}"]
 
 
-def _table(report: ProjectDiffReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _specs_table(report: ProjectDiffReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The heads and the rows of the table of all specs."""
     serving = [name for name in OF_SERVING if any(spec.effect(name) for spec in report.specs)]
     shown = (*SHOWN, *serving, PRICE)
     heads = ("spec", "", *SHOWN, *serving, "price", "new findings", "fixed")
-    return heads, [_cells(spec, shown) for spec in report.specs]
+    return heads, [_spec_cells(spec, shown) for spec in report.specs]
 
 
-def _cells(spec: SpecDiff, shown: Sequence[str]) -> tuple[str, ...]:
+def _spec_cells(spec: SpecDiff, shown: Sequence[str]) -> tuple[str, ...]:
     found, fixed = (of.found, of.fixed) if (of := spec.differences) else (spec.found, ())
     errors = sum(finding.severity is Severity.ERROR for finding in found)
     told = plural(errors, "error") if errors == len(found) else f"{len(found)}, {plural(errors, 'error')}"
     new = told if errors else str(len(found) or "")
     effects = (spec.effect(name) or spec.effect(f"{name} of all roles") for name in shown)
-    figures = (_cell(spec, effect) if effect is not None else "" for effect in effects)
+    figures = (_effect_cell(spec, effect) if effect is not None else "" for effect in effects)
     return plain_line(spec.path), spec.change, *figures, new, str(len(fixed) or "")
 
 
-def _cell(spec: SpecDiff, effect: Effect) -> str:
+def _effect_cell(spec: SpecDiff, effect: Effect) -> str:
     """A figure before and after. An added or removed spec has only one of them."""
     if spec.change == "changed":
         return _movement_text(effect)

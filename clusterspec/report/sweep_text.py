@@ -80,15 +80,15 @@ def _engine_text(degrees: object, replicas: int) -> str:
 
 def median_latencies(row: LayoutRow) -> tuple[float, float]:
     """The median time to first token, infinite in an endless queue, and time per output token of a plan, in seconds."""
-    return _latencies(row, row.serving or {})
+    return _latency_pair(row, row.serving or {})
 
 
 def target_latencies(row: LayoutRow) -> tuple[float, float]:
     """The time to first token and the time per output token of a plan at the percentile of the targets, in seconds."""
-    return _latencies(row, (row.serving or {}).get("at_percentile") or row.serving or {})
+    return _latency_pair(row, (row.serving or {}).get("at_percentile") or row.serving or {})
 
 
-def _latencies(row: LayoutRow, fields: Mapping[str, Any]) -> tuple[float, float]:
+def _latency_pair(row: LayoutRow, fields: Mapping[str, Any]) -> tuple[float, float]:
     return (inf if row.serving and row.serving.get("queue_grows") else fields["ttft"]), fields["tpot"]
 
 
@@ -185,8 +185,9 @@ def _present_text(report: SearchReport, present: LayoutRow) -> str:
     gain = best["output_tokens_per_second_per_accelerator"] / found["output_tokens_per_second_per_accelerator"] - 1
     if engines_text(report.layouts[0]) == engines_text(present) and not fewer:
         return f"{text}; it is the best one found."
-    number = plural(abs(fewer), "accelerator")
-    difference = f"{number} {'fewer' if fewer > 0 else 'more'}" if fewer else "as many accelerators"
+    difference = (
+        plural(abs(fewer), f"{'fewer' if fewer > 0 else 'more'} accelerator") if fewer else "as many accelerators"
+    )
     more = f"{percent(abs(gain), 2)} {'more' if gain >= 0 else 'fewer'} tokens per accelerator"
     more = more if abs(gain) >= EQUAL else "as many tokens per accelerator"
     return f"{text}; the best one uses {difference} and generates {more}."

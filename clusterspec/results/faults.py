@@ -119,7 +119,7 @@ class YearlyCost(NamedTuple):
     p95: float
 
     @classmethod
-    def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float = 0.0, *, used: float = 1.0) -> YearlyCost:
+    def from_goodput(cls, goodput: YearlyGoodput, hour: float, slowed: float, *, used: float) -> YearlyCost:
         """The yearly cost from the goodput and the cost of one ``hour`` of the job. Slower steps take ``slowed`` hours
         a year; ``used`` is the share of the time in which the machine is in use.
         """

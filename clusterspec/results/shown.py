@@ -76,9 +76,11 @@ def result_line(result: Result) -> str:
     said = [f"{key} {value}" for key, value in (document.get("summary") or {}).items() if value]
     said = said or _no_findings_text(document)
     said = [status["status"]] if (status := document.get("verdict")) else said
-    figures = sorted(_figures(document), key=lambda pair: _FIRST.index(pair[0]) if pair[0] in _FIRST else len(_FIRST))
+    figures = sorted(
+        _shown_figures(document), key=lambda pair: _FIRST.index(pair[0]) if pair[0] in _FIRST else len(_FIRST)
+    )
     said += [f"{key} {figure_text(key, value)}" for key, value in figures][:MOST_FIGURES]
-    said += [f"{len(rows)} {key}" for key, rows in _tables(document)][: max(1, MOST_FIGURES - len(said))]
+    said += [f"{len(rows)} {key}" for key, rows in _row_tables(document)][: max(1, MOST_FIGURES - len(said))]
     return f"<{type(result).__name__}{f' of {name}' if name else ''}: {', '.join(said) or NOTHING}>"
 
 
@@ -93,14 +95,14 @@ def result_html(result: Result) -> str:
     document = result.to_json()
     rows = "".join(
         f'<tr><th style="text-align: left">{escape(_figure_name(name))}</th><td>{escape(text)}</td></tr>'
-        for name, text in _texts(document)
+        for name, text in _figure_texts(document)
     )
     verdict = document.get("verdict") or {}
     reasons = "".join(f"<li>{escape(str(reason))}</li>" for reason in verdict.get("reasons", ()))
     reasons = f"<ul>{reasons}</ul>" if reasons else ""
     judged = f"<p><b>{escape(verdict['status'])}</b></p>{reasons}" if verdict else ""
     judged += "".join(f"<p>{words}</p>" for words in _no_findings_text(document))
-    tables = "".join(_table_html(name, lines, opened=not rows) for name, lines in _tables(document))
+    tables = "".join(_table_html(name, lines, opened=not rows) for name, lines in _row_tables(document))
     return f"{judged}{f'<table>{rows}</table>' if rows else ''}{tables}" or f"<p>{NOTHING}</p>"
 
 
@@ -108,10 +110,10 @@ def data_frames(result: Result) -> dict[str, pandas.DataFrame]:
     """The tables of a result by name, as pandas data frames. Raises `ModuleNotFoundError` where pandas is absent."""
     import pandas
 
-    return {name: pandas.json_normalize(rows) for name, rows in _tables(result.to_json())}
+    return {name: pandas.json_normalize(rows) for name, rows in _row_tables(result.to_json())}
 
 
-def _figures(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _shown_figures(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     for name, value in document.items():
         if (
             name not in _HEAD
@@ -121,7 +123,7 @@ def _figures(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             yield name, value
 
 
-def _texts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _figure_texts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The figures, and the parts of figures such as memory."""
     for name, value in document.items():
         if name in _PARTED and isinstance(value, Mapping) and value:
@@ -131,10 +133,10 @@ def _texts(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 name,
                 ", ".join(f"{key.replace('_', ' ')} {figure_text(unit or key, n)}" for key, n in numbers.items()),
             )
-    yield from ((name, figure_text(name, value)) for name, value in _figures(document))
+    yield from ((name, figure_text(name, value)) for name, value in _shown_figures(document))
 
 
-def _tables(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+def _row_tables(document: Mapping[str, Any]) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     for name, value in document.items():
         if name not in _HEAD and isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
             yield name, value

@@ -35,7 +35,7 @@ class KeyRow(NamedTuple):
 
 def key_rows(schema: Schema) -> Iterator[KeyRow]:
     """All keys of a schema, each before those inside it."""
-    return _rows(schema, schema, "")
+    return _key_rows(schema, schema, "")
 
 
 def rows_of_key(schema: Schema, path: str) -> tuple[KeyRow, ...]:
@@ -84,7 +84,7 @@ def _is_path_of(row: KeyRow, path: str, *, inside: bool = False) -> bool:
     return all(mine in {theirs, NAMED} for mine, theirs in zip(own, asked, strict=False))
 
 
-def _rows(schema: Schema, root: Schema, prefix: str) -> Iterator[KeyRow]:
+def _key_rows(schema: Schema, root: Schema, prefix: str) -> Iterator[KeyRow]:
     for name, raw in schema.get("properties", {}).items():
         field = resolved_field(raw, root)
         path = f"{prefix}{name}"
@@ -94,7 +94,7 @@ def _rows(schema: Schema, root: Schema, prefix: str) -> Iterator[KeyRow]:
             continue
         yield KeyRow(path, _value_kinds(raw, root), _key_meaning(raw, field), str(field.get("x-quantity") or ""))
         for inner, mark in _inner_mappings(field, root):
-            yield from _rows(inner, root, f"{path}{mark}.")
+            yield from _key_rows(inner, root, f"{path}{mark}.")
 
 
 def _inner_mappings(field: Schema, root: Schema) -> Iterator[tuple[Schema, str]]:

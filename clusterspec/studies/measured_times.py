@@ -112,7 +112,9 @@ def design_calibrated_by_steps(
         try:
             steps += [(index, seconds) for seconds in _measured_steps(entry, design, folder)]
         except (FormatError, NotALogError) as fault:
-            problems.append(_problem("unreadable-log", ("measured", index, "step_log"), f"{entry.step_log}: {fault}"))
+            problems.append(
+                _measurement_problem("unreadable-log", ("measured", index, "step_log"), f"{entry.step_log}: {fault}")
+            )
     if not steps:
         return design, problems
     seconds, index = median(each for _, each in steps), steps[-1][0]
@@ -121,11 +123,11 @@ def design_calibrated_by_steps(
     if isinstance(found, Unused):
         key = "step_time" if entries[index].step_time else "step_log"
         at = ("measured", index, key)
-        return design, [*problems, _problem("unused-measurement", at, found.why, found.severity)]
+        return design, [*problems, _measurement_problem("unused-measurement", at, found.why, found.severity)]
     return found, problems
 
 
-def _problem(rule: str, path: Path, message: str, severity: Severity = Severity.ERROR) -> Problem:
+def _measurement_problem(rule: str, path: Path, message: str, severity: Severity = Severity.ERROR) -> Problem:
     help_ = "measure the workload and the layout of the spec, after its first steps, or leave the step out"
     return Problem(rule, path, message, help_, severity=severity)
 

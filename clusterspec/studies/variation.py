@@ -43,14 +43,16 @@ def rewritten_study(study: Study, changes: Changes) -> Study:
     document = changed_document(study.document, changes)
     spec, found = read(document)
     kept = found if study.fleet_part is None else problems_of_part(found)
-    return _study(study, document, spec, tuple(kept), changes)
+    return _changed_study(study, document, spec, tuple(kept), changes)
 
 
 def varied_study(study: Study, changes: Changes) -> Study:
     """The study of the spec with other values of the types of `spec.model`, which are not read again."""
     assert study.document is not None
     document = changed_document(study.document, {path: plain_value(value) for path, value in changes.items()})
-    return _study(study, document, changed_spec(study.spec, changes), _other_problems(study.reading, changes), changes)
+    return _changed_study(
+        study, document, changed_spec(study.spec, changes), _other_problems(study.reading, changes), changes
+    )
 
 
 def _other_problems(problems: Iterable[Problem], changes: Changes) -> tuple[Problem, ...]:
@@ -58,7 +60,9 @@ def _other_problems(problems: Iterable[Problem], changes: Changes) -> tuple[Prob
     return tuple(problem for problem in problems if not lies_under_change(problem.path, changes))
 
 
-def _study(study: Study, document: Document, spec: Spec, reading: tuple[Problem, ...], changes: Changes) -> Study:
+def _changed_study(
+    study: Study, document: Document, spec: Spec, reading: tuple[Problem, ...], changes: Changes
+) -> Study:
     design, further = design_of_changed_spec(study.design, spec)
     measurements, loading = study.measurements, _other_problems(study.loading, changes)
     if any(path[0] == "measured" for path in changes):

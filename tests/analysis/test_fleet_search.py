@@ -62,7 +62,7 @@ def tried(options: list[Option]) -> list[tuple[float, int]]:
 @given(OPTIONS)
 def test_assignments_equal_those_of_trying_all(options: list[Option]) -> None:
     wanted = tried(options)
-    found = list(best_assignments(options, POOLS, top=3))
+    found = list(best_assignments(options, POOLS, top=3, seconds=60.0))
     assert len(found) == min(3, len(wanted))
     for assignment, (value, _) in zip(found, wanted, strict=False):
         assert isclose(assignment.value, value, rel_tol=1e-9, abs_tol=1e-6)

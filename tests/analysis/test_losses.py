@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusterspec.analysis.full_report import report, roofline
-from clusterspec.analysis.losses import gains, losses
+from clusterspec.analysis.losses import single_change_gains, utilization_losses
 from clusterspec.cost.plan import Plan
 from clusterspec.report.charts.bars import FallBar, waterfall_chart
 from clusterspec.results.machine import LayoutCell, LayoutGrid
@@ -55,7 +55,7 @@ def test_a_roofline_sums_the_kernels_with_arithmetic_by_name(platform: str, rank
 @pytest.mark.parametrize("recompute", ["none", "full"])
 def test_the_losses_and_what_is_achieved_are_the_whole(drawn: str, recompute: str) -> None:
     plan = planned(TEXT.replace("DRAWN", drawn).replace("tp: 8,", f"tp: 8, recompute: {recompute},"))
-    found = losses(plan)
+    found = utilization_losses(plan)
     assert plan.mfu is not None and plan.step_time is not None
     assert sum(loss.share for loss in found) + plan.mfu == pytest.approx(1, abs=0.005)
     assert all(loss.seconds == pytest.approx(loss.share * plan.step_time.value) for loss in found)
@@ -75,19 +75,19 @@ def test_launches_that_the_kernels_wait_for_are_a_loss_of_their_own() -> None:
         "workload: {model: qwen3-235b-a22b, sequence_length: 8192, global_batch: 72, precision: fp8}\n"
         "layout: {framework: megatron-core, tp: 8, ep: 8, expert_tp: 1, micro_batch: 1, recompute: full}\n"
     )
-    shares = {loss.name: loss.seconds for loss in losses(sparse)}
+    shares = {loss.name: loss.seconds for loss in utilization_losses(sparse)}
     assert sparse.step_time is not None
     parts = {part.name: part.value for each in sparse.step_time.parts[:2] for part in each.parts}
     waits = parts["forward_launching"] + parts["backward_launching"]
     kernels = parts["forward_memory_bound"] + parts["backward_memory_bound"]
     assert shares["launching"] == pytest.approx(waits) and shares["memory"] == pytest.approx(kernels)
     assert waits > kernels > 0
-    dense = losses(planned(TEXT.replace("DRAWN", "precision: bf16")))
+    dense = utilization_losses(planned(TEXT.replace("DRAWN", "precision: bf16")))
     assert "launching" not in {loss.name for loss in dense}
 
 
 def test_a_plan_without_a_step_has_no_losses() -> None:
-    assert losses(planned("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 2}\n")) == ()
+    assert utilization_losses(planned("clusterspec: 1\ncluster: {platform: dgx-h100, nodes: 2}\n")) == ()
 
 
 def test_gains_are_sorted_and_of_the_same_machine() -> None:
@@ -110,7 +110,7 @@ def test_only_a_layout_that_fits_is_a_gain() -> None:
         LayoutCell(4, 8, 0.8 * step, 1.0, True, "", False, fits_with_reserve=True),
         LayoutCell(8, 8, 0.9 * step, 1.0, True, "", False, fits_with_reserve=True),
     )
-    (gain,) = gains(plan, None, LayoutGrid((4, 8), (4, 8), cells, None))
+    (gain,) = single_change_gains(plan, None, LayoutGrid((4, 8), (4, 8), cells, None))
     assert (gain.key, gain.before, gain.after, gain.field) == ("layout", "tp 8, pp 4", "tp 4, pp 8", "layouts.cells[3]")
     assert gain.share == pytest.approx(-0.2)
 

@@ -56,7 +56,7 @@ def test_levers_of_an_overloaded_plan_are_ranked_by_its_throughput() -> None:
     assert effects == sorted(effects, reverse=True)
     text = sensitivity_as_text(found)
     assert text.startswith("The queue grows without end: full engines produce 2,7") and "throughput  tokens/s" in text
-    assert "request_rate 25/s → 32/s" in text and "of the throughput" in text
+    assert "request_rate 25/s → 32/s" in text and "on the throughput" in text
     assert max(map(len, text.splitlines())) <= 100
     head, *lines = sensitivity_csv(found).splitlines()
     assert ",output_tokens_per_second,queue_grows," in head and lines[0].split(",")[7] == "True"

@@ -24,8 +24,8 @@ from clusterspec.analysis.serving_plans.space import (
     ServingJob,
     _is_sustained,
     distinct_plans,
-    front,
     own_plan,
+    pareto_front,
     ranked_plans,
     rated_plan,
     serving_job,
@@ -140,7 +140,7 @@ def test_a_front_keeps_plans_that_no_other_exceeds_for_a_user_and_for_an_acceler
         return planned((None, ONE), accelerators=8.0, output_tokens_per_second=8 * accelerator, tpot=1 / user)
 
     fast, slow, worse, tie, equal = one(100, 10), one(50, 30), one(60, 8), one(40, 30), one(100, 9)
-    assert front([slow, worse, fast, tie, equal]) == [fast, slow]
+    assert pareto_front([slow, worse, fast, tie, equal]) == [fast, slow]
     # 99.5 and 10.05 are half a percent from 100 and 10; 98.5, or 10.2, are more than one
     near, slower, more = one(99.5, 10.05), one(98.5, 10.06), one(99.6, 10.2)
     assert distinct_plans([fast, near, slow]) == [fast, slow]

@@ -151,7 +151,7 @@ def test_a_second_source_is_kept_in_addition_to_the_first(folder: Path) -> None:
     assert [one.title for one in catalog.raw_entry("accelerator", "acme-x1").facts["scale_up.links"].also] == [
         "Acme brief"
     ]
-    assert "also in Acme brief" in show_text(entry_named(catalog, "acme-x1"))
+    assert "also in Acme brief" in show_text(entry_named(catalog, "acme-x1"), 100)
     rows = {row["fact"]: row for row in fact_records(catalog, ["accelerator"]) if row["id"] == "acme-x1"}
     assert (rows["scale_up.links"]["also"], rows["memory"]["also"]) == ("Acme brief", "")
 

@@ -54,7 +54,7 @@ def test_several_filters_are_combined(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_an_unknown_kind_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["catalog", "list", "--kind", "cable"]) == 2
-    assert "no kind is called 'cable'; there are accelerator, " in capsys.readouterr().err
+    assert "unknown kind 'cable' (choose from accelerator, " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

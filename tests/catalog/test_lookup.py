@@ -20,11 +20,11 @@ COMPANY = Catalog.open([HERE / "company"])
 
 
 def test_an_entry_in_full_reads_as_the_golden_text() -> None:
-    assert_golden(HERE / "golden_show.txt", show_text(entry_named(COMPANY, "acme-x1")))
+    assert_golden(HERE / "golden_show.txt", show_text(entry_named(COMPANY, "acme-x1"), 100))
 
 
 def test_two_entries_side_by_side_read_as_the_golden_text() -> None:
-    assert_golden(HERE / "golden_diff.txt", compare_text(compare(COMPANY, "acme-x1", "rtx-4090")))
+    assert_golden(HERE / "golden_diff.txt", compare_text(compare(COMPANY, "acme-x1", "rtx-4090"), 100))
 
 
 def test_the_list_agrees_with_the_entries() -> None:
@@ -47,13 +47,13 @@ def test_a_search_finds_entries_that_contain_every_word(text: str) -> None:
 
 def test_a_search_without_results_says_so() -> None:
     assert matching_rows(catalog_rows(CATALOG), "giraffe") == ()
-    assert list_text(matching_rows(catalog_rows(CATALOG), "giraffe")) == "no catalog entry matches\n"
+    assert list_text(matching_rows(catalog_rows(CATALOG), "giraffe"), 100) == "no catalog entry matches\n"
 
 
 def test_every_entry_can_be_shown_as_text_and_as_json() -> None:
     for kind, name in sampled(NAMES, len(NAMES) // 2):
         whole = entry_named(CATALOG, f"{kind}/{name}")
-        assert f"{kind}/{name}" in show_text(whole)
+        assert f"{kind}/{name}" in show_text(whole, 100)
         assert json.loads(json.dumps(whole.to_json(), allow_nan=False))["id"] == name
 
 

@@ -166,9 +166,9 @@ def test_the_nearest_entries_are_offered_and_not_taken_for_results() -> None:
     found = entries_with_words(CATALOG, "Spectrum-X giraffe")
     assert (found.rows, found.parts) == ((), ())
     assert found.nearest[0].id == "spectrum-x"
-    assert search_text(found).startswith("no entry has all words; the nearest:\n")
+    assert search_text(found, 0).startswith("no entry has all words; the nearest:\n")
     assert entries_with_words(CATALOG, "a4x-maxgpus-4g").nearest[0].id == "gcp-a4x-maxgpu-4g"
-    assert search_text(entries_with_words(CATALOG, "giraffe")) == "no catalog entry matches\n"
+    assert search_text(entries_with_words(CATALOG, "giraffe"), 0) == "no catalog entry matches\n"
     assert [each.id for each in entries_with_words(CATALOG, "nope").nearest] == ["node"], "hopper shares three letters"
 
 
@@ -176,7 +176,7 @@ def test_a_part_without_an_entry_is_shown_with_what_is_unknown() -> None:
     found = entries_with_words(CATALOG, "amd mi500")
     assert found.rows == ()
     (part,) = found.parts
-    text = search_text(found)
+    text = search_text(found, 0)
     assert text.startswith("known by name, without an entry (1)\nInstinct MI500 (accelerator of AMD): announced 2027\n")
     assert f"unknown: {part.unknown}" in text
     assert part.url in text

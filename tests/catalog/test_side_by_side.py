@@ -45,7 +45,7 @@ def test_text_facts_are_compared_as_text(facts: dict[str, SharedFact]) -> None:
 
 
 def test_the_text_is_a_table_under_its_convention() -> None:
-    lines = side_by_side_text(compare_all(CATALOG, THREE)).splitlines()
+    lines = side_by_side_text(compare_all(CATALOG, THREE), 0).splitlines()
     assert lines[0] == CONVENTION
     assert lines[2].split() == [f"accelerator/{name}" for name in THREE]
     row = next(line for line in lines if line.startswith("scale_up.bandwidth"))
@@ -56,7 +56,7 @@ def test_the_text_is_a_table_under_its_convention() -> None:
 def test_a_table_wider_than_the_terminal_has_a_line_for_each_entry() -> None:
     found = compare_all(CATALOG, THREE)
     wide, narrow = side_by_side_text(found, 200), side_by_side_text(found, 80).splitlines()
-    assert wide == side_by_side_text(found) and max(map(len, wide.splitlines())) > 80
+    assert wide == side_by_side_text(found, 0) and max(map(len, wide.splitlines())) > 80
     assert max(map(len, narrow)) <= 80
     at = narrow.index("scale_up.bandwidth")
     assert [line.split()[0] for line in narrow[at + 1 : at + 4]] == [f"accelerator/{name}" for name in THREE]

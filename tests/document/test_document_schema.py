@@ -90,7 +90,7 @@ FAULTS = [  # text, place, rule, message, help, fix
     ("name: ''", "2:7", "wrong-type", "`name` is empty", "write text, such as `name: east`", None),
     ("name: aaaaaaaaaaa", "2:7", "wrong-type", "`name` has 11 characters, and takes at most 9",
      "write text, such as `name: east`", None),
-    ("date: may", "2:7", "wrong-type", "`may` is not what `date` takes", "write text, such as `date: 2026`", None),
+    ("date: may", "2:7", "wrong-type", "`may` is not valid for `date`", "write text, such as `date: 2026`", None),
     ("rate: [1]", "2:7", "wrong-type", "`rate` takes a quantity, not a list",
      "write a quantity, such as `rate: 400 Gb/s`", None),
     ("kind: fat_tree", "2:7", "unknown-choice", "`fat_tree` is not one of the choices of `kind`",

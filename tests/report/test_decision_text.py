@@ -265,11 +265,11 @@ def test_a_plan_has_the_latencies_of_its_percentile_and_the_front_its_medians() 
     [
         (
             {"accelerators": 32.0, "output_tokens_per_second_per_accelerator": 400.0},
-            "takes 16 accelerators fewer and makes 25 % more tokens with each",
+            "uses 16 fewer accelerators and generates 25 % more tokens per accelerator",
         ),
         (
             {"accelerators": 8.0, "output_tokens_per_second_per_accelerator": 1000.0},
-            "takes 8 accelerators more and makes 50 % fewer tokens with each",
+            "uses 8 more accelerators and generates 50 % fewer tokens per accelerator",
         ),
     ],
 )

@@ -15,7 +15,7 @@ from clusterspec.cost.serving.day import DayPlan, HourPlan
 from clusterspec.cost.swing import Swings
 from clusterspec.cost.term import Term
 from clusterspec.records import replace
-from clusterspec.report import fleet_text
+from clusterspec.report import fleet_costs
 from clusterspec.report.estimate_rows import _day_rows
 from clusterspec.report.estimate_text import measurement_effect
 from clusterspec.report.paper.choices import _case_note
@@ -196,7 +196,7 @@ def test_incomplete_costs_name_their_pools_and_parts() -> None:
     other = replace(POOL, cost=1.0, missing=("cables",))
 
     def told(**pools: PoolUse) -> str:
-        return fleet_text.omitted_items(replace(FLEET, pools=pools, input=Input("my fleet.yaml", b"")))
+        return fleet_costs.omitted_items(replace(FLEET, pools=pools, input=Input("my fleet.yaml", b"")))
 
     assert told(p=whole, q=unknown) == ""
     assert told(p=part) == (

@@ -401,7 +401,7 @@ def test_the_marker_stands_below_what_is_shown_of_its_part(before: str, marked: 
     """Escapes of hidden characters are wider than the characters."""
     line = f"{before}{marked}, rest"
     span = Span("a.yaml", Position(1, len(before) + 1), Position(1, len(before + marked) + 1))
-    shown, marks = findings_text.cut_line(line, 80), findings_text.marker_line(line, span, 80)
+    shown, marks = findings_text.cut_line(line, 80, 0), findings_text.marker_line(line, span, 80, 0)
     at = len(marks) - len(marks.lstrip())
     assert len(marks.strip()) == text_width(plain_line(marked))
     assert text_width(shown.partition(plain_line(marked))[0]) == at

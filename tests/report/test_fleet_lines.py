@@ -73,14 +73,14 @@ def test_forty_choices_are_printed_and_the_others_counted(count: int, said: str 
     ],
 )  # fmt: skip
 def test_a_layout_is_told_with_its_rollout_and_doubt(changes: dict[str, Any], layout: str) -> None:
-    cells = searched._cells(replace(ONE, **changes))
+    cells = searched._option_cells(replace(ONE, **changes))
     assert cells == ("a", "p", "2", layout, "2 s", "100 s")
 
 
 def test_a_time_is_that_of_a_step_or_of_tokens() -> None:
     assert searched._time_text(replace(ONE, serving={"ttft": 1.0, "tpot": 0.02})) == "1 s / 20 ms"
     assert searched._time_text(replace(ONE, step_time=None)) == "–"
-    assert searched._cells(replace(ONE, elapsed=None))[5] == "–"
+    assert searched._option_cells(replace(ONE, elapsed=None))[5] == "–"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import io
 from clusterspec.analysis.fleets import fleet_report
 from clusterspec.finding import Confidence, Finding, Severity
 from clusterspec.records import replace
-from clusterspec.report import Ink, fleet_diff_text, fleet_text, project_text
+from clusterspec.report import Ink, fleet_costs, fleet_diff_text, fleet_text, project_text
 from clusterspec.report.fleet_search_text import fleet_search_text
 from clusterspec.report.paper.blocks import Cards, PaperTable, Picture
 from clusterspec.report.paper.fleet import composed_fleet
@@ -203,11 +203,11 @@ def test_the_table_of_jobs_has_the_figures_of_their_estimates_and_their_bills() 
         assert (row["step_time"], row["mfu"]) == tuple(str(each or "") for each in (plan.step_seconds, plan.mfu))
         assert (row["memory"], row["elapsed"]) == (str(plan.memory_bytes), str(use.elapsed or ""))
         assert float(row["billed"]) == nodes * 100 * HOURS
-        billed, unit = fleet_text._money_cells(report, name, use)
+        billed, unit = fleet_costs._money_cells(report, name, use)
         assert billed == f"{nodes * 100 * HOURS:,} USD" and unit == f"{use.unit_cost:,.2f} USD a {kind}"
-        more = fleet_text._money_cells(report, name, replace(use, unit_cost=1234.5))
+        more = fleet_costs._money_cells(report, name, replace(use, unit_cost=1234.5))
         assert more[1] == f"1,234 USD a {kind}"
-        assert fleet_text._money_cells(report, name, replace(use, unit_cost=None, billed=None)) == ("–", "–")
+        assert fleet_costs._money_cells(report, name, replace(use, unit_cost=None, billed=None)) == ("–", "–")
 
 
 def test_the_row_of_a_job_has_the_figures_of_its_own_estimate() -> None:

@@ -167,7 +167,7 @@ def test_assumptions_are_printed_with_units(value: object, said: str) -> None:
 
 @given(line=st.text(max_size=300), width=st.integers(40, 160))
 def test_a_line_that_is_shown_fits(line: str, width: int) -> None:
-    shown = findings_text.cut_line(line, width)
+    shown = findings_text.cut_line(line, width, 0)
     assert text_width(shown) <= width
     assert plain_line(line.replace("\t", " ")).startswith(shown.removesuffix("…"))
 

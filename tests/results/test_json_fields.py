@@ -47,7 +47,7 @@ def test_a_pair_of_links_says_whether_they_share_a_plane() -> None:
 def test_lost_hours_cost_what_the_year_has_of_them() -> None:
     """A year has 8,766 hours: at 10 a share of 0.9 loses 8,766, of 0.8 (one year in twenty) twice that."""
     goodput = YearlyGoodput(0.9, 0.8, 0.95, 0.99)
-    cost = YearlyCost.from_goodput(goodput, 10.0)
+    cost = YearlyCost.from_goodput(goodput, 10.0, 0.0, used=1.0)
     assert cost == pytest.approx((8766, 4383, 17532))
     report = faults(hour=10.0, goodput=goodput, first_year=FirstYear(2.0, goodput))
     assert report.cost_of_lost_hours == report.lost_at_first == cost

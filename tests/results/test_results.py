@@ -321,13 +321,16 @@ def test_the_hours_that_keep_no_step_cost_their_share_of_a_year() -> None:
     hours by which steps are slowed cost 1,000 more.
     """
     year = YearlyGoodput(0.95, 0.9, 0.96, 0.99)
-    assert YearlyCost.from_goodput(year, 100.0, 10.0) == pytest.approx((44_830.0, 36_064.0, 88_660.0))
-    assert YearlyCost.from_goodput(year, 100.0) == pytest.approx((43_830.0, 35_064.0, 87_660.0))
+    assert YearlyCost.from_goodput(year, 100.0, 10.0, used=1.0) == pytest.approx((44_830.0, 36_064.0, 88_660.0))
+    assert YearlyCost.from_goodput(year, 100.0, 0.0, used=1.0) == pytest.approx((43_830.0, 35_064.0, 87_660.0))
     report = FaultsReport(TOOL, READ, (), 2.0, 100.0, "USD", year, {}, ())
-    assert report.cost_of_lost_hours == YearlyCost.from_goodput(year, 100.0) and report.lost_at_first is None
+    assert (
+        report.cost_of_lost_hours == YearlyCost.from_goodput(year, 100.0, 0.0, used=1.0)
+        and report.lost_at_first is None
+    )
     first = YearlyGoodput(0.8, 0.7, 0.8, 0.9)
     early = replace(report, first_year=FirstYear(2.0, first))
-    assert early.lost_at_first == YearlyCost.from_goodput(first, 100.0)
+    assert early.lost_at_first == YearlyCost.from_goodput(first, 100.0, 0.0, used=1.0)
     assert early.to_json()["first_year"]["cost_of_lost_hours"]["mean"] == pytest.approx(175_320.0)
     for unknown in (replace(early, hour=None), replace(early, goodput=None, first_year=None)):
         assert (unknown.cost_of_lost_hours, unknown.lost_at_first) == (None, None)

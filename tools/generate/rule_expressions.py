@@ -53,7 +53,7 @@ class Scope:
     depth: int = 0
 
     @classmethod
-    def of_check(cls, tree: ast.Module, rule: str, parameters: Sequence[str], depth: int = 0) -> Scope:
+    def of_check(cls, tree: ast.Module, rule: str, parameters: Sequence[str], depth: int) -> Scope:
         """The scope in which the check of a rule begins."""
         return cls(_module_of(tree), rule, dict.fromkeys(parameters), depth)
 

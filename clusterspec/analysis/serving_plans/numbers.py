@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from clusterspec.analysis.serving_plans.space import Plan, Rated, ServingJob, ranking
+from clusterspec.analysis.serving_plans.space import Plan, Rated, ServingJob, ranking_key
 from clusterspec.records import replace
 
 REFINED = 8
@@ -23,7 +23,7 @@ def refined_plans(
     Both numbers move by a quarter, then by half of that, down to one engine, as long as a move improves the plan.
     ``plans`` have separate prefill and decode engines; one plan is refined of each pair of kinds.
     """
-    key = ranking(objective)
+    key = ranking_key(objective)
     best: dict[Plan, Rated] = {}
     for one in sorted(plans, key=key):
         best.setdefault(_single_engines(one.plan), one)

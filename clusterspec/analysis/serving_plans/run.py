@@ -12,8 +12,8 @@ from clusterspec.analysis.serving_plans.space import (
     ServingJob,
     distinct_plans,
     engines,
-    front,
     own_plan,
+    pareto_front,
     ranked_plans,
     rated_plan,
     replicated_plans,
@@ -129,7 +129,7 @@ def _best_plans(
         seeker.evaluated,
         len(meeting),
         tuple(ranked_plans(kept, objective)[:most]),
-        tuple(_refined_front(seeker, front(ends))) if ends is not None else (),
+        tuple(_refined_front(seeker, pareto_front(ends))) if ends is not None else (),
         None if meeting else nearest,
         len(meeting) - len(certain),
         surely and bool(meeting) and not certain,
@@ -211,7 +211,7 @@ def _refined_front(seeker: _Search, rough: list[Rated]) -> list[Rated]:
             found = seeker.rated_plan(one.plan, requests)
             if found is not None and not _is_saturated(found):
                 more.append(found)
-    return distinct_plans(front([*rough, *more]))
+    return distinct_plans(pareto_front([*rough, *more]))
 
 
 def _plans_of_layout(seeker: _Search, engine: Engines) -> Iterator[Rated]:

@@ -85,38 +85,38 @@ def value_at_load(job: ServingJob, plan: Plan, flight: float) -> float:
     return found.per_accelerator * wanted / requests if found and found.meets else 0.0
 
 
-def break_evens(job: ServingJob, common: Rated, separate: Rated) -> list[BreakEven]:
+def break_evens(job: ServingJob, joint: Rated, separate: Rated) -> list[BreakEven]:
     """The points at which both plans are equally good: prompt length, load, and bandwidth of the link between the
     engines.
     """
     found = []
     if job.load.session is None:
-        found.append(_break_even_length(job, common.plan, separate.plan))
-    found.append(_break_even_load(job, common, separate))
+        found.append(_break_even_length(job, joint.plan, separate.plan))
+    found.append(_break_even_load(job, joint, separate))
     sent = separate.times.sent
     if sent is not None and sent.transfer.size and job.prefill_ranks is None:
-        found.append(_break_even_link(job, common.plan, separate.plan, sent.transfer.bandwidth))
+        found.append(_break_even_link(job, joint.plan, separate.plan, sent.transfer.bandwidth))
     return found
 
 
-def _break_even_length(job: ServingJob, common: Plan, separate: Plan) -> BreakEven:
+def _break_even_length(job: ServingJob, joint: Plan, separate: Plan) -> BreakEven:
     longest = job.workload.model.max_sequence_length
     most = float(longest - job.load.output_tokens) if longest else inf
 
     def is_better(tokens: float) -> bool | None:
         other = replace(job, load=_load_with_prompt_length(job.load, round(tokens)))
-        return _is_separation_better(plan_value(other, common), plan_value(other, separate))
+        return _is_separation_better(plan_value(other, joint), plan_value(other, separate))
 
     return nearest_crossing("input_tokens", float(job.load.input_tokens), is_better, 1.0, most)
 
 
-def _break_even_load(job: ServingJob, common: Rated, separate: Rated) -> BreakEven:
+def _break_even_load(job: ServingJob, joint: Rated, separate: Rated) -> BreakEven:
     """The break-even in requests in flight per accelerator, comparing plans within their targets. Without targets, the
     break-even in total requests in flight.
     """
 
     def rates_at(requests: float) -> tuple[float, float]:
-        first, second = (rated_plan(job, each.plan, inf, max(1, round(requests))) for each in (common, separate))
+        first, second = (rated_plan(job, each.plan, inf, max(1, round(requests))) for each in (joint, separate))
         return first.per_accelerator if first else 0.0, second.per_accelerator if second else 0.0
 
     if not job.load.targets:
@@ -129,15 +129,15 @@ def _break_even_load(job: ServingJob, common: Rated, separate: Rated) -> BreakEv
         )
 
     def is_better(value: float) -> bool | None:
-        return _is_separation_better(value_at_load(job, common.plan, value), value_at_load(job, separate.plan, value))
+        return _is_separation_better(value_at_load(job, joint.plan, value), value_at_load(job, separate.plan, value))
 
     present = separate.times.offered / separate.times.accelerators
-    least = 1 / min(common.times.accelerators, separate.times.accelerators)
+    least = 1 / min(joint.times.accelerators, separate.times.accelerators)
     return nearest_crossing("requests_per_accelerator", present, is_better, least, inf)
 
 
-def _break_even_link(job: ServingJob, common: Plan, separate: Plan, bandwidth: float) -> BreakEven:
-    alone = plan_value(job, common)
+def _break_even_link(job: ServingJob, joint: Plan, separate: Plan, bandwidth: float) -> BreakEven:
+    alone = plan_value(job, joint)
     present = bandwidth * job.cluster.ranks_per_accelerator / HANDOFF_SHARE
 
     def is_better(link: float) -> bool | None:
@@ -147,9 +147,9 @@ def _break_even_link(job: ServingJob, common: Plan, separate: Plan, bandwidth: f
     return nearest_crossing("link_bandwidth", present, is_better, LEAST_LINK, MOST_LINK)
 
 
-def _is_separation_better(common: float, separate: float) -> bool | None:
+def _is_separation_better(joint: float, separate: float) -> bool | None:
     """Whether separate engines are better; None if neither plan serves anything."""
-    return None if common == separate == 0 else separate > common
+    return None if joint == separate == 0 else separate > joint
 
 
 def _load_with_prompt_length(load: Serving, tokens: int) -> Serving:

@@ -94,7 +94,7 @@ def engines(job: ServingJob, pins: Pins = NO_PINS) -> Iterator[Engines]:
                 continue
             for attention_dp in _pinned_numbers(pins, "attention_dp", _attention_degrees(job, tp * pp)):
                 for ep in _pinned_numbers(pins, "ep", _expert_degrees(job, tp * attention_dp)):
-                    engine = _engine(job, tp, attention_dp, ep, pp)
+                    engine = _engine_layout(job, tp, attention_dp, ep, pp)
                     if engine.ranks <= job.ranks and _fills_or_divides_nodes(job, engine) and _is_legal(job, engine):
                         yield engine
 
@@ -132,7 +132,7 @@ def _expert_degrees(job: ServingJob, ranks: int) -> Sequence[int]:
     return (1, ranks) if job.workload.model.experts and ranks > 1 else (1,)
 
 
-def _engine(job: ServingJob, tp: int, attention_dp: int, ep: int, pp: int) -> Engines:
+def _engine_layout(job: ServingJob, tp: int, attention_dp: int, ep: int, pp: int) -> Engines:
     engine = Engines(1, tp, attention_dp, ep, 1, pp)
     section = job.design.spec.workload.serving if job.design.spec.workload else None
     copies = section.redundant_experts if section else None
@@ -285,10 +285,10 @@ def _largest_excess(job: ServingJob, times: ServingTimes) -> tuple[float, str]:
     return max([(1.0, ""), (queued, "cache"), (asked, "rate"), *late], key=lambda found: found[0])
 
 
-def _rounded(rate: float) -> float:
+def _rounded_rate(rate: float) -> float:
     """A rate in the three digits that are printed: plans that serve the same load differ beyond them by rounding alone.
 
-    >>> _rounded(3599.98), _rounded(171.43)
+    >>> _rounded_rate(3599.98), _rounded_rate(171.43)
     (3600.0, 171.0)
     """
     return float(f"{rate:.3g}")
@@ -296,9 +296,13 @@ def _rounded(rate: float) -> float:
 
 Key = Callable[[Rated], tuple[float, ...]]
 OBJECTIVES: Mapping[str, Key] = {
-    "accelerators": lambda one: (one.times.accelerators, -_rounded(one.times.output_tokens_per_second), one.times.tpot),
-    "cost": lambda one: (-_rounded(one.times.output_tokens_per_second), one.times.accelerators, one.times.tpot),
-    "tokens_per_accelerator": lambda one: (-_rounded(one.per_accelerator), one.times.tpot),
+    "accelerators": lambda one: (
+        one.times.accelerators,
+        -_rounded_rate(one.times.output_tokens_per_second),
+        one.times.tpot,
+    ),
+    "cost": lambda one: (-_rounded_rate(one.times.output_tokens_per_second), one.times.accelerators, one.times.tpot),
+    "tokens_per_accelerator": lambda one: (-_rounded_rate(one.per_accelerator), one.times.tpot),
     "tokens_per_user": lambda one: (one.times.tpot, -one.per_accelerator),
     "memory": lambda one: (one.memory, one.times.tpot),
 }
@@ -325,7 +329,7 @@ def ranked_plans(plans: Iterable[Rated], objective: str) -> list[Rated]:
     return sorted(plans, key=lambda one: (*key(one), one.memory))
 
 
-def ranking(objective: str) -> Key:
+def ranking_key(objective: str) -> Key:
     """The sort key of all plans by an objective or a metric: plans that meet the targets first, then plans by the
     extent to which they miss them.
     """
@@ -333,7 +337,7 @@ def ranking(objective: str) -> Key:
     return lambda one: (not one.meets, 0.0 if one.meets else one.excess, *key(one), one.memory)
 
 
-def front(plans: Iterable[Rated]) -> list[Rated]:
+def pareto_front(plans: Iterable[Rated]) -> list[Rated]:
     """The Pareto front of plans by output tokens per second per user and per accelerator, fastest user first."""
     kept: list[Rated] = []
     for one in sorted(plans, key=lambda one: (-one.per_user, -one.per_accelerator)):

@@ -147,13 +147,13 @@ def batches(space: Space) -> Iterator[BatchRows]:
         kinds = dict.fromkeys(each.kind for _, family in members for each in family.shardings)
         schedules = dict.fromkeys(each.schedule for _, family in members for each in family.pipelines)
         for kind, schedule, some in product(kinds, schedules, _family_batches(members)):
-            found = _tables(some, kind, schedule)
+            found = _row_tables(some, kind, schedule)
             if found:
                 divisions = {name: numpy.concatenate([each[name] for _, each in found]) for name in found[0][1]}
                 yield BatchRows(Words(kind, schedule, recompute), divisions, [table for table, _ in found])
 
 
-def _tables(members: list[tuple[int, Family]], kind: str, schedule: str) -> list[tuple[RowTable, Columns]]:
+def _row_tables(members: list[tuple[int, Family]], kind: str, schedule: str) -> list[tuple[RowTable, Columns]]:
     """The layouts of the given families that have the given sharding and schedule, by axis orders, and their divisions,
     numbered consecutively.
     """

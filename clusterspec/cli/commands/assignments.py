@@ -201,7 +201,7 @@ def run_machine_search(args: argparse.Namespace) -> int:
     work = chosen_part(args, reader.study(args.spec)) if args.spec else next(iter(files.values()), None)
     if work is None:
         raise UsageFault("--machines: name the SPEC of the work, or a spec among the machines")
-    limits = _limits(args, work)
+    limits = _stated_limits(args, work)
     bar = Bar("searching")
     try:
         listed = [
@@ -220,7 +220,7 @@ def run_machine_search(args: argparse.Namespace) -> int:
             fabrics=args.fabrics or ("",),
             prices=prices,
             limits=limits,
-            evaluate=lambda chosen: _rows(args, work, limits, chosen, bar),
+            evaluate=lambda chosen: _machine_rows(args, work, limits, chosen, bar),
         )
     except machines.MachineFault as fault:
         raise UsageFault(str(fault)) from None
@@ -251,7 +251,7 @@ def _is_file(name: str) -> bool:
     return name == "-" or "/" in name or name.endswith((".yaml", ".yml", ".json")) or Path(name).is_file()
 
 
-def _rows(
+def _machine_rows(
     args: argparse.Namespace, work: Study, limits: Limits, machines: Sequence[Machine], bar: Bar
 ) -> Iterator[MachineRow]:
     """The rows of the given machines, in their order, with a bar."""
@@ -261,7 +261,7 @@ def _rows(
         yield row
 
 
-def _limits(args: argparse.Namespace, work: Study) -> Limits:
+def _stated_limits(args: argparse.Namespace, work: Study) -> Limits:
     """The limits of a call, else the limits of the spec. Raises `UsageFault`."""
     spec = work.spec
     power = min((stated.value for _, stated in spec.power_budgets), default=None)

@@ -213,7 +213,7 @@ def _kinds_of_call(catalog: Catalog, arguments: Sequence[str]) -> tuple[str, ...
     named = {word: kind for kind in catalog.kinds for word in (kind, f"{kind}s", f"{kind}es")}
     for word in arguments:
         if word not in named:
-            raise UsageFault(f"no kind is called {word!r}; there are {', '.join(catalog.kinds)}")
+            raise UsageFault(f"unknown kind {word!r} (choose from {', '.join(catalog.kinds)})")
     return tuple(dict.fromkeys(named[word] for word in arguments))
 
 
@@ -273,7 +273,7 @@ def print_new_entry(args: argparse.Namespace) -> int:
 
     kinds = {word: kind for kind, place in FOLDER_OF_KIND.items() for word in (kind, place)}
     if args.kind not in kinds:
-        raise UsageFault(f"no kind is called {args.kind!r}; there are {', '.join(FOLDER_OF_KIND)}")
+        raise UsageFault(f"unknown kind {args.kind!r} (choose from {', '.join(FOLDER_OF_KIND)})")
     kind = kinds[args.kind]
     id_ = args.id or f"my-{kind}"
     if len(id_) > LONGEST or not _ID.fullmatch(id_):

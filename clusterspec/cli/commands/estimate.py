@@ -143,10 +143,10 @@ def explanation(report: EstimateReport, args: argparse.Namespace) -> str:
 
     Raises `UsageFault` with the known names if it is unknown, `SpecFault` if the spec states too little.
     """
-    from clusterspec.analysis.losses import losses
+    from clusterspec.analysis.losses import utilization_losses
     from clusterspec.report import explanations
 
-    found = explanations.explanation_text(report, args.explain, ink_of(args), losses(report.plan))
+    found = explanations.explanation_text(report, args.explain, ink_of(args), utilization_losses(report.plan))
     if found is None:
         if report.plan.step is None and report.plan.serving is None:
             raise SpecFault(f"{args.spec} states too little for an estimate of time; `clusterspec check` reports why")

@@ -220,7 +220,7 @@ def _conflicts_text(merged: merge.Merged) -> str:
         inner = dotted_path(each.path).removeprefix(held.partition(" is ")[0]).lstrip(".")
         found.append(f"{held}, and {f'{inner} ' if inner else ''}{shown_value(each.value)} in {each.at}")
     more = f" and {plural(len(found) - MOST_CONFLICTS, 'further value')}" if len(found) > MOST_CONFLICTS else ""
-    advice = "--keep fills the keys that the spec lacks, and without --into the file is printed as a spec of its own"
+    advice = "use --keep to import only keys that the spec lacks, or omit --into to print a separate spec"
     return f"{'; '.join(found[:MOST_CONFLICTS])}{more}; nothing is written. {advice}"
 
 

@@ -8,7 +8,7 @@ from clusterspec.analysis.comparison import Names
 from clusterspec.analysis.fleets import fleet_diff, fleet_report
 from clusterspec.cli.inputs import status_of
 from clusterspec.cli.terminal import ink_of, print_json, print_text
-from clusterspec.report import fleet_diff_text, fleet_text
+from clusterspec.report import fleet_costs, fleet_diff_text, fleet_text
 from clusterspec.results.fleet import FleetReport
 from clusterspec.studies import Study
 
@@ -19,7 +19,7 @@ def print_fleet(args: argparse.Namespace, study: Study, verb: str) -> int:
     if args.format == "json":
         print_json(report.to_json())
     elif args.format == "csv":
-        print_text(fleet_text.fleet_bill_csv(report) if verb == "bom" else fleet_text.fleet_csv(report))
+        print_text(fleet_costs.fleet_bill_csv(report) if verb == "bom" else fleet_text.fleet_csv(report))
     else:
         print_text(_fleet_report_text(report, verb, args))
     return status_of(study, printed=args.format == "text")

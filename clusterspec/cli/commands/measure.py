@@ -42,13 +42,13 @@ def describe_measure(parser: argparse.ArgumentParser) -> None:
 
 def run_measure(args: argparse.Namespace) -> int:
     """Print or write the kernel table. Raises `UsageFault` where nothing can be measured or the samples do not fit."""
-    chip = _accelerator(args, args.accelerator) if args.accelerator else None
+    chip = _measured_accelerator(args, args.accelerator) if args.accelerator else None
     shipped = _kernel_table(chip) if chip else None
     text = _samples_text(args)
     try:
         samples = read_samples(text)
         if chip is None or shipped is None:
-            chip = _accelerator(args, _id_of_device(samples.device))
+            chip = _measured_accelerator(args, _id_of_device(samples.device))
             shipped = _kernel_table(chip)
         table = table_text(shipped.read_text("utf-8"), samples, points(samples, chip))
     except FormatError as why:
@@ -84,7 +84,7 @@ def _kernel_table(chip: Accelerator) -> Path:
     return shipped
 
 
-def _accelerator(args: argparse.Namespace, id_: str) -> Accelerator:
+def _measured_accelerator(args: argparse.Namespace, id_: str) -> Accelerator:
     catalog = opened_catalog(args, chosen_config(args, Path.cwd()))
     try:
         entry = catalog.get("accelerator", id_)

@@ -30,7 +30,7 @@ def acceptance_blocks(report: FullReport, root: str = "acceptance", of_pool: str
         plan = f"{root}.plan"
         form = _form_table(report.tests, plan, f"Tests of {of_pool}" if of_pool else "")
         title = f"Commands for {of_pool}" if of_pool else "Commands"
-        blocks += [form, _commands_table(report.tests, plan, title), _remedies(report.tests, plan)]
+        blocks += [form, _commands_table(report.tests, plan, title), _remedy_bullets(report.tests, plan)]
     if demanded:
         columns = (
             TableColumn("Demanded", key="collective"),
@@ -102,7 +102,7 @@ def _commands_table(tests: tuple[PlannedTest, ...], field: str, caption: str) ->
     return PaperTable(columns, rows, field, caption=caption, code=coded)
 
 
-def _remedies(tests: tuple[PlannedTest, ...], field: str) -> Bullets:
+def _remedy_bullets(tests: tuple[PlannedTest, ...], field: str) -> Bullets:
     """The action after a failed test, each with the numbers of its tests."""
     by_remedy: dict[str, list[int]] = {}
     for number, test in enumerate(tests):

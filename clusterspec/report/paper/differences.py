@@ -58,7 +58,7 @@ def _keys_blocks(differences: dict[int, DiffReport], letters: tuple[str, ...]) -
                 row[number] = value_cell(new, old)
                 field = f"{_field_root(number)}.changes[{at}]" + ("" if path != change.path else ".new")
                 fields.setdefault(path, [""] * len(letters))[number] = field
-    rows = [_row(dotted_path(path), cells[path], fields[path]) for path in cells]
+    rows = [_difference_row(dotted_path(path), cells[path], fields[path]) for path in cells]
     if rows:
         columns = (TableColumn("Key"), *(TableColumn(letter) for letter in letters))
         caption = f"Keys that differ from those of {letters[0]}"
@@ -82,14 +82,14 @@ def _figures_blocks(differences: dict[int, DiffReport], letters: tuple[str, ...]
             unsure |= bool(one.within_band)
     if not cells:
         return
-    rows = tuple(_row(name, cells[name], fields[name]) for name in cells)
+    rows = tuple(_difference_row(name, cells[name], fields[name]) for name in cells)
     columns = (TableColumn("Figure"), *(TableColumn(letter, "right") for letter in letters))
     caption = f"Figures that differ from those of {letters[0]}"
     caption += "; * within the uncertainty of the model" if unsure else ""
     yield PaperTable(columns, rows, "against", caption=caption)
 
 
-def _row(name: str, cells: list[str], fields: list[str]) -> TableRow:
+def _difference_row(name: str, cells: list[str], fields: list[str]) -> TableRow:
     """A row of a difference. The cells of designs without a difference have no field."""
     field = next(each for each in fields if each).removesuffix(".new")
     return TableRow((name, *cells), field, fields=(field, *fields))

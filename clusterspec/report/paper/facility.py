@@ -37,10 +37,10 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
     drawn, hall = report.estimate.drawn, report.facility
     assert drawn is not None and hall is not None
     if drawn.busy is not None:
-        yield _row("At work", drawn.busy.value, f"the planned work{_span_text(drawn.busy)}", f"{POWER}.busy")
-    yield _row("Idle", drawn.idle.value, f"no node works{_span_text(drawn.idle)}", f"{POWER}.idle")
+        yield _watts_row("At work", drawn.busy.value, f"the planned work{_span_text(drawn.busy)}", f"{POWER}.busy")
+    yield _watts_row("Idle", drawn.idle.value, f"no node works{_span_text(drawn.idle)}", f"{POWER}.idle")
     if drawn.peak is not None:
-        yield _row(
+        yield _watts_row(
             "Peak",
             drawn.peak.value,
             _nameplate_text(drawn.peak, hall.switches) + _span_text(drawn.peak),
@@ -49,13 +49,15 @@ def _power_rows(report: FullReport) -> Iterator[TableRow]:
     if drawn.swings is not None:
         step, fall, ramp = drawn.swings
         text = f"fall and rise in each step, where all accelerators wait together{_span_text(step)}"
-        yield _row("Swing", step.value, text, f"{POWER}.swing")
-        yield _row("Drop at a stop", fall.value, f"the job stops or starts again{_span_text(fall)}", f"{POWER}.fall")
+        yield _watts_row("Swing", step.value, text, f"{POWER}.swing")
+        yield _watts_row(
+            "Drop at a stop", fall.value, f"the job stops or starts again{_span_text(fall)}", f"{POWER}.fall"
+        )
         each = f"at the edges of the swing{_span_text(ramp)}"
         yield TableRow(("Ramp", display(ramp.value, "W/s"), each), f"{POWER}.ramp", bare=True)
     for name, watts, key in (("at work", hall.meter_busy, "busy"), ("at peak", hall.meter_peak, "peak")):
         if watts is not None and hall.pue is not None:
-            yield _row(f"At the meter, {name}", watts, f"× PUE {plain(hall.pue)}", f"facility.meter_{key}")
+            yield _watts_row(f"At the meter, {name}", watts, f"× PUE {plain(hall.pue)}", f"facility.meter_{key}")
     if hall.energy_of_year is not None and hall.pue is not None:
         told = f"at work {percent(hall.utilization)} of the time, × PUE {plain(hall.pue)}"
         yield TableRow(
@@ -118,19 +120,21 @@ def _supply_rows(report: FullReport) -> Iterator[TableRow]:
     supply, rack = drawn.supply, machine.rack if machine else None
     if supply.rack is not None:
         limit = f"; limit {display(rack.limit, 'W')}" if rack is not None and rack.limit else ""
-        yield _row("A full rack", supply.rack.value, f"nameplates{_span_text(supply.rack)}{limit}", f"{SUPPLY}.rack")
+        yield _watts_row(
+            "A full rack", supply.rack.value, f"nameplates{_span_text(supply.rack)}{limit}", f"{SUPPLY}.rack"
+        )
     if supply.row is not None:
-        yield _row("A full row", supply.row.value, f"nameplates{_span_text(supply.row)}", f"{SUPPLY}.row")
+        yield _watts_row("A full row", supply.row.value, f"nameplates{_span_text(supply.row)}", f"{SUPPLY}.row")
     if supply.feed is not None and supply.feeds:
         carries = f"each of the {plural(supply.feeds, 'feed')} of a rack, at nameplates{_span_text(supply.feed)}"
-        yield _row("A feed", supply.feed.value, carries, f"{SUPPLY}.feed")
+        yield _watts_row("A feed", supply.feed.value, carries, f"{SUPPLY}.feed")
     hall = report.facility
     if hall is not None and hall.supplies is not None and hall.supply_watts is not None:
         text = f"of {display(hall.supply_watts, 'W')} each; {hall.supplies_needed} carry its power at nameplates"
         name = f"Power supplies of a {hall.supplied}"
         yield TableRow((name, f"{hall.supplies}", text), "facility.supplies", bare=True)
     if supply.all_feeds is not None:
-        yield _row(
+        yield _watts_row(
             "All feeds",
             supply.all_feeds.value,
             "the capacity of all of them together, redundant ones included",
@@ -142,7 +146,7 @@ def _supply_rows(report: FullReport) -> Iterator[TableRow]:
             for medium, term in (("liquid", heat.liquid), ("air", heat.air)):
                 if term.value:
                     field = f"{SUPPLY}.heat.{heat.of}.{medium}"
-                    yield _row(f"{name}, to {medium}", term.value, f"at nameplates{_span_text(term)}", field)
+                    yield _watts_row(f"{name}, to {medium}", term.value, f"at nameplates{_span_text(term)}", field)
     yield from _cooling_rows(report)
     yield from _flow_rows(report)
 
@@ -155,7 +159,7 @@ def _cooling_rows(report: FullReport) -> Iterator[TableRow]:
         return
     reserve = f", {units.spare} of them in reserve" if units.spare else ""
     text = f"{plural(units.installed, 'unit')} of {display(units.capacity, 'W')}{reserve}"
-    yield _row("Cooling distribution units", units.carried_watts(units.spare), text, "spec.cluster.power.cdus")
+    yield _watts_row("Cooling distribution units", units.carried_watts(units.spare), text, "spec.cluster.power.cdus")
 
 
 def _flow_rows(report: FullReport) -> Iterator[TableRow]:
@@ -251,7 +255,7 @@ def _unknown_requirements(report: FullReport) -> Iterator[str]:
         yield f"rating of the feeds: {lacks}"
 
 
-def _row(name: str, watts: float, text: str, field: str) -> TableRow:
+def _watts_row(name: str, watts: float, text: str, field: str) -> TableRow:
     return TableRow((name, display(watts, "W"), text), field, bare=True)
 
 

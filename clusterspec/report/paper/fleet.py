@@ -10,7 +10,7 @@ from clusterspec.document.comments import unwrapped
 from clusterspec.money import Money
 from clusterspec.procurement.amounts import rounded_text
 from clusterspec.procurement.items import Item
-from clusterspec.report import fleet_text
+from clusterspec.report import fleet_costs, fleet_text
 from clusterspec.report.charts.bars import StackPart, StackRow, rows_text, stack_rows_chart, timed_rows_chart
 from clusterspec.report.charts.fleet import DrawnLink, DrawnNodes, DrawnPool, DrawnTurn, fleet_chart
 from clusterspec.report.charts.svg import cause_of
@@ -94,19 +94,19 @@ def _title_facts(report: FleetReport) -> tuple[TitleFact, ...]:
 def headline_cards(report: FleetReport) -> Iterator[Card]:
     """The total nodes, power and cost of all pools, as far as every pool has the figure."""
     pools = report.pools.values()
-    nodes, idle = fleet_text.pool_total(report, "nodes"), sum(use.idle or 0 for use in pools)
+    nodes, idle = fleet_costs.pool_total(report, "nodes"), sum(use.idle or 0 for use in pools)
     if nodes is not None:
         note = f"{idle:,} without a job" if idle else "all with a job"
         if spares := sum(use.spares for use in pools):
             note += f"; {plural(spares, 'spare')} more"
         yield Card("Nodes", f"{nodes:,.0f}", note, "pools", "fair" if idle else "plain")
-    if (power := fleet_text.pool_total(report, "power")) is not None:
+    if (power := fleet_costs.pool_total(report, "power")) is not None:
         yield Card("Power", display(power, "W"), "of IT, at full load", "pools")
-    if (cost := fleet_text.total_cost(report)) is not None:
+    if (cost := fleet_costs.total_cost(report)) is not None:
         term = report.spec.procurement.term if report.spec and report.spec.procurement else None
         over = f"over {term_text(term.value)}" if term else "no term is stated"
         partial = "; a partial sum" if any(use.missing for use in pools) else ""
-        yield Card(fleet_text.cost_title(report), rounded_text(cost), over + partial, "pools")
+        yield Card(fleet_costs.cost_title(report), rounded_text(cost), over + partial, "pools")
 
 
 def fleet_pictures(report: FleetReport) -> Iterator[Picture]:
@@ -180,10 +180,10 @@ def _jobs_section(report: FleetReport) -> Section:
         text_first_table(WORK_HEADS, works, "jobs", len(WORK_HEADS), "What each job runs"),
         text_first_table(fleet_text.JOB_HEADS, rows, "jobs", 2, "What each job takes"),
     ]
-    if fleet_text.has_costs(report):
-        money = zip(report.jobs, fleet_text.money_rows(report), strict=True)
+    if fleet_costs.has_costs(report):
+        money = zip(report.jobs, fleet_costs.money_rows(report), strict=True)
         paid = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in money]
-        blocks.append(text_first_table(fleet_text.MONEY_HEADS, paid, "jobs", 1, "What each job costs"))
+        blocks.append(text_first_table(fleet_costs.MONEY_HEADS, paid, "jobs", 1, "What each job costs"))
     roles = [Text(line, "jobs") for line in fleet_text.role_lines(report)]
     told = re.sub(r"(^|\. )([a-z])", lambda match: match[1] + match[2].upper(), fleet_text.column_legend(report))
     return Section("jobs", "Jobs", (*blocks, *roles, Text(told)))
@@ -195,21 +195,21 @@ def _work_cells(report: FleetReport, name: str) -> tuple[str, ...]:
     design = found.design if found else None
     work, layout = (design.workload, design.layout) if design else (None, None)
     if work is None:
-        return (name, *(fleet_text.UNKNOWN,) * 3)
+        return (name, *(fleet_costs.UNKNOWN,) * 3)
     rows = [row.cells for row in layout_rows(layout, work)] if layout else []
     told = "; ".join(f"{title}: {text}" if len(rows) > 1 else text for title, text in rows)
     kind = "rl" if work.rl is not None else work.kind  # the trainer of reinforcement learning trains
-    return name, work.model.name, kind, told or fleet_text.UNKNOWN
+    return name, work.model.name, kind, told or fleet_costs.UNKNOWN
 
 
 def pools_section(report: FleetReport) -> Section:
     *rows, total = fleet_text.pool_rows(report)
     shown = [TableRow(cells, f"pools.{name}", bare=True) for name, cells in zip(report.pools, rows, strict=True)]
     shown.append(TableRow(total, "pools", bare=True, total=True))
-    paid_for = fleet_text.cost_title(report)
-    title = f"Nodes, power and {paid_for.lower()}" if fleet_text.has_costs(report) else "Nodes and power"
+    paid_for = fleet_costs.cost_title(report)
+    title = f"Nodes, power and {paid_for.lower()}" if fleet_costs.has_costs(report) else "Nodes and power"
     blocks: list[Block] = [text_first_table(fleet_text.POOL_HEADS, shown, "pools", 1, title)]
-    heads, paid = fleet_text.cost_parts(report)
+    heads, paid = fleet_costs.cost_parts(report)
     costs = [TableRow(cells, f"pools.{cells[0]}.parts", bare=True) for cells in paid]
     blocks += [text_first_table(heads, costs, "pools", 1, f"{paid_for} by part")] if costs else []
     shared = (fleet_text.wait_text(report), *fleet_text.link_texts(report))
@@ -217,7 +217,7 @@ def pools_section(report: FleetReport) -> Section:
         *shared,
         fleet_text.budget_text(report),
         fleet_text.power_gap_text(report),
-        fleet_text.omitted_items(report),
+        fleet_costs.omitted_items(report),
     )
     return Section("pools", "Pools", (*blocks, *(Text(note) for note in notes if note)))
 

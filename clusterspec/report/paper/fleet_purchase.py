@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clusterspec.records import replace
-from clusterspec.report import cost_text, fleet_text
+from clusterspec.report import cost_text, fleet_costs
 from clusterspec.report.paper import decision, fleet
 from clusterspec.report.paper.acceptance import LEAD, acceptance_blocks
 from clusterspec.report.paper.appendix import section_of_findings
@@ -96,11 +96,11 @@ def _materials_section(report: FleetReport, purchase: Purchase) -> Section:
 def _cost_section(report: FleetReport) -> Section:
     """Nodes, power and cost of each pool by part, and the bill of each job."""
     pools = fleet.pools_section(report)
-    if not fleet_text.has_costs(report):
+    if not fleet_costs.has_costs(report):
         return pools
-    rows = zip(report.jobs, fleet_text.money_rows(report), strict=True)
+    rows = zip(report.jobs, fleet_costs.money_rows(report), strict=True)
     billed = [TableRow(cells, f"jobs.{name}", bare=True) for name, cells in rows]
-    table = fleet.text_first_table(fleet_text.MONEY_HEADS, billed, "jobs", 1, "What each job is billed")
+    table = fleet.text_first_table(fleet_costs.MONEY_HEADS, billed, "jobs", 1, "What each job is billed")
     said = (
         "Each job is billed the cost of its pool for its nodes and its share of the term, with the energy that they "
         "draw; the cost of nodes without a job is billed to no job."

@@ -31,14 +31,16 @@ def network_blocks(choices: Sequence[NetworkChoice], condition: str | None) -> t
         TableColumn("Leaf switch", "right", "leaf_price"),
     )
     present = next(one for one in choices if one.present)
-    rows = tuple(TableRow(tuple(_cells(one, present)), f"networks[{number}]") for number, one in enumerate(choices))
+    rows = tuple(
+        TableRow(tuple(_choice_cells(one, present)), f"networks[{number}]") for number, one in enumerate(choices)
+    )
     caption = "InfiniBand and RoCE on this machine, with the same NICs and switch counts"
     return PaperTable(columns, rows, "networks", caption=caption), Text(
         " ".join(_latency_remarks(choices, condition)), "networks"
     )
 
 
-def _cells(choice: NetworkChoice, present: NetworkChoice) -> Iterator[str]:
+def _choice_cells(choice: NetworkChoice, present: NetworkChoice) -> Iterator[str]:
     yield f"{choice.name}, as designed" if choice.present else choice.name
     yield choice.lossless or "–"
     yield display(choice.wire, "s") if choice.wire else "–"
