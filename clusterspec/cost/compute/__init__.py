@@ -309,8 +309,6 @@ class Shard:
     """Whether the operations between GEMMs are executed one by one."""
     native_norms: bool = False
     """Whether norms and activations are executed one by one, but are single operations of the framework."""
-    fused: bool = False
-    """Whether the operations between GEMMs are known to be fused."""
     compiled: bool = False
     """Whether a compiler fuses whatever runs between GEMMs."""
     separate: bool = False
@@ -363,7 +361,6 @@ class Shard:
             sum_width=precision_width(workload.gradient_precision),
             eager=layout.stack is not None and layout.stack.fused is False,
             native_norms=layout.stack is not None and layout.stack.fused is False and has_native_norms(model),
-            fused=layout.stack is not None and layout.stack.fused is True,
             compiled=layout.stack is not None and layout.stack.compiled and layout.stack.fused is not False,
             separate=layout.stack is not None and layout.stack.separate_matrices,
             pads=layout.stack is None or layout.stack.pads_products,

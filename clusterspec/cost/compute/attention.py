@@ -175,22 +175,20 @@ def rotary_embedding(shard: Shard) -> Work:
 
 
 def position_work(shard: Shard) -> Work:
-    """What runs between the projections of queries and keys and the core: norms of heads, and rotary embedding."""
+    """What runs between the projections of queries and keys and the core: rotary embedding, and norms of heads where
+    operations run one by one. The fitted traffic of other programs includes these norms, as models with them are among
+    the runs of the fit.
+    """
     block = shard.model.block
     rotates = not shard.model.learned_positions and (block is None or block.positions in ("", "rope"))
-    found = head_norms(shard) if block is not None and block.qk_norm else Work()
+    found = head_norms(shard) if shard.eager and block is not None and block.qk_norm else Work()
     return found + rotary_embedding(shard) if rotates else found
 
 
 def head_norms(shard: Shard) -> Work:
-    """Norms of queries and keys: one read and one write forward; two reads and one write backward.
-
-    A compiler fuses them with the rotary embedding, so that only the input is read once more, in the backward pass.
-    """
+    """Norms of queries and keys: one read and one write forward; two reads and one write backward."""
     moved = shard.width * shard.tokens * (shard.heads + shard.kv_heads) * shard.model.head_dim
-    passes, launches = ((0.0, 1.0), 0.0) if shard.compiled or shard.fused else ((2.0, 3.0), 2.0)
-    traffic = passes[0] * moved, passes[1] * moved
-    return streaming_work("norms of queries and keys", traffic, launches, Role.LIGHT)
+    return streaming_work("norms of queries and keys", (2 * moved, 3 * moved), 2, Role.LIGHT)
 
 
 def attention_core(shard: Shard, score_passes: tuple[float, float]) -> Work:

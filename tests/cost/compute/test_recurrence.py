@@ -160,9 +160,6 @@ ELEMENTS = [  # elements that a memory-bound kernel moves for a token, forward a
     ("llama-3.1-8b", "norms and residuals", 40960, 40960),
     # 32 + 8 heads of 128 are read and written
     ("llama-3.1-8b", "rotary embedding", 2 * 40 * 128, 2 * 40 * 128),
-    # also their norms read and write 32 + 8 heads, and read two and write one in the backward pass
-    ("qwen3-8b", "rotary embedding", 2 * 40 * 128, 2 * 40 * 128),
-    ("qwen3-8b", "norms of queries and keys", 2 * 40 * 128, 3 * 40 * 128),
     # gate and up are read and their product is written; backward reads all three and writes two gradients
     ("llama-3.1-8b", "feed-forward activation", 3 * 14336, 5 * 14336),
     ("gpt-oss-120b", "norms and residuals", 10 * 2880, 10 * 2880),
