@@ -263,7 +263,7 @@ def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:
     rates = [load.request_rate, *(each.request_rate or 0.0 for each in load.day or ())]
     peak = peak_rate_of(description[:MOST_CHARACTERS], {*rates})
     if peak is not None and peak.per_second > HIGHER * max(rates):
-        yield _problem(peak.words, REQUEST_RATE, display(max(rates), "1/s"))
+        yield _problem(peak.words, REQUEST_RATE, display(max(rates), "1/s"), is_certain=True)
 
 
 def _framework_problem(description: str, spec: Spec, workload: Workload | None, catalog: Catalog) -> Iterator[Problem]:
