@@ -388,5 +388,5 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
 def _problem(words: str, key: str, own: str, is_certain: bool = False) -> Problem:
     at = f"`{key}`" if "." in key else f"the {key}" if key.startswith("bandwidth") else f"the number of {key}"
     message = f"the description says `{words}`, but {at} is {own}"
-    confidence = Confidence.CERTAIN if is_certain else confidence_in(words, own)
+    confidence = Confidence.CERTAIN if is_certain else confidence_in(words, own, of_key=True)
     return RULE.problem("description", message, "correct the text or the key", confidence=confidence)

@@ -10,12 +10,14 @@ from clusterspec.rules.knowledge.written_numbers import MOST_MATCHES, sentences_
 from clusterspec.standard import pattern
 
 _DISCOUNT = r"(?:discounts?|rebates?|rabatt\w*|\w*nachlass\w*|remises?|rabais|descuentos?|scont[oi]|korting\w*|descontos?|rabat\w*)"
-_PRICES = r"(?:prices?|quotes?|preise?|\w+preise?|prix|precios?|prezz[oi]|prijs|prijzen|preços?|cen[ay])"
-_OFF = r"(?:taken off|deducted|subtracted|included|abgezogen|berücksichtigt|enthalten|eingerechnet|déduite?s?|incluse?s?|comprise?s?|deducid[oa]s?|descontad[oa]s?|incluid[oa]s?|dedott[oi]|detratt[oi]|inclus[oi]|afgetrokken|verrekend|inbegrepen|deduzid[oa]s?|incluíd[oa]s?|odjęt\w+|uwzględnion\w+)"
+_PRICES = r"(?:prices|unit price|preise|\w+preise|prix unitaires?|precios|precio unitario|prezzi|prezzo unitario|prijzen|preços|preço unitário|ceny)"
+_IS = r"(?:is|are|has been|have been|wurden?|ist|sind|est|sont|a été|está|están|è|sono|is|zijn|está|estão|jest|są)"
+_OFF = r"(?:taken off|deducted|subtracted|included in|abgezogen|berücksichtigt|eingerechnet|déduite?s?|deducid[oa]s?|descontad[oa]s?|dedott[oi]|detratt[oi]|afgetrokken|verrekend|deduzid[oa]s?|odjęt\w+|uwzględnion\w+)"
 _NET = pattern(
-    rf"(?i)\b{_DISCOUNT}\b[^.;]{{0,60}}?\b(?:already |bereits |schon |déjà |ya |già |reeds |al |já |już )?{_OFF}\b|"
-    rf"\b{_PRICES}\b[^.;]{{0,40}}?\b(?:include|contain|enthalten|incluent|comprennent|incluyen|includono|comprendono|bevatten|incluem|zawierają)\b[^.;]{{0,24}}?\b{_DISCOUNT}\b|"
-    rf"\b{_PRICES}\b[^.;]{{0,40}}?\b(?:net of|nets? de|netos? de|al netto de\w*|líquidos? de|nach abzug|after|na aftrek van|po odliczeniu)\b[^.;]{{0,16}}?\b{_DISCOUNT}\b"
+    rf"(?i)\b{_PRICES}\b[^;]{{0,60}}?\b{_DISCOUNT}\b[^.;,]{{0,40}}?\b{_IS} (?:already |bereits |schon |déjà |ya |già |reeds |al |já |już )?{_OFF}\b|"
+    rf"\b{_DISCOUNT}\b[^.;,]{{0,20}}?\b{_IS} (?:already |bereits |schon |déjà |ya |già |reeds |al |já |już )?{_OFF}\b[^.;,]{{0,24}}?\b{_PRICES}\b|"
+    rf"\b{_PRICES}\b[^.;,]{{0,40}}?\b(?:include|contain|enthalten|incluent|comprennent|incluyen|includono|comprendono|bevatten|incluem|zawierają)\b[^.;,]{{0,24}}?\b{_DISCOUNT}\b|"
+    rf"\b{_PRICES}\b[^.;,]{{0,40}}?\b(?:net of|nets? de|netos? de|al netto de\w*|líquidos? de|nach abzug|na aftrek van|po odliczeniu)\b[^.;,]{{0,16}}?\b{_DISCOUNT}\b"
 )
 _NOT_YET = pattern(
     r"(?i)\b(?:not|yet|still|before|less|nicht|noch|vor|geht|gehen|abzüglich|pas|encore|avant|no|aún|todavía|antes|non|ancora|prima|niet|nog|voor|não|ainda|nie|jeszcze|przed|list prices?|listenpreise?|catalogue|lista|listino|lijstprij\w+)\b"

@@ -125,19 +125,19 @@ def _doubt_about(problem: Problem, text: str) -> str:
     return ""
 
 
-def confidence_in(stated: str, right: str) -> Confidence:
+def confidence_in(stated: str, right: str, *, of_key: bool = False) -> Confidence:
     """How certain it is that a stated figure is wrong: certain where a known mistake leads from the right one to it. Between
-    figures of one digit, a factor is no sign of a mistake: one pair in eight has such a factor by chance.
+    a figure and one ``of_key`` that have one digit, a factor is no sign of a mistake: one pair in eight has it by chance.
 
     >>> confidence_in("35,800 steps", "357,628 steps").value, confidence_in("30 days", "357 days").value
     ('certain', 'likely')
-    >>> confidence_in("1T tokens", "2T").value, confidence_in("1.2T tokens", "2.4T").value
+    >>> confidence_in("1T tokens", "2T", of_key=True).value, confidence_in("1.2T tokens", "2.4T", of_key=True).value
     ('likely', 'certain')
     """
     from clusterspec.rules.knowledge.figure_slips import has_one_digit, slip_of_words  # most texts have no wrong figure
     from clusterspec.rules.knowledge.stated_figures import stated_figures
 
-    is_short = all(has_one_digit(each) for text in (stated, right) for each in stated_figures(text)[:1])
+    is_short = of_key and all(has_one_digit(each) for text in (stated, right) for each in stated_figures(text)[:1])
     return Confidence.CERTAIN if slip_of_words(stated, right) and not is_short else Confidence.LIKELY
 
 
