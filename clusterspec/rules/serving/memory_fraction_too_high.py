@@ -5,7 +5,7 @@
 A stated `memory_fraction` above 0.95 that leaves less than 2 GB of a rank's memory: a warning, and an error where it
 leaves less than half of that. The rule is silent on TPUs, for which published recipes use 0.98.
 
-A `memory_fraction` that, with the memory that another process holds on each accelerator according to the description, claims more
+A `memory_fraction` that, with the memory that another process holds on each accelerator according to the description, takes more
 than there is: an error.
 
 ## Why it matters
@@ -102,6 +102,6 @@ def _resident_problem(text: str, share: float, memory: float) -> Iterator[Proble
 
     other = resident_memory(text)
     if other is not None and share * memory + other.bytes > memory:
-        message = f"the engine claims {percent(share, 2)} of {display(memory, 'B')}, {display(share * memory, 'B')}, but according to the text another process holds `{other.words}` on each accelerator"
+        message = f"the engine takes {percent(share, 2)} of {display(memory, 'B')}, {display(share * memory, 'B')}, but according to the text another process holds `{other.words}` on each accelerator"
         most = int((memory - other.bytes) / memory * 100) / 100
         yield RULE.problem(KEY, message, f"use at most {most:g}", severity="error")
