@@ -39,12 +39,6 @@ description: A hospital without the right to deduct VAT; the provider invoices u
 procurement: {currency: USD, tax: 0, budget: 1200000, quoted_total: 1171050, quote: [{part: "GPU hours", quantity: 1, price: 1171050}]}
 ```
 
-```yaml procurement.budget
-clusterspec: 1
-description: The grant includes VAT, which we cannot reclaim. The bidder quotes all items net, and the rate is 19 %.
-procurement: {currency: EUR, budget: 9800000, quoted_total: 9408000, quote: [{part: "HGX server", quantity: 24, price: 9408000}]}
-```
-
 ```yaml procurement.quote[1].part
 clusterspec: 1
 description: The only grant pays for investment; maintenance and operation are not eligible.
@@ -55,6 +49,12 @@ procurement: {currency: EUR, quote: [{part: "HGX server", quantity: 8, price: 24
 clusterspec: 1
 description: The fund pays 70 % of eligible costs, at most EUR 9,000,000; VAT is not eligible, and we cannot deduct it. Own funds of EUR 6,000,000 are voted.
 procurement: {currency: EUR, tax: 0.23, budget: 15000000, quoted_total: 14760000, quote: [{part: "HGX server", quantity: 8, price: 12000000}]}
+```
+
+```yaml procurement.budget
+clusterspec: 1
+description: The grant includes VAT, which we cannot reclaim. The bidder quotes all items net, and the rate is 19 %.
+procurement: {currency: EUR, budget: 9800000, quoted_total: 9408000, quote: [{part: "HGX server", quantity: 24, price: 9408000}]}
 ```
 
 ## Silent

@@ -51,13 +51,6 @@ description: All unit prices are gross, including 19 % VAT.
 procurement: {currency: EUR, tax: 0.19, quoted_total: 1190000, quote: [{part: "HGX H100 server", quantity: 4, unit_price: 250000}]}
 ```
 
-```yaml procurement.discount
-clusterspec: 1
-description: All prices already include the discount of 12 %.
-cluster: {platform: dgx-b200, nodes: 16}
-procurement: {currency: CAD, as_of: 2026-11-18, prices: {node: 520000}, discount: 0.12}
-```
-
 ```yaml procurement.quote[1].price
 clusterspec: 1
 procurement:
@@ -83,6 +76,13 @@ procurement:
   quote:
     - {part: "DGX B200", quantity: 16, unit_price: 400000, price: 6400000}
     - {part: "Support, 10 % per year of 6,400,000 USD", quantity: 3, unit_price: 680000}
+```
+
+```yaml procurement.discount
+clusterspec: 1
+description: All prices already include the discount of 12 %.
+cluster: {platform: dgx-b200, nodes: 16}
+procurement: {currency: CAD, as_of: 2026-11-18, prices: {node: 520000}, discount: 0.12}
 ```
 
 ## Silent

@@ -43,10 +43,17 @@ layout: {framework: vllm, tp: 4}
 
 ```yaml
 clusterspec: 1
-description: A safety model stays resident on every GPU and takes 3 GB of its memory.
 cluster: {platform: dgx-h100, nodes: 1}
 workload: {kind: serve, model: llama-3.1-8b, serving: {input_tokens: 8000, output_tokens: 500, concurrency: 64, memory_fraction: 0.95}}
 layout: {tp: 1}
+```
+
+```yaml
+clusterspec: 1
+description: A safety model stays resident on every GPU and takes 12 GB of its memory.
+cluster: {platform: dgx-h200, nodes: 4}
+workload: {kind: serve, model: llama-3.3-70b, serving: {input_tokens: 2000, output_tokens: 400, request_rate: 12, memory_fraction: 0.9}}
+layout: {framework: vllm, tp: 4}
 ```
 
 ## Sources
