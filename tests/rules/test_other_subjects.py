@@ -13,12 +13,12 @@ from clusterspec import rules
 from clusterspec.studies import study_text
 from tests.settings import SETTINGS
 
-BLOCKS = Path(__file__).with_name("other_subjects.txt").read_text("utf-8").split("@ ")[1:]
+TEXTS = Path(__file__).with_name("other_subjects.txt")
 
 
-def rows() -> Iterator[tuple[str, str, str]]:
-    """Each rule with the keys, and a line with its sign."""
-    for block in BLOCKS:
+def rows(table: Path = TEXTS) -> Iterator[tuple[str, str, str]]:
+    """Each rule of a table with the keys, and a line with its sign."""
+    for block in table.read_text("utf-8").split("@ ")[1:]:
         rule, *lines = block.splitlines()
         keys = "\n".join(line for line in lines if line[:2] not in ("- ", "+ "))
         yield from ((rule, keys, line) for line in lines if line[:2] in ("- ", "+ "))

@@ -122,7 +122,7 @@ from clusterspec.rules.knowledge.stated_keys import Statement, wrong_statements
 from clusterspec.rules.knowledge.text_clauses import clauses_of, is_hypothetical
 from clusterspec.rules.knowledge.text_doubt import confidence_in, words_of_another
 from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
-from clusterspec.rules.knowledge.text_peaks import peak_rate_of
+from clusterspec.rules.knowledge.text_peaks import is_above, peak_rate_of
 from clusterspec.rules.knowledge.written_numbers import (
     belongs_to_something_else,
     written_numbers,
@@ -251,10 +251,6 @@ def check(
             yield _problem(found_names[0][0], TECHNOLOGY if key == GENERATION else key, own_name)
 
 
-HIGHER = 1.3
-"""Smallest ratio of a promised rate of requests to the rate of the plan at which the two differ."""
-
-
 def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:
     """The problem of a text that promises more requests a second in the busiest time than the plan has."""
     load = spec.workload.serving if spec.workload is not None else None
@@ -262,8 +258,8 @@ def _peak_problem(description: str, spec: Spec) -> Iterator[Problem]:
         return
     rates = [load.request_rate, *(each.request_rate or 0.0 for each in load.day or ())]
     peak = peak_rate_of(description[:MOST_CHARACTERS], {*rates})
-    if peak is not None and peak.per_second > HIGHER * max(rates):
-        yield _problem(peak.words, REQUEST_RATE, display(max(rates), "1/s"))
+    if peak is not None and is_above(peak, max(rates)):
+        yield _problem(peak.words, REQUEST_RATE, display(max(rates), "1/s"), is_certain=True)
 
 
 def _framework_problem(description: str, spec: Spec, workload: Workload | None, catalog: Catalog) -> Iterator[Problem]:
@@ -392,5 +388,5 @@ def _is_of_others(name: re.Match[str], description: str) -> bool:
 def _problem(words: str, key: str, own: str, is_certain: bool = False) -> Problem:
     at = f"`{key}`" if "." in key else f"the {key}" if key.startswith("bandwidth") else f"the number of {key}"
     message = f"the description says `{words}`, but {at} is {own}"
-    confidence = Confidence.CERTAIN if is_certain else confidence_in(words, own)
+    confidence = Confidence.CERTAIN if is_certain else confidence_in(words, own, of_key=True)
     return RULE.problem("description", message, "correct the text or the key", confidence=confidence)

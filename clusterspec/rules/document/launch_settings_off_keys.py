@@ -10,7 +10,8 @@ In the description and the comments of a spec of one design:
 - engines without a cache of prefixes (`--disable-radix-cache`, `--no-enable-prefix-caching`) with a `prefix_hit`, a
   `shared_prefix` or `cache_tiers`;
 - `NCCL_IB_HCA` with fewer adapters than `nics_per_node`, or with a caret before as many; `NCCL_IB_DISABLE=1`, or the
-  provider `tcp` of libfabric, with an RDMA fabric; a traffic class (`NCCL_IB_TC`) whose priority is not lossless;
+  provider `tcp` of libfabric, with an RDMA fabric; a traffic class (`NCCL_IB_TC`, `HCCL_RDMA_TC`) or service level
+  (`HCCL_RDMA_SL`) whose priority is not lossless;
 - flags of the distributed optimizer where `sharding` is none, and a first batch of a ramp (`--rampup-batch-size`) that
   the replicas do not divide, or that has fewer micro-batches than stages;
 - samples called on-policy where a batch has several updates or rollout runs ahead;
@@ -56,6 +57,7 @@ cluster:
 
 - What FlashAttention 3 runs on: https://github.com/Dao-AILab/flash-attention/issues/1853
 - Environment variables: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html
+- The service level of HCCL equals the priority of PFC: https://www.hiascend.com/document/detail/en/canncommercial/850/commlib/hcclug/hcclug_000096.html
 - CUDA releases of the containers: https://docs.nvidia.com/deeplearning/frameworks/support-matrix/index.html
 
 
@@ -75,7 +77,7 @@ cluster:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clusterspec.catalog import Catalog
 from clusterspec.catalog.entries import Accelerator
@@ -91,7 +93,7 @@ from clusterspec.standard import pattern
 
 RULE = Rule.of(__name__, "error", "likely")
 _CUES = pattern(
-    r"--\w|(?<![\w-])-[tp]p[ =]|on-policy|R\d{3}|river|NCCL_|VLLM_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
+    r"--\w|(?<![\w-])-[tp]p[ =]|on-policy|R\d{3}|river|CCL_|VLLM_|FI_PROVIDER|pytorch:|nemo:|-(?:FP8|FP4|AWQ|GPTQ|INT4|NVFP4|W4A16|W8A8)"
 )
 """Pattern of the flags, variables and names that the rule reads."""
 _SIGNS = (
@@ -101,7 +103,7 @@ _SIGNS = (
     "on-policy",
     *(f"R{digit}" for digit in range(10)),
     "river",
-    "NCCL_",
+    "CCL_",
     "VLLM_",
     "FI_",
     "pytorch:",
@@ -144,7 +146,8 @@ _ADAPTERS = pattern(
 _EXCLUDED = pattern(r"\bNCCL_IB_HCA ?= ?[\"']?\^=?((?:\w{1,30}(?::\d)?,){0,40}\w{1,30}(?::\d)?)")
 """The adapters that `NCCL_IB_HCA` excludes with a caret."""
 _NO_PREFIX_CACHE = pattern(r"--(?:disable-radix-cache|no-enable-prefix-caching)\b")
-_TRAFFIC_CLASS = pattern(r"\bNCCL_IB_TC ?= ?(\d{1,3})\b")
+_TRAFFIC_CLASS = pattern(r"\b(?:NCCL_IB_TC|HCCL_RDMA_TC) ?= ?(\d{1,3})\b")
+_SERVICE_LEVEL = pattern(r"\bHCCL_RDMA_SL ?= ?([0-7])\b")
 _NO_RDMA = pattern(r"\bNCCL_IB_DISABLE ?= ?1\b|\bFI_PROVIDER ?= ?(?:tcp|sockets)\b")
 _FLASH_3 = pattern(r"\bVLLM_FLASH_ATTN_VERSION ?= ?3\b|--attention-backend[ =]fa3\b")
 FLASH_3_ARCHITECTURES = ("sm_80", "sm_90")
@@ -181,7 +184,7 @@ def check(
         yield from _rank_problem(own_remarks, spec)
         yield from _prefix_problem(own_remarks, spec)
     written = spec.cluster.scale_out if spec.cluster is not None else None
-    if "NCCL_" in own_remarks or "FI_PROVIDER" in own_remarks:
+    if "CCL_" in own_remarks or "FI_PROVIDER" in own_remarks:
         yield from _variable_problems(own_remarks, cluster, written)
     yield from _software_problems(own_remarks, cluster, catalog)
     yield from _training_problems(own_remarks, layout, workload, spec)
@@ -299,14 +302,20 @@ def _variable_problems(text: str, cluster: Cluster, written: ScaleOutSpec | None
     off = unambiguous_setting(_NO_RDMA, text)
     if off is not None and fabric.technology.family in {"infiniband", "roce", "efa"}:
         yield _problem(off[0], f"{at}.technology", f"{fabric.technology.id}: the library uses TCP sockets")
-    chosen, flow = unambiguous_setting(_TRAFFIC_CLASS, text), written.flow_control if written is not None else None
-    if chosen is None or flow is None or not flow.lossless_priorities or fabric.technology.family != "roce":
-        return
-    priority = int(chosen[1]) >> 5
-    if priority not in flow.lossless_priorities:
-        point = f"code point {int(chosen[1]) >> 2} and, by the usual map, priority {priority}"
-        lossless = ", ".join(map(str, flow.lossless_priorities))
-        yield _problem(chosen[0], f"{at}.flow_control.lossless_priorities", f"{lossless}; the class has {point}")
+    flow = written.flow_control if written is not None else None
+    if flow is not None and flow.lossless_priorities and fabric.technology.family == "roce":
+        yield from _priority_problem(text, flow.lossless_priorities)
+
+
+def _priority_problem(text: str, priorities: Sequence[int]) -> Iterator[Problem]:
+    """The problem of a service level or a traffic class of the collective library whose priority is not lossless."""
+    at, lossless = "cluster.scale_out.flow_control.lossless_priorities", ", ".join(map(str, priorities))
+    level, chosen = unambiguous_setting(_SERVICE_LEVEL, text), unambiguous_setting(_TRAFFIC_CLASS, text)
+    if level is not None and int(level[1]) not in priorities:
+        yield _problem(level[0], at, f"{lossless}; the service level is priority {level[1]}")
+    elif chosen is not None and int(chosen[1]) >> 5 not in priorities:
+        point = f"code point {int(chosen[1]) >> 2} and, by the usual map, priority {int(chosen[1]) >> 5}"
+        yield _problem(chosen[0], at, f"{lossless}; the class has {point}")
 
 
 def _software_problems(text: str, cluster: Cluster, catalog: Catalog) -> Iterator[Problem]:

@@ -13,7 +13,17 @@ MOST = 8
 _DELIVERED = r"(?:deliver\w*|arriv\w*|geliefert|eintr\w+|livr\w+|entreg\w+|lleg\w+|consegna\w*|arriva\w*|geleverd|aankom\w*|cheg\w+|dostarcz\w+)"
 _ACCEPTED = r"(?:accepted|abgenommen|réceptionn\w+|aceptad\w+|recibid\w+|collaudat\w+|accettat\w+|aanvaard|geaccepteerd|aceit\w+|odebran\w+)"
 _BEFORE = r"(?:before|until|bevor|ehe|bis|avant que|antes de que|hasta que|prima che|finché|voordat|totdat|antes que|até que|zanim)"
+_HALL = r"(?:hall|room|building|halle|saal|gebäude|raum|salle|bâtiment|sala|edificio|edifício|nave|locale|hal|zaal|gebouw|hala|budynek|salę|halę)"
+_HANDS_OVER = r"(?:delivers?|hands? over|liefert|übergibt|livre(?:ra)?|remet(?:tra)?|entrega(?:rá)?|consegn(?:a|erà)|levert|oddaje|odda|przekaże|przekazuje)"
+_HANDED_OVER = r"(?:delivered|handed over|übergeben|geliefert|livrée?|remise?|entregad[oa]|entregue|consegnat[oa]|opgeleverd|oddan[ay]|przekazan[ay])"
 _PHRASES = (
+    # the handing over of a hall, before which no machine is there
+    (
+        "handover",
+        pattern(
+            rf"(?i)\b{_HANDS_OVER} (?:the |our |die |den |das |la |le |l['’]|el |il |lo |de |het |a |o )?(?:(?:new|neue[nrs]?|nouvelle|nueva|nuova|nieuwe) )?{_HALL}\b|\b{_HALL}\b(?: \w{{1,3}})? [^.;,\d]{{0,20}}\b{_HANDED_OVER}\b|\b{_HALL}\b(?: \w{{1,3}})? (?:is|wird|est|se|es|è|é|wordt) [^.;,]{{0,24}}\b{_HANDED_OVER}\b"
+        ),
+    ),
     # the French words around what is the most: `n'évacue que 600 kW`
     ("most", pattern(r"(?i)\b(?:ne |n['’])[^.;,]{1,48}?\bque (?=\d)")),
     (

@@ -81,7 +81,7 @@ QUANTITY_SUBJECTS = (
         "bare",
         CAPPED,
         _bound("password+corpusword"),
-        "mean slot",
+        "mean slot copying",
         1,
         90,
         60,

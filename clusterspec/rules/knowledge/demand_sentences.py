@@ -71,6 +71,7 @@ def _with_ones(text: str) -> str:
         if words[at + 1] in _BETWEEN and at + 2 < len(words) and word.isdigit() and words[at + 2] in TIME_WORDS:
             pieces[at], pieces[at + 1] = pieces[at + 1], pieces[at]
     found = _QUARTER_HOUR.sub("15 minutes", " ".join(pieces))
+    found = _with_once(found)
     found = _TIMES.sub(lambda each: f"{_TIMES_OF[each[0].lower()]} times", found)
     if _HALF.search(text) is None:
         return found
@@ -91,6 +92,22 @@ _TIMES_OF = {
     "dwukrotnie": 2,
 }
 _TIMES_OF |= {"trzykrotnie": 3, "czterokrotnie": 4}
+_ONCE = pattern(
+    r"(?i)\b(?P<ahead>(?:at most|only|no more than|not more than|more than|just|nur|höchstens|nicht mehr als|mehr als|najwyżej|więcej niż|tylko)) (?:once|(?:ein einziges mal|einmal)|raz)\b|"
+    r"\bonce (?:and no more|only|and not again)\b|\b(?:plus d['’]|más de |più d['’i] ?|meer dan |mais de )?(?:une seule fois|una sola vez|una sola volta|(?:één|een) enkele keer|slechts (?:één|een) keer|uma (?:única|só) vez)\b"
+)
+"""What happens at most once."""
+
+
+def _with_once(text: str) -> str:
+    """A text with a limit of one time for the words of it.
+
+    >>> _with_once("read at most once"), _with_once("shown once and no more"), _with_once("once a day")
+    ('read at most 1 times', 'shown at most 1 times', 'once a day')
+    """
+    return _ONCE.sub(lambda each: f"{each['ahead'] or 'at most'} 1 times", text)
+
+
 _TIMES = pattern(rf"(?i)\b(?:{'|'.join(_TIMES_OF)})\b")
 """Words for a number of times."""
 _QUARTER_HOUR = pattern(

@@ -9,6 +9,7 @@ from itertools import islice
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_energies import DemandFigure
 from clusterspec.rules.knowledge.demand_figures import MEASURES, demand_figures
+from clusterspec.rules.knowledge.demand_history import binding_demands
 from clusterspec.rules.knowledge.demand_phrases import phrases_in
 from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.knowledge.demand_quantity_words import WORDS as QUANTITY_WORDS
@@ -107,10 +108,12 @@ def demands_in(text: str) -> Iterator[Demand]:
     >>> [(each.subject.name, each.value) for each in demands_in("The hall gives us no more than 160 kW. The bidder has 90 kW.")]
     [('power', 160000.0)]
     """
+    found: list[Demand] = []
     for sentence in joined_sentences(without_named_places(kept_sentences([*plain_sentences(text)]))):
         has_number = _DIGIT.search(sentence) is not None or next(fractions_in(sentence), None) is not None
         if has_number and len(sentence) <= LONGEST_SENTENCE:
-            yield from demands_of_sentence(sentence)
+            found += demands_of_sentence(sentence)
+    yield from binding_demands(found) if len(found) > 1 else found
 
 
 @lru_cache(256)

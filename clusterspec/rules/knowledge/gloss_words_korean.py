@@ -88,6 +88,7 @@ GLOSSES: tuple[tuple[str, str], ...] = (
     ("whole", "전문 통째로 전체를 한_번에"),
     ("at once", "동시에 동시"),
     ("requests", "요청"),
+    ("the busiest hour", "가장_바쁜_한_시간 피크_한_시간 가장_바쁜_1시간"),
     ("questions", "질문 문의"),
     ("users", "사용자 이용자"),
     ("sessions", "세션"),

@@ -109,12 +109,11 @@ def wrong_statements(
     """
     sentences = [*islice(sentences_of(plain_text(text)), MOST_SENTENCES)]
     if any(_wrong_among(sentences, own, rows)):
-        from clusterspec.rules.knowledge.text_rejections import (
-            kept_sentences,
-            turns_down,
-        )  # most texts have nothing wrong
+        from clusterspec.rules.knowledge.other_parties import words_of_party  # most texts have nothing wrong
+        from clusterspec.rules.knowledge.text_rejections import kept_sentences, turns_down
 
-        yield from _wrong_among([each for each in kept_sentences(sentences) if not turns_down(each)], own, rows)
+        kept = [each for each in kept_sentences(sentences) if not (turns_down(each) or words_of_party(each))]
+        yield from _wrong_among(kept, own, rows)
 
 
 def _wrong_among(

@@ -25,7 +25,8 @@ REQUESTS = "requests"
 _NOUNS = {
     REQUESTS: "request requests req reqs query queries call calls question questions prompt prompts anfrage anfragen aufrufe requête "
     "requêtes demande demandes peticion petición peticiones solicitud solicitudes consulta consultas richiesta richieste verzoek "
-    "verzoeken",
+    "verzoeken pedido pedidos chamada chamadas requisição requisições solicitação solicitações llamada llamadas chiamata chiamate "
+    "aanvraag aanvragen zapytanie zapytania zapytań żądanie żądania żądań",
     "tokens": "token tokens tok toks jeton jetons",
     "documents": "document documents page pages image images job jobs dokument dokumente seiten bilder página páginas imágenes",
     "users": "user users session sessions conversation conversations stream streams client clients nutzer sitzungen utilisateur "

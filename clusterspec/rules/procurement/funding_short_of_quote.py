@@ -6,6 +6,8 @@
   quote: an error. Amounts that the sentence calls net are compared with the quote without tax;
 - a tax that the buyer owes under the reverse charge and may not deduct, with which the quote exceeds `budget`: an
   error;
+- a tax that the funds have to pay and the buyer may not deduct according to the text, and that the quote and the keys leave out,
+  with which the quote exceeds `budget`: an error;
 - a grant of a share of eligible costs, up to its cap, with own funds that pay less than the quote together: an error. Without
   tax in the eligible costs, the quote counts without tax too, unless the buyer cannot deduct it;
 - a grant or budget that excludes support, maintenance or operation, according to the description, and a quote with a
@@ -47,6 +49,12 @@ procurement: {currency: EUR, quote: [{part: "HGX server", quantity: 8, price: 24
 clusterspec: 1
 description: The fund pays 70 % of eligible costs, at most EUR 9,000,000; VAT is not eligible, and we cannot deduct it. Own funds of EUR 6,000,000 are voted.
 procurement: {currency: EUR, tax: 0.23, budget: 15000000, quoted_total: 14760000, quote: [{part: "HGX server", quantity: 8, price: 12000000}]}
+```
+
+```yaml procurement.budget
+clusterspec: 1
+description: The grant includes VAT, which we cannot reclaim. The bidder quotes all items net, and the rate is 19 %.
+procurement: {currency: EUR, budget: 9800000, quoted_total: 9408000, quote: [{part: "HGX server", quantity: 24, price: 9408000}]}
 ```
 
 ## Silent
@@ -126,6 +134,7 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     if total is not None:
         yield from _framework_problem(procurement, total, text)
         yield from _reverse_charge_problem(procurement, total, text)
+        yield from _untaxed_quote_problem(procurement, total, texts.remarks)
         yield from _grant_problem(procurement, total, texts.remarks)
     excluded = [each for each in sentences if _EXCLUDED.search(each) is not None]
     if excluded and _OF_FUNDS.search(text) is not None and _PAID_ELSEWHERE.search(" ".join(excluded)) is None:
@@ -169,6 +178,18 @@ def _framework_problem(procurement: ProcurementSpec, total: float, text: str) ->
             key = "procurement.quoted_total" if procurement.quoted_total is not None else "procurement.quote"
             yield RULE.problem(key, message, "order less, or procure the rest in another way")
             return
+
+
+def _untaxed_quote_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:
+    """The problem of a net quote that exceeds a budget with tax once the tax of the text is added."""
+    if procurement.tax or procurement.budget is None or total > procurement.budget:
+        return
+    from clusterspec.rules.knowledge.taxed_funds import tax_on_quote  # for quotes without a tax alone
+
+    rate = tax_on_quote(text)
+    if total * (1 + rate) > procurement.budget:
+        message = f"according to the text, the funds include the tax and the quote does not: with {percent(rate)} it is {money_text(f'{total * (1 + rate):,.0f}', procurement.currency)}, above the budget of {money_text(f'{procurement.budget:,}', procurement.currency)}"
+        yield RULE.problem("procurement.budget", message, f"state `tax: {rate:g}`, and order less or raise the budget")
 
 
 def _reverse_charge_problem(procurement: ProcurementSpec, total: float, text: str) -> Iterator[Problem]:

@@ -12,6 +12,7 @@
   of it: an error;
 - a rebate on all items by its text whose amount fits one line alone: an error;
 - a line for a rebate, a credit or a trade-in with a positive price, which is added to the others: an error;
+- prices that are net of a discount, according to the description, and a `discount` that takes it off again: an error;
 - prices that include a tax, according to the description or the text of a line, in a sum to which `tax` adds it again:
   an error;
 - the sales tax of Quebec on top of the federal one (1.05 × 1.09975): since 2013 both are taken on the price: an error.
@@ -75,6 +76,13 @@ procurement:
   quote:
     - {part: "DGX B200", quantity: 16, unit_price: 400000, price: 6400000}
     - {part: "Support, 10 % per year of 6,400,000 USD", quantity: 3, unit_price: 680000}
+```
+
+```yaml procurement.discount
+clusterspec: 1
+description: All prices already include the discount of 12 %.
+cluster: {platform: dgx-b200, nodes: 16}
+procurement: {currency: CAD, as_of: 2026-11-18, prices: {node: 520000}, discount: 0.12}
 ```
 
 ## Silent
@@ -162,6 +170,8 @@ _SEPARATE = 0.05 + 0.09975
 
 
 def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Problem]:
+    if procurement.discount and texts.description:
+        yield from _discounted_twice(procurement.discount, texts.description)
     if not procurement.quote:
         return
     yield from _list_price_problems(procurement, texts.lines)
@@ -172,6 +182,16 @@ def check(procurement: ProcurementSpec, texts: PurchaseTexts) -> Iterator[Proble
     yield from _step_problems(procurement, texts.sentences)
     if procurement.tax:
         yield from _gross_problem(procurement, procurement.tax, texts)
+
+
+def _discounted_twice(discount: float, text: str) -> Iterator[Problem]:
+    """The problem of a discount that is taken off prices which are net of it according to the text."""
+    from clusterspec.rules.knowledge.net_prices import words_of_net_prices  # few designs have a discount
+
+    words = words_of_net_prices(text, discount)
+    if words:
+        message = f"the text says `{words}`, but `discount` takes {percent(discount)} off these prices once more"
+        yield RULE.problem("procurement.discount", message, "remove the discount, or state the prices before it")
 
 
 def _list_price_problems(procurement: ProcurementSpec, texts: Sequence[str]) -> Iterator[Problem]:

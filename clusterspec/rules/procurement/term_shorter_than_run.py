@@ -3,7 +3,8 @@
 ## What it finds
 
 The predicted run of `tokens`, without interruptions, takes longer than `term`, or than the time for which the description or a
-comment says that the machine is reserved, rented or allocated; or by the spec's own `targets.run_time` or
+comment says that the machine is reserved, rented or allocated; the days of a reservation in the text are fewer than
+`targets.run_time`; or by the spec's own `targets.run_time` or
 `workload.expected_mfu` the run may take longer than `term`. The finding is a warning; a note where
 the difference is below the half-width of the prediction's range and neither key says so; an error where a quarter of the
 run or more remains even at the low end of the range.
@@ -39,10 +40,20 @@ workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, token
 layout: {tp: 8, pp: 4}
 ```
 
+```yaml operations.targets.run_time
+clusterspec: 1
+description: The capacity block starts on 2027-02-01 and ends on 2027-04-05.
+cluster: {platform: aws-p5-48xlarge, nodes: 16}
+workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 512, tokens: 4T}
+layout: {tp: 1}
+operations: {targets: {run_time: 68 days}}
+```
+
 ## Silent
 
 ```yaml
 clusterspec: 1
+description: The capacity block starts on 2027-02-01 and ends on 2027-10-05.
 cluster: {platform: aws-p5-48xlarge, nodes: 64}
 workload: {model: llama-3.1-70b, sequence_length: 8192, global_batch: 512, tokens: 1T}
 layout: {tp: 8, pp: 4}
@@ -60,7 +71,7 @@ from collections.abc import Iterator
 
 from clusterspec.cost.plan import Plan
 from clusterspec.finding import Problem
-from clusterspec.quantity import Quantity
+from clusterspec.quantity import DAY, Quantity
 from clusterspec.rules.knowledge.run_times import reserved_time
 from clusterspec.rules.knowledge.shares import run_severity
 from clusterspec.rules.rule import Rule
@@ -78,6 +89,8 @@ def check(
         return
     term = procurement.term if procurement is not None else None
     planned = operations.targets.run_time if operations is not None and operations.targets is not None else None
+    if planned is not None and own_remarks:
+        yield from _planned_beyond_reservation(planned, own_remarks)
     if term is not None:
         found = [*_short_term_problem(timed, run, term.value, term.written, "procurement.term")]
         if not found or found[0].severity == "note":
@@ -86,6 +99,16 @@ def check(
         yield from found
     elif own_remarks and (reserved := reserved_time(own_remarks)) is not None:
         yield from _short_term_problem(timed, run, reserved.value, reserved.words, "workload.tokens")
+
+
+def _planned_beyond_reservation(planned: Quantity, text: str) -> Iterator[Problem]:
+    """The problem of a planned run that takes longer than the days of the reservation in the text."""
+    from clusterspec.rules.knowledge.reserved_spans import reserved_span  # few texts name both days
+
+    span = reserved_span(text)
+    if span is not None and planned.value > (span.days + 1) * DAY:
+        message = f"according to the text, the machine is reserved from {span.start} to {span.due}, {span.days} days, but `targets.run_time` allows {planned.written}"
+        yield RULE.problem("operations.targets.run_time", message, "shorten the run, or reserve more days")
 
 
 def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:

@@ -1,0 +1,51 @@
+"""The first and the last day for which a text says that the machine is reserved or rented."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from clusterspec.rules.knowledge.demand_dates import Span, dated_places
+from clusterspec.rules.knowledge.demand_sentences import plain_sentences
+from clusterspec.rules.knowledge.text_clauses import is_hypothetical
+from clusterspec.rules.knowledge.text_days import COMMON_YEAR
+from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.standard import pattern
+
+_RESERVED = pattern(
+    r"(?i)\b(?:capacity blocks?|blocks?|reserv(?:ed|ation|ations)|rental|rented|leased?|hired?|booked|booking|reservierung|reserviert|mietvertrag|mietzeit|gemietet|miete|gebucht|réserv\w+|location|bail|louée?s?|bloc de capacité|"
+    r"reserva\w*|alquil\w*|arrend\w*|bloque de capacidad|prenotazion\w*|prenotat\w*|noleggi\w*|affitt\w*|reservering|gereserveerd|gehuurd|huur\w*|alugu\w*|alugad\w*|rezerwacj\w*|wynajęt\w*|najmu?)\b"
+)
+_FROM = pattern(
+    r"(?i)\b(?:from|starts?|begins?|starting|beginning|ab|vom|von|beginnt|startet|du|dès|à partir|commence|débute|del?|desde|comienza|empieza|inicia|dal|dall['’]|inizia|comincia|van|vanaf|begint|começa|od|zaczyna|rozpoczyna)\b[^.;\d]{0,16}$"
+)
+_TO = pattern(
+    r"(?i)\b(?:to|until|till|through|ends?|ending|bis|endet|au|jusqu['’]au|prend fin|finit|se termine|se achève|s['’]achève|al|hasta|termina|finaliza|acaba|fino|finisce|scade|tot|t/m|eindigt|até|ao|do|kończy)\b[^.;\d]{0,16}$"
+)
+_OF_OFFER = pattern(
+    r"(?i)\b(?:offers?|quotes?|prices?|valid\w*|sale|angebot\w*|preise?|gültig\w*|offres?|prix|valables?|oferta\w*|precio\w*|válid\w*|offert\w*|prezz\w*|valid\w*|prijs|prijzen|geldig\w*|propost\w*|preço\w*|ofert\w*|cen\w*|storage|speicher|stockage|office|büro\w*)\b"
+)
+"""Words of a sentence about the time of an offer, or about another thing that is rented."""
+
+
+def reserved_span(text: str) -> Span | None:
+    """The first and the last day of the only reservation of a text; None without one.
+
+    >>> reserved_span("The capacity block starts on 2027-02-01 and ends on 2027-04-05.").days
+    63
+    >>> reserved_span("The offer for the block runs from 1 February 2027 to 15 February 2027.")
+    """
+    found = {span for sentence in plain_sentences(text) if (span := _span_of(sentence)) is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _span_of(sentence: str) -> Span | None:
+    """The days of a reservation that a sentence states; None without them."""
+    if _RESERVED.search(sentence) is None or _OF_OFFER.search(sentence) is not None:
+        return None
+    if is_hypothetical(sentence) or words_of_another(sentence):
+        return None
+    for (first, begin, end), (last, behind, _) in pairwise(sorted(dated_places(sentence), key=lambda each: each[1])):
+        start = first.replace(year=last.year) if first.year == COMMON_YEAR else first
+        if _FROM.search(sentence[:begin]) is not None and _TO.search(sentence[end:behind]) is not None and start < last:
+            return Span(start, last) if last.year != COMMON_YEAR else None
+    return None
