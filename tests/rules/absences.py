@@ -13,49 +13,19 @@ from typing import Any
 import pytest
 
 from clusterspec.finding import Problem
-from clusterspec.records import replace
 from clusterspec.rules.engine import PartCache
 from clusterspec.rules.facts import Facts
 from clusterspec.rules.index import RULES
 from clusterspec.rules.pages import module
+from tests.absences import DEPTH, SECTIONS, records_without
 
 Check = Callable[..., Iterable[Problem]]
-SECTIONS = "clusterspec.spec.model"
-DEPTH = 3
-"""Sections inside sections that are followed."""
 RESOLVED = {"cluster", "workload", "layout"}
 IMPOSSIBLE = {
     ("data-loading-exposed", "networks.storage.metadata_rate"),
     ("delivery-misses-date", "procurement.delivery.milestones"),
 }
 """Keys from which another part of the same check was computed, so that they are never absent alone."""
-
-
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
-def _optional_fields(kind: type) -> tuple[str, ...]:
-    if kind not in _FIELDS:
-        stated = {
-            name: text
-            for base in reversed(kind.__mro__)
-            for name, text in vars(base).get("__annotations__", {}).items()
-        }
-        _FIELDS[kind] = tuple(name for name, text in stated.items() if "None" in str(text))
-    return _FIELDS[kind]
-
-
-def records_without(record: Any, depth: int) -> Iterator[tuple[str, Any]]:
-    """The record without each optional field that it has, by the path of the field."""
-    for name in _optional_fields(type(record)):
-        value = getattr(record, name)
-        if value is None:
-            continue
-        yield name, replace(record, **{name: None})
-        if depth and type(value).__module__.startswith(SECTIONS):
-            yield from (
-                (f"{name}.{path}", replace(record, **{name: less})) for path, less in records_without(value, depth - 1)
-            )
 
 
 def parts_without(needs: Sequence[str], parts: Sequence[Any]) -> Iterator[tuple[str, list[Any]]]:

@@ -6,9 +6,10 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.rules import pages
 from clusterspec.spec.model import DeliverySpec, OperationsSpec, ProcurementSpec, SupportSpec
+from tests.absences import records_without
 from tests.designs import TRAINED, layout_of, study_of
 
-from .absences import failures_without_parts, parts_without, records_without, run_without_parts
+from .absences import failures_without_parts, parts_without, run_without_parts
 
 YEAR = Quantity(31_557_600.0, "s", "1 year")
 
