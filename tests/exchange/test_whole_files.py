@@ -7,10 +7,12 @@ files and the values.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from clusterspec.exchange.import_result import ImportResult
-from tests.effort import each
+from clusterspec.exchange import import_formats
+from clusterspec.exchange.import_result import FormatError, ImportResult, InputFile
+from tests.effort import each, sampled
 from tests.exchange.imports import read
 
 FOLDER = Path(__file__).parent
@@ -53,3 +55,20 @@ def test_what_a_file_passes_over_has_its_reason(name: str) -> None:
     assert [[part.what, part.why] for part in read(text.encode()).unknown] == [
         reason for of_file, *reason in REASONS if of_file == name
     ]
+
+
+SHORTER = [
+    (name, at)
+    for name, file in (FILES | FURTHER).items()
+    for at in range(file.rpartition("\n---\n")[0].count("\n") + 1)
+]
+
+
+@each(("name", "at"), sampled(SHORTER, 880))
+def test_a_file_without_one_line_is_read_or_refused(name: str, at: int) -> None:
+    """What a file leaves out is no fault of the program: it states fewer values, or is a file of another kind."""
+    text, kind = (FILES | FURTHER)[name].rpartition("\n---\n")[0], name.split(": ", maxsplit=1)[0]
+    lines = text.split("\n")
+    file = InputFile(f"given{ENDINGS.get(kind, '.txt')}", "\n".join(lines[:at] + lines[at + 1 :]).encode(), None)
+    with suppress(FormatError):
+        assert all(told(import_formats.format_named(kind).read(file)))

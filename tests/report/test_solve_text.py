@@ -113,6 +113,11 @@ def test_nodes_of_several_roles_have_a_column_each() -> None:
     heads, first, second = rows({1e9: {"trainer": 4, "rollout": 2}, 2e9: {"trainer": 8}})
     assert heads == ["nic_bandwidth", "trainer", "rollout", "slowdown", "meets it"]
     assert first == ["8 Gb/s", "4", "2", "5 %", "no"] and second == ["16 Gb/s", "8", "0", "2 %", "yes"]
+    text = solve_text.solve_as_text(replace(report, roles={1e9: {"trainer": 40, "rollout": 2}, 2e9: {"trainer": 8}}))
+    assert [line.rstrip() for line in text.splitlines()[-3:]] == [  # numbers end below each other
+        *("  nic_bandwidth  trainer  rollout  slowdown  meets it", "  8 Gb/s              40        2       5 %  no"),
+        "  16 Gb/s              8        0       2 %  yes",
+    ]
     for few in ({}, {1e9: {"trainer": 4}}):
         assert rows(few) == [
             *(["nic_bandwidth", "slowdown", "meets it"], ["8 Gb/s", "5 %", "no"], ["16 Gb/s", "2 %", "yes"])

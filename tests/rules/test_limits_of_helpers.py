@@ -12,21 +12,24 @@ from clusterspec.cluster.fabric import Fabric, fabric_of_cluster
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.term import MemoryUse, Term
 from clusterspec.finding import Confidence, Problem, Severity
-from clusterspec.quantity import Figure
+from clusterspec.quantity import Figure, Quantity
 from clusterspec.records import replace
 from clusterspec.rules.advice.proposals import near_multiples
 from clusterspec.rules.advice.remedies import may_fit
 from clusterspec.rules.configured import MOST, bounded_problems
+from clusterspec.rules.document.bound_off_keys import _problems_of_job
 from clusterspec.rules.fabric import endpoints_exceed_fabric, switch_of_another_technology
 from clusterspec.rules.fleet.service_takes_turns import _promises_a_tail
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.knowledge.served import Served, is_twice, prompts_processed
 from clusterspec.rules.layout.stage_layers_mismatch import _place_of_empty_stage
+from clusterspec.rules.physical import power_cap_off_part
 from clusterspec.rules.pipeline.fewer_microbatches_than_stages import _dualpipe_problem
 from clusterspec.rules.serving.chunks_exceed_token_target import _share_of_steps
 from clusterspec.rules.serving.weights_leave_no_cache import _fewer_sequences_advice
 from clusterspec.source import Computed
+from clusterspec.spec.model import PowerSpec
 from clusterspec.studies import study_text
 from tests.designs import (
     APART,
@@ -261,3 +264,53 @@ def test_prefill_engines_process_a_prompt_at_a_time_on_each_rank(
     served = Served.from_plan(plan, lambda _: None)
     assert served is not None
     assert prompts_processed(changed(served, {"load": changed(served.load, engines)})) == prompts
+
+
+@each(
+    ("vendor", "power", "lowest"),
+    [
+        ("NVIDIA", 1000.0, 200.0),
+        ("NVIDIA", 700.0, 200.0),
+        ("NVIDIA", 699.0, 100.0),
+        ("NVIDIA", 250.0, 100.0),
+        ("NVIDIA", 249.0, 0.15 * 249),
+        ("AMD", 1000.0, 150.0),
+    ],
+)
+def test_a_driver_accepts_no_limit_below_that_of_its_parts(vendor: str, power: float, lowest: float) -> None:
+    part = replace(machine_of(TRAINED).accelerator, vendor=vendor)
+    assert power_cap_off_part._lowest_limit(part, power) == pytest.approx(lowest)
+
+
+def watts(value: float) -> Quantity:
+    return Quantity(value, "W", f"{value:g} W")
+
+
+@each(
+    ("limits", "needed"),
+    [
+        ({}, False),
+        # two nodes of 10.2 kW with 8 × 100 W more are 22 kW
+        ({"budget": watts(22_000)}, False),
+        ({"budget": watts(21_999)}, True),
+        ({"rack_limit": watts(44_000), "nodes_per_rack": 4}, False),
+        ({"rack_limit": watts(43_999), "nodes_per_rack": 4}, True),
+        ({"rack_limit": watts(1_000)}, False),  # of an unknown number of nodes
+    ],
+)
+def test_a_power_cap_is_needed_where_the_machine_or_a_rack_exceeds_its_limit(
+    limits: dict[str, Any], needed: bool
+) -> None:
+    cluster = machine_of(TRAINED)
+    assert cluster.node_power is not None and cluster.node_power.value == 10_200 and cluster.all_nodes == 2
+    assert power_cap_off_part._is_needed(PowerSpec(**limits), cluster, 100.0) is needed
+    assert not power_cap_off_part._is_needed(PowerSpec(**limits), replace(cluster, node_power=None), 100.0)
+
+
+def test_a_job_without_samples_sends_no_weights() -> None:
+    counts = FabricCount(None, False, "warning")
+    for text in (TRAINED, "cluster: {platform: dgx-h100, nodes: 2}"):
+        facts = study_of(text).facts()
+        assert facts.planned is not None or text != TRAINED
+        for planned in (facts.planned, None):
+            assert list(_problems_of_job("The link may take 10 s.", facts.spec, planned, counts)) == []

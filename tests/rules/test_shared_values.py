@@ -24,6 +24,7 @@ from clusterspec.rules.knowledge.domains import (
     used_domain,
 )
 from clusterspec.rules.knowledge.figure_slips import input_rounding, is_near, rounding_of
+from clusterspec.rules.knowledge.machine_counts import _is_year
 from clusterspec.rules.knowledge.peaks import StatedPeak
 from clusterspec.rules.knowledge.purchase_texts import bought_pools, contracted_power
 from clusterspec.rules.knowledge.quoted_units import unit_of_line
@@ -370,3 +371,19 @@ def test_a_clause_without_other_words_takes_the_one_before_it() -> None:
 def test_a_rate_is_near_another_within_a_factor_of_two(found: float, units: float, within: bool) -> None:
     """Units of a currency for one of another, such as 150 yen for a dollar."""
     assert _is_within_factor_two(found, units) is within
+
+
+@each(
+    ("before", "digits", "is_year"),
+    [
+        (["of"], "2009", False),
+        (["of"], "2010", True),
+        (["since"], "2035", True),
+        (["of"], "2036", False),
+        (["of"], "2,021", False),
+        (["has"], "2016", False),
+        ([], "2016", False),
+    ],
+)
+def test_four_digits_behind_a_word_of_time_are_a_year(before: list[str], digits: str, is_year: bool) -> None:
+    assert _is_year(before, digits) is is_year
