@@ -96,8 +96,7 @@ class WaitTail(NamedTuple):
         >>> found == WaitTail(1.25, 2.0, 0.0, 4.0, 0.5, 1.5), found.of_all
         (True, 2.5)
         """
-        if not met:
-            return self
+        met = max(LEAST_LOAD, met)
         window = max(0.0, self.window - 2 * ahead) / met
         return self._replace(least=self.least + sooner, met=met, ahead=(ahead - sooner) / met, window=window)
 
