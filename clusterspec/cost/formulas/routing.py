@@ -30,14 +30,14 @@ def share_finding_others(flight: float, engines: float = 1.0) -> float:
     if engines <= 1:
         return -expm1(-flight)
     count = min(round(engines), MOST_ENGINES)
-    return min(_share_with_as_many(flight, count), _share_with_none_idle(flight, count))
+    return min(share_with_as_many(flight, count), _share_with_none_idle(flight, count))
 
 
-def _share_with_as_many(flight: float, engines: int) -> float:
+def share_with_as_many(flight: float, engines: int) -> float:
     """The share of the time in which at least as many requests as ``engines`` are in flight: their number is Poisson
     distributed; a large one is taken as normal.
 
-    >>> round(_share_with_as_many(0.5, 2), 6)  # 1 - 2 e^-1
+    >>> round(share_with_as_many(0.5, 2), 6)  # 1 - 2 e^-1
     0.264241
     """
     mean = flight * engines

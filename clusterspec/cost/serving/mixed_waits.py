@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil, exp, expm1, log, sqrt
 
 from clusterspec.cost.formulas.compute import power
+from clusterspec.cost.formulas.routing import share_with_as_many
 from clusterspec.cost.serving import constants
 from clusterspec.cost.serving.carried import seconds_added
 from clusterspec.cost.serving.constants import StepTime
@@ -95,8 +96,7 @@ class WaitTail(NamedTuple):
         >>> found == WaitTail(1.25, 2.0, 0.0, 4.0, 0.5, 1.5), found.of_all
         (True, 2.5)
         """
-        if not met:
-            return self
+        met = max(LEAST_LOAD, met)
         window = max(0.0, self.window - 2 * ahead) / met
         return self._replace(least=self.least + sooner, met=met, ahead=(ahead - sooner) / met, window=window)
 
@@ -199,10 +199,15 @@ class PromptQueue(NamedTuple):
 
     @property
     def step_remainder(self) -> float:
-        """Mean seconds until the running step ends, at most half of a full one.
+        """Mean seconds until the running step ends, at most half of a full one. Of several engines, a prompt goes to
+        one amid a step with prompts only if all are.
 
         >>> round(PromptQueue(1e-9, 0.02, 0.1, 2.0, 0.22).step_remainder, 6)
         0.01
+        >>> one = PromptQueue(5.0, 0.02, 0.1, 100.0, 10.02)  # half of the time is that of prompts
+        >>> found, amid = one._replace(engines=4.0).step_remainder, 0.5 ** (sqrt(10) - 1) / 0.5
+        >>> round(found, 4) == round(0.01 + amid * (one.step_remainder - 0.01), 4)
+        True
         """
         mean = self.rate * self.step
         square = (
@@ -210,7 +215,21 @@ class PromptQueue(NamedTuple):
             + 2 * (self.plain + self.fixed) * self.added * mean
             + self.added * self.added * self.second_moment
         )
-        return min(self.full / 2, square / (2 * self.step))
+        found = min(self.full / 2, square / (2 * self.step))
+        if self.engines <= 1:
+            return found
+        alone, amid = min(found, self.plain / 2), 1 - self.plain / self.step
+        return alone + (found - alone) * (self.share_at_all(amid) / amid if amid else 0.0)
+
+    def share_at_all(self, share: float) -> float:
+        """The share of the prompts that find all engines at a kind of step which takes a ``share`` of the time of each.
+
+        Source: as for `left`, for as many servers as engines.
+
+        >>> [round(PromptQueue(1.0, 0.1, 0.1, 1.0, 0.2, each).share_at_all(0.5), 3) for each in (1.0, 2.0, 8.0)]
+        [0.5, 0.366, 0.106]
+        """
+        return power(share, sqrt(2 * (self.engines + 1)) - 1)
 
     @property
     def seconds_of_other_prompts(self) -> float:
@@ -235,16 +254,22 @@ class PromptQueue(NamedTuple):
     @property
     def ending_wait(self) -> float:
         """Mean seconds that other prompts add to a prompt of several steps: the step that another prompt began, and the
-        prompts that fill its last step.
+        prompts that fill its last step. Several engines get prompts in turn: the next one comes to the same engine
+        after one to each of the others.
 
         >>> found = PromptQueue(1.0, 0.02, 0.1, 0.4, 0.06)  # 2.5 steps, the last half full: 0.02 + 0.02 s
         >>> round(found.ending_wait, 6) == round(0.15 * 0.03 + 0.85 * (1 - exp(-2 * 0.06)) * 0.02, 6)
         True
+        >>> amid = 0.15 ** (sqrt(6) - 1)  # of two engines, and two prompts in the 0.12 s
+        >>> part = (1 - amid) * (1 - exp(-0.24) * 1.24)
+        >>> round(found._replace(engines=2.0).ending_wait, 6) == round(amid * 0.03 + part * 0.02, 6)
+        True
         """
         whole = ceil(1 / self.per_step)
         last = self.plain + (1 / self.per_step - whole + 1) * (self.full - self.plain)
-        filled = -expm1(-self.rate * (whole - 1) * self.full)
-        return self.load * self.full / 2 + (1 - self.load) * filled * max(0.0, self.full - last)
+        filled = share_with_as_many(self.rate * (whole - 1) * self.full, max(1, round(self.engines)))
+        amid = self.share_at_all(self.load)
+        return amid * self.full / 2 + (1 - amid) * filled * max(0.0, self.full - last)
 
     @property
     def decay(self) -> float:

@@ -12,7 +12,7 @@ from clusterspec.cluster.model import Design
 from clusterspec.cost.serving.carried import FullStep, full_prompt_step
 from clusterspec.cost.serving.constants import StepTime
 from clusterspec.cost.serving.engine import NOTHING, Decoding
-from clusterspec.cost.serving.mixed_waits import PromptQueue, WaitTail, _full_step
+from clusterspec.cost.serving.mixed_waits import LEAST_LOAD, PromptQueue, WaitTail, _full_step
 from clusterspec.cost.serving.percentiles import latency_at
 from clusterspec.cost.serving.runs import OpenRun
 from clusterspec.cost.serving.times import serving_times
@@ -155,7 +155,8 @@ def test_only_prompts_that_find_a_running_step_wait_for_it() -> None:
     assert tail.of_all == pytest.approx(1.5)
     assert tail.wait_at(0.5) == pytest.approx(0.0, abs=1e-6)
     assert tail.wait_at(0.875) == pytest.approx(4.0 + 4.0 / 2)
-    assert WaitTail(0.0, 3.0, 0.5, 4.0).for_share(0.0, 1.0) == WaitTail(0.0, 3.0, 0.5, 4.0)
+    none = WaitTail(0.0, 3e-8, 0.0, 0.0).for_share(1e-143, 0.0)  # as rare as the smallest load
+    assert none.met == LEAST_LOAD and none.window == pytest.approx(0.03) and none.wait_at(0.5) < 1e-6
 
 
 RUN = OpenRun(200.0, 5.0, 1e6, 0.0, 1.0, service=0.15, tail=WaitTail(0.0, 0.2, 1.0, 0.9), walk=2.0)

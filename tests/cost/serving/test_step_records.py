@@ -154,7 +154,10 @@ def test_a_queue_of_prompts_between_decode_steps_is_worked_out_by_hand() -> None
     second = found / (1 - 0.04)
     assert second > met * met and QUEUE.second_moment == pytest.approx(second)
     rest = (square + 2 * 0.07 * 0.05 * met + 0.0025 * second) / (2 * step)
-    assert rest < 0.195 / 2 and QUEUE.step_remainder == pytest.approx(rest)
+    assert rest < 0.195 / 2
+    amid = 1 - 0.03 / step  # the share of the time of prompts on one engine; all three have them less often
+    rest = 0.015 + amid ** (sqrt(8) - 1) / amid * (rest - 0.015)
+    assert QUEUE.step_remainder == pytest.approx(rest)
     parted = left * step / 0.195 * 2 * 0.688
     behind = 0.1 * (second / met - 1) + left / 4 + parted * 0.195 / (2 * met)
     assert QUEUE.seconds_behind == pytest.approx(behind)

@@ -117,7 +117,7 @@ def test_the_range_of_a_percentile_widens_from_that_of_the_median_to_that_of_the
         latency_at(found, load, each, 99) for each in ("ttft", "tpot")
     )
     assert last.ttft_range == pytest.approx((0.70 * last.ttft, 7.3 * last.ttft))
-    assert last.tpot_range == pytest.approx((0.81 * last.tpot, 1.34 * last.tpot))  # no narrower than at the median
+    assert last.tpot_range == pytest.approx((0.81 * last.tpot, 1.35 * last.tpot))  # no narrower than at the median
     ends = [range_factors(found, "ttft")[1]]
     for percentile in (51, 75, 90, 95, 99, 99.9):
         at = latency_tail(*plan(f"concurrency: 32, targets: {{percentile: {percentile}}}"))
