@@ -20,7 +20,7 @@ from clusterspec import resources
 
 ROOT = Path(__file__).resolve().parents[1]
 POINTS = 100
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SOURCE_DATE_EPOCH": "1795996800"}
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SOURCE_DATE_EPOCH": "1796083200"}
 PACKAGE = os.fsencode(ROOT / "clusterspec")
 COMMANDS = {
     "--fix": (("check", "spec.yaml", "--fix"), "spec.yaml"),

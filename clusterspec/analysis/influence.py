@@ -11,7 +11,7 @@ from clusterspec.cluster.model import Assumption, Design, Layout
 from clusterspec.cluster.variation import NoSuchKeyError, design_with_keys, with_values
 from clusterspec.cost.collectives import falls_back_to_sockets
 from clusterspec.cost.estimate import PART_SPREAD, SPREADS, estimate, reestimate
-from clusterspec.cost.parameters import MOMENTS, TABLE_MOMENTS
+from clusterspec.cost.parameters import MOMENTS, ORTHOGONAL, TABLE_MOMENTS
 from clusterspec.cost.plan import Plan
 from clusterspec.cost.plan_assumptions import unused_figures
 from clusterspec.cost.term import Term
@@ -49,7 +49,7 @@ SIZES: Mapping[str, Callable[[str], tuple[object, Any]]] = {
         precision_width(name) < precision_width("fp32"),
         precision_width(name),
     ),
-    "workload.optimizer": lambda name: ("moments", (MOMENTS[name], TABLE_MOMENTS[name])),
+    "workload.optimizer": lambda name: (name in ORTHOGONAL, (MOMENTS[name], TABLE_MOMENTS[name])),
     "layout.optimizer_states.master": lambda name: (precision_width(name) > 0, precision_width(name)),
     "layout.optimizer_states.moments": lambda name: ("moments", precision_width(name)),
 }

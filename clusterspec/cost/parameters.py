@@ -29,6 +29,8 @@ UPDATE_PASSES = {
     )
 }
 """The number of reads and writes per weight in one Adam update: of moments, of weights and of gradients."""
+ORTHOGONAL = frozenset({"muon"})
+"""Optimizers that make the update of each matrix orthogonal by matrix products (`cost.orthogonal`)."""
 TABLE_MOMENTS = {**MOMENTS, "muon": 2}
 """Moments per weight of embedding and head, which Muon leaves to Adam (Jordan, "Muon", 2024)."""
 

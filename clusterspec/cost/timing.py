@@ -12,7 +12,14 @@ from clusterspec.cost.compute import Shard
 from clusterspec.cost.formulas.compute import is_divided, larger, smaller
 from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime, interference_share
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
-from clusterspec.cost.parameters import MOMENTS, UPDATE_PASSES, Share, frozen_precision, updates_operation_by_operation
+from clusterspec.cost.parameters import (
+    MOMENTS,
+    ORTHOGONAL,
+    UPDATE_PASSES,
+    Share,
+    frozen_precision,
+    updates_operation_by_operation,
+)
 from clusterspec.cost.plan import ReplicaTransfers, StepRecord
 from clusterspec.cost.step import (
     DUALPIPE_SHARE,
@@ -190,7 +197,7 @@ class LayoutTiming:
 
     def _update_products(self) -> step.UpdateProducts:
         """The matrix products of the update; most optimizers have none."""
-        if self.workload.optimizer != "muon":
+        if self.workload.optimizer not in ORTHOGONAL:
             return step.NO_PRODUCTS
         from clusterspec.cost.orthogonal import update_products  # few designs need it
 

@@ -44,7 +44,7 @@ Call = Callable[..., Done]
 def call(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Call:
     """``call("check", "x.yaml", stdin=b"…")`` in an empty folder, on a fixed day."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795996800")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1796083200")
     for name in ("FORCE_COLOR", "GITHUB_ACTIONS", "GITLAB_CI", "GITHUB_BASE_REF", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
 

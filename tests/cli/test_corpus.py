@@ -93,7 +93,7 @@ def test_hash_seed_locale_time_zone_and_home_do_not_change_output(language: str,
     found = set()
     for seed in ("0", "77"):
         environment = {"PATH": os.environ["PATH"], "LC_ALL": language, "TZ": zone, "PYTHONHASHSEED": seed}
-        environment |= {"SOURCE_DATE_EPOCH": "1795996800", "HOME": "/nonexistent"}
+        environment |= {"SOURCE_DATE_EPOCH": "1796083200", "HOME": "/nonexistent"}
         command = [sys.executable, "-c", START, str(ROOT), "check", "spec.yaml", "--format", "json"]
         found.add(subprocess.run(command, env=environment, capture_output=True, check=False, timeout=60).stdout)
     assert found == {call("check", "spec.yaml", "--format", "json").out.encode()}

@@ -175,7 +175,10 @@ def test_memory_is_as_the_tools_of_its_vendor_show_it() -> None:
     held = replace(use, capacity=replace(use.capacity, value=60e9))
     first, second = _memory_views(held, part)
     assert first == "(as nvidia-smi shows it; the framework's allocator holds 11.6 GB of it)"
-    assert second == "(80 GB on the device, sold as 80 GiB; the engine may use 75 % of it, its framework 58.2 GB)"
+    assert (
+        second
+        == "(80 GB on the device, sold as 80 GiB; the engine may use 75 % of it, which leaves 58.2 GB to the framework)"
+    )
     whole = replace(held, capacity=replace(use.capacity, value=80e9))
     assert _memory_views(whole, replace(part, memory_printed="80 GB"))[1] == (
         "(80 GB on the device; a framework can use 78.2 GB of it)"

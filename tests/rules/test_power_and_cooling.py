@@ -137,7 +137,7 @@ def test_a_capped_node_may_draw_less_than_its_accelerators_are_rated(check: Chec
         ("dgx-h100", "feeds: N+1", None),  # 13.2 kW
         ("dgx-b200", "feeds: N", None),  # nothing is promised
         # the power of a node is not known: 3 supplies leave one of 3.3 kW for 8 × 700 W; 6 leave 9.9 kW
-        ("hgx-h100", "feeds: 2N, supplies: {count: 3, power: 3.3 kW}", "warning"),
+        ("hgx-h100", "feeds: 2N, supplies: {count: 3, power: 3.3 kW}", "error"),
         ("hgx-h100", "feeds: 2N, supplies: {count: 4, power: 2.8 kW}", None),
         ("hgx-h100", "feeds: 2N, supplies: {count: 4, power: 2.7 kW}", "warning"),
         ("hgx-h100", "feeds: 2N, supplies: {count: 4, power: 2.7 kW}, accelerator_cap: 600 W", None),

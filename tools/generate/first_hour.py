@@ -42,8 +42,8 @@ layout:
   tp: 16
   micro_bacth: 1
 """
-DAY = "1795996800"
-"""2026-11-30, as SOURCE_DATE_EPOCH: nothing on the page may depend on the clock."""
+DAY = "1796083200"
+"""2026-12-01, as SOURCE_DATE_EPOCH: nothing on the page may depend on the clock."""
 
 
 def page() -> str:

@@ -110,8 +110,8 @@ def _grouped_query_lines(job: Job, heads: Heads) -> list[MemoryLine]:
 
 
 def _norm_width(job: Job) -> float:
-    """Bytes of one number that the norms of queries and keys keep beside those that attention keeps: their input, or
-    without fusion a copy in fp32 and the number that they multiply with their weights.
+    """Bytes of one number that the norms of queries and keys keep in addition to those that attention keeps: their
+    input, or without fusion a copy in fp32 and the number that they multiply with their weights.
     """
     return precision_width("fp32") + job.width if job.framework.unfused else job.width
 

@@ -1,4 +1,4 @@
-"""The memory of each accelerator that other processes hold beside an engine, as a text states it."""
+"""The memory of each accelerator that processes other than the engine hold, as a text states it."""
 
 from __future__ import annotations
 
