@@ -33,18 +33,19 @@ def share_finding_others(flight: float, engines: float = 1.0) -> float:
     return min(share_with_as_many(flight, count), _share_with_none_idle(flight, count))
 
 
-def share_with_as_many(flight: float, engines: int) -> float:
-    """The share of the time in which at least as many requests as ``engines`` are in flight: their number is Poisson
-    distributed; a large one is taken as normal.
+def share_with_as_many(flight: float, engines: float) -> float:
+    """The share of the time in which at least as many requests as ``engines``, rounded, are in flight: their number is
+    Poisson distributed; a large one is taken as normal.
 
     >>> round(share_with_as_many(0.5, 2), 6)  # 1 - 2 e^-1
     0.264241
     """
-    mean = flight * engines
+    least = max(1, round(engines))
+    mean = flight * least
     if mean > MOST_IN_FLIGHT:
-        return erfc((engines - 0.5 - mean) / sqrt(2 * mean)) / 2
+        return erfc((least - 0.5 - mean) / sqrt(2 * mean)) / 2
     each, fewer = exp(-mean), 0.0
-    for count in range(1, engines + 1):
+    for count in range(1, least + 1):
         fewer += each
         each *= mean / count
         if each < NEGLIGIBLE and count > mean:

@@ -267,7 +267,7 @@ class PromptQueue(NamedTuple):
         """
         whole = ceil(1 / self.per_step)
         last = self.plain + (1 / self.per_step - whole + 1) * (self.full - self.plain)
-        filled = share_with_as_many(self.rate * (whole - 1) * self.full, max(1, round(self.engines)))
+        filled = share_with_as_many(self.rate * (whole - 1) * self.full, self.engines)
         amid = self.share_at_all(self.load)
         return amid * self.full / 2 + (1 - amid) * filled * max(0.0, self.full - last)
 
