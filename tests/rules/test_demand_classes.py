@@ -219,6 +219,26 @@ COMMITMENTS = [
     "El precio exige un compromiso de dos años, y una oferta mayor fue rechazada.",
 ]
 
+INSTALMENTS = [
+    # what is paid on delivery, and the rest after acceptance
+    ("Half is paid on delivery, the rest after acceptance.", "60 % are paid on delivery, 20 % after acceptance."),
+    ("Die Hälfte bei Lieferung, der Rest nach der Abnahme.", "60 % bei Lieferung, 20 % nach der Abnahme."),
+    ("La moitié à la livraison, le reste après la réception.", "60 % à la livraison, 20 % après la réception."),
+    ("La mitad a la entrega, el resto tras la aceptación.", "60 % a la entrega, 20 % tras la aceptación."),
+    ("Metà alla consegna, il resto dopo il collaudo.", "60 % alla consegna, 20 % dopo il collaudo."),
+    ("De helft bij levering, de rest na acceptatie.", "60 % bij levering, 20 % na acceptatie."),
+    ("Metade na entrega, o resto após a aceitação.", "60 % na entrega, 20 % após a aceitação."),
+    ("Połowa przy dostawie, reszta po odbiorze.", "60 % przy dostawie, 20 % po odbiorze."),
+    ("交货时付50%,其余验收后付。", "交货时付60%,验收后付20%。"),
+    ("納入時に5割、残りは検収後に支払う。", "納入時に6割、検収後に2割を支払う。"),
+]
+
+
+@pytest.mark.parametrize(("text", "more"), INSTALMENTS)
+def test_a_share_that_is_paid_on_delivery_is_not_the_one_after_acceptance(check: Check, text: str, more: str) -> None:
+    assert _of_texts(check, TRAIN.format(text=text)) == []
+    assert _of_texts(check, TRAIN.format(text=more)) == [ACCEPTANCE]
+
 
 @pytest.mark.parametrize("text", TURNED_DOWN)
 def test_what_an_offer_that_was_turned_down_asks_for_binds_nothing(check: Check, text: str) -> None:

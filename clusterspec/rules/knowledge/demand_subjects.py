@@ -151,6 +151,7 @@ SUBJECTS = (
     ),
     Subject("advance", "share", ABOVE, "advance", "penalty retain", reach=130),
     Subject("retained", "share", BELOW, "retain", "penalty advance", reach=130),
+    Subject("paid on delivery", "share", OTHER, "ondelivery", "penalty", reach=130),
     Subject("warranty", "time", BELOW, "warranty", "warrantynot delivery response", 15778800.0, 120),
     Subject(
         "commitment",
