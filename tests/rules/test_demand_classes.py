@@ -71,6 +71,16 @@ BROKEN = [
             ("Het ministerie eist dat alle checkpoints van de afgelopen {} uur leesbaar blijven.", "72", "36"),
             ("合同要求保留最近{}小时的全部检查点。", "72", "36"),
             ("계약은 최근 {}시간의 모든 체크포인트를 보관하도록 요구한다.", "72", "36"),
+            ("The auditors demand that the training can go back to any state of the last {} days.", "7", "1"),
+            (
+                "Die Revision verlangt, dass jeder Stand der letzten {} Stunden wieder da ist, auf 3 Stunden genau.",
+                "72",
+                "36",
+            ),
+            ("L'audit exige de pouvoir revenir à tout état des {} dernières heures.", "72", "36"),
+            ("監査部門の要求：直近{}日間のどの時点の状態にも、最大3時間の誤差で戻せること。", "7", "1"),
+            ("La auditoría exige poder volver a cualquier estado de las últimas {} horas.", "72", "36"),
+            ("감사팀은 최근 {}시간 중 어느 시점의 상태로도 되돌릴 수 있을 것을 요구한다.", "72", "36"),
         ],
     ),
     # 24 nodes at 2 of a rack fill 12
