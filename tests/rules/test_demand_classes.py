@@ -83,6 +83,28 @@ BROKEN = [
             ("감사팀은 최근 {}시간 중 어느 시점의 상태로도 되돌릴 수 있을 것을 요구한다.", "72", "36"),
         ],
     ),
+    # sequences of 8,192 tokens cut what is longer
+    (
+        TRAIN,
+        "workload.sequence_length",
+        "{0}",
+        [
+            (
+                "The longest file has {} tokens. The court demands that each file enters the training whole.",
+                "29,800",
+                "8,100",
+            ),
+            ("Eine Akte hat im Mittel 3.000 Token, die längste {}. Keine Akte darf gekürzt werden.", "29.800", "8.100"),
+            (
+                "Le plus long dossier a {} jetons. Chaque dossier doit entrer entier dans l'entraînement.",
+                "29 800",
+                "8 100",
+            ),
+            ("De langste akte heeft {} tokens. Geen enkele akte mag worden ingekort.", "29.800", "8.100"),
+            ("最長の文書は{}トークン。文書は切らずに学習しなければならない。", "29,800", "8,100"),
+            ("最长的卷宗有{}个token。每份卷宗必须完整输入训练,不得截断。", "29,800", "8,100"),
+        ],
+    ),
     # 24 nodes at 2 of a rack fill 12
     (
         TRAIN,

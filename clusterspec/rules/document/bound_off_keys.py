@@ -25,6 +25,7 @@ A demand is also compared with what follows from the keys:
 - the times to read a checkpoint, to start an engine and to send it new weights, and the time of the acceptance tests;
 - the accelerators, nodes, spare nodes and memory of the machine, and the money that is paid before delivery or acceptance;
 - the places for requests and the coolant units that are left when one node, engine or unit is out;
+- the longest document, where the text says that none is cut, against `document_tokens.max` and the sequence;
 - the longest request in words or pages, the servers of one or two kinds of groups, and the commitment for which a price is offered;
 - the share of the price that is paid before acceptance, and the time to the last token by the targets;
 - the length of a cable route, or the sum of its pieces, against the distances of the keys or the reach of the optics;
