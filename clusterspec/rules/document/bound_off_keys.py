@@ -36,7 +36,8 @@ A demand is also compared with what follows from the keys:
 
 A condition is a demand where the text says what follows: `the permit ends if the machine uses more than 2 GWh a year`.
 
-Also a release of a software, a branch of the driver and two feeds of a rack that the text fixes and a key contradicts, and
+Also a release of a software, a branch of the driver, two feeds of a rack and physically separate networks that the text fixes
+and a key contradicts, and
 data that the storage system cannot write within the daily hours of the text.
 
 Texts may be in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Japanese, Chinese or Korean. Of the last three, a
@@ -246,5 +247,6 @@ def _states_settings(spec: Spec) -> bool:
         return True
     if machine is None:
         return False
-    stored = machine.networks is not None and machine.networks.storage is not None
+    networks = machine.networks
+    stored = networks is not None and (networks.storage is not None or networks.out_of_band is not None)
     return bool(machine.software) or stored or (machine.power is not None and machine.power.feeds == "N")
