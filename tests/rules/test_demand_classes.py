@@ -71,6 +71,38 @@ BROKEN = [
             ("Het ministerie eist dat alle checkpoints van de afgelopen {} uur leesbaar blijven.", "72", "36"),
             ("合同要求保留最近{}小时的全部检查点。", "72", "36"),
             ("계약은 최근 {}시간의 모든 체크포인트를 보관하도록 요구한다.", "72", "36"),
+            ("The auditors demand that the training can go back to any state of the last {} days.", "7", "1"),
+            (
+                "Die Revision verlangt, dass jeder Stand der letzten {} Stunden wieder da ist, auf 3 Stunden genau.",
+                "72",
+                "36",
+            ),
+            ("L'audit exige de pouvoir revenir à tout état des {} dernières heures.", "72", "36"),
+            ("監査部門の要求：直近{}日間のどの時点の状態にも、最大3時間の誤差で戻せること。", "7", "1"),
+            ("La auditoría exige poder volver a cualquier estado de las últimas {} horas.", "72", "36"),
+            ("감사팀은 최근 {}시간 중 어느 시점의 상태로도 되돌릴 수 있을 것을 요구한다.", "72", "36"),
+        ],
+    ),
+    # sequences of 8,192 tokens cut what is longer
+    (
+        TRAIN,
+        "workload.sequence_length",
+        "{0}",
+        [
+            (
+                "The longest file has {} tokens. The court demands that each file enters the training whole.",
+                "29,800",
+                "8,100",
+            ),
+            ("Eine Akte hat im Mittel 3.000 Token, die längste {}. Keine Akte darf gekürzt werden.", "29.800", "8.100"),
+            (
+                "Le plus long dossier a {} jetons. Chaque dossier doit entrer entier dans l'entraînement.",
+                "29 800",
+                "8 100",
+            ),
+            ("De langste akte heeft {} tokens. Geen enkele akte mag worden ingekort.", "29.800", "8.100"),
+            ("最長の文書は{}トークン。文書は切らずに学習しなければならない。", "29,800", "8,100"),
+            ("最长的卷宗有{}个token。每份卷宗必须完整输入训练,不得截断。", "29,800", "8,100"),
         ],
     ),
     # 24 nodes at 2 of a rack fill 12
@@ -218,6 +250,26 @@ COMMITMENTS = [
     "A larger hall was turned down. Our price demands a commitment of two years.",
     "El precio exige un compromiso de dos años, y una oferta mayor fue rechazada.",
 ]
+
+INSTALMENTS = [
+    # what is paid on delivery, and the rest after acceptance
+    ("Half is paid on delivery, the rest after acceptance.", "60 % are paid on delivery, 20 % after acceptance."),
+    ("Die Hälfte bei Lieferung, der Rest nach der Abnahme.", "60 % bei Lieferung, 20 % nach der Abnahme."),
+    ("La moitié à la livraison, le reste après la réception.", "60 % à la livraison, 20 % après la réception."),
+    ("La mitad a la entrega, el resto tras la aceptación.", "60 % a la entrega, 20 % tras la aceptación."),
+    ("Metà alla consegna, il resto dopo il collaudo.", "60 % alla consegna, 20 % dopo il collaudo."),
+    ("De helft bij levering, de rest na acceptatie.", "60 % bij levering, 20 % na acceptatie."),
+    ("Metade na entrega, o resto após a aceitação.", "60 % na entrega, 20 % após a aceitação."),
+    ("Połowa przy dostawie, reszta po odbiorze.", "60 % przy dostawie, 20 % po odbiorze."),
+    ("交货时付50%,其余验收后付。", "交货时付60%,验收后付20%。"),
+    ("納入時に5割、残りは検収後に支払う。", "納入時に6割、検収後に2割を支払う。"),
+]
+
+
+@pytest.mark.parametrize(("text", "more"), INSTALMENTS)
+def test_a_share_that_is_paid_on_delivery_is_not_the_one_after_acceptance(check: Check, text: str, more: str) -> None:
+    assert _of_texts(check, TRAIN.format(text=text)) == []
+    assert _of_texts(check, TRAIN.format(text=more)) == [ACCEPTANCE]
 
 
 @pytest.mark.parametrize("text", TURNED_DOWN)

@@ -274,3 +274,32 @@ def test_a_line_of_a_common_quote_fits_one_of_the_pools(part: str, rules: list[s
 def test_order_codes_name_switches_of_arista(part: str, wrong: bool, check: Check) -> None:
     found = check(NODES.format(platform="dgx-h200", part=part))
     assert any(one.rule == "quote-text-off-part" and " ports" in one.message for one in found) == wrong
+
+
+WITHOUT_CABLES = """clusterspec: 1
+cluster:
+  accelerator: gaudi3
+  accelerators_per_node: 8
+  nodes: 4
+  scale_out:
+    technology: roce-v2
+    nics_per_node: 24
+    nic_bandwidth: 200 Gb/s
+    topology: single-switch
+    switch_ports: 128
+    leaf_switches: 1
+    {cables}
+procurement:
+  currency: USD
+  as_of: 2026-11-01
+  quote:
+    - {{part: node with 8 Gaudi 3, quantity: 4, unit_price: 180000, price: 720000}}
+    - {{part: leaf switch, quantity: 1, unit_price: 50000, price: 50000}}
+"""
+
+
+# 96 cables of 100 USD are 1.2 % of 770,000 USD; 192 modules of 250 USD are another 6.2 %
+@each("cables, severity", [("", "note"), ("cable_type: {node_leaf: fiber}", "error")])
+def test_cables_that_may_have_fixed_ends_are_compared_without_modules(cables: str, severity: str, check: Check) -> None:
+    found = check(WITHOUT_CABLES.format(cables=cables), "quote-off-bill")
+    assert [str(each.severity) for each in found] == [severity]

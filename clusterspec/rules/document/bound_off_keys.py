@@ -25,6 +25,7 @@ A demand is also compared with what follows from the keys:
 - the times to read a checkpoint, to start an engine and to send it new weights, and the time of the acceptance tests;
 - the accelerators, nodes, spare nodes and memory of the machine, and the money that is paid before delivery or acceptance;
 - the places for requests and the coolant units that are left when one node, engine or unit is out;
+- the longest document, where the text says that none is cut, against `document_tokens.max` and the sequence;
 - the longest request in words or pages, the servers of one or two kinds of groups, and the commitment for which a price is offered;
 - the share of the price that is paid before acceptance, and the time to the last token by the targets;
 - the length of a cable route, or the sum of its pieces, against the distances of the keys or the reach of the optics;
@@ -35,7 +36,8 @@ A demand is also compared with what follows from the keys:
 
 A condition is a demand where the text says what follows: `the permit ends if the machine uses more than 2 GWh a year`.
 
-Also a release of a software, a branch of the driver and two feeds of a rack that the text fixes and a key contradicts, and
+Also a release of a software, a branch of the driver, two feeds of a rack and physically separate networks that the text fixes
+and a key contradicts, and
 data that the storage system cannot write within the daily hours of the text.
 
 Texts may be in English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Japanese, Chinese or Korean. Of the last three, a
@@ -245,5 +247,6 @@ def _states_settings(spec: Spec) -> bool:
         return True
     if machine is None:
         return False
-    stored = machine.networks is not None and machine.networks.storage is not None
+    networks = machine.networks
+    stored = networks is not None and (networks.storage is not None or networks.out_of_band is not None)
     return bool(machine.software) or stored or (machine.power is not None and machine.power.feeds == "N")

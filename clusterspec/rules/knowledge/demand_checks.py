@@ -40,6 +40,7 @@ def other_broken_demands(text: str, parts: Parts) -> Iterator[BrokenDemand]:
     """The demands of a text without a figure of their own that a design breaks."""
     for found in (
         _cut_request(text, parts),
+        _cut_document(text, parts),
         _short_places(text, parts),
         _short_coolant(text, parts),
         _shorter_commitment(text, parts),
@@ -65,6 +66,31 @@ def _cut_request(text: str, parts: Parts) -> BrokenDemand | None:
 
 
 _PROMPTS = ("workload.serving.input_tokens.max", "workload.rl.input_tokens.max")
+
+
+def _cut_document(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of a longest document above the longest one, or the sequence, of a training run that must not cut documents."""
+    from clusterspec.rules.knowledge.demand_lengths import longest_document
+
+    if parts.work is None or parts.work.kind != "train":
+        return None
+    limits = {each: most for each in _DOCUMENTS if (most := number_of_key(parts.spec, each))}
+    longest = longest_document(text) if limits else 0.0
+    key = next((each for each, most in limits.items() if longest > most * (1 + ROUNDED)), "")
+    if not key or _is_read_as_prompt(text, limits.get(_SEQUENCE, 0.0)):
+        return None
+    message = f"according to the text, documents are not cut, and the longest has {longest:,.0f} tokens, but `{key}` is {limits[key]:,.0f}"
+    return BrokenDemand(key, message, "train on longer sequences, or leave out the longer documents")
+
+
+_SEQUENCE = "workload.sequence_length"
+_DOCUMENTS = ("workload.document_tokens.max", _SEQUENCE)
+
+
+def _is_read_as_prompt(text: str, sequence: float) -> bool:
+    """Whether a sentence of a text alone demands documents longer than a sequence, which the comparison of keys reports."""
+    found = [each.value for each in demands_in(text) if each.subject.name == "prompt"]
+    return bool(found) and bool(sequence) and min(found) > sequence
 
 
 def _beyond_context(text: str, parts: Parts) -> BrokenDemand | None:

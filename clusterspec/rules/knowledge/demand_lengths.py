@@ -75,11 +75,51 @@ def longest_request(text: str) -> LongestRequest | None:
     return None
 
 
+_OF_LONGEST = pattern(
+    rf"^[^\d.,;:%]{{0,40}}?{_NUMBER}(?! ?%)(?=$|[.,;:)]| (?:pieces )?(?:tokens?|jetons?|tokenów)\b| (?:and|und|et|y|e|en)\b)"
+)
+"""The number that follows the word for the longest: `the longest has 29,800`."""
+_BINDING = frozenset({"must", "duty", "least"})
+_OF_DOCUMENT = frozenset({"prompt", "corpusword"})
+
+
+def longest_document(text: str) -> float:
+    """The tokens of the longest document of a text that also demands that documents are trained on whole; 0 without them.
+
+    >>> longest_document("A file has 3,000 tokens on average, the longest 29,800. No file may be cut.")
+    29800.0
+    >>> longest_document("A file has 3,000 tokens on average, the longest 29,800. Long files are cut.")
+    0.0
+    """
+    sentences = [each for each in plain_sentences(text) if not words_of_another(each)]
+    own = [(each, lexicon().meanings(each)) for each in sentences]
+    if not any(
+        _is_of_whole(each)
+        and not _OF_DOCUMENT.isdisjoint(found)
+        and (not _BINDING.isdisjoint(found) or _NONE.search(each) is not None)
+        for each, found in own
+    ):
+        return 0.0
+    named = [each for each, found in own if "tokens" in found and "other" not in found]
+    return max((tokens for each in named for tokens in _longest_in(each)), default=0.0)
+
+
+def _longest_in(sentence: str) -> Iterator[float]:
+    """The numbers that a sentence states for the longest document."""
+    for each in lexicon().mentions(sentence):
+        if each.meaning == "longest" and (match := _OF_LONGEST.match(sentence[each.end :])) is not None:
+            tokens = large_number_in_text(match[1])
+            if tokens >= SHORTEST:
+                yield tokens
+
+
+SHORTEST = 256
+"""Fewest tokens of a longest document; smaller numbers count something else."""
 _CUT = pattern(
     r"(?i)^(?:cut|split|divided|left out|\w*geteilt|zerteil\w*|weggelassen|gekürzt|abgeschnitten|zerschnitten|coup\w+|tronqu\w+|recort\w+|cortad\w+|tagliat\w+|ingekort)$"
 )
 _NONE = pattern(
-    r"(?i)\b(?:no|not|never|nothing|without|nicht\w*|ohne|keine?|ne|sans|sin|nada|non|senza|niente|niet|zonder|niets|não|sem|nie|bez)\b"
+    r"(?i)\b(?:no|not|never|nothing|without|nicht\w*|ohne|keine?|ne|sans|aucune?|sin|nada|ning[uú]na?|non|senza|niente|nessun[oa]?|niet|zonder|niets|geen|nenhuma?|żad\w+|não|sem|nie|bez)\b"
 )
 
 

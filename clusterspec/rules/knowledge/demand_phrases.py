@@ -16,7 +16,11 @@ _BEFORE = r"(?:before|until|bevor|ehe|bis|avant que|antes de que|hasta que|prima
 _HALL = r"(?:hall|room|building|halle|saal|gebäude|raum|salle|bâtiment|sala|edificio|edifício|nave|locale|hal|zaal|gebouw|hala|budynek|salę|halę)"
 _HANDS_OVER = r"(?:delivers?|hands? over|liefert|übergibt|livre(?:ra)?|remet(?:tra)?|entrega(?:rá)?|consegn(?:a|erà)|levert|oddaje|odda|przekaże|przekazuje)"
 _HANDED_OVER = r"(?:delivered|handed over|übergeben|geliefert|livrée?|remise?|entregad[oa]|entregue|consegnat[oa]|opgeleverd|oddan[ay]|przekazan[ay])"
+_ANY = r"(?:any|every|each|jede[mnrs]?|tout|toute|n['’]importe quel(?:le)?|chaque|cualquier|cada|qualsiasi|qualunque|ogni|elke?|iedere?|qualquer|dowoln\w+|każd\w+)"
+_STATE = r"(?:states?|points?(?: in time)?|moments?|stand|zeitpunkt|zustand|état|instant|moment|estado|momento|punto|stato|istante|toestand|stand|tijdstip|ponto|instante|stanu?|momentu?)"
 _PHRASES = (
+    # a state of the training to which it must be able to return
+    ("anystate", pattern(rf"(?i)\b{_ANY} (?:[^\W\d]+ )?{_STATE}\b")),
     # the handing over of a hall, before which no machine is there
     (
         "handover",

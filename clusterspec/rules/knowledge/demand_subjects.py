@@ -151,6 +151,7 @@ SUBJECTS = (
     ),
     Subject("advance", "share", ABOVE, "advance", "penalty retain", reach=130),
     Subject("retained", "share", BELOW, "retain", "penalty advance", reach=130),
+    Subject("paid on delivery", "share", OTHER, "ondelivery", "penalty", reach=130),
     Subject("warranty", "time", BELOW, "warranty", "warrantynot delivery response", 15778800.0, 120),
     Subject(
         "commitment",
@@ -190,6 +191,15 @@ SUBJECTS = (
         "delivery mean lostwork restart advance retain pausing",
         21600.0,
         80,
+    ),
+    Subject(
+        "kept time",
+        "time",
+        BELOW,
+        _bound("anystate+keeps", by=("must", "duty", "least", "gives")),
+        "delivery mean away advance retain pausing",
+        21600.0,
+        160,
     ),
     Subject(
         "checkpoint pause",
@@ -347,7 +357,13 @@ SUBJECTS = (
     Subject("pue", "bare", ABOVE, "pue", "mean", 1.01, most=4.0),
     Subject("percentile", "share", BELOW, _bound("percent_served"), ""),
     Subject("spare nodes", "spares", BELOW, _bound("spare", by=("must", "duty", "least")), "rack", 1),
-    Subject("restart time", "time", ABOVE, _bound("restart", by=(*_STRICT, "most")), "response delivery checkpoint"),
+    Subject(
+        "restart time",
+        "time",
+        ABOVE,
+        _bound("restart", by=(*_STRICT, "most")),
+        "response delivery checkpoint anystate !anystate",
+    ),
     Subject(
         "prompts of a step",
         "requests",

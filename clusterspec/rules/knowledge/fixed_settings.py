@@ -11,6 +11,7 @@ from itertools import islice
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.nightly_windows import copies_to_store
+from clusterspec.rules.knowledge.separate_networks import shared_networks
 from clusterspec.rules.knowledge.text_clauses import clause_at, is_hypothetical, is_of_other_plan
 from clusterspec.rules.knowledge.text_doubt import words_of_another
 from clusterspec.rules.knowledge.text_passages import with_numerals
@@ -64,6 +65,8 @@ def other_settings(text: str, spec: Spec) -> Iterator[FixedSetting]:
     feeds = next(filter(None, map(_two_feeds_in, sentences)), "") if power is not None and power.feeds == "N" else ""
     if feeds:
         yield FixedSetting("cluster.power.feeds", feeds, "N")
+    for shared, words in shared_networks(sentences, spec):
+        yield FixedSetting(shared, words, "scale_out")
     yield from _faster_copies(text, spec)
     yield from _other_precision(sentences, spec)
 

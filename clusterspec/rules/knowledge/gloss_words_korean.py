@@ -145,6 +145,8 @@ GLOSSES: tuple[tuple[str, str], ...] = (
     ("was rejected", "거절했다 거절하였다 거절되었다 거절됐다 반려되었다 반려됐다 사양했다 기각되었다 기각됐다"),
     ("after acceptance", "검수_후 검수_이후 검수_합격_후 검수_완료_후 검수가_끝난_후 검수_통과_후"),
     ("before acceptance", "검수_전 검수_이전"),
+    ("any state", "어느_시점의_상태 어느_시점 임의의_시점"),
+    ("on delivery", "납품_때 납품_시 인도_시"),
     ("before delivery", "납품_전"),
     ("test", "시험"),
     ("warranty", "보증 하자보증"),

@@ -73,11 +73,11 @@ _BOUGHT_EARLIER = pattern(
 _SWITCH_NAMES = pattern(r"(?i)\b(?:switch(?:es)?|fabrics?|networks?)\b")
 _NAMES_OF = {
     "cable": pattern(
-        r"(?i)\b(?:cables?|cabling|fib(?:er|re|ra)s?|trunks?|(?:patch )?cords?|jumpers?|kabel\w*|câbles?|cavi|cabos?|cabl(?:eado|aggio|age))\b|光纖|光纤|ケーブル"
+        r"(?i)\b(?:cables?|cabling|fib(?:er|re|ra)s?|trunks?|(?:patch )?cords?|jumpers?|(?:ver|be)?kabel\w*|okablowani\w*|c[âa]bl(?:es?|ages?)|cavi|cabos?|cabl(?:eado|aggio)|cabeamento|cablatura)\b|光纖|光纤|ケーブル"
     ),
     "transceiver": pattern(
-        r"(?i)\b(?:optics|transceivers?|modules|structured cabling|(?:fib(?:er|re)|cabl(?:e|ing)) plant|transceptores|optik(?:en)?|"
-        r"[oó]pticas?|ottiche|optiques|m[oó]dulos|moduli)\b|光模块|光收發|トランシーバ"
+        r"(?i)\b(?:optics|transceivers?|modules|structured cabling|(?:fib(?:er|re)|cabl(?:e|ing)) plant|transceptores|opti(?:k(?:en)?|sch\w*|czn\w*)|"
+        r"[oó]pticas?|ottiche|optiques?|m[oó]dulos|moduli)\b|光模块|光收發|トランシーバ"
     ),
     "nic": pattern(r"(?i)\b(?:nics?|adapters?|network cards)\b"),
     "node": pattern(
@@ -102,6 +102,9 @@ def are_elsewhere(missing: Mapping[str, int], remarks: str) -> bool:
     True
     >>> are_elsewhere({"cable": 1}, "Les câbles font l'objet d'un marché séparé.")
     True
+    >>> texts = "Le câblage optique fait l'objet d'un marché séparé.", "Die optische Verkabelung ist ein eigener Auftrag."
+    >>> [are_elsewhere({"cable": 1, "transceiver": 1}, text) for text in texts]
+    [True, True]
     >>> are_elsewhere({"cable": 1, "spine_switch": 1}, "fiber stays from the old pod")
     False
     >>> are_elsewhere({"cable": 1}, "800 cables of 30 m, with a spare in each rack")

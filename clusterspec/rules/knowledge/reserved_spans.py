@@ -9,6 +9,7 @@ from clusterspec.rules.knowledge.demand_sentences import plain_sentences
 from clusterspec.rules.knowledge.text_clauses import is_hypothetical
 from clusterspec.rules.knowledge.text_days import COMMON_YEAR
 from clusterspec.rules.knowledge.text_doubt import words_of_another
+from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 _RESERVED = pattern(
@@ -25,6 +26,31 @@ _OF_OFFER = pattern(
     r"(?i)\b(?:offers?|quotes?|prices?|valid\w*|sale|angebot\w*|preise?|gültig\w*|offres?|prix|valables?|oferta\w*|precio\w*|válid\w*|offert\w*|prezz\w*|valid\w*|prijs|prijzen|geldig\w*|propost\w*|preço\w*|ofert\w*|cen\w*|storage|speicher|stockage|office|büro\w*)\b"
 )
 """Words of a sentence about the time of an offer, or about another thing that is rented."""
+
+_EXTENSION = (
+    r"(?:extensions?|extended|extend(?:able|ible)?|prolong(?:ed|ation)|renew(?:ed|al|able)|(?:um)?verlänger(?:n|t|bar|ung)|prolong(?:ation|ée?|eable|er)|prorog(?:a|ation|ée?|er|able|abile|ata|are)|prórroga|prorrog(?:able|ad[oa]|ar?|ação|ável)|renovable|"
+    r"ampli(?:able|arse)|rinnov(?:abile|o)|verleng(?:d|en|baar|ing)|przedłuż(?:ona|yć|enia)|przedłużalna)"
+)
+_REFUSAL = (
+    r"(?:refused|declined|denied|rejected|excluded|ruled out|impossible|not (?:possible|available|offered|granted)|abgelehnt|ausgeschlossen|(?:nicht|kaum) (?:möglich|vorgesehen)|unmöglich|refusée?|exclue?|impossible|pas (?:possible|prévue)|"
+    r"rechazad[oa]|excluid[oa]|descartad[oa]|imposible|no es posible|rifiutata|esclusa|impossibile|non (?:è )?possibile|geweigerd|uitgesloten|onmogelijk|niet mogelijk|recusad[oa]|excluíd[oa]|impossível|não é possível|odmówion\w+|wykluczon\w+|niemożliw\w+)"
+)
+_NOT = r"(?:no|not|cannot|can't|never|neither|without|nicht|keine?|ohne|ne|non|sans|pas|aucune|sin|senza|nessuna|niet|geen|zonder|não|sem|nenhuma|nie|bez)"
+_IS_FINAL = pattern(
+    rf"(?i)\b{_EXTENSION}\b[^.;,]{{0,40}}?\b{_REFUSAL}|\b{_NOT}\b(?! only)[^.;,]{{0,24}}?\b{_EXTENSION}\b|\b(?:non[- ]?extend|non[- ]?renew|un(?:ver)?länger|improrog|improrrog)\w*|延長は?(?:でき(?:な|ま?せん)|不可|認められ(?:な|ま?せん))|(?:不能|不可|不得|无法)(?:延长|延期|续)|연장(?:할 수 없|이? ?불가)"
+)
+
+
+def is_final(text: str) -> bool:
+    """Whether a text says that the time of a reservation cannot be extended.
+
+    >>> is_final("It goes to another customer on 1 October; an extension was refused."), is_final("The block can be extended.")
+    (True, False)
+    """
+    return any(
+        _IS_FINAL.search(each) is not None and _OF_OFFER.search(each) is None and not is_hypothetical(each)
+        for each in sentences_of(text)
+    )
 
 
 def reserved_span(text: str) -> Span | None:

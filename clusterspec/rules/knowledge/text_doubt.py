@@ -43,7 +43,7 @@ _OTHER_LANGUAGES = (
 )
 _EASTERN = (
     r"旧(?:システム|系统|机|機|集群|クラスタ|サーバ|服务器)|既存|既設|現行|以前の|昨年|去年|前年|先代|別の(?:機|システム|センター|拠点|モデル|案)|他社|競合|却下|不採用|落選|落札できな|見送|もう一つの|隣の|現有|现有|原有|否决|放弃|未采纳|未采用|淘汰|"
-    r"另一(?:家|个|台|座)|邻近|投标人|落标|试点|試作|기존|이전 (?:시스템|장비|클러스터)|작년|지난해|다른 (?:센터|기관|업체|장비)|시범|기각|탈락|경쟁사"
+    r"另一(?:家|个|台|座)|(?:上|前)一?(?:期|轮|批)(?:项目|工程|系统|集群|采购|机)|前(?:回|期)の(?:システム|案件|プロジェクト|クラスタ|調達)|(?:지난|이전) (?:사업|프로젝트|단계)|邻近|投标人|落标|试点|試作|기존|이전 (?:시스템|장비|클러스터)|작년|지난해|다른 (?:센터|기관|업체|장비)|시범|기각|탈락|경쟁사"
 )
 """Words of Japanese, Chinese and Korean, which have no boundaries of words."""
 _WORKS = (
@@ -71,6 +71,8 @@ def words_of_another(text: str) -> str:
     ('hätten', 'contiendrait')
     >>> words_of_another("旧システムは A100 を40台持つ。"), words_of_another("機械室は 160 kW まで。")
     ('旧システム', '')
+    >>> words_of_another("上一期项目用8台 A800。"), words_of_another("本期项目用16台。")
+    ('上一期项目', '')
     >>> words_of_another("El modelo lee escrituras antiguas."), words_of_another("El sistema antiguo lee escrituras.")
     ('', 'antiguo')
     """

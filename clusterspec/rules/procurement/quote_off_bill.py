@@ -30,7 +30,8 @@ It is a note for
 - a quote that lacks only NICs, which servers often contain;
 - a quote without the fabric, where a serving design does not describe it, or where it is shared and may exist already
   (its topology is unknown, or the design serves);
-- a quote without cabling that at usual prices costs less than 1 % of it, or less than 3 % for a single switch;
+- a quote without cabling that at usual prices costs less than 1 % of it, or less than 3 % for a single switch, without modules where
+  cables may have fixed ends;
 - nodes alone or with services, since the network may be another order;
 - a quote without parts that, according to the description or a comment, come from elsewhere, such as another contract;
 - fewer nodes, where the description or a comment says how many are in place: other lines of such an expansion are not
@@ -411,7 +412,7 @@ def _missing_part_problems(
     included = {"nic", "transceiver"} if may_have_fixed_ends(design) else {"nic"}  # servers are sold with their NICs
     elsewhere = set(missing) <= included or may_have_no_fabric(design, cluster) or are_elsewhere(missing, remarks)
     switches = sum(count for kind, count in needed.items() if kind in ANY_SWITCH)
-    cabling = {kind: count for kind, count in missing.items() if kind != "nic"}
+    cabling = {kind: count for kind, count in missing.items() if kind not in included}
     few = is_minor_cabling(cabling, design, design.spec.procurement, switches)
     message = f"the quote has no line for {named}, which the design needs"
     help_ = "ask for the line, or say in a waiver who delivers the parts"

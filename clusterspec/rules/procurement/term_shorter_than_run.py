@@ -5,7 +5,8 @@
 The predicted run of `tokens`, without interruptions, takes longer than `term`, or than the time for which the description or a
 comment says that the machine is reserved, rented or allocated; the days of a reservation in the text are fewer than
 `targets.run_time`; or by the spec's own `targets.run_time` or
-`workload.expected_mfu` the run may take longer than `term`. The finding is a warning; a note where
+`workload.expected_mfu` the run may take longer than `term`. The finding is a warning; an error where the text
+also says that the reservation cannot be extended; a note where
 the difference is below the half-width of the prediction's range and neither key says so; an error where a quarter of the
 run or more remains even at the low end of the range.
 
@@ -82,7 +83,11 @@ RULE = Rule.of(__name__, "warning", "likely")
 
 
 def check(
-    timed: Plan, procurement: ProcurementSpec | None, own_remarks: str | None, operations: OperationsSpec | None
+    timed: Plan,
+    procurement: ProcurementSpec | None,
+    own_remarks: str | None,
+    remarks: str,
+    operations: OperationsSpec | None,
 ) -> Iterator[Problem]:
     run = timed.time_to_train
     if run is None:
@@ -90,7 +95,7 @@ def check(
     term = procurement.term if procurement is not None else None
     planned = operations.targets.run_time if operations is not None and operations.targets is not None else None
     if planned is not None and own_remarks:
-        yield from _planned_beyond_reservation(planned, own_remarks)
+        yield from _planned_beyond_reservation(planned, own_remarks, remarks)
     if term is not None:
         found = [*_short_term_problem(timed, run, term.value, term.written, "procurement.term")]
         if not found or found[0].severity == "note":
@@ -101,14 +106,21 @@ def check(
         yield from _short_term_problem(timed, run, reserved.value, reserved.words, "workload.tokens")
 
 
-def _planned_beyond_reservation(planned: Quantity, text: str) -> Iterator[Problem]:
-    """The problem of a planned run that takes longer than the days of the reservation in the text."""
-    from clusterspec.rules.knowledge.reserved_spans import reserved_span  # few texts name both days
+def _planned_beyond_reservation(planned: Quantity, text: str, whole_text: str) -> Iterator[Problem]:
+    """The problem of a planned run that takes longer than the days of the reservation in the text; ``whole_text`` has the
+    sentences about refusals too.
+    """
+    from clusterspec.rules.knowledge.reserved_spans import is_final, reserved_span  # few texts name both days
 
     span = reserved_span(text)
     if span is not None and planned.value > (span.days + 1) * DAY:
         message = f"according to the text, the machine is reserved from {span.start} to {span.due}, {span.days} days, but `targets.run_time` allows {planned.written}"
-        yield RULE.problem("operations.targets.run_time", message, "shorten the run, or reserve more days")
+        help_ = "shorten the run, or reserve more days"
+        severity = "warning"
+        if is_final(whole_text):
+            message += ", and the reservation cannot be extended"
+            help_, severity = "shorten the run, or use more accelerators", "error"
+        yield RULE.problem("operations.targets.run_time", message, help_, severity=severity)
 
 
 def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
