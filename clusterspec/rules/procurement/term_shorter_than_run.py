@@ -113,8 +113,9 @@ def _planned_beyond_reservation(planned: Quantity, text: str, whole_text: str) -
     from clusterspec.rules.knowledge.reserved_spans import is_final, reserved_span  # few texts name both days
 
     span = reserved_span(text)
-    if span is not None and planned.value > (span.days + 1) * DAY:
-        message = f"according to the text, the machine is reserved from {span.start} to {span.due}, {span.days} days, but `targets.run_time` allows {planned.written}"
+    days = span.days + 1 if span is not None else 0  # the first and the last day are both reserved
+    if span is not None and planned.value > days * DAY:
+        message = f"according to the text, the machine is reserved from {span.start} to {span.due}, {days} days, but `targets.run_time` allows {planned.written}"
         help_ = "shorten the run, or reserve more days"
         severity = "warning"
         if is_final(whole_text):
