@@ -5,7 +5,6 @@ from __future__ import annotations
 from clusterspec.analysis import log_steps, service_steps
 from clusterspec.analysis.connection_causes import CONNECTION_CAUSES, DRIVER, FIRST, LINK, PORT, RENDEZVOUS, UCX
 from clusterspec.analysis.exit_causes import EXIT_CAUSES
-from clusterspec.analysis.figure_causes import FIGURE_CAUSES
 from clusterspec.analysis.reason_causes import NEXT_OF_REASONS
 from clusterspec.analysis.service_causes import SERVICE_CAUSES, UNSAID
 from clusterspec.analysis.stated_causes import GIVEN, SLOWED, STATED, STEP_OF, STRONG, WEAK
@@ -318,7 +317,14 @@ POSSIBLE = (
     ("check-failed", "program-error", ", a condition that the program itself expects", log_steps.PROGRAM, GIVEN),
     ("check-failed", "release-fault", UNSAID, log_steps.OLDER, WEAK),
     ("few-cores", "core-binding", ": the cores that the process may use", NEXT_OF_REASONS["core-binding"], STRONG),
-    *FIGURE_CAUSES,
+    # figures that tools print of a slow machine (`logs.machine_figures`)
+    ("bound-cores", "core-binding", ": what the process may use", NEXT_OF_REASONS["core-binding"], STRONG),
+    ("stopped-group", "core-binding", ": the quota of cores was used up", NEXT_OF_REASONS["core-binding"], GIVEN),
+    ("narrow-link", "wrong-pcie-generation", " of a link are in use", LINK, STRONG),
+    ("unlike-widths", "wrong-pcie-generation", "", LINK, STRONG),
+    ("low-clocks", "throttled-clocks", ": heat, power or a clock that was set is why", log_steps.POWER, STRONG),
+    ("busy-disk", "data-loading", ", as when data are read", service_steps.DATA, GIVEN),
+    ("busy-disk", "storage-fault", ", as when checkpoints are written", STEP_OF["storage-fault"], WEAK),
     ("low-memlock", "locked-memory", ", less than registered buffers need", STEP_OF["locked-memory"], GIVEN),
     ("pinned", "host-memory-full", "", STEP_OF["host-memory-full"], STRONG),
     ("refused", "unreachable-peer", UNSAID, RENDEZVOUS, GIVEN),

@@ -88,6 +88,7 @@ _ROWS = {
     "asks": _ASKS,
 }
 _LEXICON = Lexicon(tuple((f"{meaning} {each}", words) for meaning, rows in _ROWS.items() for each, words in rows))
+_KINDS_OF_PARTIES = frozenset({"party", "user", "institution"})
 AHEAD = 16
 """Characters ahead of an institution in which an adjective says that it is next door."""
 FARTHEST = 60
@@ -129,13 +130,10 @@ def words_of_party(text: str) -> str:
     mentions = _LEXICON.mentions(text)
     for party in mentions:
         kind, _, language = party.meaning.partition(" ")
-        verb = _verb_of(text, party, language, mentions) if kind in _ROWS and kind not in _VERBS else None
+        verb = _verb_of(text, party, language, mentions) if kind in _KINDS_OF_PARTIES else None
         if verb is not None and _is_another(text, party, verb, mentions):
             return text[party.start : verb.end]
     return ""
-
-
-_VERBS = frozenset({"shares", "does", "asks"})
 
 
 def _verb_of(text: str, party: Mention, language: str, mentions: list[Mention]) -> Mention | None:

@@ -113,15 +113,21 @@ def _planned_beyond_reservation(planned: Quantity, text: str, whole_text: str) -
     from clusterspec.rules.knowledge.reserved_spans import is_final, reserved_span  # few texts name both days
 
     span = reserved_span(text)
-    days = span.days + 1 if span is not None else 0  # the first and the last day are both reserved
-    if span is not None and planned.value > days * DAY:
-        message = f"according to the text, the machine is reserved from {span.start} to {span.due}, {days} days, but `targets.run_time` allows {planned.written}"
-        help_ = "shorten the run, or reserve more days"
-        severity = "warning"
-        if is_final(whole_text):
-            message += ", and the reservation cannot be extended"
-            help_, severity = "shorten the run, or use more accelerators", "error"
-        yield RULE.problem("operations.targets.run_time", message, help_, severity=severity)
+    if span is None:
+        return
+    days = span.days + 1  # the first and the last day are both reserved
+    if planned.value <= days * DAY:
+        return
+    message = f"according to the text, the machine is reserved from {span.start} to {span.due}, {days} days, but `targets.run_time` allows {planned.written}"
+    if is_final(whole_text):
+        message += ", and the reservation cannot be extended"
+        yield RULE.problem(
+            "operations.targets.run_time", message, "shorten the run, or use more accelerators", severity="error"
+        )
+    else:
+        yield RULE.problem(
+            "operations.targets.run_time", message, "shorten the run, or reserve more days", severity="warning"
+        )
 
 
 def _problem_by_plan(timed: Plan, run: float, term: Quantity, planned: Quantity | None) -> Problem | None:
