@@ -96,9 +96,10 @@ def _set_batch(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_lengths(keys: Keys, builder: ImportBuilder) -> None:
-    packed, stated = keys.integer("packed_sequence.packed_sequence_size"), keys.integer("dataset.seq_len")
+    names = ("packed_sequence.packed_sequence_size", "packed_sequence.pack_size")  # of language models, and with images
+    packed, stated = keys.integer(*names), keys.integer("dataset.seq_len")
     if packed:
-        builder.set("workload.sequence_length", packed, keys.line("packed_sequence.packed_sequence_size"))
+        builder.set("workload.sequence_length", packed, keys.line(*names))
     elif stated:
         builder.set("workload.sequence_length", stated, keys.line("dataset.seq_len"))
     else:
