@@ -187,3 +187,25 @@ def test_packs_with_images_have_the_length_of_a_sequence() -> None:
 def test_settings_name_a_model_by_a_repository(lines: str, model: str | None) -> None:
     text = f"training:\n  per_device_train_batch_size: 2\n  bf16: true\n{lines}\n"
     assert given(read(text, name="train.yaml")).get("workload.model") == model
+
+
+@pytest.mark.parametrize(
+    ("mount", "model"),
+    [
+        ("-v $(pwd)/models/Qwen3-8B:/workspace/model:ro", "qwen3-8b"),
+        ("--volume=/data/Qwen3-8B:/workspace", None),
+        ("--mount type=bind,source=/data/Qwen3-8B,target=/workspace/model", "qwen3-8b"),
+        ("-v $MODEL:/workspace/model", None),
+    ],
+)
+def test_a_mounted_folder_names_the_model(mount: str, model: str | None) -> None:
+    for image in ("vllm/vllm-openai:v0.11.0 --model", "engine:1 vllm serve"):
+        launch = f"docker run --gpus all {mount} {image} /workspace/model --tensor-parallel-size 2\n"
+        assert given(read(launch)).get("workload.model") == model, launch
+        assert given(read(launch))["layout.tp"] == 2
+
+
+def test_recipes_of_omni_models_are_refused() -> None:
+    recipe = "meta: {title: a}\nmodel:\n  model_id: a/b\n  min_vllm_version: 0.12.0\n%s"
+    with pytest.raises(FormatError, match="vLLM-Omni"):
+        read(recipe % "omni:\n  tasks:\n    - id: t2v\n", name="a.yaml")

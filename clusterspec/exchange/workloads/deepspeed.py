@@ -18,6 +18,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.axolotl_kernels import set_axolotl_kernels
+from clusterspec.exchange.workloads.deepspeed_precisions import set_number_types
 from clusterspec.exchange.workloads.deepspeed_texts import plain_json, printed_configuration
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model_of_key
@@ -128,7 +129,7 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("layout.framework", "deepspeed", keys.line("zero_optimization.stage", "train_batch_size"))
     set_counts(keys, _DEEPSPEED, builder)
     _set_zero(keys, "zero_optimization", builder)
-    _set_number_types(keys, builder)
+    set_number_types(keys, builder)
     if all(boolean_value(keys.get(f"{name}.enabled")) is False for name in ("bf16", "fp16")):
         builder.set("workload.precision", "fp32", keys.line("fp16.enabled"))
     momentum = keys.get("optimizer.params.momentum")
@@ -141,25 +142,6 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     keys.used |= {"pipeline.stages"} if keys.get("pipeline.stages") == "auto" else set()
     set_counts(keys, {path: names for path, names in degrees.items() if keys.get(*names) != "auto"}, builder)
     _set_replicas(keys, builder)
-
-
-def _set_number_types(keys: Keys, builder: ImportBuilder) -> None:
-    """Set the precision, and that of the optimizer states where they are no fp32 numbers.
-
-    Source: deepspeedai/DeepSpeed edaa7221, deepspeed/runtime/precision_config.py (``bfloat16`` is the former name of
-    ``bf16``) and constants.py (``torch_autocast``).
-    """
-    for name, word in (("bf16", "bf16"), ("bfloat16", "bf16"), ("fp16", "fp16")):
-        if name in {each.partition(".")[0] for each in keys.values} and keys.is_on(f"{name}.enabled"):
-            builder.set("workload.precision", word, keys.line(f"{name}.enabled"))
-    if keys.is_on("torch_autocast.enabled"):
-        types = {"bfloat16": "bf16", "bf16": "bf16", "float16": "fp16", "fp16": "fp16"}
-        set_choice(keys, "workload.precision", ("torch_autocast.dtype",), types, builder)
-    for name in ("bf16", "fp16"):
-        master = f"{name}.{name}_master_weights_and_grads"
-        builder.set("layout.optimizer_states.master", name if keys.is_on(master) else None, keys.line(master))
-    moments = "bf16.bf16_optimizer_states"
-    builder.set("layout.optimizer_states.moments", "bf16" if keys.is_on(moments) else None, keys.line(moments))
 
 
 def _set_zero(keys: Keys, zero: str, builder: ImportBuilder) -> None:

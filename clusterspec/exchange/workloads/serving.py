@@ -27,7 +27,7 @@ from clusterspec.exchange.pages import object_in_page
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.changed_models import change_overridden_model
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
-from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine
+from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine, mounted_source
 from clusterspec.exchange.workloads.declared import (
     declared_engines,
     declares_engine,
@@ -244,6 +244,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
     else:
         line = keys.line(*names)
     if isinstance(stated, str):
+        stated = mounted_source(keys.command.words, stated) or stated
         found = set_served_model(stated, builder, line, quantized=quantized)
         change_overridden_model(stated, keys, builder)
         return found
