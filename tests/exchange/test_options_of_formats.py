@@ -209,3 +209,23 @@ def test_recipes_of_omni_models_are_refused() -> None:
     recipe = "meta: {title: a}\nmodel:\n  model_id: a/b\n  min_vllm_version: 0.12.0\n%s"
     with pytest.raises(FormatError, match="vLLM-Omni"):
         read(recipe % "omni:\n  tasks:\n    - id: t2v\n", name="a.yaml")
+
+
+@pytest.mark.parametrize(
+    ("recipe", "more", "why"),
+    [
+        ("KnowledgeDistillationRecipeForVLM", "", "a teacher computes targets"),
+        ("nemo_automodel.recipes.speculative.eagle.TrainEagle3Recipe", "", "trains a draft model"),
+        ("TrainBiEncoderRecipe", "", "an encoder or a classifier"),
+        ("TrainFinetuneRecipeForNextTokenPrediction", "teacher_model:\n  name: a\n", "a teacher computes targets"),
+    ],
+)
+def test_recipes_of_other_work_are_refused(recipe: str, more: str, why: str) -> None:
+    model = "model:\n  _target_: nemo_automodel.NeMoAutoModelForCausalLM\n"
+    text = "recipe: {}\n" + model + "step_scheduler:\n  global_batch_size: 16\n{}"
+    with pytest.raises(FormatError, match=why):
+        read(text.format(recipe, more), "nemo-automodel")
+    plain = read(text.format("TrainFinetuneRecipeForNextTokenPrediction", ""), "nemo-automodel")
+    assert given(plain)["workload.global_batch"] == 16
+    masked = read(text.format("DiffusionLMSFTRecipe", ""), "nemo-automodel")
+    assert "attention is not causal" in unknown(masked)
