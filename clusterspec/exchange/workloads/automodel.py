@@ -90,9 +90,9 @@ def _refuse_other_work(keys: Keys) -> None:
     recipe, line = str(keys.get("recipe", "recipe._target_") or ""), keys.line("recipe", "recipe._target_")
     for what, pattern in _OTHER_WORK:
         if re.search(pattern, recipe.rpartition(".")[2]):
-            raise FormatError(f"{excerpt(recipe)}: {what}: no plan of this program has that", line)
+            raise FormatError(f"{excerpt(recipe)}: {what}, which a spec cannot state", line)
     if teacher := next((name for name in keys.values if name.startswith("teacher_model.")), None):
-        raise FormatError(f"{_OTHER_WORK[0][0]}: no plan of this program has that", keys.line(teacher))
+        raise FormatError(f"{_OTHER_WORK[0][0]}, which a spec cannot state", keys.line(teacher))
 
 
 def _set_strategy(keys: Keys, builder: ImportBuilder) -> None:
