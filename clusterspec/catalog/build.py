@@ -84,6 +84,7 @@ def accelerator(facts: FactReader) -> Accelerator:
         peer_to_peer=facts.flag("peer_to_peer"),
         gpudirect_rdma=facts.flag("gpudirect_rdma"),
         architecture=facts.text("architecture") or "",
+        own_software=facts.flag("own_software") or False,
         market_price=facts.band("market.price"),
         market_rent=facts.band("market.rent"),
         achievable=facts.achievable(),

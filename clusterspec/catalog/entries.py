@@ -128,11 +128,18 @@ class Accelerator(PoweredPart):
     gpudirect_rdma: bool | None = None
     architecture: str = ""
     """The architecture for which software is built, by the vendor's name: ``sm_90``, ``gfx942``; empty: not known."""
+    own_software: bool = False
+    """Whether it runs software of its own, and none that its vendor's other accelerators run."""
     market_price: tuple[Figure, Figure] | None = None
     """Lowest and highest price in US dollars that sources name; for judging prices, in no sum."""
     market_rent: tuple[Figure, Figure] | None = None
     """Lowest and highest rent per hour in US dollars that sources name."""
     achievable: Mapping[str, Figure] = field(default_factory=dict)
+
+    @property
+    def software_vendor(self) -> str | None:
+        """The vendor by which programs name accelerators that they run on; its own name if it runs its own software."""
+        return self.name if self.own_software else self.vendor
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ SuperPODs, and counts of an accelerator.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 
 from clusterspec.catalog.export import CatalogRow, shipped_rows
@@ -20,7 +20,17 @@ _SURROUNDING = re.compile(
 """Words around the name of a series."""
 _SIZED = re.compile(r"([a-z]{2})[0-9]+([a-z]*)")
 """The first word of an instance type of Azure: its series, its processors, and the letters of its features."""
-_COUNTED = re.compile(r"([1-9][0-9]?) ?[x×*] ?([a-z].*)")
+_COUNT = r"(?P<count>[1-9][0-9]{0,4})"
+_COUNTED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_COUNT} ?[x×*]? ?(?P<part>[a-z].*)",
+        rf"(?P<part>[a-z].*?) ?[x×*:] ?{_COUNT}",
+        rf"(?P<part>[a-z].*) {_COUNT}",
+    )
+)
+"""``8xh100``, ``8 h100`` and ``8h100``; ``h100x8`` and ``h100:8``; ``h100 8``."""
+_GPUS = re.compile(r"\b(?:gpus?|accelerators?)\b")
 _DOMAIN = re.compile(r"nvl[0-9]+")
 _FORM = re.compile(r" (?:boards?|boxe?s?|nodes?|pods?|racks?|servers?|systems?)$")
 """A word for the form of a machine after its name."""
@@ -49,12 +59,50 @@ def _is_rented(id_: str) -> bool:
 
 def _ids_of_counts(name: str) -> list[str]:
     """Platforms whose nodes have so many of an accelerator: ``8xh100``, ``4 x gb200``."""
-    counted = _COUNTED.fullmatch(name)
-    if counted is None:
-        return []
-    chips = ids_of_name("accelerator", counted[2]) or ids_with_words("accelerator", counted[2])
-    nodes = {f"{counted[1]} × {chip}" for chip in chips}
+    counted = counted_accelerators(name)
+    nodes = {f"{counted[0]} × {chip}" for chip in counted[1]} if counted else set()
     return _ids_where(lambda row: row.headline.partition(" · ")[0] in nodes)
+
+
+def counted_accelerators(name: str) -> tuple[int, tuple[str, ...]] | None:
+    """The number of accelerators that a name counts, and the shipped accelerators that it may mean; None for a name
+    that counts none.
+
+    >>> counted_accelerators("16xB200"), counted_accelerators("Gaudi 3 x 8"), counted_accelerators("MI300X:8")
+    ((16, ('b200-sxm-180gb',)), (8, ('gaudi3',)), (8, ('mi300x',)))
+    >>> counted_accelerators("Gaudi 3"), counted_accelerators("bm-gpu-h100-8")
+    (None, None)
+    """
+    plain = " ".join(re.sub(r"[-_]+", " ", name[:_LONGEST].lower()).split())
+    plain = " ".join(_GPUS.sub(" ", plain).split())
+    if accelerators_named(plain):
+        return None
+    for pattern in _COUNTED:
+        counted = pattern.fullmatch(plain)
+        if counted and (chips := accelerators_named(counted["part"])):
+            return int(counted["count"]), chips
+    return None
+
+
+def accelerators_named(name: str) -> tuple[str, ...]:
+    """The shipped accelerators with a name, or with its words.
+
+    >>> accelerators_named("gaudi-3"), accelerators_named("Instinct MI355X")
+    (('gaudi3',), ('mi355x',))
+    """
+    return tuple(ids_of_name("accelerator", name) or ids_with_words("accelerator", name))
+
+
+def platforms_with(chips: Collection[str]) -> dict[str, int]:
+    """The shipped platforms with one of some accelerators and its number in a node, sold machines first.
+
+    >>> platforms_with(["gaudi3"])
+    {'gaudi3-hls': 8}
+    """
+    rows = (row for row in shipped_rows() if row.kind == "platform")
+    held = {row.id: row.headline.partition(" · ")[0].split(" × ") for row in rows}
+    found = {id_: int(words[0]) for id_, words in held.items() if len(words) == 2 and words[1] in chips}
+    return {id_: found[id_] for id_ in sorted(found, key=_is_rented)}
 
 
 def _ids_of_domains(name: str) -> list[str]:

@@ -221,10 +221,11 @@ def _catalog_entry(catalog: Catalog, kind: str, name: str) -> object:
     if found is None:
         whole_word = re.compile(re.escape(name.lower()) + ("(?![a-z0-9])" if name[-1:].isdigit() else "(?![a-z])"))
         begun = [id_ for id_ in catalog.ids(kind) if whole_word.match(id_)]
-        near = ", ".join(catalog.nearest_ids(kind, name))
-        advice = f"nearest: {near}" if near else f"`clusterspec catalog list {kind}` lists them"
         if len(begun) > 1:  # the first word of several names: the nearest by spelling are only the shortest
             more = f" … (`clusterspec catalog list {kind}` lists all)" if len(begun) > MOST_NAMED else ""
-            advice = f"there are {', '.join(begun[:MOST_NAMED])}{more}"
-        raise UsageFault(f"the catalog has no {kind} {name!r}; {advice}")
+            raise UsageFault(f"the catalog has no {kind} {name!r}; there are {', '.join(begun[:MOST_NAMED])}{more}")
+        from clusterspec.cluster.unknown_names import unknown_id_problem  # only for names that are no ids
+
+        problem = unknown_id_problem(catalog, kind, name, (kind,))
+        raise UsageFault(f"{problem.message}; {problem.help}")
     return found

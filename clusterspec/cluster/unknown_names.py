@@ -11,6 +11,7 @@ from clusterspec.cluster.layout import SOFTWARE_KEY, SOFTWARE_PATH
 from clusterspec.cluster.resolution import Lookup
 from clusterspec.document.schema import alternatives_text, letters_and_digits, nearest_words
 from clusterspec.finding import Fix, Problem, Replacement, Severity
+from clusterspec.records import replace
 from clusterspec.source import Path
 
 CLEARLY_MEANT = 0.85
@@ -28,10 +29,8 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
 
     ``usual`` is the entry that other parts of the design suggest; the help lists it first.
     """
-    if kind in {"accelerator", "platform"} and (slice_ := _slice_remedy(name, catalog)):
-        return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
-    if kind == "platform" and (server := _server_problem(name, path, catalog)):
-        return server
+    if kind in {"accelerator", "platform"} and (machine := _machine_problem(catalog, kind, name, path, usual)):
+        return machine
     named, family, near = catalog.ids_meant(kind, name), catalog.family(kind, name), catalog.nearest_ids(kind, name)
     family = named if kind == "platform" and named[1:] else family or (named if kind == "accelerator" else ())
     if len(named) == 1:
@@ -63,6 +62,19 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
     return Problem("unknown-catalog-id", path, message, help_, fix=_fix_to_id(meant, path) if meant else None)
 
 
+def _machine_problem(catalog: Catalog, kind: str, name: str, path: Path, usual: str) -> Problem | None:
+    """The problem with a name of a machine that is no name of a platform, or of an accelerator: a slice, a server of
+    another maker, a count of accelerators, or an accelerator as a platform. None for any other name.
+    """
+    if slice_ := _slice_remedy(name, catalog):
+        return Problem("unknown-catalog-id", path, f"`{name}` names a slice, not {_kind_with_article(kind)}", slice_)
+    found = _server_problem(name, path, catalog) if kind == "platform" else None
+    found = found or _count_problem(kind, name, path, catalog)
+    if kind == "platform" and found is None and (found := _chip_problem(name, path, catalog)) and usual:
+        return replace(found, help=f"{usual}; {found.help}")
+    return found
+
+
 def _network_named(name: str, catalog: Catalog) -> object:
     """The entry of a network with this id or name; None if there is none, or several."""
     found = catalog.find("interconnect", name)
@@ -83,6 +95,55 @@ def _server_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
     help_ = f"write {alternatives_text(list(held))}, and the NICs of the server"
     fix = _fix_to_id(held[0], path) if len(held) == 1 else None
     return Problem("unknown-catalog-id", path, message, help_, fix=fix)
+
+
+def _count_problem(kind: str, name: str, path: Path, catalog: Catalog) -> Problem | None:
+    """The problem with a name that counts accelerators (``16xB200``); None for another name, or a platform that has as
+    many in a node.
+    """
+    from clusterspec.catalog.series_names import counted_accelerators, platforms_with  # only for names that are no ids
+
+    count, chips = counted_accelerators(name) or (0, ())
+    chips = tuple(each for each in chips if catalog.find("accelerator", each) is not None)
+    held = platforms_with(chips)
+    if not chips or (kind == "platform" and count in held.values()):
+        return None
+    part = f"`accelerator: {chips[0]}`" if len(chips) == 1 else f"`accelerator` as one of {_listed_ids(chips)}"
+    message = f"`{name}` counts {count} accelerators"
+    if kind == "platform":
+        message += ", and no platform has that many in a node"
+    counts = f"`accelerators_per_node: {count}`, or `accelerators: {count}` for those of all nodes"
+    help_ = f"write {part}, and {counts}"
+    several = {id_: count // each for id_, each in held.items() if count % each == 0}
+    if kind == "platform" and several:
+        nodes = sorted(set(several.values()))
+        groups = ((each, tuple(id_ for id_, number in several.items() if number == each)) for each in nodes)
+        help_ = "; or ".join(f"{_choice_of(ids)} with `nodes: {each}`" for each, ids in groups)
+    return Problem("unknown-catalog-id", path, message, help_)
+
+
+def _chip_problem(name: str, path: Path, catalog: Catalog) -> Problem | None:
+    """The problem with a platform that has the name of an accelerator (``gaudi-3``); None for another name."""
+    from clusterspec.catalog.series_names import accelerators_named, platforms_with  # only for names that are no ids
+
+    if catalog.ids_meant("platform", name):
+        return None
+    chips = (name,) if name in catalog.ids("accelerator") else accelerators_named(name)
+    chips = tuple(each for each in chips if catalog.find("accelerator", each) is not None)
+    if not chips:
+        return None
+    what = f"a name of {len(chips)} accelerators"
+    if len(chips) == 1:
+        what = "an accelerator" if chips[0] == name else f"the accelerator `{chips[0]}`"
+    own = f"`accelerator{f': {chips[0]}' if len(chips) == 1 else ''}` with `accelerators_per_node`"
+    held = tuple(platforms_with(chips))
+    help_ = f"{_choice_of(held)}, or {own}" if held else f"write {own}: no platform of the catalog has it"
+    fix = _fix_to_id(held[0], path) if len(held) == 1 else None
+    return Problem("unknown-catalog-id", path, f"`{name}` is {what}, not a platform", help_, fix=fix)
+
+
+def _choice_of(ids: Sequence[str]) -> str:
+    return f"write one of: {_listed_ids(ids)}" if len(ids) > 1 else f"write `{ids[0]}`"
 
 
 def _precision_remedy(name: str) -> str:

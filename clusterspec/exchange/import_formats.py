@@ -28,6 +28,7 @@ from clusterspec.exchange.import_result import (
 from clusterspec.exchange.left_unread import with_unread_settings
 from clusterspec.exchange.machine_formats import MACHINE_FORMATS
 from clusterspec.exchange.other_shells import as_shell_script
+from clusterspec.exchange.pages import is_page_or_script
 from clusterspec.exchange.python_commands import as_started_commands
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.tracked_runs import without_tracker
@@ -73,7 +74,7 @@ class ImportFormat:
 
     def _read_with_surroundings(self, file: InputFile) -> ImportResult:
         """The content of a file other than a log, with what the file states about the environment of a launch."""
-        if self.name in WRITTEN and not self.matches(file):
+        if self.name in WRITTEN and (is_page_or_script(file.text) or not self.matches(file)):
             file = document_within(file, self.matches, self.read_as_one_format) or file
         try:
             found = self.read_as_one_format(file)

@@ -19,6 +19,10 @@ _APART = (
         "a scenario of llm-d-benchmark: import what it renders",
         r"^scenario[ \t]*:[ \t]*\n(?:.*\n){0,200}?[ \t]+vllmCommon[ \t]*:",
     ),
+    (
+        "a recipe of vLLM-Omni, which serves models of images, sound and video in stages",
+        r"^omni[ \t]*:[ \t]*\n(?:[ \t]+[^\n]*\n|[ \t]*\n){0,60}?[ \t]+tasks[ \t]*:",
+    ),
     ("a configuration of MaxDiffusion, which trains models of images", r"^[ \t]*framework[ \t]*:[ \t]*maxdiffusion\b"),
 )
 """Formats whose files look like those of another format, each with a pattern that recognizes it."""

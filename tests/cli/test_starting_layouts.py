@@ -238,8 +238,10 @@ def test_stages_begin_without_tensor_parallelism_where_pcie_joins_the_accelerato
 
 
 def test_a_name_that_the_catalog_lacks_has_the_nearest() -> None:
-    with pytest.raises(UsageFault, match=r"no platform 'dgx-h10'; nearest: dgx-h100"):
+    with pytest.raises(UsageFault, match=r"no platform `dgx-h10`; nearest: dgx-h100"):
         starting._catalog_entry(CATALOG, "platform", "dgx-h10")
+    with pytest.raises(UsageFault, match=r"`8x MI300X` is a name of 3 platforms.*; write one of: mi300x-ubb8, "):
+        starting._catalog_entry(CATALOG, "platform", "8x MI300X")
     with pytest.raises(UsageFault, match=r"no platform 'dgx'; there are dgx-1, .*dgx-h100, "):
         starting._catalog_entry(CATALOG, "platform", "dgx")
     with pytest.raises(UsageFault, match=r"there are qwen2.*catalog list model` lists all"):

@@ -243,3 +243,40 @@ def test_a_name_of_one_platform_is_a_warning_with_its_id() -> None:
     assert problem.severity is Severity.WARNING
     assert problem.message == "`GB200 NVL72 rack` is a name of the platform `gb200-nvl72`, and no id of the catalog"
     assert problem.fix is not None and problem.fix.replacements[0].text == "gb200-nvl72"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message", "help_"),
+    [
+        (
+            "platform",
+            "16xB200",
+            "counts 16 accelerators, and no platform has that many",
+            "one of: dgx-b200, hgx-b200, ",
+        ),
+        ("platform", "B300x16", "counts 16 accelerators, and no platform has that many", "with `nodes: 2`"),
+        ("platform", "64xTPUv5e", "counts 64 accelerators", "write `tpu-v5e` with `nodes: 8`"),
+        ("platform", "H100x8", "a name of 12 platforms", "write one of: dgx-h100, "),
+        ("platform", "H100-8", "a name of 12 platforms", "oci-bm-gpu-h100-8"),
+        ("platform", "8 GPU H100", "a name of 12 platforms", "hgx-h100"),
+        ("platform", "MI325Xx8", "a name of the platform `mi325x-ubb8`", "write `mi325x-ubb8`"),
+        (
+            "platform",
+            "gaudi-3",
+            "`gaudi-3` is the accelerator `gaudi3`",
+            "write `gaudi3-hls`, or `accelerator: gaudi3`",
+        ),
+        ("platform", "gaudi3", "`gaudi3` is an accelerator", "write `gaudi3-hls`, or "),
+        ("platform", "910B", "is the accelerator `ascend-910b`", "no platform of the catalog has it"),
+        ("platform", "Trainium2", "is the accelerator `trainium2`", "one of: aws-trn2-3xlarge, aws-trn2-48xlarge, or "),
+        ("accelerator", "8x MI300X", "counts 8 accelerators", "`accelerator: mi300x`, and `accelerators_per_node: 8`"),
+        ("accelerator", "H100x8", "counts 8 accelerators", "as one of h100-nvl-94gb, h100-pcie-80gb, h100-sxm-80gb"),
+        ("platform", "Ironwood", "a name of the platform `tpu-v7x`", "write `tpu-v7x`"),
+        ("platform", "BM.GPU.H100.8", "a name of the platform `oci-bm-gpu-h100-8`", ""),
+        ("platform", "8xFoo", "the catalog has no platform `8xFoo`", ""),
+    ],
+)
+def test_parts_and_counts_lead_to_platforms(kind: str, name: str, message: str, help_: str) -> None:
+    problem = unknown_id_problem(catalog(), kind, name, ("cluster", kind))
+    assert message in problem.message
+    assert help_ in problem.help

@@ -49,7 +49,7 @@ def test_a_new_spec_starts_from_a_platform_and_a_model_of_the_catalog(opened: Vi
     """Names are explained, an unknown one is refused, and a key of the spec is explained where it stands."""
     page = opened.page
     page.get_by_role("button", name="New spec").click()
-    page.locator("input[name=platform]").fill("mi355x-9")
+    page.locator("input[name=platform]").fill("mi355x-ubb9")
     page.locator("dialog small", has_text="no such entry").wait_for()
     page.get_by_role("button", name="Write the spec").click()
     page.locator("dialog .said", has_text="nearest: mi355x-ubb8").wait_for()

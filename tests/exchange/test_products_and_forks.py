@@ -163,7 +163,16 @@ def test_a_log_of_mlperf_without_steps_states_its_settings_and_its_machine() -> 
     assert (found["workload.global_batch"], found["workload.trainable.rank"]) == (8, 16)
     assert (found["cluster.accelerator"], found["cluster.accelerators_per_node"]) == ("b200-sxm-180gb", 8)
     assert counts(reading)["gradient_accumulation_steps"] == 2
-    assert "the time of a step" in unknown(reading) and "workload.model" in unknown(reading)
+    assert "the time of a step" in unknown(reading)
+    assert found["workload.model"] == "llama-2-70b"
+
+
+@pytest.mark.parametrize(("benchmark", "model"), [("llama31_8b", "llama-3.1-8b"), ("dlrm_dcnv2", None)])
+def test_a_benchmark_of_mlperf_that_trains_a_model_of_the_catalog_names_it(benchmark: str, model: str | None) -> None:
+    log = MLLOG % ("submission_benchmark", f'"{benchmark}"') + MLLOG % ("global_batch_size", 8)
+    assert given(read(log)).get("workload.model") == model
+    assert ("cluster and workload.model: the log does not state them" in unknown(read(log))) == (model is None)
+    assert ("cluster: the log does not state it" in unknown(read(log))) == (model is not None)
 
 
 def test_a_setting_of_mlperf_that_another_run_states_otherwise_is_open() -> None:

@@ -116,7 +116,7 @@ def unknown_variables(cluster: Cluster) -> tuple[str, ...]:
 def write_environment(source: ExportInput) -> ExportedFile:
     """A shell script that exports the variables. Raises `NotExportable` if the accelerators do not use NCCL or RCCL."""
     cluster = source.cluster
-    if cluster.accelerator.vendor not in DEVICES:
+    if cluster.accelerator.software_vendor not in DEVICES:
         raise NotExportable(f"{cluster.accelerator.name} of {cluster.accelerator.vendor} runs neither NCCL nor RCCL")
     lines = [f"# Environment of the collective library for {source.name}. Source this file before the launch."]
     for each in environment_variables(cluster):
@@ -144,7 +144,7 @@ def runnable_cases(source: ExportInput) -> tuple[AcceptanceCase, ...]:
     tests, _, unclear = acceptance_cases(source.design)
     if unclear or not tests:
         raise MissingPart(unclear[0] if unclear else "the design has no acceptance tests")
-    if tests[0].tool not in {"nccl-tests", "rccl-tests"} or source.cluster.accelerator.vendor not in DEVICES:
+    if tests[0].tool not in {"nccl-tests", "rccl-tests"} or source.cluster.accelerator.software_vendor not in DEVICES:
         raise NotExportable(f"its tests use {tests[0].tool}, which this format does not support")
     return tests
 
@@ -224,7 +224,7 @@ def mpijob(source: ExportInput) -> ExportedFile:
     The launcher fails where the limit is missed.
     """
     tests, cluster = runnable_cases(source), source.cluster
-    device = DEVICES.get(cluster.accelerator.vendor)
+    device = DEVICES.get(cluster.accelerator.software_vendor or "")
     if device is None:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
     documents = ["\n".join(_mpijob_lines(source, test, device, number)) for number, test in enumerate(tests, 1)]

@@ -7,7 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from clusterspec.cluster.model import Layout, Workload
 from clusterspec.cluster.requests import Serving
 from clusterspec.cluster.variation import layout_of_engines
-from clusterspec.exchange.exporters.registry import ExportInput, NotExportable, require_vendor, unchanged_model
+from clusterspec.exchange.exporters.registry import (
+    ExportInput,
+    NotExportable,
+    require_architecture,
+    require_vendor,
+    unchanged_model,
+)
 from clusterspec.records import NamedTuple
 from clusterspec.units import plural
 
@@ -59,8 +65,14 @@ def served_workload(source: ExportInput, framework: str) -> tuple[Workload, Serv
 def checked_release(source: ExportInput, framework: str, releases: tuple[str, ...]) -> str:
     """The release whose options are written: the spec's, or the newest of ``releases``, which were checked.
 
-    Raises `NotExportable` for an unchecked release.
+    Raises `NotExportable` for an unchecked release, and for one that does not run on the accelerators.
     """
+    found = _stated_release(source, framework, releases)
+    require_architecture(source, framework, found)
+    return found
+
+
+def _stated_release(source: ExportInput, framework: str, releases: tuple[str, ...]) -> str:
     named = source.layout.capabilities.release
     if named is None or not named.startswith(f"{framework} "):
         return releases[-1]

@@ -29,7 +29,7 @@ from clusterspec.units import plural
 def jobset(source: ExportInput) -> ExportedFile:
     """One JobSet per test of several nodes. Raises `NotExportable` if there is none, or no resource is known."""
     tests, cluster = runnable_cases(source), source.cluster
-    device = DEVICES.get(cluster.accelerator.vendor)
+    device = DEVICES.get(cluster.accelerator.software_vendor or "")
     if device is None:
         raise NotExportable(f"no Kubernetes resource is known for accelerators of {cluster.accelerator.vendor}")
     several = [test for test in tests if test.nodes > 1]

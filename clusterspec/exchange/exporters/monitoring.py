@@ -45,7 +45,7 @@ def prometheus(source: ExportInput) -> ExportedFile:
     043fecbf, ``collector/infiniband_linux.go`` (B/s; state 4 is active).
     """
     accelerator = source.cluster.accelerator
-    if accelerator.vendor != "NVIDIA":
+    if accelerator.software_vendor != "NVIDIA":
         raise NotExportable(f"the rules read the metrics of dcgm-exporter, which has no metrics of {accelerator.name}")
     lines = [
         f"# Alerts of {source.name}: one scraped instance of dcgm-exporter, and one of node_exporter, for each node.",

@@ -45,9 +45,9 @@ class NodeCheck(NamedTuple):
 
 def node_checks(source: ExportInput) -> tuple[NodeCheck, ...]:
     """The checks of a design. Raises `NotExportable` if no command counts its accelerators."""
-    accelerator = source.cluster.accelerator
-    if accelerator.vendor not in _COUNTS:
-        raise NotExportable(f"no command is known that counts accelerators of {accelerator.vendor or 'no vendor'}")
+    vendor = source.cluster.accelerator.software_vendor
+    if vendor not in _COUNTS:
+        raise NotExportable(f"no command is known that counts accelerators of {vendor or 'no vendor'}")
     return tuple(_checks(source))
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import cast
 
 from clusterspec.catalog import Catalog
-from clusterspec.catalog.frameworks import framework_of
+from clusterspec.catalog.frameworks import capabilities, framework_of
 from clusterspec.cells import escaped_cell
 from clusterspec.cluster.fabric import Fabric
 from clusterspec.cluster.legality import layout_error_rules
@@ -168,8 +168,18 @@ def require_vendor(source: ExportInput, framework: str) -> None:
     """Raise `NotExportable` if a framework of the catalog does not run on the accelerators of the design."""
     entry = framework_of(framework, source.design.catalog or Catalog.open())
     accelerator = source.cluster.accelerator
-    if entry.vendors and accelerator.vendor and accelerator.vendor not in entry.vendors:
+    if entry.vendors and accelerator.vendor and accelerator.software_vendor not in entry.vendors:
         raise NotExportable(f"{entry.name} does not run on {accelerator.name} of {accelerator.vendor}")
+
+
+def require_architecture(source: ExportInput, framework: str, release: str) -> None:
+    """Raise `NotExportable` if a release of a framework does not run on the architecture of the accelerators."""
+    entry, accelerator = framework_of(framework, source.design.catalog or Catalog.open()), source.cluster.accelerator
+    refused = capabilities(entry, release, source.layout.software_year).refused
+    alone = (each.combination for each in refused if not each.combination.uses)
+    if any(each.applies(frozenset({accelerator.architecture})) for each in alone):
+        where = f"{accelerator.name} ({accelerator.architecture})"
+        raise NotExportable(f"{entry.name} {release} does not run on {where}")
 
 
 def devices_of_node(cluster: Cluster) -> int:

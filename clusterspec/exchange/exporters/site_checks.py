@@ -147,7 +147,7 @@ def omitted_limits(limits: Sequence[Limit], written: Sequence[Limit], why: str) 
 
 
 def require_accelerators_of(source: ExportInput, vendor: str, tool: str) -> None:
-    if source.cluster.accelerator.vendor != vendor:
+    if source.cluster.accelerator.software_vendor != vendor:
         raise NotExportable(f"{tool} is for accelerators of {vendor}, and {source.cluster.accelerator.name} is not")
 
 

@@ -47,11 +47,13 @@ STRATEGIES = {
 """FSDP strategies by name and number; 5 is the hybrid one without resharding, which a spec cannot express."""
 STAGES = {"0": "none", "1": "zero1", "2": "zero2", "3": "fsdp"}
 """The sharding of each stage of ZeRO."""
+_SECTIONS = {"fsdp_config": "FSDP", "deepspeed_config": "DEEPSPEED", "megatron_lm_config": "MEGATRON_LM"}
+"""Sections of a configuration, and the type of distribution with which the launcher reads each of them."""
 _PASSED = {"no", "none", "null", ""}
 _UNRELATED = (
     *("compute_environment", "debug", "machine_rank", "main_process_ip", "main_process_port", "rdzv_backend"),
     *("same_network", "main_training_function", "tpu_env", "tpu_use_cluster", "tpu_use_sudo", "use_cpu", "gpu_ids"),
-    *("downcast_bf16", "enable_cpu_affinity", "dynamo_config.dynamo_backend"),
+    *("downcast_bf16", "enable_cpu_affinity"),
 )
 """Keys of the launcher that do not describe a layout."""
 
@@ -91,9 +93,20 @@ def read_accelerate(file: InputFile) -> ImportResult:
     builder.set("workload.kind", "train", line)
     builder.set("layout.framework", _FRAMEWORKS.get(kind), line)
     _set_machines(keys, builder)
+    _list_of_other_types(file, keys, kind, builder)
     _set_distribution(keys, kind, line, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+def _list_of_other_types(file: InputFile, keys: Keys, kind: str, builder: ImportBuilder) -> None:
+    """List the sections of other types of distribution, which the launcher does not read."""
+    for section, reads in _SECTIONS.items():
+        found = [name for name in keys.values if name.startswith(f"{section}.")]
+        keys.used |= {name for name in found if kind != reads}
+        if found and kind != reads:
+            why = f"not used: the launcher reads it with distributed_type: {reads}"
+            builder.unknown(section, why, file.line_of(rf"(?m)^[\"' \t]*{section}\b"))
 
 
 def _read_launch(file: InputFile) -> ImportResult:
@@ -155,6 +168,7 @@ def _set_machines(keys: Keys, builder: ImportBuilder) -> None:
 def _set_distribution(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> None:
     """Set precision, degrees and sharding of a type of distribution that is stated on a line."""
     _set_precision(keys, builder)
+    _set_compiler(keys, builder)
     _set_sharding(keys, kind, line, builder)
 
 
@@ -168,6 +182,16 @@ def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
     elif precision == "no" and keys.find("mixed_precision") and not decided:
         why = "GEMMs keep the precision in which the program loads the weights: state workload.precision"
         builder.unknown("mixed_precision: no", why, keys.line("mixed_precision"))
+
+
+def _set_compiler(keys: Keys, builder: ImportBuilder) -> None:
+    """Set whether torch.compile fuses operations; where it is off, the program may call it itself."""
+    backend = str(keys.get("dynamo_backend") or "no").lower()
+    if backend == "inductor":
+        builder.set("layout.fused_kernels", True, keys.line("dynamo_backend"))
+    elif backend not in _PASSED:
+        why = "what it fuses is not known"
+        builder.unknown(f"dynamo_backend: {excerpt(backend)}", why, keys.line("dynamo_backend"))
 
 
 def _set_sharding(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> None:
@@ -188,11 +212,14 @@ def _set_sharding(keys: Keys, kind: str, line: int, builder: ImportBuilder) -> N
 
 def _set_parallelism(keys: Keys, builder: ImportBuilder) -> None:
     """Set the degrees of ``parallelism_config`` and the sharding that they imply."""
-    if not any(name.startswith("parallelism_config.") for name in keys.values):
+    if not any(name.startswith("parallelism_config") for name in keys.values):
         return
-    names = {part: f"parallelism_config_{part}_size" for part in ("tp", "cp", "dp_shard", "dp_replicate")}
-    set_counts(keys, {"layout.tp": (names["tp"],), "layout.cp": (names["cp"],)}, builder)
-    shard, copies, ring = (keys.integer(names[part]) or 1 for part in ("dp_shard", "dp_replicate", "cp"))
+    names = {part: f"parallelism_config_{part}_size" for part in ("tp", "cp", "sp", "dp_shard", "dp_replicate")}
+    keys.used |= {name for name in ("use_parallelism_config",) if name in keys.values}
+    set_counts(keys, {"layout.tp": (names["tp"],)}, builder)
+    _set_shared_sequences(keys, names["cp"], names["sp"], builder)
+    shard, copies = (keys.integer(names[part]) or 1 for part in ("dp_shard", "dp_replicate"))
+    ring = (keys.integer(names["cp"]) or 1) * (keys.integer(names["sp"]) or 1)
     line = keys.line(names["dp_shard"], names["dp_replicate"])
     builder.set("layout.dp", shard * copies, line)
     if shard > 1 and copies > 1:
@@ -200,6 +227,19 @@ def _set_parallelism(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("layout.shard_group", shard if ring == 1 else None, line)  # cp ranks shard the weights as well
     elif shard * ring == 1:
         builder.set("layout.sharding", "none", line)
+
+
+def _set_shared_sequences(keys: Keys, cp: str, sp: str, builder: ImportBuilder) -> None:
+    """Set the ranks that share a sequence and how they exchange it. The two degrees exclude each other
+    (src/accelerate/parallelism_config.py at 16cb6eb8); that of DeepSpeed exchanges heads for tokens.
+    """
+    set_counts(keys, {"layout.cp": (cp,) if (keys.integer(sp) or 1) == 1 else (sp,)}, builder)
+    method = "parallelism_config_cp_comm_strategy"
+    if (keys.integer(sp) or 1) > 1:
+        keys.used |= {name for each in (cp, "parallelism_config_sp_backend") if (name := keys.find(each))}
+        builder.set("layout.cp_method", "all-to-all", keys.line(sp))
+    elif (keys.integer(cp) or 1) > 1:  # torch.distributed: alltoall passes blocks of keys and values on
+        set_choice(keys, "layout.cp_method", (method,), {"allgather": "all-gather", "alltoall": "ring"}, builder)
 
 
 def _set_fsdp(keys: Keys, builder: ImportBuilder) -> None:
@@ -246,7 +286,13 @@ def _set_deepspeed(keys: Keys, builder: ImportBuilder) -> None:
 def _set_megatron(keys: Keys, builder: ImportBuilder) -> None:
     set_counts(
         keys,
-        {"layout.tp": ("megatron_lm_tp_degree",), "layout.pp": ("megatron_lm_pp_degree",)},
+        {
+            "layout.tp": ("megatron_lm_tp_degree",),
+            "layout.pp": ("megatron_lm_pp_degree",),
+            "layout.cp": ("megatron_lm_context_parallel_size",),
+            "layout.ep": ("megatron_lm_expert_model_parallel_size",),
+            "layout.expert_tp": ("megatron_lm_expert_tensor_parallel_size",),
+        },
         builder,
     )
     sharded = boolean_value(keys.get("megatron_lm_use_distributed_optimizer"))
@@ -256,7 +302,10 @@ def _set_megatron(keys: Keys, builder: ImportBuilder) -> None:
         )
     parallel = "megatron_lm_sequence_parallelism"
     builder.set("layout.sequence_parallel", boolean_value(keys.get(parallel)), keys.line(parallel))
-    if keys.is_on("megatron_lm_recompute_activations"):
+    granularity = "megatron_lm_recompute_granularity"
+    if keys.find(granularity):
+        set_choice(keys, "layout.recompute", (granularity,), {"full": "full", "selective": "selective"}, builder)
+    elif keys.is_on("megatron_lm_recompute_activations"):
         builder.set("layout.recompute", "selective", keys.line("megatron_lm_recompute_activations"))
     if batches := keys.integer("megatron_lm_num_micro_batches"):
         builder.count("micro_batches", batches, keys.line("megatron_lm_num_micro_batches"))

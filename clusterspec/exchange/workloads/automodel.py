@@ -54,6 +54,10 @@ def read_nemo_automodel(file: InputFile) -> ImportResult:
             keys.put(name, value, line)
     if keys.find("step_scheduler.global_batch_size", "step_scheduler.local_batch_size") is None:
         raise FormatError("is not a recipe: it has no batches in step_scheduler")
+    _refuse_other_work(keys)
+    if (recipe := str(keys.get("recipe", "recipe._target_") or "")).rpartition(".")[2].startswith("Diffusion"):
+        why = "trains a model that fills in masked tokens: its attention is not causal"
+        builder.unknown(f"recipe: {excerpt(recipe)}", why, keys.line("recipe", "recipe._target_"))
     builder.set("workload.kind", "train", keys.line("recipe", "step_scheduler.global_batch_size"))
     if isinstance(named := keys.get(*_MODEL), str):
         set_model(named, builder, keys.line(*_MODEL))
@@ -64,6 +68,31 @@ def read_nemo_automodel(file: InputFile) -> ImportResult:
     _set_updates(keys, builder)
     list_unused(keys, builder)
     return builder.reading()
+
+
+_OTHER_WORK = (
+    ("a teacher computes targets for a student", r"KnowledgeDistillation|EmbeddingDistill"),
+    (
+        "trains a draft model, with the states of a model that it does not train",
+        r"Eagle|DFlash|DSpark|Domino|JetSpec|Vispec",
+    ),
+    (
+        "trains an encoder or a classifier, which predicts no tokens",
+        r"BiEncoder|CrossEncoder|SequenceClassification|MineHard",
+    ),
+    ("trains a model of images or video", r"TrainDiffusionRecipe"),
+)
+"""Classes of recipes other than training of language models (nemo_automodel/recipes at 36044ad3)."""
+
+
+def _refuse_other_work(keys: Keys) -> None:
+    """Raise `FormatError` for a recipe that trains no language model on tokens alone."""
+    recipe, line = str(keys.get("recipe", "recipe._target_") or ""), keys.line("recipe", "recipe._target_")
+    for what, pattern in _OTHER_WORK:
+        if re.search(pattern, recipe.rpartition(".")[2]):
+            raise FormatError(f"{excerpt(recipe)}: {what}, which a spec cannot state", line)
+    if teacher := next((name for name in keys.values if name.startswith("teacher_model.")), None):
+        raise FormatError(f"{_OTHER_WORK[0][0]}, which a spec cannot state", keys.line(teacher))
 
 
 def _set_strategy(keys: Keys, builder: ImportBuilder) -> None:
@@ -96,9 +125,10 @@ def _set_batch(keys: Keys, builder: ImportBuilder) -> None:
 
 
 def _set_lengths(keys: Keys, builder: ImportBuilder) -> None:
-    packed, stated = keys.integer("packed_sequence.packed_sequence_size"), keys.integer("dataset.seq_len")
+    names = ("packed_sequence.packed_sequence_size", "packed_sequence.pack_size")  # of language models, and with images
+    packed, stated = keys.integer(*names), keys.integer("dataset.seq_len")
     if packed:
-        builder.set("workload.sequence_length", packed, keys.line("packed_sequence.packed_sequence_size"))
+        builder.set("workload.sequence_length", packed, keys.line(*names))
     elif stated:
         builder.set("workload.sequence_length", stated, keys.line("dataset.seq_len"))
     else:

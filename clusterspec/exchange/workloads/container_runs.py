@@ -89,8 +89,40 @@ def engine_of_image(command: Command) -> Command | None:
         ]
     if len(own) != 1:
         return None
-    words = (*(Word(each, image.line) for each in own[0].split()), *given[serves:])
-    return command._replace(words=words)
+    rest = (_on_host(word, command.words) for word in given[serves:])
+    return command._replace(words=(*(Word(each, image.line) for each in own[0].split()), *rest))
+
+
+def _on_host(word: Word, words: Sequence[Word]) -> Word:
+    """A word of a command in a container, with a mounted path as that of the host."""
+    source = mounted_source(words, word.text) if word.text.startswith("/") else None
+    return word if source is None else word._replace(text=source)
+
+
+_MOUNT = re.compile(r"(?P<source>.{1,400}?):(?P<target>/[^:]{1,300})(?::[\w,]{1,40})?", re.DOTALL)
+_BIND = re.compile(
+    r"(?:source|src)=(?P<source>[^,]{1,400}),(?:.{0,200},)?(?:target|dst|destination)=(?P<target>/[^,]{1,300})"
+)
+
+
+def mounted_source(words: Sequence[Word], path: str) -> str | None:
+    """The path of the host that a container has at a path, by the mounts among the words of its command; None if no
+    mount has the path, or if its last part is a variable.
+
+    >>> words = [Word(each, 1) for each in ("docker", "run", "-v", "/data/Qwen3-8B:/model:ro")]
+    >>> mounted_source(words, "/model"), mounted_source(words, "/models")
+    ('/data/Qwen3-8B', None)
+    """
+    for option, value in zip(words, [*words[1:], None], strict=True):
+        name, _, own = option.text.partition("=")
+        given = own if name.startswith("--") and own else value.text if value else ""
+        pattern = _MOUNT if name in {"-v", "--volume", "-B", "--bind"} else _BIND if name == "--mount" else None
+        found = (_MOUNT.fullmatch(given) if pattern is _MOUNT else pattern and pattern.search(given)) if given else None
+        target = found["target"].rstrip("/") if found else ""
+        if found and (path.rstrip("/") == target or path.startswith(f"{target}/")):
+            source = found["source"].rstrip("/") + path.rstrip("/")[len(target) :]
+            return None if "$" in source.rpartition("/")[2] else source
+    return None
 
 
 def engine_at_entry(command: Command) -> Command | None:

@@ -18,6 +18,7 @@ from clusterspec.exchange.import_result import (
 )
 from clusterspec.exchange.workloads.accelerate import STAGES, STRATEGIES
 from clusterspec.exchange.workloads.axolotl_kernels import set_axolotl_kernels
+from clusterspec.exchange.workloads.deepspeed_precisions import set_number_types
 from clusterspec.exchange.workloads.deepspeed_texts import plain_json, printed_configuration
 from clusterspec.exchange.workloads.keys import Keys, boolean_value, flat_leaves, set_choice, set_counts
 from clusterspec.exchange.workloads.models import set_model_of_key
@@ -128,16 +129,18 @@ def _set_deepspeed_keys(keys: Keys, builder: ImportBuilder) -> None:
     builder.set("layout.framework", "deepspeed", keys.line("zero_optimization.stage", "train_batch_size"))
     set_counts(keys, _DEEPSPEED, builder)
     _set_zero(keys, "zero_optimization", builder)
-    for name in ("bf16", "fp16"):
-        if keys.is_on(f"{name}.enabled"):
-            builder.set("workload.precision", name, keys.line(f"{name}.enabled"))
+    set_number_types(keys, builder)
     if all(boolean_value(keys.get(f"{name}.enabled")) is False for name in ("bf16", "fp16")):
         builder.set("workload.precision", "fp32", keys.line("fp16.enabled"))
     momentum = keys.get("optimizer.params.momentum")
     sgd = {"sgd": "momentum"} if isinstance(momentum, int | float) and momentum else {}
     set_choice(keys, "workload.optimizer", ("optimizer.type",), OPTIMIZERS | sgd, builder)
-    if tensor := keys.integer("tensor_parallel.autotp_size"):
-        builder.set("layout.tp", tensor, keys.line("tensor_parallel.autotp_size"))
+    degrees = {"layout.tp": ("tensor_parallel.autotp_size",), "layout.pp": ("pipeline.stages",)}
+    if keys.is_on("expert_parallel.enabled"):
+        sizes = ("expert_parallel.autoep_size", "expert_parallel.expert_tensor_parallel_size")
+        degrees |= {"layout.ep": sizes[:1], "layout.expert_tp": sizes[1:]}
+    keys.used |= {"pipeline.stages"} if keys.get("pipeline.stages") == "auto" else set()
+    set_counts(keys, {path: names for path, names in degrees.items() if keys.get(*names) != "auto"}, builder)
     _set_replicas(keys, builder)
 
 

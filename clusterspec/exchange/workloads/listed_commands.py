@@ -24,13 +24,29 @@ Path = tuple[str | int, ...]
 
 def listed_commands(file: InputFile) -> list[Command]:
     """The lists of words, one argument each, that a YAML document or a Python file holds."""
-    if not _LISTED.search(file.text):
+    inspected = bool(_INSPECTED.match(file.text))
+    if not inspected and not _LISTED.search(file.text):
         return []
     try:
         documents = read_documents(file)
     except FormatError:
         return []
+    if inspected:
+        return [command for each in documents for command in _inspected_commands(each)]
     return [command for each in documents for command in _listed_commands_in(each, each.value, ())]
+
+
+_INSPECTED = re.compile(r"\s{0,9}\[\s{0,9}\{\s{0,9}\"Id\"\s{0,9}:(?:[^\n]{0,400}\n){1,4}[^\n]{0,400}\"Args\"\s{0,9}:")
+"""The beginning of the JSON of ``docker inspect`` and ``podman inspect`` of containers."""
+
+
+def _inspected_commands(yaml: Yaml) -> Iterator[Command]:
+    """The processes of inspected containers: their program and its arguments, with all variables filled in."""
+    for number, container in enumerate(yaml.value if isinstance(yaml.value, list) else ()):
+        if isinstance(container, dict):
+            program = _listed_words(yaml, container.get("Path"), (number, "Path"))
+            if words := [*program, *_listed_words(yaml, container.get("Args"), (number, "Args"))]:
+                yield Command(tuple(words))
 
 
 def refuse_broken_objects(file: InputFile) -> None:

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from clusterspec.exchange.import_result import InputFile, chosen_part
+from clusterspec.exchange.import_result import FormatError, InputFile, chosen_part
 from clusterspec.exchange.workloads.config_code import syntax_tree
 from clusterspec.exchange.workloads.keys import Keys
 from clusterspec.units import plural
@@ -49,6 +49,8 @@ _MODEL_CLASS = re.compile(
     r"(?P<size>[0-9]\w{0,20}[BMb])?"
 )
 """A class of a model in Megatron-Bridge (``Qwen3ModelProvider14B``) or of one size in NeMo (``Llama3Config8B``)."""
+_TEST = re.compile(r"test(?:_|[A-Z])")
+"""The names of functions that pytest and unittest run."""
 _DEEPEST = 6
 """Functions of a file that call one another."""
 _MOST_CALLS = 40
@@ -58,6 +60,7 @@ _MOST_CALLS = 40
 def read_recipe(file: InputFile) -> Keys:
     """The constants of the recipe in a file. Raises `FormatError` if there are several or it is not Python."""
     tree = syntax_tree(file, "a recipe")
+    _refuse_tests(tree)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     called = {name for node in functions.values() for name in _called_names(node) if name != node.name}
     read = {name: _recipe_keys(node, functions) for name, node in functions.items() if name not in called}
@@ -72,6 +75,13 @@ def read_recipe(file: InputFile) -> Keys:
         shown = ", ".join([*recipes][:6])
         return chosen_part(each, file.part, counted, f"holds {counted} that differ ({shown})")
     return each[0]
+
+
+def _refuse_tests(tree: ast.Module) -> None:
+    """Raise `FormatError` for tests (pytest, unittest), whose values are those of several recipes or are compared."""
+    within = (node for each in tree.body for node in ([each, *each.body] if isinstance(each, ast.ClassDef) else [each]))
+    if test := next((node for node in within if isinstance(node, ast.FunctionDef) and _TEST.match(node.name)), None):
+        raise FormatError(f"holds tests of recipes ({test.name}), none of them a run: import the recipe", test.lineno)
 
 
 def _assigned_presets(tree: ast.Module) -> dict[str, Keys]:

@@ -40,10 +40,23 @@ def with_machine(file: InputFile, found: ImportResult) -> ImportResult:
         machine = read_mlperf_system(InputFile(file.name, (before + described).encode(), None))
     except FormatError:
         return found
-    open_parts = tuple(each for each in found.unknown if each.what != "cluster and workload.model")
+    open_parts = tuple(each for each in found.unknown if each.what not in {_OPEN, "cluster"})
     model = ImportBuilder(found.kind, file.name)
-    model.unknown("workload.model", "the log does not state it: import the launch")
+    if found.value(("workload", "model")) is None:
+        model.unknown("workload.model", "the log does not state it: import the launch")
     return combined_result([replace(found, unknown=open_parts), machine, model.reading()])
+
+
+_OPEN = "cluster and workload.model"
+_MODELS = {
+    "gpt3": "gpt3-175b",
+    "llama2_70b_lora": "llama-2-70b",
+    "llama31_405b": "llama-3.1-405b",
+    "llama31_8b": "llama-3.1-8b",
+}
+"""Models of the catalog by benchmark (mlcommons/training_results_v5.1, folders of benchmarks; mlcommons/logging at
+053c5ba2, mlperf_logging/benchmark_meta.py).
+"""
 
 
 def settings_of_log(kind: str, file: InputFile) -> ImportResult:
@@ -69,5 +82,9 @@ def settings_of_log(kind: str, file: InputFile) -> ImportResult:
         else:
             builder.count(name, value, at)
     builder.unknown("the time of a step", "the log has no line that states it")
-    builder.unknown("cluster and workload.model", "the log does not state them: import the launch")
+    benchmark = next((each for each in builder.counts if each.name == "benchmark"), None)
+    model = _MODELS.get(str(benchmark.value)) if benchmark else None
+    builder.set("workload.model", model, benchmark.at.line if benchmark else 0)
+    why = "the log does not state it: import the launch"
+    builder.unknown(*(("cluster", why) if model else (_OPEN, why.replace("it:", "them:"))))
     return with_machine(file, builder.reading())

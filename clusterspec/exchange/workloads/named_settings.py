@@ -313,9 +313,24 @@ def _set_adapters(keys: Keys, builder: ImportBuilder) -> None:
         builder.set("workload.trainable.rank", rank, keys.values[ranks[0]][1])
 
 
+_OF_MODEL = re.compile(r"(?:[\w.]{0,80}\.)?(?:base_?)?model(?:_args|_config)?[._](?:name|id|path|name_or_path)|model")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,80}/[A-Za-z0-9][\w.-]{0,120}")
+
+
+def _names_a_repository(name: str, value: Any) -> bool:
+    """Whether a key of the model of a file names a repository of the Hub (``model: {name: Qwen/Qwen3-8B}``).
+
+    Outer keys may only be words that leave its meaning as it is: a reward, a teacher or a judge has a model too.
+    """
+    outer = [_ENDS.sub("", each) for each in name.split(".")[:-1]]
+    stated = bool(_OF_MODEL.fullmatch(name) and _REPOSITORY.fullmatch(str(value)))
+    return stated and set(outer) <= _NEUTRAL | {"base_model"}
+
+
 def _set_model(keys: Keys, builder: ImportBuilder) -> None:
     """Set the model that one key of the whole file names."""
     names = [key for key in keys.values if plain_setting(key.rpartition(".")[2]) in _MODEL]
+    names = names or [key for key, (value, _) in keys.values.items() if _names_a_repository(plain_setting(key), value)]
     stated = {str(keys.values[key][0]) for key in names}
     keys.used |= set(names)
     if len(stated) == 1 and "" not in stated and "None" not in stated:

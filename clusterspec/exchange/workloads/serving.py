@@ -27,7 +27,7 @@ from clusterspec.exchange.pages import object_in_page
 from clusterspec.exchange.surroundings import with_surroundings
 from clusterspec.exchange.workloads.changed_models import change_overridden_model
 from clusterspec.exchange.workloads.chart_values import ACCELERATORS
-from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine
+from clusterspec.exchange.workloads.container_runs import UNDECIDED, may_run_engine, mounted_source
 from clusterspec.exchange.workloads.declared import (
     declared_engines,
     declares_engine,
@@ -70,6 +70,7 @@ from clusterspec.exchange.workloads.models import catalog_model, has_experts, se
 from clusterspec.exchange.workloads.object_roles import take_group_size
 from clusterspec.exchange.workloads.split_servers import Launch, set_split, split_launches
 from clusterspec.exchange.workloads.unused_keys import list_unused
+from clusterspec.exchange.written_documents import document_within
 from clusterspec.logs.required_words import first_match
 
 SERVING = "serving"
@@ -116,6 +117,7 @@ _ATTENTION_DP = re.compile(r"(?m)^[ \t]*enable_attention_dp[ \t]*:[ \t]*(true|fa
 """An option of TensorRT-LLM in a file of options that the script writes."""
 
 
+_OBJECT = re.compile(r"^apiVersion[ \t]*:", re.MULTILINE)
 _SERVES = re.compile(r"\bserveConfigV2\b|^kind[ \t]*:[ \t]*[\"']?InferenceService\b", re.MULTILINE)
 """Objects that serve models, of Ray and KServe."""
 
@@ -144,7 +146,7 @@ def read_serving(file: InputFile) -> ImportResult:
         builder = ImportBuilder(SERVING, file.name)
         set_split(file, split, builder, _role_reading)
         return builder.reading()
-    if not launches and (shown := object_in_page(file, lambda each: matches_serving(each) and bool(_launches(each)))):
+    if not launches and (shown := _object_with_engine(file)):
         return with_surroundings(SERVING, shown, read_serving(shown))
     keys = chosen_launch([keys for _, keys in launches], file.part)
     engine = next((name for name, each in launches if each is keys), "")
@@ -179,6 +181,15 @@ def read_serving(file: InputFile) -> ImportResult:
     if "Serving Benchmark Result" in file.text:
         builder.unknown("results of a load test", "not of the launch: import them with the KIND load-test")
     return builder.reading()
+
+
+def _object_with_engine(file: InputFile) -> InputFile | None:
+    """The object of Kubernetes in a page, or in a here-document of a script, that starts an engine."""
+
+    def starts_engine(text: InputFile) -> bool:
+        return bool(_OBJECT.search(text.text)) and matches_serving(text) and bool(_launches(text))
+
+    return object_in_page(file, starts_engine) or document_within(file, starts_engine, read_serving)
 
 
 def _launches(file: InputFile) -> list[Launch]:
@@ -233,6 +244,7 @@ def _set_model(keys: Keys, builder: ImportBuilder) -> str | None:
     else:
         line = keys.line(*names)
     if isinstance(stated, str):
+        stated = mounted_source(keys.command.words, stated) or stated
         found = set_served_model(stated, builder, line, quantized=quantized)
         change_overridden_model(stated, keys, builder)
         return found
@@ -396,6 +408,7 @@ def _set_trtllm_keys(keys: Keys, model: str | None, builder: ImportBuilder) -> N
         keys,
         {
             "layout.pp": ("pp_size", "pp", "pipeline_parallel_size"),
+            "layout.cp": ("cp_size", "context_parallel_size"),
             "layout.ep": ("ep_size", "ep", "expert_parallel_size"),
         },
         builder,

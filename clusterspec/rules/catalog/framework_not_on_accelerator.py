@@ -88,10 +88,10 @@ def check(
         yield RULE.problem(
             "workload.attention", message, "write `attention: plain`, or `flash` for another fused kernel"
         )
-    if (not framework.vendors or accelerator.vendor in framework.vendors) and not layout.capabilities.refused:
+    if (not framework.vendors or accelerator.software_vendor in framework.vendors) and not layout.capabilities.refused:
         return
     at = "layout.framework" if written_layout.framework else "layout.software"
-    if framework.vendors and accelerator.vendor not in framework.vendors:
+    if framework.vendors and accelerator.software_vendor not in framework.vendors:
         runs = and_list(list(framework.vendors))
         message = (
             f"{layout.framework} runs on accelerators of {runs}, but {accelerator.id} is from {accelerator.vendor}"

@@ -90,7 +90,7 @@ def check(
         if entry is None:
             if at.startswith("cluster.software"):
                 yield _unknown_library_problem(at, text, catalog)
-        elif entry.vendors and accelerator.vendor not in entry.vendors:
+        elif entry.vendors and accelerator.software_vendor not in entry.vendors:
             runs = and_list(list(entry.vendors))
             message = f"{entry.name} is for accelerators of {runs}, but {accelerator.id} is from {accelerator.vendor}"
             severity = "error" if entry.vendors_sourced else "warning"
