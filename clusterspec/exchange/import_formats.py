@@ -36,6 +36,7 @@ from clusterspec.exchange.workload_formats import WORKLOAD_FORMATS
 from clusterspec.exchange.written_documents import document_within
 from clusterspec.logs.readers import READERS, LogReader
 from clusterspec.records import dataclass
+from clusterspec.standard import recent
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,9 @@ class ImportFormat:
         """The content of a file. Raises `FormatError` if it has another format or is too large."""
         if len(file.data) > self.largest << 20:
             raise FormatError(f"has more than {self.largest} MiB, the maximum for {self.name}")
-        file, reader = as_started_commands(as_shell_script(without_tracker(file))), _log_reader(self.name)
-        found = measurements.read_log(reader, file) if reader else self._read_with_surroundings(file)
-        return with_launch_listed(file, found, map(format_named, STARTED)) if self.name in TOOLS else found
+        return _reading(as_started_commands(as_shell_script(without_tracker(file))), self)
 
-    def _read_with_surroundings(self, file: InputFile) -> ImportResult:
+    def read_with_surroundings(self, file: InputFile) -> ImportResult:
         """The content of a file other than a log, with what the file states about the environment of a launch."""
         if self.name in WRITTEN and (is_page_or_script(file.text) or not self.matches(file)):
             file = document_within(file, self.matches, self.read_as_one_format) or file
@@ -101,6 +100,16 @@ class ImportFormat:
     def _function_of_verb(self, verb: str) -> object:
         module = importlib.import_module(f"clusterspec.exchange.{self.module}")
         return getattr(module, f"{verb}_{self.name.replace('-', '_')}")
+
+
+@recent(2)
+def _reading(file: InputFile, kind: ImportFormat) -> ImportResult:
+    """The content of a file. A format that is guessed has often been tried on the same file just before."""
+    if reader := _log_reader(kind.name):
+        found = measurements.read_log(reader, file)
+    else:
+        found = kind.read_with_surroundings(file)
+    return with_launch_listed(file, found, map(format_named, STARTED)) if kind.name in TOOLS else found
 
 
 _WITHOUT_PROGRAM = ("slurm-job", "batch-job", "task", "kubernetes", "xpk")

@@ -16,6 +16,7 @@ from clusterspec.logs.raising_frames import OPERATIONS
 from clusterspec.logs.reporting_parts import causes_of_part
 from clusterspec.logs.required_words import required_words
 from clusterspec.logs.text_lines import line_at, lines_of, shown_line
+from clusterspec.standard import pattern
 
 _ERROR = re.compile(
     r"(?<!['\"=])\b(?:[Ee]rrors?|ERROR|\w{1,40}Error|\w{0,40}Exception(?=: )"
@@ -94,7 +95,7 @@ watchdog of PyTorch (`ProcessGroupNCCL.cpp`) and the statuses of XLA and gRPC (a
 OF_OTHERS = ("remote", "timeout", "unavailable")
 """Families of messages that a rank prints after another one ended; the exception of that rank may be in the same log.
 """
-_COMPILED_FAMILIES = tuple((family, re.compile(words)) for family, words in FAMILIES)
+_COMPILED_FAMILIES = tuple((family, pattern(words)) for family, words in FAMILIES)
 _FAMILY_WORDS: tuple[str, ...] = (
     "system error",
     "unhandled",
@@ -134,9 +135,9 @@ OF_EXCEPTIONS = frozenset(
 """The statements of families that an exception or an assertion has."""
 _QUOTED_REASON = re.compile(r"\berror '[^']{20,600}'")
 """The reason that an error message quotes."""
-_COMPILED = tuple((cause, re.compile(words)) for cause, words in (*SUGGESTIONS, *GENERAL))
+_COMPILED = tuple((cause, pattern(words)) for cause, words in (*SUGGESTIONS, *GENERAL))
 _OBJECTS = tuple(
-    (cause, re.compile(thing, re.IGNORECASE), re.compile(event, re.IGNORECASE)) for cause, thing, event in OBJECTS
+    (cause, pattern(thing, re.IGNORECASE), pattern(event, re.IGNORECASE)) for cause, thing, event in OBJECTS
 )
 _OF_A_PROGRAM, _PLACE = re.compile(OF_A_PROGRAM), re.compile(PLACE)
 _DIGITS = re.compile(r"[0-9]+")
@@ -290,17 +291,17 @@ def stated_families(text: str) -> Iterator[tuple[str, str, int]]:
         yield from cause_in_last_lines(text.rstrip().split("\n"))
 
 
-def _first_line_with(pattern: re.Pattern[str], text: str) -> int | None:
+def _first_line_with(words_of_line: re.Pattern[str], text: str) -> int | None:
     """Where the first line begins that a pattern matches, among the first `MOST_LINES` with a word that it requires."""
     places = []
-    for word in required_words(pattern):
+    for word in required_words(words_of_line):
         at = text.find(word)
         for _ in range(MOST_LINES):
             if at < 0:
                 break
             start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
             end = len(text) if end < 0 else end
-            if pattern.search(text[start:end]):
+            if words_of_line.search(text[start:end]):
                 places.append(start)
                 break
             at = text.find(word, end)

@@ -28,6 +28,7 @@ from clusterspec.logs.prose_lines import prose_lines
 from clusterspec.logs.text_lines import lines_of, shown_line
 from clusterspec.logs.trial_words import CHANGES, OFF, PARTS, REMEDIES, SINCE, TOOLS, USES, VERSION
 from clusterspec.records import NamedTuple
+from clusterspec.standard import pattern
 
 TRIAL = "trial "
 """The prefix of the names of these statements; the outcome and the name of the remedy follow."""
@@ -39,7 +40,7 @@ SHORT = 40
 """Length in characters of a sentence that only says that something is solved; the next sentence says how."""
 MOST_LINES = 2_000
 """Largest number of lines with the words of an outcome that are read."""
-_SUPPOSED = re.compile(
+_SUPPOSED = pattern(
     r"\b(?:try|please|should|could|might|may|would|maybe|perhaps|probably|possibly|let me|let us|suggest\w{0,4}"
     r"|recommend\w{0,4}|expect\w{0,3}|want|needs? to|ha(?:ve|s) to|will"
     r"|(?:this|the) (?:PR|pull request|patch)|hope\w{0,4}|consider|can you|you (?:can|need)"
@@ -47,85 +48,85 @@ _SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence that advises, asks or supposes."""
-_KNOWN = re.compile(r"\bwork ?around (?:is|was)\b|\bwork ?around: ", re.IGNORECASE)
+_KNOWN = pattern(r"\bwork ?around (?:is|was)\b|\bwork ?around: ", re.IGNORECASE)
 """Words of a remedy that is known, even where it is recommended."""
-_IF = re.compile(r"\b(?:if|unless)\b", re.IGNORECASE)
-_IF_DONE = re.compile(
+_IF = pattern(r"\b(?:if|unless)\b", re.IGNORECASE)
+_IF_DONE = pattern(
     r"^\W{0,4}if (?:I |we |one )?(?:chang|set|us|disabl|enabl|turn|remov|add|downgrad|upgrad|revert|run|switch)\w{0,4} "
     r".{3,160}? (?:works?|runs?|passes|succeeds|(?:is|are) (?:fine|ok|gone|good|well)|fails?|hangs?|crash\w{0,2})\b"
     r"(?! (?:for|on) (?:you|your)\b)",
     re.IGNORECASE,
 )
 """A condition that holds for the writer: it describes what the run does, in the present tense, not what it would do."""
-_IF_SET = re.compile(r"\W{0,4}(?:when|once|after|as soon as|if) (?:I|we|one)\b", re.IGNORECASE)
+_IF_SET = pattern(r"\W{0,4}(?:when|once|after|as soon as|if) (?:I|we|one)\b", re.IGNORECASE)
 """The beginning of a clause whose outcome follows."""
-_CLAUSE = re.compile(
+_CLAUSE = pattern(
     r"(?<=[a-z0-9)`'\"\]])[.;!] |,? (?:but|however|while|whereas|though|which)\b|\s[—–-]{1,3}\s|; "
     r"|, (?=(?:it |and )?(?:works|fails|hangs)\b)"
 )
-_REMEDIES = tuple((name, re.compile(words)) for name, words in REMEDIES)
-_PARTS = tuple((name, re.compile(words, re.IGNORECASE)) for name, words in PARTS)
-_CHANGES, _USES = (re.compile(words, re.IGNORECASE) for words in (CHANGES, USES))
-_OF_A_TEST = re.compile(
+_REMEDIES = tuple((name, pattern(words)) for name, words in REMEDIES)
+_PARTS = tuple((name, pattern(words, re.IGNORECASE)) for name, words in PARTS)
+_CHANGES, _USES = (pattern(words, re.IGNORECASE) for words in (CHANGES, USES))
+_OF_A_TEST = pattern(
     rf"{TOOLS}|\b(?i:(?:on|with|of) (?:a |an )?(?:single|one|1|each) (?:node|host|machine|server|GPU)s?)\b"
 )
 """A program that tests a part, or a smaller run: that it works is no remedy."""
-_OF_A_PART = re.compile(rf"{_OF_A_TEST.pattern}|\b(?i:works?|worked|works? (?:fine|well)) (?i:if|when|only|for|from)\b")
+_OF_A_PART = pattern(rf"{_OF_A_TEST.pattern}|\b(?i:works?|worked|works? (?:fine|well)) (?i:if|when|only|for|from)\b")
 """A part of what a person runs: that the part works says nothing of the release that the whole has."""
-_FIRST = re.compile(r"install(?:ed|ing)|buil(?:t|ding)", re.IGNORECASE)
+_FIRST = pattern(r"install(?:ed|ing)|buil(?:t|ding)", re.IGNORECASE)
 """Words of a first installation, which changes nothing yet."""
-_VERSION = re.compile(VERSION)
-_PINNED = re.compile(r"\b([A-Za-z][\w.-]{1,40})==v?([0-9][\w.+]{0,20})")
+_VERSION = pattern(VERSION)
+_PINNED = pattern(r"\b([A-Za-z][\w.-]{1,40})==v?([0-9][\w.+]{0,20})")
 """A package with its release, as pip has them."""
-_RELEASE = re.compile(
+_RELEASE = pattern(
     rf"\b(?:{'|'.join(words for _, words in PARTS)}|version|release)(?: version| release)?(?: to| from| is| at)?"
     rf"[ =>-]{{1,4}}{VERSION}|\bdrivers?(?: version| release)? [4-6][0-9]{{2}}\b",
     re.IGNORECASE,
 )
 """A part and the number of its release."""
-_SET = re.compile(
+_SET = pattern(
     r"\b(?:(?i:sett?ing|set|export(?:ed|ing)?|add(?:ed|ing)|us(?:e|ed|ing)|with|pass(?:ed|ing)|chang(?:ed|ing|e)"
     rf"|defin(?:ed|ing)|{OFF})) (?:(?:the|an?|env\w{{0,12}}|variable|flag|option|to|-[xe]|export) ){{0,3}}[`'\"]?"
     r"(?:(?!\w{1,30}_(?:DEBUG|LOG|LOG_LEVEL|DEBUG_SUBSYS|HOME|PATH)\b)[A-Z][A-Z0-9]{1,14}(?:_[A-Z0-9]{1,24}){1,8}\b"
     r"|--[a-z][a-z0-9]{1,20}(?:[-_.][a-z0-9]{1,20}){0,6}\b|[a-z][a-z0-9_]{3,40} ?= ?(?:True|False|None|[0-9]))"
 )
 """A variable or an option that was set or taken away, other than one of a log."""
-_WITHOUT = re.compile(rf"\b{OFF} (?!difference|effect|change|luck|impact)(?:\w{{1,12}} ){{0,2}}[`'\"]?$", re.IGNORECASE)
-_TAKES_AWAY = re.compile(rf"(?:{OFF})\b")
+_WITHOUT = pattern(rf"\b{OFF} (?!difference|effect|change|luck|impact)(?:\w{{1,12}} ){{0,2}}[`'\"]?$", re.IGNORECASE)
+_TAKES_AWAY = pattern(rf"(?:{OFF})\b")
 """The beginning of a remedy that takes something away."""
-_EVEN = re.compile(
+_EVEN = pattern(
     r"\b(?:with|using|sett?ing|set|after|even|despite|also|adding|added|tried|disabling|disabled|enabling) "
     r"(?:\w{1,12} ){0,3}[`'\"]?$",
     re.IGNORECASE,
 )
 """Words before a remedy with which the run also fails; without them, the words of the remedy belong to the error."""
-_SINCE = re.compile(SINCE, re.IGNORECASE)
-_OF_A_DRIVER = re.compile(r"\b[3-6][0-9]{2}\.[0-9]{2,3}(?:\.[0-9]{2})?\b")
+_SINCE = pattern(SINCE, re.IGNORECASE)
+_OF_A_DRIVER = pattern(r"\b[3-6][0-9]{2}\.[0-9]{2,3}(?:\.[0-9]{2})?\b")
 """The number of a release of NVIDIA's driver, such as 595.91.07."""
-_DONE = re.compile(
+_DONE = pattern(
     r"\b(?:fix|solution|work ?around)\b.{0,80}?(?: is| was|:) (?:to )?"
     r"(?:up(?:grade|date)|downgrade|pin|revert|rebuild|reinstall|swap|replace)\b|\b(?:pip3?|apt(?:-get)?) install\b",
     re.IGNORECASE,
 )
 """Words of a remedy that is given as an instruction."""
-_BLAMED = re.compile(
+_BLAMED = pattern(
     r"\b(?:is|are|was|were|seems?(?: to be)?) (?:causing|the (?:cause|culprit|reason)|to blame)\b"
     r"|\bcauses? (?:an? |the |our )?(?:\w{1,12} )?(?:hangs?|deadlocks?|crash\w{0,2}|fail\w{0,5}|errors?|slow)",
     re.IGNORECASE,
 )
 """Words after the cause of a fault."""
-_TELLS_ITSELF = re.compile(r"\b(?:bisect|regression|incompatib|only (?:appear|reproduc))", re.IGNORECASE)
+_TELLS_ITSELF = pattern(r"\b(?:bisect|regression|incompatib|only (?:appear|reproduc))", re.IGNORECASE)
 """Words that name the fault itself."""
-_BOTH = re.compile(
+_BOTH = pattern(
     rf"\bworks? (?:fine |well )?(?:on|with|in|using) (?:[\w-]{{1,20}} ){{0,2}}{VERSION}"
     rf".{{0,20}}\bnot (?:on|with|in) .{{0,20}}?{VERSION}",
     re.IGNORECASE,
 )
 """Two releases: the first works, the second does not."""
-_CELL_GOOD = re.compile(
+_CELL_GOOD = pattern(
     r"^\W{0,4}(?:works|passes|passed|pass|fixed|fixes|ok|okay|stable|clean|success)\b|✅", re.IGNORECASE
 )
-_CELL_BAD = re.compile(
+_CELL_BAD = pattern(
     r"^\W{0,4}(?:(?:still|both|also|all) )?(?:fails?|failed|hangs?|crash\w{0,3}|same|no (?:change|effect)|times? ?out"
     r"|slow)\b|^\W{0,4}SIG(?:SEGV|ABRT)\b|❌",
     re.IGNORECASE,
@@ -133,20 +134,20 @@ _CELL_BAD = re.compile(
 """What the last cell of a table of trials begins with."""
 
 
-_ITEM = re.compile(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
+_ITEM = pattern(r"^(?:[-*•+]|[0-9]{1,2}[.)]) +(?:\[[ x]\] +)?")
 """The start of an item of a list."""
-_COMMAND = re.compile(
+_COMMAND = pattern(
     r"^[`$#> ]{0,4}(?:export |sudo |docker |pip3? |python3? -m pip |uv pip |conda |apt(?:-get)? |modprobe |sysctl "
     r"|-x |[A-Z][A-Z0-9_]{3,40}=)"
 )
 """The start of a command that changes a setting or a release."""
-_ANSWER = re.compile(
+_ANSWER = pattern(
     r"^[> ]{0,8}(?:thanks\W{1,3})?(?:this|that|it|your \w{1,12}) (?:\w{1,8} ){0,2}"
     r"(?:work(?:s|ed)|fixed|solved|resolved|helped|did the trick)\b",
     re.IGNORECASE,
 )
 """The start of an answer to advice: the line above it has the remedy."""
-_ASIDE = re.compile(r" [—–] ([^—–]{1,60}) [—–] ")
+_ASIDE = pattern(r" [—–] ([^—–]{1,60}) [—–] ")
 """Words that a sentence may have in between."""
 _TELLING = in_small_letters(GOOD, BAD, WORSE, _BLAMED, _SINCE)
 
@@ -159,7 +160,7 @@ class Trial(NamedTuple):
     text: str
 
 
-_ANEW = re.compile(r"\s{0,3}(?:then |also |and |next,? )?(?:i|we)(?:'ve| have| also| then){0,2} tried\b", re.IGNORECASE)
+_ANEW = pattern(r"\s{0,3}(?:then |also |and |next,? )?(?:i|we)(?:'ve| have| also| then){0,2} tried\b", re.IGNORECASE)
 """The start of a sentence about another trial than the sentence before it."""
 
 

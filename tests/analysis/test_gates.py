@@ -40,7 +40,7 @@ cluster:
     storage: {bandwidth: 40 GB/s, capacity: 1 PB}
   power: {nodes_per_rack: 4, rack_limit: 45 kW}
 workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 496, tokens: 1T}
-layout: {tp: 1, pp: 1, micro_batch: 1, framework: megatron-core}
+layout: {tp: 1, pp: 1, micro_batch: 1, recompute: full, framework: megatron-core}
 ASKED
 procurement:
   currency: EUR

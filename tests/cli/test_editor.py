@@ -16,9 +16,9 @@ from clusterspec import resources
 from clusterspec.cli.editor.server import HOST, LARGEST_BODY, Server, with_line_ends
 from clusterspec.cli.editor.verbs import VERBS, Answer, Session
 from tests.cli.conftest import BASE, ROOT, Call
-from tests.effort import ALL_CASES, thorough
+from tests.effort import ALL_CASES, diagonal, thorough
 
-EXAMPLES = ["aws-p5-8b", "lab-fleet"]
+EXAMPLES = ["lab-fleet", "aws-p5-8b"]
 COMMANDS = (
     ("check", "json"),
     ("check", "text"),
@@ -38,16 +38,15 @@ def text_of(example: str) -> str:
 def test_the_page_is_told_what_the_command_line_prints(call: Call) -> None:
     """Also where the file on disk has another text, or none."""
     names = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml")) if ALL_CASES else EXAMPLES
-    texts = [(example, text_of(example), COMMANDS) for example in names]
-    for example, text, commands in (*texts, ("too long", "clusterspec: 1\n" + "# more\n" * 300_000, COMMANDS[:1])):
-        for verb, form in commands:
-            job = ["--job=tune"] if example == "lab-fleet" and verb == "faults" else []
-            Path(NAME).write_text(text, "utf-8")
-            printed = call(verb, f"--format={form}", *job, NAME)
-            Path(NAME).write_text("clusterspec: 1\n")
-            request = {"verb": verb, "format": form, "text": text} | ({"job": "tune"} if job else {})
-            answer = Session(NAME).answer(request)
-            assert (answer["out"], answer["status"], answer["err"]) == (printed.out, printed.status, printed.error)
+    asked = [(example, text_of(example), *form) for example, form in diagonal(len(COMMANDS), names, COMMANDS)]
+    for example, text, verb, form in (*asked, ("too long", "clusterspec: 1\n" + "# more\n" * 300_000, "check", "json")):
+        job = ["--job=tune"] if example == "lab-fleet" and verb == "faults" else []
+        Path(NAME).write_text(text, "utf-8")
+        printed = call(verb, f"--format={form}", *job, NAME)
+        Path(NAME).write_text("clusterspec: 1\n")
+        request = {"verb": verb, "format": form, "text": text} | ({"job": "tune"} if job else {})
+        answer = Session(NAME).answer(request)
+        assert (answer["out"], answer["status"], answer["err"]) == (printed.out, printed.status, printed.error)
 
 
 @thorough

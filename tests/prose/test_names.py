@@ -201,7 +201,26 @@ def test_a_lane_of_a_scope_keeps_its_rate_at_any_width() -> None:
         ("twice as fast, 800 GB/s and not 400 GB/s", 2.0, False),
         ("18 times, 900 GB/s compared with 50 GB/s", 18.0, True),
         ("18 times, 900 rather than slow", 18.0, False),
+        ("800 GB/s up from 400 GB/s", 2.0, True),  # at the start of the sentence
+        ("up from 400 GB/s", 2.0, False),
     ],
 )
 def test_a_ratio_of_a_figure_to_the_one_it_replaces_compares_no_tiers(text: str, ratio: float, same: bool) -> None:
     assert _is_of_replaced_figure(tokens([ProseLine(1, text)]), ratio) is same
+
+
+@each(
+    ("text", "only"),
+    [
+        ("a port has 50 GB/s, a ninth of its NVLink rate", True),
+        ("a port has 50 GB/s, a ninth of NVLink", True),
+        ("memory has 9 times the NVLink rate", True),
+        ("memory has 9 times NVLink 4, and the fabric less", True),
+        ("a port has 50 GB/s, a ninth of NVLink 4 with 450 GB/s", False),  # its figure is stated
+        ("memory has 9 times NVLink 4, whose rate is high: 450 GB/s", False),
+        ("a port has 50 GB/s, the rate of NVLink", False),
+        ("NVLink is a ninth of memory", False),
+    ],
+)
+def test_a_part_after_a_fraction_or_a_factor_is_named_where_its_figure_follows(text: str, only: bool) -> None:
+    assert [each.subject.family for each in found(text)] == ([] if only else ["nvlink"])

@@ -325,8 +325,8 @@ def story_texts(found: FullReport) -> list[str]:
 
 def test_a_part_of_a_mesh_is_said_to_have_its_own_links_alone() -> None:
     """Two of eight Gaudi 3 share 75 GB/s each way, no more than their ports between nodes; all eight have 525."""
-    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256}"
-    spec = f"clusterspec: 1\ncluster: {{platform: gaudi3-hls, nodes: 8}}\n{work}\nlayout: {{tp: TP, micro_batch: 1}}\n"
+    work = "workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 64}"
+    spec = f"clusterspec: 1\ncluster: {{platform: gaudi3-hls, nodes: 2}}\n{work}\nlayout: {{tp: TP, micro_batch: 1}}\n"
     said = "tensor parallelism over 2 ranks stays inside, where the links between 2 accelerators have 75 GB/s."
     assert any(text.endswith(said) for text in story_texts(report(spec.replace("TP", "2"))))
     whole = story_texts(report(spec.replace("TP", "8")))
