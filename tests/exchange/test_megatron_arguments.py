@@ -179,3 +179,21 @@ def test_the_ends_of_two_stages_are_all_of_the_layers() -> None:
     for first, open_ in ((15, False), (14, True)):
         reading = read(launch + both.format(first))
         assert ("layout.stage_layers" in unknown(reading)) is open_
+
+
+@pytest.mark.parametrize(
+    ("options", "gradients"),
+    [
+        ("--bf16 --fp8-format hybrid", "fp32"),
+        ("--bf16 --fp4-format e2m1", "fp32"),
+        ("--bf16 --fp8-format hybrid --grad-reduce-in-bf16", "bf16"),
+        ("--bf16 --fp8-format hybrid --main-grads-dtype bf16", None),
+        ("--bf16", None),  # fp32 is what is assumed
+        ("--fp8-format hybrid", None),
+    ],
+    ids=["8 bits", "4 bits", "reduced in 16 bits", "kept in 16 bits", "16 bits", "the precision of weights is open"],
+)
+def test_megatron_sums_gradients_of_narrow_products_in_32_bits(options: str, gradients: str | None) -> None:
+    """arguments.py, lines 1209 to 1219: without an option for it, ``--bf16`` accumulates and reduces in fp32."""
+    reading = read(f"python pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 32 --seq-length 4096 {options}\n")
+    assert given(reading).get("workload.gradient_precision") == gradients

@@ -153,11 +153,19 @@ _PRECISIONS = ("trainer.precision", "MODEL_ARGS.trainer.precision", "model.preci
 """Keys of the precision of NeMo, in the file of a run or of its model."""
 
 
+_EIGHT_BITS, _FOUR_BITS = ("fp8_format", "fp8"), ("fp4_format", "fp4")
+
+
+def _has_narrow_products(keys: Keys) -> bool:
+    """Whether GEMMs run in 8 or 4 bits."""
+    return any(str(keys.get(*names) or "none").lower() not in OFF for names in (_EIGHT_BITS, _FOUR_BITS))
+
+
 def _set_precision(keys: Keys, builder: ImportBuilder) -> None:
     """Set the precision of GEMMs and the scaling of their values: FP8 or FP4 if one is on, else the precision of
     weights.
     """
-    eight, four = ("fp8_format", "fp8"), ("fp4_format", "fp4")
+    eight, four = _EIGHT_BITS, _FOUR_BITS
     for names in (eight, four):
         if "${" in (value := str(keys.get(*names) or "")):
             why = "a variable, or computed elsewhere: the precision depends on it"
@@ -327,16 +335,23 @@ _CAPACITY = ("moe_expert_capacity_factor", "moe_train_capacity_factor")
 """
 _ACCUMULATED = ("accumulate_allreduce_grads_in_fp32", "grad_reduce_in_fp32")
 """Options of gradients in 32 bits, which are the default of Megatron-LM."""
+_OTHERWISE = ("grad_reduce_in_fp32", "main_grads_dtype")
+"""Options that decide the precision of gradients where ``--bf16`` alone does not."""
 
 
 def _set_gradients(keys: Keys, builder: ImportBuilder) -> None:
     """Set the precisions of gradients and of hidden states where they are stated (d98e8a64,
     megatron/training/arguments.py, lines 1209 to 1219), and the number of tokens that an expert takes.
+
+    ``--bf16`` alone sums gradients in fp32, also where GEMMs run in 8 or 4 bits, for which recipes of NeMo sum them in
+    16 bits.
     """
     if keys.is_on("grad_reduce_in_bf16"):
         builder.set("workload.gradient_precision", "bf16", keys.line("grad_reduce_in_bf16"))
     elif keys.is_on(*_ACCUMULATED):
         builder.set("workload.gradient_precision", "fp32", keys.line(*_ACCUMULATED))
+    elif keys.is_on("bf16") and _has_narrow_products(keys) and keys.find(*_OTHERWISE) is None:
+        builder.set("workload.gradient_precision", "fp32", keys.line("bf16"))
     if keys.is_on("fp32_residual_connection"):
         builder.set("workload.residual_precision", "fp32", keys.line("fp32_residual_connection"))
     factor = str(keys.get(*_CAPACITY) or "")
