@@ -258,3 +258,10 @@ def test_recipes_name_their_model_their_precision_and_the_function_that_they_cha
     assert len(listed) == 1 and "leaves out (batches, precision, adapters)" in listed[0].why
     plain = read(BRIDGE.format("ConfigContainer"), "megatron")
     assert "leaves out (batches, precision, adapters)" not in unknown(plain)
+
+
+def test_a_build_of_an_engine_is_refused_with_what_to_import() -> None:
+    build = "#!/bin/bash\ntrtllm-build --checkpoint_dir ckpt --output_dir engine --max_batch_size 64\n"
+    with pytest.raises(FormatError, match=r"import the config\.json that it writes"):
+        read(build)
+    assert given(read(build + "trtllm-serve Qwen/Qwen3-8B --tp_size 2\n"))["layout.tp"] == 2

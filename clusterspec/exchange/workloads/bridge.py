@@ -106,7 +106,8 @@ def list_group(keys: Keys, builder: ImportBuilder) -> None:
 def list_base(keys: Keys, builder: ImportBuilder) -> None:
     """List the function of another module whose configuration a recipe changes."""
     if base := keys.get(BASE):
-        why = "a function of another module, which states what this recipe leaves out (batches, precision, adapters): not read"
+        left = "what this recipe leaves out (batches, precision, adapters)"
+        why = f"a function of another module, which states {left}: not read"
         builder.unknown(f"{excerpt(base)}()", why, keys.line(BASE))
 
 
