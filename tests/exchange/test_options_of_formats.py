@@ -265,3 +265,15 @@ def test_a_build_of_an_engine_is_refused_with_what_to_import() -> None:
     with pytest.raises(FormatError, match=r"import the config\.json that it writes"):
         read(build)
     assert given(read(build + "trtllm-serve Qwen/Qwen3-8B --tp_size 2\n"))["layout.tp"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:mi300x:8\nsrun a\n", "in the catalog: mi300x"),
+        ("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:v100:4\nsrun a\n", "v100-sxm-16gb, v100-sxm-32gb"),
+        ("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:big:4\nsrun a\n", "the memory of the product"),
+    ],
+)
+def test_names_of_sites_are_listed_with_the_accelerators_that_they_may_mean(text: str, meant: str) -> None:
+    assert unknown(read(text)).partition("\n")[0].endswith(meant)
