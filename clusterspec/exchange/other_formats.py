@@ -44,6 +44,7 @@ _OTHERS = (
         r"\bopenrlhf\.cli\.train_ppo\b(?!_)",
     ),
     ("a launch of oat", r"\boat\.experiment\.\w"),
+    ("a build of an engine of TensorRT-LLM: import the config.json that it writes", r"^[^#\n]{0,200}\btrtllm-build\b"),
     ("a launch of LMDeploy", r"\blmdeploy serve\b"),
     ("a launch of llama.cpp or Ollama", r"\bllama-server\b|\bollama (?:run|serve)\b"),
     (

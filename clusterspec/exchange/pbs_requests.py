@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from clusterspec.exchange.machines.unclear_names import unclear_name
 from clusterspec.logs.text_lines import line_at
 
 _LINE = re.compile(r"^#(?:PBS|MSUB)[ \t][^\n]{0,2000}", re.MULTILINE)
@@ -85,9 +86,8 @@ _KIND = re.compile(r"(?:^|:)((?:gpu|accelerator)_?(?:type|model)=[\w.-]{1,40})")
 
 def _kinds_of_accelerators(stated: Sequence[_Resource]) -> Iterator[tuple[str, str, int]]:
     """The resources of a site that name a kind of accelerator (``gpu_type=a100``), each once."""
-    why = "a name of the site: it does not tell the form and the memory of the product"
     named = {kind: each.line for each in stated for kind in _KIND.findall(f"{each.name}={each.value}".lower())}
-    return ((kind, why, line) for kind, line in named.items())
+    return ((kind, unclear_name(kind), line) for kind, line in named.items())
 
 
 def _request_of(stated: Sequence[_Resource]) -> JobRequest:

@@ -229,3 +229,51 @@ def test_recipes_of_other_work_are_refused(recipe: str, more: str, why: str) -> 
     assert given(plain)["workload.global_batch"] == 16
     masked = read(text.format("DiffusionLMSFTRecipe", ""), "nemo-automodel")
     assert "attention is not causal" in unknown(masked)
+
+
+BRIDGE = """\
+from megatron.bridge import AutoBridge
+from megatron.bridge.recipes.common import _pretrain_common
+
+MODEL = "Qwen/Qwen3-8B"
+
+
+def qwen3_8b_pretrain_config() -> ConfigContainer:
+    cfg = {}()
+    cfg.model = AutoBridge.from_hf_pretrained(MODEL, revision="1").to_megatron_provider()
+    cfg.model.tensor_model_parallel_size = 2
+    cfg.model.pipeline_model_parallel_size = 4
+    cfg.mixed_precision = bf16_mixed()
+    return cfg
+"""
+
+
+def test_recipes_name_their_model_their_precision_and_the_function_that_they_change() -> None:
+    reading = read(BRIDGE.format("_pretrain_common"), "megatron")
+    found = given(reading)
+    assert (found["workload.model"], found["workload.precision"]) == ("qwen3-8b", "bf16")
+    assert (found["layout.tp"], found["layout.pp"]) == (2, 4)
+    assert "layout.micro_batch" not in found
+    listed = [each for each in reading.unknown if each.what == "_pretrain_common()"]
+    assert len(listed) == 1 and "leaves out (batches, precision, adapters)" in listed[0].why
+    plain = read(BRIDGE.format("ConfigContainer"), "megatron")
+    assert "leaves out (batches, precision, adapters)" not in unknown(plain)
+
+
+def test_a_build_of_an_engine_is_refused_with_what_to_import() -> None:
+    build = "#!/bin/bash\ntrtllm-build --checkpoint_dir ckpt --output_dir engine --max_batch_size 64\n"
+    with pytest.raises(FormatError, match=r"import the config\.json that it writes"):
+        read(build)
+    assert given(read(build + "trtllm-serve Qwen/Qwen3-8B --tp_size 2\n"))["layout.tp"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:mi300x:8\nsrun a\n", "in the catalog: mi300x"),
+        ("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:v100:4\nsrun a\n", "v100-sxm-16gb, v100-sxm-32gb"),
+        ("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gres=gpu:big:4\nsrun a\n", "the memory of the product"),
+    ],
+)
+def test_names_of_sites_are_listed_with_the_accelerators_that_they_may_mean(text: str, meant: str) -> None:
+    assert unknown(read(text)).partition("\n")[0].endswith(meant)

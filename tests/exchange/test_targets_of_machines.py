@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from clusterspec.exchange.exporters.registry import EXPORTERS, NotExportable, exporter_of
@@ -52,3 +54,10 @@ def test_engines_of_the_release_that_is_written_do_not_run_on_volta(kind: str) -
 def test_environments_and_checks_of_gpus_are_refused_elsewhere(platform: str) -> None:
     for kind in ("nccl-env", "nhc", "node-problem-detector", "sbatch", "nvcre", "cvs", "aicr", "prometheus", "trt-llm"):
         assert refused(kind, platform), kind
+
+
+@pytest.mark.parametrize(("platform", "tests"), [("mi300x-ubb8", "RCCL"), ("dgx-h100", "NCCL")])
+@pytest.mark.parametrize("kind", ["mpijob", "jobset", "kubernetes-job"])
+def test_images_have_the_benchmark_of_the_accelerators(kind: str, platform: str, tests: str) -> None:
+    content = exporter_of(kind).write(source(f"platform: {platform}, nodes: 2", TRAINING)).content
+    assert set(re.findall(r"image: (\S+)", str(content))) == {f"IMAGE-WITH-{tests}-TESTS"}

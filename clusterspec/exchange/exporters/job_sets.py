@@ -64,8 +64,10 @@ def _jobset_lines(source: ExportInput, test: AcceptanceCase, device: str, number
         "  replicatedJobs:",
     )
     serve = ("mkdir -p /run/sshd", "exec /usr/sbin/sshd -De -o StrictModes=no")
-    yield from _replicated_job("worker", test.nodes, serve, name, worker_resources(source.cluster, device))
-    yield from _replicated_job("launcher", 1, tuple(_launch_lines(source, test, name)), name, "{}")
+    yield from _replicated_job(
+        test, "worker", test.nodes, serve, name=name, limits=worker_resources(source.cluster, device)
+    )
+    yield from _replicated_job(test, "launcher", 1, tuple(_launch_lines(source, test, name)), name=name, limits="{}")
 
 
 def _launch_lines(source: ExportInput, test: AcceptanceCase, name: str) -> Iterator[str]:
@@ -86,7 +88,9 @@ def _launch_lines(source: ExportInput, test: AcceptanceCase, name: str) -> Itera
     yield from limit_check(test, f"{launch} -bind-to none {passed} {benchmark_command(test)}")
 
 
-def _replicated_job(role: str, pods: int, script: tuple[str, ...], name: str, limits: str) -> Iterator[str]:
+def _replicated_job(
+    test: AcceptanceCase, role: str, pods: int, script: tuple[str, ...], *, name: str, limits: str
+) -> Iterator[str]:
     """A Job of the set, whose pods run a script and share the keys of ssh."""
     yield from (
         f"    - name: {role}",
@@ -102,7 +106,7 @@ def _replicated_job(role: str, pods: int, script: tuple[str, ...], name: str, li
         "              restartPolicy: Never",
         "              containers:",
         f"                - name: {role}",
-        "                  image: IMAGE-WITH-NCCL-TESTS",
+        f"                  image: IMAGE-WITH-{test.tool.upper()}",
         '                  command: ["/bin/bash", "-c"]',
         "                  args:",
         "                    - |",

@@ -59,7 +59,7 @@ def _job_lines(source: ExportInput, test: AcceptanceCase, number: int) -> Iterat
         "      restartPolicy: Never",
         "      containers:",
         "        - name: test",
-        "          image: IMAGE-WITH-NCCL-TESTS",
+        f"          image: IMAGE-WITH-{test.tool.upper()}",
     )
     yield "          env:"  # of one node: those of the fabric would request NICs that the pod has not
     for each in environment_variables(replace(cluster, nodes=1)):

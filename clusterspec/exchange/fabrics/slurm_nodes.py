@@ -23,6 +23,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
 )
 from clusterspec.exchange.machines.links import accelerator_of_product
+from clusterspec.exchange.machines.unclear_names import unclear_name
 from clusterspec.units import plural
 
 SLURM_NODES = "slurm-nodes"
@@ -72,8 +73,7 @@ def _read_devices(file: InputFile) -> ImportResult:
     builder.set("cluster.accelerators_per_node", count, first)
     builder.unknown("cluster.nodes", "the lines apply to each node with this file and name no node", first)
     if name:
-        why = "a name of the site: it does not tell the form and the memory of the product"
-        builder.unknown(f"accelerator {name}", why, first)
+        builder.unknown(f"accelerator {name}", unclear_name(name), first)
     return builder.reading()
 
 
@@ -137,8 +137,7 @@ def _read_partitions(file: InputFile) -> ImportResult:
         why = f"{devices // nodes} if all {nodes} nodes are alike, which scontrol show node tells"
     builder.unknown("cluster.accelerators_per_node", why, line)
     if kind:
-        why = "a name of the site: it does not tell the form and the memory of the product"
-        builder.unknown(f"accelerator {kind}", why, line)
+        builder.unknown(f"accelerator {kind}", unclear_name(kind), line)
     if without:
         builder.unknown(plural(without, "partition"), "without accelerators: not counted", line)
     return builder.reading()
@@ -162,9 +161,8 @@ def _record_kind(kind: Kind, lines: list[int], builder: ImportBuilder, printed: 
     if entry and _SIZE.search(plain):
         builder.set("cluster.accelerator", entry, line)
     else:
-        why = "a name of the site: it does not tell the form and the memory of the product"
         shown = f"accelerator {name}" if name else "the accelerator"
-        builder.unknown(shown, why if name else "the line states the number, but no type", line)
+        builder.unknown(shown, unclear_name(name) if name else "the line states the number, but no type", line)
 
 
 def _kinds_of_nodes(file: InputFile) -> dict[str, tuple[Kind, int]]:

@@ -12,6 +12,7 @@ import re
 from clusterspec.exchange.import_result import LIST, ImportBuilder, excerpt
 from clusterspec.exchange.workloads.changed_models import set_named_model
 from clusterspec.exchange.workloads.keys import Keys, set_choice
+from clusterspec.exchange.workloads.megatron_recipes import BASE
 from clusterspec.exchange.workloads.models import catalog_model
 
 _NAMES = r"(?:\w{0,40}setup_experiment|run_script|run_recipe)\.py"
@@ -100,6 +101,14 @@ def list_group(keys: Keys, builder: ImportBuilder) -> None:
         keys.used |= {group, "stages"}
         why = "a configuration of NeMo-Framework-Launcher, which states what the launch leaves out: import it as well"
         builder.unknown(f"{group}={excerpt(named)}", why, keys.line(group))
+
+
+def list_base(keys: Keys, builder: ImportBuilder) -> None:
+    """List the function of another module whose configuration a recipe changes."""
+    if base := keys.get(BASE):
+        left = "what this recipe leaves out (batches, precision, adapters)"
+        why = f"a function of another module, which states {left}: not read"
+        builder.unknown(f"{excerpt(base)}()", why, keys.line(BASE))
 
 
 _GROUPS = ("training", "fine_tuning", "peft")

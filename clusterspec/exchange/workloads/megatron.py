@@ -155,6 +155,7 @@ def read_megatron(file: InputFile) -> ImportResult:
     set_framework(keys, framework, builder)
     list_program(keys, builder)
     bridge.list_group(keys, builder)
+    bridge.list_base(keys, builder)
     set_counts(keys, _LAYOUT, builder)
     _set_nodes(keys, builder)
     set_sequence_length(keys, builder)

@@ -63,7 +63,10 @@ def read_recipe(file: InputFile) -> Keys:
     _refuse_tests(tree)
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     called = {name for node in functions.values() for name in _called_names(node) if name != node.name}
-    read = {name: _recipe_keys(node, functions) for name, node in functions.items() if name not in called}
+    shared = _assigned_constants(tree)
+    read = {
+        name: _recipe_keys(node, functions, shared=shared) for name, node in functions.items() if name not in called
+    }
     recipes = {name: keys for name, keys in read.items() if keys.find(*MARKS) or keys.is_undecided(*MARKS)}
     recipes = recipes or {name: keys for name, keys in read.items() if keys.find("global_batch_size")}
     recipes = recipes or _assigned_presets(tree)
@@ -114,12 +117,14 @@ def _recipe_keys(
     given: Constants | None = None,
     callers: tuple[str, ...] = (),
     followed: dict[tuple[object, ...], Keys] | None = None,
+    *,
+    shared: Constants,
 ) -> Keys:
     """The constants of a recipe, and of the functions of its file that it calls, with the arguments it gives them.
 
     Values that a branch assigns, on a test that its parameters do not decide, are undecided.
     """
-    constants = {**_parameter_defaults(recipe), **_assigned_constants(recipe), **(given or {})}
+    constants = {**shared, **_parameter_defaults(recipe), **_assigned_constants(recipe), **(given or {})}
     nodes, branches = _nodes_by_branch(recipe.body, constants)
     keys, followed = Keys(), {} if followed is None else followed
     for node in nodes if len(callers) < _DEEPEST else ():
@@ -129,12 +134,16 @@ def _recipe_keys(
             call = (called.name, *((name, repr(passed[name].value)) for name in sorted(passed)))
             if call not in followed and len(followed) < _MOST_CALLS:
                 followed[call] = Keys()  # while it is read
-                followed[call] = _recipe_keys(called, functions, passed, (*callers, recipe.name), followed)
+                followed[call] = _recipe_keys(
+                    called, functions, passed, (*callers, recipe.name), followed, shared=shared
+                )
             inner = followed.get(call, Keys())
             keys.values |= inner.values
             keys.undecided += [each for each in inner.undecided if each not in keys.undecided]
     own = _constant_keys([recipe.args, *nodes], constants)
     keys.values |= own.values
+    if (base := _base_of_recipe(recipe)) is not None and base.id not in functions:
+        keys.put(BASE, base.id, base.lineno)
     for test, assigned in branches:
         keys.undecided += [
             (f"{name}={value}", line, test)
@@ -142,6 +151,22 @@ def _recipe_keys(
             if keys.values.get(name, (None,))[0] != value
         ]
     return keys
+
+
+BASE = "base_of_recipe"
+"""A function of another module whose configuration a recipe changes."""
+
+
+def _base_of_recipe(recipe: ast.FunctionDef) -> ast.Name | None:
+    """The function whose configuration a recipe takes, changes and returns (``cfg = _pretrain_common()``)."""
+    returned = {
+        node.value.id for node in recipe.body if isinstance(node, ast.Return) and isinstance(node.value, ast.Name)
+    }
+    for statement in recipe.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name() as base)) if name in returned:
+                return base if base.id[:1].islower() or base.id.startswith("_") else None
+    return None
 
 
 def _passed_constants(call: ast.Call, called: ast.FunctionDef, constants: Constants) -> Constants:
@@ -200,6 +225,9 @@ def _test_result(test: ast.expr, constants: Constants) -> bool | None:
     return None
 
 
+_PRECISIONS = ("mixed_precision", "precision_config")
+
+
 def _constant_keys(nodes: Iterable[ast.AST], constants: Constants) -> Keys:
     keys = Keys()
     for name, named, line in _named_values(nodes):
@@ -207,6 +235,8 @@ def _constant_keys(nodes: Iterable[ast.AST], constants: Constants) -> Keys:
         if isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, int | float | str | bool)):
             if node.value is not None:
                 keys.put(_HELPER_NAMES.get(name, name), node.value, line if node is named else node.lineno)
+        elif name in _PRECISIONS and isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            keys.put(name, node.func.id, line)  # a function of the name of its precision (bf16_mixed)
         elif isinstance(node, ast.Attribute) and node.attr in {"bfloat16", "float16"}:
             keys.put("bf16" if node.attr == "bfloat16" else "fp16", True, line)
     return keys
@@ -265,6 +295,8 @@ def _values_of_call(call: ast.Call) -> Iterator[tuple[str, ast.expr, int]]:
             yield from ((_SHORT[each.arg], each.value, each.value.lineno) for each in options if each.arg in _SHORT)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=model), attr=called)) if called in _RECIPES:
             yield "model_recipe_name", ast.Constant(model), call.lineno
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="AutoBridge"), attr="from_hf_pretrained"), args=[path, *_]):
+            yield "hf_path", path, call.lineno
     for node in (call.func, *call.args):
         name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
         if match := _MODEL_CLASS.fullmatch(name):

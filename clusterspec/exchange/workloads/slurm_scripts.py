@@ -17,6 +17,7 @@ from clusterspec.exchange.import_result import (
     excerpt,
     without_comments,
 )
+from clusterspec.exchange.machines.unclear_names import unclear_name
 from clusterspec.exchange.shell import script_of
 from clusterspec.exchange.slurm_directives import (
     accelerator_features,
@@ -210,8 +211,7 @@ def list_kinds(text: str, builder: ImportBuilder) -> None:
     for kind, place in (
         accelerator_kinds(text) or accelerator_features(text) if not requested_accelerator_parts(text) else ()
     ):
-        why = "a name of the site: it does not tell the form and the memory of the product"
-        builder.unknown(f"accelerator {kind}", why, place)
+        builder.unknown(f"accelerator {kind}", unclear_name(kind), place)
 
 
 def list_differing(counts: list[tuple[int, int]], builder: ImportBuilder) -> None:

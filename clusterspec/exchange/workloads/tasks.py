@@ -18,6 +18,7 @@ from clusterspec.exchange.documents import Yaml, read_yaml
 from clusterspec.exchange.import_result import LIST, FormatError, ImportBuilder, ImportResult, InputFile, excerpt
 from clusterspec.exchange.machines.links import accelerator_of_product
 from clusterspec.exchange.machines.tpu_slices import set_slices
+from clusterspec.exchange.machines.unclear_names import unclear_name
 from clusterspec.exchange.workloads.keys import positive_integer_of
 from clusterspec.records import replace
 from clusterspec.source import items_of, value_at
@@ -80,8 +81,7 @@ def _record_task(yaml: Yaml, builder: ImportBuilder) -> None:
     if product and (entry := _accelerator_of_service(product)):
         builder.set("cluster.accelerator", entry, line)
     elif product:
-        why = "a name of the service: it does not tell the form and the memory of the product"
-        builder.unknown(f"accelerator {excerpt(product)}", why, line)
+        builder.unknown(f"accelerator {excerpt(product)}", unclear_name(product, "service"), line)
     _set_nodes(yaml, nodes, count, builder)
 
 
