@@ -304,3 +304,24 @@ def test_a_column_leaves_a_table_where_one_character_is_missing(columns: int, be
     found, widths, between = _arranged_columns([10, 8, 30, 12], {3: 12}, columns)
     assert (found, between) == (beside, gap)
     assert sum(widths[each] for each in found) + len(between) * (len(found) - 1) <= columns
+
+
+@pytest.mark.parametrize(
+    ("columns", "beside", "gap"),
+    [
+        (84, [0, 1, 2, 3, 4], " "),  # 10 + 8 + 30 + 12 + 20, and a space between
+        (83, [0, 1, 2, 3], "  "),
+        (66, [0, 1, 2, 3], "  "),
+        (65, [0, 1, 2, 3], " "),
+        (63, [0, 1, 2, 3], " "),
+        (62, [0, 1, 2], "  "),
+        (50, [0, 1, 2], " "),
+        (49, [0, 1], "  "),
+        (10, [0, 1], " "),  # two stay, however narrow the terminal is
+    ],
+)
+def test_the_last_columns_leave_a_table_one_by_one_until_the_others_fit(
+    columns: int, beside: list[int], gap: str
+) -> None:
+    found, _, between = _arranged_columns([10, 8, 30, 12, 20], {}, columns)
+    assert (found, between) == (beside, gap)
