@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report import Ink, layout_tables, sensitivity_text, solve_text, sweep_text
+from clusterspec.report import Ink, _arranged_columns, layout_tables, sensitivity_text, solve_text, sweep_text
 from clusterspec.report.charts.svg import text_width
 from clusterspec.report.faults_text import faults_as_text
 from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow
@@ -285,3 +285,43 @@ def test_columns_of_a_printed_table_have_room_for_their_text() -> None:
     assert [fits_half(PaperTable(columns, (TableRow((word, "1", ""), "x"),), "x")) for word in ("w" * 9, "w" * 99)] == [
         *(True, False)
     ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "beside", "gap"),
+    [
+        (66, [0, 1, 2, 3], "  "),  # 10 + 8 + 30 + 12, and two spaces between
+        (65, [0, 1, 2, 3], " "),
+        (63, [0, 1, 2, 3], " "),
+        (62, [0, 1, 2], "  "),  # one too few: the words of the last column stand beneath
+        (52, [0, 1, 2], "  "),
+        (51, [0, 1, 2], " "),
+        (50, [0, 1, 2], " "),
+        (49, [0, 1], "  "),
+    ],
+)
+def test_a_column_leaves_a_table_where_one_character_is_missing(columns: int, beside: list[int], gap: str) -> None:
+    found, widths, between = _arranged_columns([10, 8, 30, 12], {3: 12}, columns)
+    assert (found, between) == (beside, gap)
+    assert sum(widths[each] for each in found) + len(between) * (len(found) - 1) <= columns
+
+
+@pytest.mark.parametrize(
+    ("columns", "beside", "gap"),
+    [
+        (84, [0, 1, 2, 3, 4], " "),  # 10 + 8 + 30 + 12 + 20, and a space between
+        (83, [0, 1, 2, 3], "  "),
+        (66, [0, 1, 2, 3], "  "),
+        (65, [0, 1, 2, 3], " "),
+        (63, [0, 1, 2, 3], " "),
+        (62, [0, 1, 2], "  "),
+        (50, [0, 1, 2], " "),
+        (49, [0, 1], "  "),
+        (10, [0, 1], " "),  # two stay, however narrow the terminal is
+    ],
+)
+def test_the_last_columns_leave_a_table_one_by_one_until_the_others_fit(
+    columns: int, beside: list[int], gap: str
+) -> None:
+    found, _, between = _arranged_columns([10, 8, 30, 12, 20], {}, columns)
+    assert (found, between) == (beside, gap)

@@ -155,6 +155,24 @@ def test_amounts_have_times_of_an_article_and_of_parts(words: str, seconds: floa
     assert amounts_in("It takes three quarters of an hour.")[-1].value == 0.75 * HOUR
 
 
+@each(
+    ("words", "amounts"),
+    [
+        ("90 GB per day", [(90e9 / DAY, "B/s")]),
+        ("90 GB each day", [(90e9 / DAY, "B/s")]),
+        ("90 GB/s", [(90e9, "B/s")]),
+        ("90 GB per node", [(90e9, "B")]),
+        ("90 GB in a day", [(90e9, "B"), (DAY, "s")]),
+        ("90 GB per", [(90e9, "B")]),  # a text that ends there
+        ("90 GB", [(90e9, "B")]),
+    ],
+)
+def test_a_size_is_a_rate_where_a_time_follows_the_word_per(words: str, amounts: list[tuple[float, str]]) -> None:
+    found = amounts_in(words)
+    assert [one.kind for one in found] == [kind for _, kind in amounts]
+    assert [one.value for one in found] == pytest.approx([value for value, _ in amounts])
+
+
 @pytest.mark.parametrize("words", ["zweieinhalb Tage", "two and a half days"])
 def test_a_half_within_a_word_counts(words: str) -> None:
     assert [one.value for _, found in sentence_quantities(words) for one in found] == [2.5 * DAY]
