@@ -49,6 +49,7 @@ MEASURES = {
     "money": {frozenset({("money", 1)})},
     "flops": {FLOPS},
     "money of a year": {YEARLY_MONEY},
+    "money of a time": {frozenset({("money", 1), ("s", -1)})},
     "nodes or none": {_NOTHING, _NODES},
     "size": {_SIZE},
     "kept size": {_KEPT_SIZE},
@@ -83,6 +84,14 @@ MEASURES = {
         frozenset({("sample", 1)}),
         frozenset({("sample", 1), ("request", -1)}),
         frozenset({("request", -1)}),
+    },
+    "answers of a step": {
+        _NOTHING,
+        frozenset({("sample", 1)}),
+        frozenset({("request", 1)}),
+        frozenset({("step", 1)}),  # a noun of steps behind the one that is counted: `800 respuestas por paso`
+        *(frozenset({(each, 1), ("step", -1)}) for each in ("sample", "request")),
+        frozenset({("step", -1)}),
     },
     "accelerators": {
         _NOTHING,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, SAID, Subject
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, OTHER, SAID, Subject
 
 _BINDS = ("most", "least", "must", "duty", "gives", "longest", "binds", "upper", "lower")
 _CARRIES = tuple(each for each in _BINDS if each not in ("gives", "binds"))
@@ -105,7 +105,7 @@ QUANTITY_SUBJECTS = (
         + _bound("lossevent+ofwork", by=("ceil", "upper"))
         + " "
         + _bound("lostwork", by=("most", "must")),
-        "mean !mean delivery warranty restart starting keeps !engineword",
+        "mean !mean delivery warranty restart starting keeps !engineword stopword",
         30.0,
         110,
         86400.0,
@@ -248,5 +248,83 @@ QUANTITY_SUBJECTS = (
         "each penalty",
         1e3,
         90,
+    ),
+    Subject(
+        "free power of a rack",
+        "watts of a rack",
+        FLOORED,
+        _bound("rack+freeword", by=_TOTAL),
+        "rowof backup cooling pdu towater toair heat money",
+        500.0,
+        90,
+    ),
+    Subject(
+        "free power",
+        "watts",
+        FLOORED,
+        _bound("site+freeword", "supply+freeword", by=_TOTAL),
+        "rack rowof backup cooling pdu towater toair heat money each",
+        1e3,
+        90,
+    ),
+    Subject(
+        "free share of the power",
+        "share",
+        FLOORED,
+        _bound("powerword+freeword", by=_TOTAL),
+        "rack rowof backup cooling pdu towater toair heat money each nodeend",
+        0.01,
+        90,
+        0.8,
+    ),
+    Subject("money after acceptance", "money", OTHER, "retain", "each penalty discount service bond rentword", 1e3, 60),
+    Subject("money with the order", "money", OTHER, "advance", "each penalty discount service bond rentword", 1e3, 60),
+    Subject(
+        "rent",
+        "money of a time",
+        ABOVE,
+        _bound("rentword", "payable+machine", by=("ceil", "upper", "limitword")),
+        "store stored service servicenot eachnode site rackplace penalty",
+        1e-3,
+        90,
+    ),
+    Subject(
+        "rent of a month",
+        "money",
+        ABOVE,
+        _bound("rentword+monthword", by=("ceil", "upper", "limitword")),
+        "store stored service servicenot eachnode site rackplace penalty",
+        1e3,
+        90,
+    ),
+    Subject(
+        "answers of a step",
+        "answers of a step",
+        CAPPED,
+        _bound("sample+batch", by=("ceil", "upper", "limitword", "permits", "floor", "lower")),
+        "mean samplenot question tokens prompt",
+        2,
+        60,
+        counted="sample",
+    ),
+    Subject(
+        "cost of a failure",
+        "time",
+        ABOVE,
+        _bound("lossevent+costword", by=("ceil", "upper", "limitword", "most")),
+        "mean !mean delivery warranty starting keeps cooling ofwork rollback lostwork",
+        30.0,
+        110,
+        86400.0,
+    ),
+    Subject(
+        "cost of a failure",
+        "time",
+        ABOVE,
+        _bound("lossevent+costword+stopword", by=("ceil", "upper", "limitword", "most")),
+        "mean !mean delivery warranty starting keeps cooling",
+        30.0,
+        110,
+        86400.0,
     ),
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from clusterspec.cost.plan import Plan
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.demand_sentences import plain_sentences
+from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.standard import sum_of
 from clusterspec.units import display
 
@@ -48,6 +50,24 @@ def lost_work(parts: Parts) -> Value | None:
         f", which counts once it is written, {display(late, 's')} later" if late else ""
     )
     return Value(interval.value + late, interval.value + late, how)
+
+
+def cost_of_failure(parts: Parts) -> Value | None:
+    """The seconds that a failure costs at most: the work that is lost, and the stated times to detect it and to restart; the first
+    alone, up to all, where the text does not say that it counts both.
+    """
+    lost, operations = lost_work(parts), parts.spec.operations
+    if lost is None or operations is None:
+        return None
+    stops = {"detect": operations.detection_time, "restart": operations.restart_time}
+    stopped = sum_of(each.value for each in stops.values() if each is not None)
+    how = [f"{each.written} to {name}" for name, each in stops.items() if each is not None]
+    counts_both = any({"stopword"} < lexicon().meanings(each) & _BOTH for each in plain_sentences(parts.text))
+    return Value(lost.low + (stopped if counts_both else 0.0), lost.high + stopped, ", ".join((lost.how, *how)))
+
+
+_BOTH = frozenset({"stopword", "rollback", "lostwork"})
+"""Meanings of time without work, and of lost work."""
 
 
 def checkpoint_read(parts: Parts) -> Value | None:

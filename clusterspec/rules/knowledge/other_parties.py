@@ -102,11 +102,11 @@ _EASTERN = pattern(
 )
 """Pattern of another party with a verb of having or doing, in Japanese, Chinese and Korean."""
 _OF_PARTY = pattern(
-    r"(?i)\b(?:partner|subsidiary|affiliate|tenant|neighbou?r|competitor)(?:['’]s|s['’]) (?:\w+ )?(?:machine|cluster|slice|nodes|racks|servers|system|hall)\b|"
-    r"\b(?:machine|cluster|slice|nodes|racks|servers|system) of (?:the|our|a) (?:partner|subsidiary|affiliate|tenant|neighbou?r|competitor)s?\b|"
-    r"\b(?:maschine|cluster|knoten|racks|server|anlage) (?:des|der|unseres|unserer|eines) (?:partners?|tochtergesellschaft|nachbarn?|mieters|schwester\w+)\b|"
-    r"\b(?:machine|grappe|nœuds|baies|serveurs) (?:du|de notre|de la) (?:partenaire|filiale|voisin|locataire)\b|"
-    r"\b(?:máquina|clúster|nodos|servidores) (?:del|de nuestro|de la) (?:socio|filial|vecino|inquilino)\b"
+    r"(?i)\b(?:partner|subsidiary|affiliate|tenant|neighbou?r|competitor)(?:['’]s|s['’]) (?:own \w+|(?:\w+ )?(?:machine|cluster|slice|nodes|racks|servers|system|hall|jobs|runs|users))\b|"
+    r"\b(?:machine|cluster|slice|nodes|racks|servers|system|jobs|runs|users) of (?:the|our|a) (?:partner|subsidiary|affiliate|tenant|neighbou?r|competitor)s?\b|"
+    r"\b(?:maschine|cluster|knoten|racks|server|anlage|jobs|läufe|nutzer|eigenen? \w+) (?:des|der|unseres|unserer|eines) (?:partners?|tochtergesellschaft|nachbarn?|mieters|schwester\w+)\b|"
+    r"\b(?:machine|grappe|nœuds|baies|serveurs|calculs|travaux|utilisateurs) (?:propres )?(?:du|de notre|de la) (?:partenaire|filiale|voisin|locataire)\b|"
+    r"\b(?:máquina|clúster|nodos|servidores|trabajos|cálculos|usuarios) (?:propi[oa]s )?(?:del|de nuestro|de la) (?:socio|filial|vecino|inquilino)\b"
 )
 """Pattern of a machine that is called that of another party."""
 
