@@ -34,6 +34,7 @@ A demand is also compared with what follows from the keys:
 - the days from the start of the training to the day on which its result is due;
 - the power that a rack or the machine leaves free of its limit, and the power of a site less the part of it that others keep;
 - the money that is due with the order or after acceptance, and the rent of a month;
+- the accelerator-hours of the run, the size of the kept checkpoints, the requests of an engine, and the power of a node;
 - the answers of a step of reinforcement learning, and the time that a failure costs with its lost work;
 - the longest prompt and its answer together against the context of the model, the racks against the positions that a site gives,
   and the term of a rented machine against the last day that somebody pays.

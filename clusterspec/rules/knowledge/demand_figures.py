@@ -7,12 +7,14 @@ from itertools import islice, permutations
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.demand_energies import (
+    ACCELERATOR_TIME,
     CARBON,
     FLOPS,
     YEARLY_CARBON,
     YEARLY_ENERGY,
     YEARLY_MONEY,
     DemandFigure,
+    accelerator_time_figures,
     energy_figures,
     flop_figures,
 )
@@ -49,6 +51,12 @@ MEASURES = {
     "money": {frozenset({("money", 1)})},
     "flops": {FLOPS},
     "money of a year": {YEARLY_MONEY},
+    "accelerator time": {ACCELERATOR_TIME},
+    "watts of a node": {frozenset({("W", 1), ("node", -1)})},
+    "requests of an engine": {
+        *(frozenset({(each, 1)}) for each in ("request", "sequence")),
+        *(frozenset({(each, 1), ("engine", -1)}) for each in ("request", "sequence")),
+    },
     "money of a time": {frozenset({("money", 1), ("s", -1)})},
     "nodes or none": {_NOTHING, _NODES},
     "size": {_SIZE},
@@ -222,11 +230,13 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     ]
     written += energy_figures(sentence)
     written += flop_figures(sentence)
+    written += accelerator_time_figures(sentence)
     if len(written) > MOST_FIGURES:
         return []
-    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON}
+    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON, ACCELERATOR_TIME}
     taken = {each.start for each in written if each.powers in named}
     written = [each for each in written if each.powers in named or each.start not in taken]
+    written = [*{(each.start, each.powers): each for each in written}.values()]
     parts = [*_parts_in(sentence)]
     return [
         *written,

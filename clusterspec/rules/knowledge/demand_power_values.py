@@ -196,3 +196,11 @@ def free_share_of_power(parts: Parts) -> Value | None:
         return None
     share = left.low / parts.power.budget.value
     return Value(share, share, left.how)
+
+
+def node_watts(parts: Parts) -> Value | None:
+    """The watts of a node at full load."""
+    from clusterspec.cost.nameplates import power_draw
+
+    node = power_draw(parts.cluster, parts.counts.fabric, parts.power).node if parts.cluster is not None else None
+    return Value(node.value, node.value, "at full load") if node is not None else None

@@ -16,6 +16,7 @@ from clusterspec.rules.knowledge.demand_power_values import (
     heat_to_air,
     heat_to_water,
     idle_watts,
+    node_watts,
     rack_watts,
     row_watts,
     yearly_carbon,
@@ -24,18 +25,25 @@ from clusterspec.rules.knowledge.demand_power_values import (
 )
 from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.knowledge.demand_run_values import (
+    accelerator_hours,
     checkpoint_read,
     cold_start,
     cost_of_failure,
     flops_of_run,
     lost_work,
     passes_of_run,
+    size_of_checkpoints,
     steps_of_run,
     time_of_acceptance,
     time_of_run,
     weight_transfer,
 )
-from clusterspec.rules.knowledge.demand_service_values import reach_of_leaves, reach_of_spines, whole_answer
+from clusterspec.rules.knowledge.demand_service_values import (
+    reach_of_leaves,
+    reach_of_spines,
+    requests_of_engine,
+    whole_answer,
+)
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, OTHER
 from clusterspec.rules.knowledge.demand_totals import (
     all_accelerators,
@@ -112,6 +120,7 @@ _LARGE = {
     "money": (1.0, ""),
     "money a month": (12 / YEAR, "a month"),
     "answers": (1.0, "answers"),
+    "accelerator-hours": (3600.0, "accelerator-hours"),
     "steps": (1.0, "steps"),
     "accelerators": (1.0, "accelerators"),
 }
@@ -217,4 +226,12 @@ QUANTITIES: Mapping[str, Quantity] = {
     "cost of a failure": Quantity(
         "operations.checkpoint.interval", "the time that a failure costs", "s", cost_of_failure, 0.03
     ),
+    "accelerator hours": Quantity(TOKENS, "the accelerator-hours of the run", "accelerator-hours", accelerator_hours),
+    "size of checkpoints": Quantity(
+        "operations.checkpoint.keep", "the size of the kept checkpoints", "B", size_of_checkpoints, 0.1
+    ),
+    "requests of an engine": Quantity(
+        "workload.serving.concurrency", "the number of requests of an engine", "requests", requests_of_engine
+    ),
+    "power of a node": Quantity("cluster.power.node", "the power of a node", "W", node_watts, 0.02),
 }

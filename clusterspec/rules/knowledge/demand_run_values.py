@@ -146,6 +146,27 @@ def predicted_time(plan: Plan) -> Value | None:
     return Value(low, high, f"predicted {display(low, 's')} to {display(high, 's')} without interruptions")
 
 
+def accelerator_hours(parts: Parts) -> Value | None:
+    """The seconds of all accelerators in the predicted run without interruptions."""
+    run = predicted_time(parts.plan)
+    if run is None or parts.cluster is None or parts.spec.jobs:
+        return None
+    count = parts.cluster.accelerators
+    return Value(run.low * count, run.high * count, f"{count:,} accelerators for {run.how.removeprefix('predicted ')}")
+
+
+def size_of_checkpoints(parts: Parts) -> Value | None:
+    """The bytes of the kept checkpoints, with weights and optimizer moments each."""
+    from clusterspec.rules.knowledge.checkpoints import saved_bytes
+
+    operations, work = parts.spec.operations, parts.work
+    kept = operations.checkpoint.keep if operations is not None and operations.checkpoint is not None else None
+    size = saved_bytes(work.model, work) if work is not None and work.kind != "serve" else None
+    if not kept or not size:
+        return None
+    return Value(kept * size, kept * size, f"{kept:,} checkpoints of {display(size, 'B')}")
+
+
 def time_of_acceptance(parts: Parts) -> Value | None:
     """The seconds of the longest acceptance test with the rounds that the text states, and of all tests one after the other."""
     from clusterspec.rules.knowledge.demand_spans import rounds_in

@@ -34,6 +34,18 @@ def whole_answer(parts: Parts) -> Value | None:
     )
 
 
+def requests_of_engine(parts: Parts) -> Value | None:
+    """The requests in flight on an engine where all engines have as many, up to the sequences that it admits."""
+    concurrency, admitted = (
+        number_of_key(parts.spec, f"workload.serving.{each}") for each in ("concurrency", "max_sequences")
+    )
+    if parts.layout is None or parts.layout.separate_engines or not concurrency or parts.layout.dp < 1:
+        return None
+    each = concurrency / parts.layout.dp
+    each = min(each, admitted) if admitted else each
+    return Value(each, each, f"{concurrency:,.0f} requests on {parts.layout.dp:,} engines")
+
+
 def _lengths_in(sentences: Iterable[str]) -> set[float]:
     """The tokens that some sentences state."""
     return {
