@@ -35,6 +35,9 @@ _SIZE: Powers = frozenset({("B", 1)})
 _TIME: Powers = frozenset({("s", 1)})
 _KEPT_SIZE: Powers = frozenset({("B", 1), ("kept", 1)})
 _FLOW: Powers = frozenset({("B", 1), ("s", -1)})
+_RATE_OF_MONEY: Powers = frozenset({("money", 1), ("s", -1)})
+_MONTHLY_MONEY: Powers = frozenset({("money", 1), ("month", -1)})
+"""Money a second, as a text states it for a time that is no hour or day."""
 _LENGTH: Powers = frozenset({("m", 1)})
 _NODES: Powers = frozenset({("node", 1)})
 _ACCELERATORS: Powers = frozenset({("accelerator", 1)})
@@ -57,7 +60,7 @@ MEASURES = {
         *(frozenset({(each, 1)}) for each in ("request", "sequence")),
         *(frozenset({(each, 1), ("engine", -1)}) for each in ("request", "sequence")),
     },
-    "money of a time": {frozenset({("money", 1), ("s", -1)})},
+    "money of a time": {_MONTHLY_MONEY},
     "nodes or none": {_NOTHING, _NODES},
     "size": {_SIZE},
     "kept size": {_KEPT_SIZE},
@@ -250,6 +253,8 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
     """A figure, but a rate where it counts unknown things in a time."""
     if figure.powers == _SIZE:
         return _per_day(sentence, figure)
+    if figure.powers == _RATE_OF_MONEY and TIME_WORDS.get(figure.words.split()[-1].lower(), 0.0) > 2 * DAY:
+        return figure._replace(powers=_MONTHLY_MONEY)
     if figure.powers not in (_NOTHING, _REQUEST):
         return figure
     behind = sentence[figure.end : figure.end + FARTHEST]
