@@ -80,6 +80,8 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("rentword", "rent rents rental rentals lease hire miete mieten *miete mietkosten mietrate* mietzins loyer loyers location alquiler alquileres arrendamiento renta canone affitto noleggio huur huurprijs huursom aluguel aluguer renda czynsz* najem najmu"),
     ("monthword", "month months monthly a_month per_month monat monats monatlich* monats* mois mensuel* mensualité* mes meses mensual* mese mesi mensil* maand maanden maandelijks* maand* mês mensal* mensais miesiąc* miesięczn*"),
     ("eachnode", "each_node per_node every_node each_server per_server each_instance per_instance je_knoten pro_knoten je_server pro_server je_instanz pro_instanz par_nœud par_serveur par_instance por_nodo por_servidor por_instancia per_nodo a_nodo per_istanza per_knooppunt por_nó por_instância na_węzeł na_serwer"),
+    ("heldback", "retention retained retain retains withheld withhold withholds holdback held_back einbehalt* einbehalten zurückbehalt* retenue* retenu* retien* retención reten* ritenut* trattenut* trattien* inhoud* ingehouden retid* retenç* retém zatrzym*"),
+    ("onecheckpoint", "size_of_one size_of_each größe_eines taille_d'un taille_de_chaque tamaño_de_cada dimensione_di_ogni grootte_van_elk tamanho_de_cada rozmiar_jednego"),
     ("bond", "bond bonds bank_guarantee surety bürgschaft* aval* caution cautionnement fianza fideiussion* borgtocht bankgarantie caução poręczen*"),
     # what a failure costs in all
     ("costword", "cost costs costing kosten kostet koste coûter coûte coûtent costar cuesta cueste costare costa costi costino kost custar custa custe kosztować kosztuje"),

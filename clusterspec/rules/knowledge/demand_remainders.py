@@ -1,4 +1,4 @@
-"""Limits of which others have a part: what a site or a store gives, less the part of a sentence that others keep or take."""
+"""Limits of which others have a part: what a site gives, less the part of a sentence that others keep or take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.rules.knowledge.demands import Demand
 
-OF_LIMITS = frozenset({"power", "store", "heat", "heat to water", "heat to air"})
+OF_LIMITS = frozenset({"power", "heat", "heat to water", "heat to air"})
 """Subjects whose limits others may share."""
 _OF_WHICH = pattern(
     r"(?i)\b(?:of which|of these|of them|of this|davon|wovon|von denen|dont|di cui|dei quali|delle quali|de los (?:que|cuales)|de las cuales|waarvan|daarvan|dos quais|das quais|de que|z czego|z których|less|minus)\b[^.;\d]{0,40}$"

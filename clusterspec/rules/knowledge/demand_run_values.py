@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cost.plan import Plan
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
-from clusterspec.rules.knowledge.demands import lexicon
+from clusterspec.rules.knowledge.demands import Demand, demands_in, lexicon
 from clusterspec.standard import sum_of
 from clusterspec.units import display
 
@@ -162,9 +162,18 @@ def size_of_checkpoints(parts: Parts) -> Value | None:
     operations, work = parts.spec.operations, parts.work
     kept = operations.checkpoint.keep if operations is not None and operations.checkpoint is not None else None
     size = saved_bytes(work.model, work) if work is not None and work.kind != "serve" else None
-    if not kept or not size:
+    if not kept or not size or any(_is_of_one(each, size) for each in demands_in(parts.text)):
         return None
     return Value(kept * size, kept * size, f"{kept:,} checkpoints of {display(size, 'B')}")
+
+
+_NEAR_ONE = 0.3
+"""Relative difference up to which a size is that of one checkpoint."""
+
+
+def _is_of_one(demand: Demand, size: float) -> bool:
+    """Whether a demand on the size of checkpoints is met by the ``size`` of one: it is about each."""
+    return demand.subject.name == "size of checkpoints" and abs(demand.value / size - 1) < _NEAR_ONE
 
 
 def time_of_acceptance(parts: Parts) -> Value | None:
