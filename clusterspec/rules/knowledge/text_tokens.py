@@ -57,8 +57,8 @@ UNITS: Mapping[str, tuple[float, Dimensions]] = {
     **_units_of(
         _MONEY,
         1.0,
-        "Dollar Dollars dólar dólares dollari dollaro dolarów dolary Franken franken franchi francos franków frank Pfund sterline "
-        "funtów złotych złote coroas coronas corone kronen Kronen reais",
+        "Dollar dólar dólares dollari dollaro dolarów dolary Franken franken franchi francos franków sterline "
+        "złotych złote coroas coronas corone kronen Kronen",
     ),
     **_units_of(_MONEY, 0.01, "cents"),
     **_units_of(_MONEY, 1e3, "kEUR TEUR kUSD kGBP kCHF"),
