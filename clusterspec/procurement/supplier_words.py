@@ -289,6 +289,8 @@ def english_text(text: str) -> str:
     ("valid jusqu'au 2026-11-30", 'order by 2026-12-14')
     >>> english_text("platí do 31. 12. 2026"), english_text("do 5 stycznia 2027")
     ('valid do 2026-12-31', 'do 2027-01-05')
+    >>> english_text("fermé du 5 au 30 avril 2027"), english_text("from 28 december to 8 january 2027")
+    ('fermé du 2027-04-05 au 2027-04-30', 'from 2026-12-28 to 2027-01-08')
     >>> english_text("예비 광모듈"), english_text("opslagkast, kastjaren"), english_text("spare cable")
     ('spare transceiver', 'storage rack, rack years', 'spare cable')
     """
@@ -298,6 +300,7 @@ def english_text(text: str) -> str:
         text = _FIGURE.sub(" ", text)
     if _YEAR.search(text) is not None:
         text = _DATE_IN_FIGURES.sub(_iso_date_of_figures, _date_in_words().sub(_iso_date, text))
+        text = _first_day_of_span().sub(_iso_date_of_first, text)
     text = _OCTETS.sub(lambda match: f"{match[1] or match[2]}b", text)
     return _WORD.sub(lambda match: _english_word(match[0]), text)
 
@@ -314,6 +317,13 @@ def _iso_date_of_figures(match: re.Match[str]) -> str:
     """
     day, month, year = int(match[1]), int(match[2] or match[3]), int(match[4])
     return f"{year}-{month:02}-{day:02}" if 1 <= month <= _MONTHS_OF_YEAR and day else match[0]
+
+
+def _iso_date_of_first(match: re.Match[str]) -> str:
+    """The first day of a time in ISO 8601, by the month and the year of its last day."""
+    year, month = int(match["year"]), int(match["month"])
+    began = _month_numbers()[_without_marks(match["name"])[:_LETTERS_OF_MONTH]] if match["name"] else month
+    return f"{match['ahead']} {year - (began > month)}-{began:02}-{int(match['day']):02}"
 
 
 def _iso_date(match: re.Match[str]) -> str:
@@ -346,3 +356,13 @@ def _date_in_words() -> re.Pattern[str]:
     named = "|".join(sorted(set(_MONTH_NAMES.split()), key=len, reverse=True))
     day = r"([0-3]?\d)(?:st|nd|rd|th|er|\.|º)?"
     return re.compile(rf"(?i)\b(?:{day}(?: of| de)? ({named})|({named}) {day}),?(?: de| del)? (20\d\d)\b")
+
+
+@cache
+def _first_day_of_span() -> re.Pattern[str]:
+    """Pattern of the first day of a time of which only the last has a year: `from 28 march to 2027-04-09`."""
+    named = "|".join(sorted(set(_MONTH_NAMES.split()), key=len, reverse=True))
+    ahead = r"\b(?P<ahead>from|vom|von|du|del|dal|van|od|do|de|between|zwischen|entre|tra) "
+    first = rf"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|º|\b)\.?(?: (?:de )?(?P<name>{named})\b)?"
+    until = r"(?:to|until|through|and|bis|bis zum|und|au|et|al?|y|e|tot|tot en met|do|até|ao)"
+    return re.compile(rf"{ahead}{first}(?= {until} (?P<year>20\d\d)-(?P<month>\d\d)-\d\d\b)")

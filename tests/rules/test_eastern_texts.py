@@ -12,6 +12,7 @@ from tests.rules.test_demand_quantities import MACHINE, findings_of_demands
 SHARE, TOKENS = "cluster.power.liquid_share", "workload.tokens"
 TWINS = [
     # a text, a figure that the design breaks, one that it keeps, and the key
+    ("根据许可协议，同一份文本最多只能训练{}遍。", "三", "五", "workload.tokens"),
     ("建物の冷却水回路が受け取れる熱は{}までである。", "200 kW", "300 kW", SHARE),
     ("大楼的冷却水最多只能带走 {} 的热量。", "200 kW", "300 kW", SHARE),
     ("地域暖房に少なくとも{}の熱を渡さないと補助金が取り消される。", "300キロワット", "250キロワット", SHARE),

@@ -388,7 +388,9 @@ def test_a_product_is_written_with_its_result(text: str, value: float | None, re
 IN_SI = {
     0.001: "‰",
     0.01: "% cents",
-    1.0: "€ $ £ ¥ ₹ ₩ euro euros dollar dollars pounds francs yen won zł kr kronor kroner W watt watts"
+    1.0: "€ $ £ ¥ ₹ ₩ euro euros dollar dollars pounds francs yen won zł kr kronor kroner W watt watts "
+    "Dollar dólar dólares dollari dollaro dolarów dolary Franken franken franchi francos franków sterline "
+    "złotych złote coroas coronas corone kronen Kronen"
     " byte bytes octet octets",
     1e3: "kEUR TEUR kUSD kGBP kCHF kW KW kB KB",
     3600.0: "Wh Std",

@@ -27,10 +27,15 @@ A demand is also compared with what follows from the keys:
 - the places for requests and the coolant units that are left when one node, engine or unit is out;
 - the longest document, where the text says that none is cut, against `document_tokens.max` and the sequence;
 - the longest request in words or pages, the servers of one or two kinds of groups, and the commitment for which a price is offered;
-- the share of the price that is paid before acceptance, and the time to the last token by the targets;
+- the share of the price that is paid before acceptance, and the time to the last token by the targets, also where something cuts
+  a longer answer;
 - the length of a cable route, or the sum of its pieces, against the distances of the keys or the reach of the optics;
 - the hours that may be lost in a month against the goodput, and the data of a day against the rate of the frontend network;
 - the days from the start of the training to the day on which its result is due;
+- the power that a rack or the machine leaves free of its limit, and the power of a site less the part of it that others keep;
+- the money that is due with the order or after acceptance, and the rent of a month;
+- the accelerator-hours of the run, the size of the kept checkpoints, the requests of an engine, and the power of a node;
+- the answers of a step of reinforcement learning, and the time that a failure costs with its lost work;
 - the longest prompt and its answer together against the context of the model, the racks against the positions that a site gives,
   and the term of a rented machine against the last day that somebody pays.
 

@@ -7,12 +7,14 @@ from itertools import islice, permutations
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.demand_energies import (
+    ACCELERATOR_TIME,
     CARBON,
     FLOPS,
     YEARLY_CARBON,
     YEARLY_ENERGY,
     YEARLY_MONEY,
     DemandFigure,
+    accelerator_time_figures,
     energy_figures,
     flop_figures,
 )
@@ -33,6 +35,9 @@ _SIZE: Powers = frozenset({("B", 1)})
 _TIME: Powers = frozenset({("s", 1)})
 _KEPT_SIZE: Powers = frozenset({("B", 1), ("kept", 1)})
 _FLOW: Powers = frozenset({("B", 1), ("s", -1)})
+_RATE_OF_MONEY: Powers = frozenset({("money", 1), ("s", -1)})
+_MONTHLY_MONEY: Powers = frozenset({("money", 1), ("month", -1)})
+"""Money a second, as a text states it for a time that is no hour or day."""
 _LENGTH: Powers = frozenset({("m", 1)})
 _NODES: Powers = frozenset({("node", 1)})
 _ACCELERATORS: Powers = frozenset({("accelerator", 1)})
@@ -49,6 +54,13 @@ MEASURES = {
     "money": {frozenset({("money", 1)})},
     "flops": {FLOPS},
     "money of a year": {YEARLY_MONEY},
+    "accelerator time": {ACCELERATOR_TIME},
+    "watts of a node": {frozenset({("W", 1), ("node", -1)})},
+    "requests of an engine": {
+        *(frozenset({(each, 1)}) for each in ("request", "sequence")),
+        *(frozenset({(each, 1), ("engine", -1)}) for each in ("request", "sequence")),
+    },
+    "money of a time": {_MONTHLY_MONEY},
     "nodes or none": {_NOTHING, _NODES},
     "size": {_SIZE},
     "kept size": {_KEPT_SIZE},
@@ -83,6 +95,14 @@ MEASURES = {
         frozenset({("sample", 1)}),
         frozenset({("sample", 1), ("request", -1)}),
         frozenset({("request", -1)}),
+    },
+    "answers of a step": {
+        _NOTHING,
+        frozenset({("sample", 1)}),
+        frozenset({("request", 1)}),
+        frozenset({("step", 1)}),  # a noun of steps behind the one that is counted: `800 respuestas por paso`
+        *(frozenset({(each, 1), ("step", -1)}) for each in ("sample", "request")),
+        frozenset({("step", -1)}),
     },
     "accelerators": {
         _NOTHING,
@@ -213,11 +233,13 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     ]
     written += energy_figures(sentence)
     written += flop_figures(sentence)
+    written += accelerator_time_figures(sentence)
     if len(written) > MOST_FIGURES:
         return []
-    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON}
+    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON, ACCELERATOR_TIME}
     taken = {each.start for each in written if each.powers in named}
     written = [each for each in written if each.powers in named or each.start not in taken]
+    written = [*{(each.start, each.powers): each for each in written}.values()]
     parts = [*_parts_in(sentence)]
     return [
         *written,
@@ -231,6 +253,8 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
     """A figure, but a rate where it counts unknown things in a time."""
     if figure.powers == _SIZE:
         return _per_day(sentence, figure)
+    if figure.powers == _RATE_OF_MONEY and TIME_WORDS.get(figure.words.split()[-1].lower(), 0.0) > 2 * DAY:
+        return figure._replace(powers=_MONTHLY_MONEY)
     if figure.powers not in (_NOTHING, _REQUEST):
         return figure
     behind = sentence[figure.end : figure.end + FARTHEST]

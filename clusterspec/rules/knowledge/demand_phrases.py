@@ -38,6 +38,20 @@ _PHRASES = (
     ),
     ("removing", pattern(r"(?i)\bführ\w{1,3} [^.;]{1,60}?\bab\b|\bvoer\w{1,2} [^.;]{1,60}?\baf\b")),
     ("permits", pattern(r"(?i)\b(?:laat|laten|staat|staan) [^.;]{1,60}?\btoe\b|\bl[äa]ss\w* [^.;]{1,60}?\bzu\b")),
+    # one checkpoint, whose size is not that of all
+    (
+        "onecheckpoint",
+        pattern(
+            r"(?i)\b(?:an?|one|each|every|single|eine?|jede[rs]?|une?|chaque|una?|cada|ogni|een|elke?|um) (?:checkpoint|snapshot|sicherung|kontrollpunkt|sauvegarde|point de (?:contrôle|reprise)|punto de control)\b"
+        ),
+    ),
+    ("cutverb", pattern(r"(?i)\bbr(?:icht|echen) [^.;]{1,60}?\bab\b|\btimes? [^.;]{1,32}?\bout\b")),
+    (
+        "heldback",
+        pattern(
+            r"(?i)\bbehalt\w* [^;]{1,60}?\bein\b(?! [^\W\d]+ (?:servers?|jahr|monat)\b)|\b(?:halt\w*|hält) [^.;]{1,60}?\bzurück\b|\b(?:houd\w*|hield\w*) [^.;]{1,60}?\bin\b(?=[.,;]|$)"
+        ),
+    ),
     ("prepaid", pattern(rf"(?i)\b{_BEFORE} [^.;,\d]{{1,40}}?\b{_DELIVERED}\b")),
     ("unaccepted", pattern(rf"(?i)\b{_BEFORE} [^.;,\d]{{1,40}}?\b{_ACCEPTED}\b")),
 )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from clusterspec.quantity import YEAR
 from clusterspec.records import NamedTuple
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
 from clusterspec.rules.knowledge.demand_power_values import (
     carbon_of_term,
     facility_watts,
+    free_share_of_power,
+    free_watts,
+    free_watts_of_rack,
     heat_to_air,
     heat_to_water,
     idle_watts,
+    node_watts,
     rack_watts,
     row_watts,
     yearly_carbon,
@@ -20,24 +25,37 @@ from clusterspec.rules.knowledge.demand_power_values import (
 )
 from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.knowledge.demand_run_values import (
+    accelerator_hours,
     checkpoint_read,
     cold_start,
+    cost_of_failure,
     flops_of_run,
     lost_work,
     passes_of_run,
+    size_of_checkpoints,
     steps_of_run,
     time_of_acceptance,
     time_of_run,
     weight_transfer,
 )
-from clusterspec.rules.knowledge.demand_service_values import reach_of_leaves, reach_of_spines, whole_answer
-from clusterspec.rules.knowledge.demand_subjects import ABOVE
+from clusterspec.rules.knowledge.demand_service_values import (
+    reach_of_leaves,
+    reach_of_spines,
+    requests_of_engine,
+    whole_answer,
+)
+from clusterspec.rules.knowledge.demand_subjects import ABOVE, OTHER
 from clusterspec.rules.knowledge.demand_totals import (
     all_accelerators,
     all_nodes,
+    answers_of_step,
     device_memory,
+    money_after_acceptance,
+    money_with_order,
     paid_before_acceptance,
     paid_before_delivery,
+    rent,
+    rent_of_month,
     share_before_acceptance,
     spare_share,
 )
@@ -50,6 +68,8 @@ OF_KEYS = frozenset({"run time", "rack power", "whole answer", "leaf to spine", 
 NAMES = frozenset({*OF_KEYS, *(each.name for each in QUANTITY_SUBJECTS)})
 EXACT = 0.005
 """Relative difference up to which a quantity keeps a demand: both are rounded."""
+FARTHEST_OTHER = 5.0
+"""The same ratio where a text states the quantity itself."""
 FARTHEST = 20.0
 """Ratio of a quantity to a demand from which the demand is probably of something else."""
 
@@ -98,6 +118,9 @@ _LARGE = {
     "J": (3.6e9, "MWh"),
     "kg": (1e3, "t"),
     "money": (1.0, ""),
+    "money a month": (12 / YEAR, "a month"),
+    "answers": (1.0, "answers"),
+    "accelerator-hours": (3600.0, "accelerator-hours"),
     "steps": (1.0, "steps"),
     "accelerators": (1.0, "accelerators"),
 }
@@ -125,13 +148,16 @@ def _is_broken(demand: Demand, value: Value, slack: float) -> bool:
     """Whether every value of a range breaks a demand whose sentence states none of them."""
     found = value.low if demand.hurts == ABOVE else value.high
     ratio = found / demand.value if demand.value else 0.0
-    if not 1 / FARTHEST < ratio < FARTHEST or any(has_value(demand, each, SAME) for each in (value.low, value.high)):
+    farthest = FARTHEST_OTHER if demand.hurts == OTHER else FARTHEST
+    if not 1 / farthest < ratio < farthest or any(has_value(demand, each, SAME) for each in (value.low, value.high)):
         return False
+    if demand.hurts == OTHER:
+        return not value.low * (1 - slack) <= demand.value <= value.high * (1 + slack)
     return ratio > 1 + slack if demand.hurts == ABOVE else ratio < 1 - slack
 
 
 TOKENS = "workload.tokens"
-_SHARE_KEY, _NODES = "cluster.power.liquid_share", "cluster.nodes"
+_SHARE_KEY, _NODES, _NODE_HOUR = "cluster.power.liquid_share", "cluster.nodes", "procurement.prices.node_hour"
 QUANTITIES: Mapping[str, Quantity] = {
     "heat to water": Quantity(_SHARE_KEY, "the heat of the machine to the liquid", "W", heat_to_water, 0.03),
     "delivered heat": Quantity(_SHARE_KEY, "the heat of the machine to the liquid", "W", heat_to_water, 0.03),
@@ -179,4 +205,33 @@ QUANTITIES: Mapping[str, Quantity] = {
     "paid before acceptance": Quantity(
         "procurement.payment.order", "the money paid before acceptance", "money", paid_before_acceptance
     ),
+    "free power of a rack": Quantity(
+        "cluster.power.rack_limit", "the power that a rack leaves free", "W", free_watts_of_rack, 0.05
+    ),
+    "free power": Quantity("cluster.power.budget", "the power that the machine leaves free", "W", free_watts, 0.05),
+    "free share of the power": Quantity(
+        "cluster.power.budget", "the share of the power that the machine leaves free", "%", free_share_of_power, 0.05
+    ),
+    "money after acceptance": Quantity(
+        "procurement.payment.acceptance", "the money paid after acceptance", "money", money_after_acceptance, 0.02
+    ),
+    "money with the order": Quantity(
+        "procurement.payment.order", "the money paid with the order", "money", money_with_order, 0.02
+    ),
+    "rent": Quantity(_NODE_HOUR, "the rent of all nodes", "money a month", rent),
+    "rent of a month": Quantity(_NODE_HOUR, "the rent of all nodes in a month", "money", rent_of_month),
+    "answers of a step": Quantity(
+        "workload.rl.samples_per_prompt", "the number of answers of a step", "answers", answers_of_step
+    ),
+    "cost of a failure": Quantity(
+        "operations.checkpoint.interval", "the time that a failure costs", "s", cost_of_failure, 0.03
+    ),
+    "accelerator hours": Quantity(TOKENS, "the accelerator-hours of the run", "accelerator-hours", accelerator_hours),
+    "size of checkpoints": Quantity(
+        "operations.checkpoint.keep", "the size of the kept checkpoints", "B", size_of_checkpoints, 0.1
+    ),
+    "requests of an engine": Quantity(
+        "workload.serving.concurrency", "the number of requests of an engine", "requests", requests_of_engine
+    ),
+    "power of a node": Quantity("cluster.power.node", "the power of a node", "W", node_watts, 0.02),
 }

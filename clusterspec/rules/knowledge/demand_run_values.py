@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from clusterspec.cost.plan import Plan
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.demand_sentences import plain_sentences
+from clusterspec.rules.knowledge.demands import Demand, demands_in, lexicon
 from clusterspec.standard import sum_of
 from clusterspec.units import display
 
@@ -48,6 +50,24 @@ def lost_work(parts: Parts) -> Value | None:
         f", which counts once it is written, {display(late, 's')} later" if late else ""
     )
     return Value(interval.value + late, interval.value + late, how)
+
+
+def cost_of_failure(parts: Parts) -> Value | None:
+    """The seconds that a failure costs at most: the work that is lost, and the stated times to detect it and to restart; the first
+    alone, up to all, where the text does not say that it counts both.
+    """
+    lost, operations = lost_work(parts), parts.spec.operations
+    if lost is None or operations is None:
+        return None
+    stops = {"detect": operations.detection_time, "restart": operations.restart_time}
+    stopped = sum_of(each.value for each in stops.values() if each is not None)
+    how = [f"{each.written} to {name}" for name, each in stops.items() if each is not None]
+    counts_both = any({"stopword"} < lexicon().meanings(each) & _BOTH for each in plain_sentences(parts.text))
+    return Value(lost.low + (stopped if counts_both else 0.0), lost.high + stopped, ", ".join((lost.how, *how)))
+
+
+_BOTH = frozenset({"stopword", "rollback", "lostwork"})
+"""Meanings of time without work, and of lost work."""
 
 
 def checkpoint_read(parts: Parts) -> Value | None:
@@ -124,6 +144,36 @@ def predicted_time(plan: Plan) -> Value | None:
         return None
     low, high = (plan.time_to_train * each / seconds.value for each in steps)
     return Value(low, high, f"predicted {display(low, 's')} to {display(high, 's')} without interruptions")
+
+
+def accelerator_hours(parts: Parts) -> Value | None:
+    """The seconds of all accelerators in the predicted run without interruptions."""
+    run = predicted_time(parts.plan)
+    if run is None or parts.cluster is None or parts.spec.jobs:
+        return None
+    count = parts.cluster.accelerators
+    return Value(run.low * count, run.high * count, f"{count:,} accelerators for {run.how.removeprefix('predicted ')}")
+
+
+def size_of_checkpoints(parts: Parts) -> Value | None:
+    """The bytes of the kept checkpoints, with weights and optimizer moments each."""
+    from clusterspec.rules.knowledge.checkpoints import saved_bytes
+
+    operations, work = parts.spec.operations, parts.work
+    kept = operations.checkpoint.keep if operations is not None and operations.checkpoint is not None else None
+    size = saved_bytes(work.model, work) if work is not None and work.kind != "serve" else None
+    if not kept or not size or any(_is_of_one(each, size) for each in demands_in(parts.text)):
+        return None
+    return Value(kept * size, kept * size, f"{kept:,} checkpoints of {display(size, 'B')}")
+
+
+_NEAR_ONE = 0.3
+"""Relative difference up to which a size is that of one checkpoint."""
+
+
+def _is_of_one(demand: Demand, size: float) -> bool:
+    """Whether a demand on the size of checkpoints is met by the ``size`` of one: it is about each."""
+    return demand.subject.name == "size of checkpoints" and abs(demand.value / size - 1) < _NEAR_ONE
 
 
 def time_of_acceptance(parts: Parts) -> Value | None:

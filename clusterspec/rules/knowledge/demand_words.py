@@ -109,7 +109,7 @@ WORDS: tuple[tuple[str, str], ...] = (
 SUBJECTS: tuple[tuple[str, str], ...] = (
     # electrical power and the building
     ("site", "site hall halls room rooms building campus basement cellar container laboratory lab workshop floor colocation colo data_center data_centre datacenter computer_room machine_room"),
-    ("site", "halle gebäude raum räume *raum *raums raums *keller kellers keller standort campus rechenzentrum *zentrum werkstatt etage stockwerk geschoss labor"),
+    ("site", "halle saal saals saales serversaal serversaals gebäude raum räume *raum *raums raums *keller kellers keller standort campus rechenzentrum *zentrum werkstatt etage stockwerk geschoss labor"),
     ("site", "salle* bâtiment* site sous-sol local atelier* étage* laboratoire campus centre_de_calcul"),
     ("site", "sala* edificio* sótano* local taller* planta laboratorio campus centro_de_datos centro_de_cálculo cpd"),
     ("site", "sala edificio cantina locale officina piano laboratorio campus centro_di_calcolo ced"),

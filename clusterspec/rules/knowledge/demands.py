@@ -13,6 +13,7 @@ from clusterspec.rules.knowledge.demand_history import binding_demands
 from clusterspec.rules.knowledge.demand_phrases import phrases_in
 from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.knowledge.demand_quantity_words import WORDS as QUANTITY_WORDS
+from clusterspec.rules.knowledge.demand_remainders import less_parts_of_others
 from clusterspec.rules.knowledge.demand_segments import MOST_PARTS, parts_of, parts_of_others, without_named_places
 from clusterspec.rules.knowledge.demand_sentences import joined_sentences, plain_sentences
 from clusterspec.rules.knowledge.demand_subjects import (
@@ -112,7 +113,7 @@ def demands_in(text: str) -> Iterator[Demand]:
     for sentence in joined_sentences(without_named_places(kept_sentences([*plain_sentences(text)]))):
         has_number = _DIGIT.search(sentence) is not None or next(fractions_in(sentence), None) is not None
         if has_number and len(sentence) <= LONGEST_SENTENCE:
-            found += demands_of_sentence(sentence)
+            found += less_parts_of_others(sentence, demands_of_sentence(sentence))
     yield from binding_demands(found) if len(found) > 1 else found
 
 
@@ -284,8 +285,11 @@ def _is_of_another(sentence: str, figure: DemandFigure, clause: tuple[int, int],
 
 
 def _is_within(mention: Mention, figure: DemandFigure) -> bool:
-    """Whether a word stands between the figures of a computed one: `drei Institute je acht Knoten, zwei weitere je sechs`."""
-    return figure.is_computed and figure.start <= mention.start < figure.end
+    """Whether a word stands between the figures of a computed one, `drei Institute je acht Knoten, zwei weitere je sechs`, or
+    right before an amount of money, which it adds to others: `another 90,000 EUR`.
+    """
+    is_added = ("money", 1) in figure.powers and mention.end <= figure.start <= mention.end + 1
+    return is_added or (figure.is_computed and figure.start <= mention.start < figure.end)
 
 
 def _hurt_of(sentence: str, figure: DemandFigure, mentions: Sequence[Mention], subject: Subject) -> str:
@@ -323,6 +327,8 @@ def _hurt_of_quantity(sentence: str, figure: DemandFigure, mentions: Sequence[Me
         return BELOW if is_floor or figure.is_computed else ABOVE if is_ceiling else ""
     if subject.hurts == CAPPED:
         return BELOW if is_floor else ABOVE
+    if subject.hurts == OTHER:
+        return BELOW if is_floor else ABOVE if is_ceiling else OTHER
     return ABOVE if is_ceiling else BELOW
 
 

@@ -131,6 +131,12 @@ GLOSSES: tuple[tuple[str, str], ...] = (
     ("cable", "케이블"),
     ("license", "라이선스"),
     ("licence", "이용허락"),
+    ("free", "여유 여유_전력"),
+    ("rent", "임대료 임차료 대여료"),
+    ("retained", "유보 보류"),
+    ("downtime", "중단_시간 정지_시간 다운타임"),
+    ("to the end", "끝까지"),
+    ("each step", "스텝마다 각_스텝 스텝당"),
     # the purchase
     ("delivery", "납품 납기"),
     ("pay", "지급 지불"),

@@ -57,14 +57,14 @@ _SHARING = (
     ("pl", "dzieli sąsiedni sąsiednia obok"),
 )
 _ACTS = (
-    ("en", "has have had keeps kept runs ran owns owned uses used trains trained rents rented leases leased operates operated bought buys ordered hosts hosted draws drew consumes consumed got paid tested measured serves served finished needed took takes holds held stores stored planned plans deployed deploys installed installs"),
-    ("de", "hat haben hatte hatten betreibt betreiben betrieb besitzt besitzen nutzt nutzen nutzte verwendet trainiert trainieren trainierte mietet mieten mietete kaufte kauft bestellte zieht ziehen zog verbraucht verbrauchen brauchte bekam zahlte zahlt bedient speichert plant"),
-    ("fr", "a ont avait possède possèdent exploite exploitent utilise utilisent utilisait entraîne entraînent loue louent louait consomme consomment tire achète acheta détient dispose_de disposent_de"),
-    ("es", "tiene tienen tenía posee poseen opera explota usa usan utiliza utilizan entrena entrenan entrenó entrenaron alquila alquilan alquiló compró consume consumen dispone_de pagó obtuvo"),
-    ("it", "ha hanno aveva possiede possiedono gestisce gestiscono usa usano utilizza addestra addestrano addestrò affitta affittano noleggia comprò consuma consumano dispone_di assorbe"),
-    ("nl", "heeft hebben had bezit bezitten draait draaien gebruikt gebruiken traint trainde huurt huren huurde kocht verbruikt verbruiken trekt betaalde kreeg"),
-    ("pt", "tem têm tinha possui possuem opera usa usam utiliza treina treinam treinou aluga alugam alugou comprou consome consomem dispõe_de pagou"),
-    ("pl", "ma mają miał miała posiada używa wykorzystuje trenuje trenował trenowała wynajmuje wynajęła wynajął kupił kupiła pobiera zużywa zapłacił zapłaciła"),
+    ("en", "has have had keeps kept runs ran owns owned uses used trains trained rents rented leases leased operates operated bought buys ordered hosts hosted draws drew consumes consumed got paid tested measured serves served finished needed took takes holds held stores stored planned plans deployed deploys installed installs was_granted was_awarded was_given was_allotted were_granted received receives"),
+    ("de", "hat haben hatte hatten betreibt betreiben betrieb besitzt besitzen nutzt nutzen nutzte verwendet trainiert trainieren trainierte mietet mieten mietete kaufte kauft bestellte zieht ziehen zog verbraucht verbrauchen brauchte bekam bekommt erhielt erhält zahlte zahlt bedient speichert plant"),
+    ("fr", "a ont avait reçoit a_reçu a_obtenu possède possèdent exploite exploitent utilise utilisent utilisait entraîne entraînent loue louent louait consomme consomment tire achète acheta détient dispose_de disposent_de"),
+    ("es", "tiene tienen tenía recibe recibió posee poseen opera explota usa usan utiliza utilizan entrena entrenan entrenó entrenaron alquila alquilan alquiló compró consume consumen dispone_de pagó obtuvo"),
+    ("it", "ha hanno aveva riceve ha_ricevuto possiede possiedono gestisce gestiscono usa usano utilizza addestra addestrano addestrò affitta affittano noleggia comprò consuma consumano dispone_di assorbe"),
+    ("nl", "heeft hebben had krijgt ontving bezit bezitten draait draaien gebruikt gebruiken traint trainde huurt huren huurde kocht verbruikt verbruiken trekt betaalde kreeg"),
+    ("pt", "tem têm tinha recebe recebeu possui possuem opera usa usam utiliza treina treinam treinou aluga alugam alugou comprou consome consomem dispõe_de pagou"),
+    ("pl", "ma mają miał miała dostał dostała otrzymał otrzymała posiada używa wykorzystuje trenuje trenował trenowała wynajmuje wynajęła wynajął kupił kupiła pobiera zużywa zapłacił zapłaciła"),
 )
 """Verbs of having and doing."""
 _ASKS = (
@@ -102,11 +102,11 @@ _EASTERN = pattern(
 )
 """Pattern of another party with a verb of having or doing, in Japanese, Chinese and Korean."""
 _OF_PARTY = pattern(
-    r"(?i)\b(?:partner|subsidiary|affiliate|tenant|neighbou?r|competitor)(?:['’]s|s['’]) (?:\w+ )?(?:machine|cluster|slice|nodes|racks|servers|system|hall)\b|"
-    r"\b(?:machine|cluster|slice|nodes|racks|servers|system) of (?:the|our|a) (?:partner|subsidiary|affiliate|tenant|neighbou?r|competitor)s?\b|"
-    r"\b(?:maschine|cluster|knoten|racks|server|anlage) (?:des|der|unseres|unserer|eines) (?:partners?|tochtergesellschaft|nachbarn?|mieters|schwester\w+)\b|"
-    r"\b(?:machine|grappe|nœuds|baies|serveurs) (?:du|de notre|de la) (?:partenaire|filiale|voisin|locataire)\b|"
-    r"\b(?:máquina|clúster|nodos|servidores) (?:del|de nuestro|de la) (?:socio|filial|vecino|inquilino)\b"
+    r"(?i)\b(?:partner|subsidiary|affiliate|tenant|neighbou?r|competitor)(?:['’]s|s['’]) (?:own \w+|(?:\w+ )?(?:machine|cluster|slice|nodes|racks|servers|system|hall|jobs|runs|users))\b|"
+    r"\b(?:machine|cluster|slice|nodes|racks|servers|system|jobs|runs|users) of (?:the|our|a) (?:partner|subsidiary|affiliate|tenant|neighbou?r|competitor)s?\b|"
+    r"\b(?:maschine|cluster|knoten|racks|server|anlage|jobs|läufe|nutzer|eigenen? \w+) (?:des|der|unseres|unserer|eines) (?:partners?|tochtergesellschaft|nachbarn?|mieters|schwester\w+)\b|"
+    r"\b(?:machine|grappe|nœuds|baies|serveurs|calculs|travaux|utilisateurs) (?:propres )?(?:du|de notre|de la) (?:partenaire|filiale|voisin|locataire)\b|"
+    r"\b(?:máquina|clúster|nodos|servidores|trabajos|cálculos|usuarios) (?:propi[oa]s )?(?:del|de nuestro|de la) (?:socio|filial|vecino|inquilino)\b"
 )
 """Pattern of a machine that is called that of another party."""
 

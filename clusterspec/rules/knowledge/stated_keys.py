@@ -219,11 +219,18 @@ def _is_of_another_subject(sentence: str, reading: _Reading) -> bool:
     if key == "procurement.term":
         return is_of_another_contract(sentence, *reading.cue)
     if key == "cluster.power.budget":
-        return is_of_another_room(sentence)
+        return is_of_another_room(sentence) or _others_share_power(sentence)
     if key in SIZES_OF_MACHINE:
         return is_size_of_site(sentence, reading.start)
     discount = key == "procurement.discount"
     return key in SHARES_OF_PRICE and is_share_of_another(sentence, reading.start, reading.end, discount=discount)
+
+
+def _others_share_power(sentence: str) -> bool:
+    """Whether a sentence gives a part of the power of a site to others."""
+    from clusterspec.rules.knowledge.demand_remainders import gives_parts_to_others  # few texts state a budget
+
+    return gives_parts_to_others(sentence)
 
 
 def _states_own_price(sentence: str, reading: _Reading, own: float) -> bool:

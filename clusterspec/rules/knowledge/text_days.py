@@ -85,6 +85,19 @@ def day_in_words(text: str) -> date | None:
     return None
 
 
+_MONTH = pattern(rf"(?i)\b(?P<m>{_NAME})\b\.?(?: (?:del? )?)?(?P<y>20\d\d)\b")
+
+
+def months_in(text: str) -> Iterator[date]:
+    """The first days of the months that a text names with their years.
+
+    >>> [*months_in("until May 2028, im März 2027")]
+    [datetime.date(2028, 5, 1), datetime.date(2027, 3, 1)]
+    """
+    for match in islice(_MONTH.finditer(text), MOST_DAYS):
+        yield date(int(match["y"]), _NUMBERS[match["m"].lower()], 1)
+
+
 class WrongTime(NamedTuple):
     """A time as a text states it, with two days, and the days between these."""
 

@@ -12,21 +12,19 @@ from clusterspec.rules.knowledge.written_numbers import sentences_of
 from clusterspec.standard import pattern
 
 _WHOLE = r"(?:machines?|systems?|clusters?|fabrics?|offers?|orders?|bids?|quotes?|contracts?|teams?|departments?|universit(?:y|ies)|providers?|vendors?|runs?|plans?|drafts?|designs?)"
-_PART = (
-    r"(?:pods?|partitions?|networks?|stores?|racks?|nodes?|servers?|boxes|instances?|groups?|institutes?|ones?|gpus?)"
-)
+_PART = r"(?:pods?|partitions?|networks?|stores?|racks?|nodes?|servers?|boxes|instances?|groups?|institutes?|ones?|gpus?|checkpoints?|engines?)"
 _OLD = r"(?:old|older|former|previous|earlier|existing|neighbou?ring|sister|rejected)"
 """Words for what is never a part of the machine that is planned."""
 _ENGLISH = (
     rf"{_OLD} (?:\w{{1,24}} )?(?:{_WHOLE}|{_PART})|(?:other|another|second|first) (?:\w{{1,24}} )?{_WHOLE}|offers? (?:of|from|by) an?|bidders?|competitor\w*|consultant\w*|"
     r"(?:smaller|larger|bigger) (?:one|machine|cluster|system)|turned down|struck out|rejected|declined|discarded|ruled out|gave up|withdrawn|pilot\w*|prototype|proof of concept|rehearsals?|"
     r"ablations? (?:on|with|took|ran|had|used)|\w{1,24} ablations (?:took|ran|had|used)|"
-    r"had (?:[\w.,-]+ ){1,12}?before\b(?! \w+ing\b)|predecessors?|successors?|replaces? (?:an?|the|our|its|\d+)|replacement of|used to|formerly|until (?:last|the lease)|last (?:year|winter|spring|summer|autumn|fall|month)\w*|"
+    r"had (?:[\w.,-]+ ){1,12}?before\b(?! \w+ing\b)|predecessors?|successors?|replaces? (?:an?|the|our|its|\d+)|replacement of|used to|formerly|the (?:year|round|call|term) before(?! last\b)|until (?:last|the lease)|last (?:year|winter|spring|summer|autumn|fall|month)\w*|"
     r"would(?: not)?(?: \w{1,24})?|wouldn't|could have|might have|had (?:we|they)|were (?:we|they)|drafts? of|(?:first|earlier|'s) draft|plan of (?:last|early|late|spring|summer|autumn|winter|january|february|march|april|may|june|july|august|september|october|november|december)|in rev \w|"
     r"(?:team|group|colleagues) (?:in|at|of|from) (?-i:[A-Z])\w{1,24}|theirs|elsewhere|next door|(?<!no )(?:second|other|another|backup|sister) (?:\w+ )?(?:sites?|data ?cent(?:er|re)s?|locations?|campus|halls?|buildings?)|since (?:20[01]\d|202[0-4])"
 )
 _GERMAN = (
-    r"hätten?|wären?|würden?|könnten?|bräuchten?|alte[nrms]?|früher\w*|ehemalig\w*|bisherig\w*|bestehende\w*|vorhandene\w*|vorgänger\w*|nachfolger\w*|ersetz(?:t|en)|vorschlag\w*|entwurf\w*|"
+    r"hätten?|wären?|(?:im|des|vom) vorjahr\w*|im jahr (?:davor|zuvor)|würden?|könnten?|bräuchten?|alte[nrms]?|früher\w*|ehemalig\w*|bisherig\w*|bestehende\w*|vorhandene\w*|vorgänger\w*|nachfolger\w*|ersetz(?:t|en)|vorschlag\w*|entwurf\w*|"
     r"(?:andere|zweite|erste)[nrms]? (?:maschine|cluster|system|anlage|angebot|bestellung|auftrag|vertrag|lauf|abteilung|gruppe)\w*|"
     r"(?<!kein )(?<!keine )(?:andere|zweite)[nrms]? (?:rechenzentrum|standort|halle|gebäude)\w*|ausweich\w*|verworfen|abgelehnt|ausgeschieden|angebot (?:eines|einer|aus)|mitbewerber\w*|konkurren\w{1,24}|bieter\w*|pilot\w*|kollegen|nachbar\w*|seit (?:20[01]\d|202[0-4])|"
     r"in (?-i:[A-Z][a-zäöüß]+) (?:stehen|steht|laufen|läuft)"
@@ -39,7 +37,7 @@ _FRENCH = (
 _OTHER_LANGUAGES = (
     r"antigu[oa]s?|(?<!días )(?<!horas )(?<!semanas )(?<!meses )anterior(?:es)?(?! a(?:l| la| los| las)? )|existentes?|(?:otr[oa]s?|segund[oa]) (?:máquina|sistema|clúster|oferta|pedido|contrato|equipo)\w*|rechazad\w{1,24}|descartad\w{1,24}|oferta de una?|sustituy\w{1,24}|reemplaz\w{1,24}|piloto|pagaron|pagaram|pagarono|la competencia|(?<!ningún )(?:otro|segundo) (?:centro|emplazamiento|edificio)|habría\w*|sería\w*|podría\w*|tendría\w*|costaría\w*|"
     r"vecchi[oae]?|precedent[ei]|esistent[ei]|(?:altr[oaie]|second[oa]) (?:macchin|sistem|cluster|offert|ordin|contratt|grupp)\w*|cluster di (?-i:[A-Z])\w{1,24}|rifiutat\w{1,24}|scartat\w{1,24}|offerta di un[oa]?|sostituisc\w{1,24}|pilota|la concorrenza|(?<!nessun )(?:altro|secondo) (?:centro|sito|edificio)|sarebbe\w*|avrebbe\w*|potrebbe\w*|resta fuori|"
-    r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|(?<!geen )(?:ander|tweede) (?:datacenter|datacentrum|gebouw)|(?<!geen )(?:andere|tweede) (?:locatie|zaal)|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
+    r"oude|vorige|bestaande|(?:andere?|tweede|derde) (?:machine|systeem|cluster|offerte|bestelling|contract|instance)\w*|(?<!geen )(?:ander|tweede) (?:datacenter|datacentrum|gebouw)|(?<!geen )(?:andere|tweede) (?:locatie|zaal)|het jaar (?:ervoor|daarvoor)|afgewezen|aanbod van een|offerte van een|vervang\w*|zouden|zou|geweest"
 )
 _EASTERN = (
     r"旧(?:システム|系统|机|機|集群|クラスタ|サーバ|服务器)|既存|既設|現行|以前の|昨年|去年|前年|先代|別の(?:機|システム|センター|拠点|モデル|案)|他社|競合|却下|不採用|落選|落札できな|見送|もう一つの|隣の|現有|现有|原有|否决|放弃|未采纳|未采用|淘汰|"

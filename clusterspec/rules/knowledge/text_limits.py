@@ -5,11 +5,13 @@ line, and the time for which the machine is lent.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from itertools import islice
 
 from clusterspec.quantity import DAY
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demands import demands_in, lexicon
+from clusterspec.rules.knowledge.demand_times import demands_on
+from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.rules.knowledge.exchange_rates import stated_rates, words_of_currency
 from clusterspec.rules.knowledge.text_clauses import clause_at
 from clusterspec.rules.knowledge.text_dimensions import figures_of
@@ -40,8 +42,8 @@ class StatedLimit(NamedTuple):
     words: str
 
 
-def power_of_site(text: str) -> StatedLimit | None:
-    """The power that the site gives to the machine; None unless a text states exactly one.
+def power_of_site(text: str, start: date | None = None) -> StatedLimit | None:
+    """The power that the site gives to the machine, on the day on which it starts; None unless a text states exactly one.
 
     >>> power_of_site("The hall gives 240 kW. Four racks at 40 kW draw 160 kW.").value
     240000.0
@@ -52,11 +54,11 @@ def power_of_site(text: str) -> StatedLimit | None:
     >>> power_of_site("The old cold store, where it goes, gets 70 kW. It draws 22 kW of the 70 kW that the room has.").value
     70000.0
     """
-    return _sole_limit(_powers_of_site(text))
+    return _sole_limit(_powers_of_site(text, start))
 
 
-def _powers_of_site(text: str) -> Iterator[StatedLimit]:
-    for each in demands_in(_REUSED.sub("hall", " ".join(text.split()))):
+def _powers_of_site(text: str, start: date | None) -> Iterator[StatedLimit]:
+    for each in demands_on(_REUSED.sub("hall", " ".join(text.split())), start):
         if each.subject.name == "power":
             yield StatedLimit(each.value, each.words)
 

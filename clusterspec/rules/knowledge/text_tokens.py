@@ -54,6 +54,12 @@ def _units_of(dimensions: Dimensions, value: float, words: str) -> dict[str, tup
 UNITS: Mapping[str, tuple[float, Dimensions]] = {
     **_units_of(_MONEY, 1.0, " ".join(UNITS_PER_DOLLAR)),
     **_units_of(_MONEY, 1.0, "€ $ £ ¥ ₹ ₩ euro euros dollar dollars pounds francs yen won zł kr kronor kroner"),
+    **_units_of(
+        _MONEY,
+        1.0,
+        "Dollar dólar dólares dollari dollaro dolarów dolary Franken franken franchi francos franków sterline "
+        "złotych złote coroas coronas corone kronen Kronen",
+    ),
     **_units_of(_MONEY, 0.01, "cents"),
     **_units_of(_MONEY, 1e3, "kEUR TEUR kUSD kGBP kCHF"),
     **_units_of(_MONEY, 1e6, "MEUR MUSD MGBP MCHF"),

@@ -370,11 +370,21 @@ def is_of_another_machine(sentence: str) -> bool:
     (True, False)
     >>> is_of_another_machine("The June offer would have cost 9 M"), is_of_another_machine("This would cost 9 M")
     (True, False)
+    >>> is_of_another_machine("48 V100 sind in Betrieb"), is_of_another_machine("Bis der zweite Trafo in Betrieb ist, gilt das")
+    (True, False)
     >>> is_of_another_machine("The old store wrote 25 GB/s"), is_of_another_machine("The store writes 25 GB/s")
     (True, False)
     """
     words = f" {' '.join(sentence.lower().translate(_MARKS).split())} "
+    if " betrieb " in words or " bedrijf " in words:
+        words = _STARTS.sub(" ", words)
     return any(each in words for each in _ANOTHER_MACHINE)
+
+
+_STARTS = pattern(
+    r"\b(?:geht|gehen|nimmt|nehmen|muss|müssen|soll|sollen|wird|werden|sobald|bevor|bis|gaat|gaan|moet|moeten|zodra|totdat)\b[^.;,]{0,60}\b(?:im|in) (?:betrieb|bedrijf)\b"
+)
+"""What starts to operate, which is no machine that already does."""
 
 
 @recent(4)

@@ -153,9 +153,11 @@ def _stated_budgets(spec: Spec, own_remarks: str) -> list[tuple[str | Path, floa
         found += contracted_power(spec.procurement.quote)
     if spec.cluster is not None and any(unit in own_remarks for unit in ("kW", "MW")):
         from clusterspec.rules.knowledge.demand_values import is_multiple
+        from clusterspec.rules.knowledge.purchases import date_of_text
         from clusterspec.rules.knowledge.text_limits import power_of_site  # for texts about power alone
 
-        given, power = power_of_site(own_remarks[:MOST_CHARACTERS]), spec.cluster.power
+        needed = date_of_text(spec.procurement.needed_by) if spec.procurement is not None else None
+        given, power = power_of_site(own_remarks[:MOST_CHARACTERS], needed), spec.cluster.power
         node = power.node.value if power is not None and power.node is not None else 0.0
         of_rack = {each.value for each in (power.rack_limit, power.row_limit) if each is not None} if power else set()
         found += (

@@ -272,7 +272,7 @@ _TIME_OF_TESTS = pattern(
 """Pattern of the time of tests after the delivery, before their name."""
 _FREEZE = pattern(
     r"\b(?:freeze|frozen|black-?out|moratorium|closed|closure|shut-?down|no (?:works?|deliver\w*|access)|change stop|gesperrt|sperre|betriebsruhe|fermeture|fermé\w*|gel des|cerrad[oa]|cierre|"
-    r"fechad[oa]|chius\w*|gesloten|sluiting|stängt|lukket|stengt)\b"
+    r"fechad[oa]|encerrad[oa]|chius\w*|gesloten|sluiting|stängt|lukket|stengt|zamknięt\w+|geschlossen|schließung|werksferien|betriebsferien)\b"
 )
 """Pattern of words for a time in which the site accepts no deliveries."""
 
