@@ -68,7 +68,27 @@ def _serving_assumptions(plan: Plan, times: ServingTimes) -> Iterator[Assumption
     latent = workload is not None and bool(workload.model.latent)
     host = host_figures(layout.stack, cluster.accelerator.architecture, latent=latent)
     figures = (*host, *launches, *ASSUMED, *first)
-    return _assumed_figures((one.origin.key, one) for one in figures if isinstance(one.origin, Assumed))
+    yield from _routing_assumption(plan.design)
+    yield from _assumed_figures((one.origin.key, one) for one in figures if isinstance(one.origin, Assumed))
+
+
+ROUTING = (
+    "serving.routing",
+    "fewest requests",
+    "each request goes to the engine that has the fewest, as with `load_balancing` in NVIDIA's harness of MLPerf and"
+    " with the queue depth by which llm-d chooses among engines without cached prefixes; with requests sent in turn, as"
+    " a Kubernetes service sends them, waits are longer",
+)
+"""The assumption about how requests are spread over engines."""
+
+
+def _routing_assumption(design: Design) -> Iterator[Assumption]:
+    """How requests are spread, if there are several engines or attention ranks and no conversation holds one."""
+    from clusterspec.cost.serving.times import serving_pools
+
+    pools = serving_pools(design)
+    if pools is not None and pools.engines_of_choice > 1 and pools.load.load in {"open", "closed"}:
+        yield ROUTING
 
 
 def _time_figures(plan: Plan) -> Iterator[tuple[str, Figure]]:

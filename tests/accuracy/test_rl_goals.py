@@ -20,18 +20,17 @@ LATER = "THisisPX/slime"
 
 
 def test_steps_pairs_and_transfers_of_fitted_sources(found: list[RlCase]) -> None:
-    """The median step within a fifth, four in five placements in the right order, and four in five transfers.
-
-    With the steps of ``LATER``, which no constant was changed for, the median is within 22 %.
+    """The median step within 18 %, nine in ten placements in the right order, and four in five transfers; within 18 %
+    also with the steps of ``LATER``, which no constant was changed for.
     """
     fitted = [case for case in found if not case.held_out]
     errors = [(case.row["source"], abs(case.error)) for case in fitted if case.error is not None]
     before = [error for source, error in errors if source != LATER]
     assert len(before) >= 20
-    assert median(before) <= 0.2
-    assert median([error for _, error in errors]) <= 0.22
+    assert median(before) <= 0.18
+    assert median([error for _, error in errors]) <= 0.18
     pairs = ordered_pairs(fitted)
-    assert sum(map(is_ordered, pairs)) >= 0.8 * len(pairs)
+    assert sum(map(is_ordered, pairs)) >= 0.9 * len(pairs)
     transfers = [case.sync_ratio for case in fitted if case.sync_ratio is not None]
     assert sum(1 / 1.5 <= ratio <= 1.5 for ratio in transfers) >= 0.8 * len(transfers) >= 24
 

@@ -77,3 +77,16 @@ def test_the_values_in_use_are_among_those_that_were_tried() -> None:
 )
 def test_a_model_belongs_to_a_family(model: str, of: str) -> None:
     assert family(model) == of
+
+
+def test_no_measurement_is_entered_under_two_sources() -> None:
+    """Two sources of one table would put it on both sides of the split: no two plans of a model on an accelerator have
+    two equal figures.
+    """
+    figures = ("tpot", "ttft", "output_tokens_per_second")
+    seen: dict[tuple[str, ...], str] = {}
+    for row in (*serving_cases.rows(), *serving_cases.rows("new_serving")):
+        stated = tuple(row[figure] for figure in figures)
+        if sum(map(bool, stated)) >= 2:
+            key = (row["accelerator"], row["model"], *stated)
+            assert seen.setdefault(key, row["source"]) == row["source"], row["id"]

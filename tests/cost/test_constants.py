@@ -70,6 +70,7 @@ CITED: dict[str, dict[str, float]] = {
     },
     "links": {"through host": 0.38},
     "networks": {"sockets": 5.4e9},
+    "reinforcement": {"rollout.token": 78e-6},
     "collectives": {
         **{"tree over ring": 0.92, "tree LL over tree": 1 / 3.8, "tree LL128 in one node": 7 / 9},
         **{"LL between two nodes": 22.5e9, "LL between more nodes": 19e9, "NVLS latency": 25e-6},
@@ -101,7 +102,7 @@ SHARES = {
     "power": "idle least_cap",
     "published": "mfu.cores.bf16 mfu.cores.fp8 mfu.cores.fp4 mfu.systolic.bf16 mfu.systolic.fp8",
     "serving": "streaming network exchange_line weight_only wave uneven",
-    "reinforcement": "rollout.efficiency sync.share training.efficiency",
+    "reinforcement": "sync.share training.efficiency",
 }
 """Constants by group that are shares of a rate, a time or a power."""
 

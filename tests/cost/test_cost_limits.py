@@ -183,9 +183,9 @@ def test_steps_of_rollout_are_linear_between_the_numbers_of_sequences_that_are_t
         for at, (one, other) in enumerate(zip(near, far, strict=True)):
             assert found[at] == pytest.approx(one + part * (other - one), rel=1e-6), (low, part)
     assert run._interpolated_step_line(0.5) == run._interpolated_step_line(1.0)
+    assert run._interpolated_step_line(64.0).returned == pytest.approx(64 * 78e-6)  # for each token of the step
     line = _StepLine(0.01, 0.02, 1e-6)
-    assert line.seconds(10_000.0) == pytest.approx(max(0.01 + 0.03, 0.03 / 0.5))
-    assert line._replace(launch=0.05).seconds(10_000.0) == pytest.approx(0.05 + 0.03)
+    assert line.seconds(10_000.0) == pytest.approx(0.01 + 0.03)
 
 
 def test_a_stated_rack_holds_no_more_nodes_than_there_are() -> None:

@@ -99,13 +99,14 @@ def test_the_mean_peak_weighs_accelerators_and_a_role_idles_for_what_it_does_not
 @pytest.mark.parametrize(
     ("launch", "host", "context", "seconds"),
     [
-        (0.002, 0.0, 0.0, 0.02),  # kernels of 10 ms at half of their rate
-        (0.015, 0.0, 0.0, 0.025),  # launches and kernels in succession hide that
+        (0.002, 0.0, 0.0, 0.012),  # launches and 10 ms of kernels in succession
         (0.002, 0.03, 0.0, 0.03),  # the host launches for longer than the kernels run
-        (0.002, 0.03, 1000.0, 0.04),  # 20 ms of kernels over a longer context
+        (0.002, 0.03, 3000.0, 0.042),  # 40 ms of kernels over a longer context
     ],
 )
-def test_a_rollout_step_takes_the_longest_of_host_kernels_and_launches(
+def test_a_rollout_step_takes_the_longer_of_host_and_kernels_and_then_returns_its_tokens(
     launch: float, host: float, context: float, seconds: float
 ) -> None:
-    assert _StepLine(launch, 0.01, 1e-5, host).seconds(context) == pytest.approx(seconds)
+    line = _StepLine(launch, 0.01, 1e-5, host)
+    assert line.seconds(context) == pytest.approx(seconds)
+    assert line._replace(returned=0.005).seconds(context) == pytest.approx(seconds + 0.005)

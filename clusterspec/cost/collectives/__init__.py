@@ -87,11 +87,12 @@ class Inside:
     rank. ``low_latency`` is the limit of the LL protocol, ``tree`` the limit of a tree, and ``ring_between`` the limit
     of a ring over more than two islands, all as bus bandwidth. ``hops`` names the link whose latencies count
     (``nvlink`` or ``pci``); ``reach`` is the number of hops to the farthest rank of a torus. ``held`` is the number of
-    chunks of each channel that a full ring holds. ``start`` is the time in seconds of LL before its first hop, ``hop``
-    its time for each hop; both are ``None`` where nobody measured them. ``launch`` is the time in seconds until all
-    ranks of one node run the kernel; each further rank of one process adds ``launch_rank``. ``low_latency_between`` is
-    the limit of LL between nodes with these links, if tests show one. ``crossing`` is the share of the line that the
-    links leave an all-to-all, which ``exchange`` includes: its bytes cross several links of a torus.
+    chunks of each channel that a full ring holds. ``start`` is the time in seconds of LL before its first hop, and of
+    every collective on a torus; ``hop`` is LL's time for each hop; both are ``None`` where nobody measured them.
+    ``launch`` is the time in seconds until all ranks of one node run the kernel; each further rank of one process adds
+    ``launch_rank``. ``low_latency_between`` is the limit of LL between nodes with these links, if tests show one.
+    ``crossing`` is the share of the line that the links leave an all-to-all, which ``exchange`` includes: its bytes
+    cross several links of a torus.
     ``reduction_between`` is the share of the rate over two islands that reduction in their switches keeps over more.
     """
 

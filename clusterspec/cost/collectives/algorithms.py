@@ -144,7 +144,8 @@ def _torus_candidates(paths: Paths, near: float, far: float, passes: int) -> Can
     inside, between = paths.inside, paths.between
     if inside.topology != "torus":
         return
-    latency = SIMPLE.ring + passes * inside.reach * stack.TORUS_HOP.value
+    start = inside.start.value if inside.start else SIMPLE.ring
+    latency = start + passes * inside.reach * stack.TORUS_HOP.value
     if between:
         latency += passes * (paths.islands - 1) * crossing_latency(SIMPLE, SIMPLE.ring_hops["net"], between)
     outside = far / between.rate if between else 0.0

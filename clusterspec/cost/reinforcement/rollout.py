@@ -19,7 +19,7 @@ from clusterspec.cluster.requests import Lengths
 from clusterspec.cluster.samples import Rl
 from clusterspec.cluster.sites import design_on_pool
 from clusterspec.cluster.variation import design_with_keys
-from clusterspec.cost import assumed_figure
+from clusterspec.cost import cited_figure
 from clusterspec.cost.formulas.pipeline import expected_largest
 from clusterspec.cost.formulas.reinforcement import rollout_busy_time
 from clusterspec.cost.serving.constants import HOST_LAUNCH
@@ -28,6 +28,7 @@ from clusterspec.cost.serving.pools import Pools
 from clusterspec.cost.serving.times import serving_pools
 from clusterspec.quantity import PRECISIONS, ROUNDED
 from clusterspec.records import NamedTuple, dataclass
+from clusterspec.source import Cited
 from clusterspec.spec.model import LayoutSpec, RolloutSpec, ServingSpec, WorkloadSpec
 from clusterspec.standard import sum_of
 
@@ -42,13 +43,22 @@ NEAR, FAR = 512.0, 8192.0
 """Context lengths in tokens at which steps are timed; between and beyond them the time is linear."""
 MOST_SAMPLES = 4096
 """Maximum number of samples of one engine that are simulated singly; a larger batch is scaled from this number."""
-EFFICIENCY = assumed_figure(
+RETURNED = cited_figure(
     GROUP,
-    "rollout.efficiency",
-    0.5,
-    "rate of generation kernels inside a training loop over their rate in a serving engine, fitted; the causes are "
-    "log-probabilities of every token, kernels that allow new weights, and requests that the driver sends and gathers",
+    "rollout.token",
+    78e-6,
+    Cited(
+        "stack/vllm",
+        "benchmark of log-probabilities",
+        "vLLM V1 takes 13.83 s for 107,372 tokens, and 23.54 s for 113 thousand with log-probabilities",
+        "https://github.com/vllm-project/vllm/pull/9880",
+        "2026-12-01",
+        "the machine is not stated; a trainer needs the log-probability of each token, as of RL rollouts on one L20,"
+        " where it takes throughput to 0.67 to 0.73, all of it on the host (pull request 57442)",
+    ),
+    "s",
 )
+"""Seconds of the host for each token that an engine returns with its log-probability."""
 
 
 @dataclass(frozen=True)
@@ -239,21 +249,20 @@ def _spread_order(count: int) -> tuple[int, ...]:
 class _StepLine(NamedTuple):
     """The seconds of a decode step inside the training loop as a function of the mean context: ``launch`` for launches,
     and ``start`` + ``slope`` × tokens for kernels. Without captured graphs, the host takes ``host`` to launch a step.
+    Then it takes ``returned`` to return the tokens.
     """
 
     launch: float
     start: float
     slope: float
     host: float = 0.0
+    returned: float = 0.0
 
     def seconds(self, context: float) -> float:
-        """The longest of three times: the host's, kernels at `EFFICIENCY` of their rate, and kernels and launches in
-        succession.
-
-        The gaps between launches hide the loss that `EFFICIENCY` stands for.
+        """The longer of two times, the host's launches and kernels with their launches in succession; and the tokens'
+        return.
         """
-        kernels = self.start + self.slope * context
-        return max(self.host, self.launch + kernels, kernels / EFFICIENCY.value)
+        return max(self.host, self.launch + self.start + self.slope * context) + self.returned
 
 
 class _EngineRun:
@@ -290,7 +299,8 @@ class _EngineRun:
             slope = (far.device - near.device) / (FAR - NEAR)
             waiting = sum_of(part.seconds for part in near.parts if part.name == HOST_LAUNCH)
             launch, host = near.total - near.device - waiting, near.total if waiting else 0.0
-            found = self._lines[place] = _StepLine(launch, near.device - NEAR * slope, slope, host)
+            returned = RATIO**place * RETURNED.value
+            found = self._lines[place] = _StepLine(launch, near.device - NEAR * slope, slope, host, returned)
         return found
 
     def prompts(self, count: float) -> float:
@@ -298,7 +308,7 @@ class _EngineRun:
         engine = self.pools.prompts
         together = max(1.0, min(count, 8.0))
         found = engine.prefill(together * self.prompt, self.prompt, float(engine.layout.attention_dp)).total
-        return found * count / together / EFFICIENCY.value
+        return found * count / together
 
     def batch(self, lengths: list[float]) -> tuple[float, float]:
         """Seconds until the last sample ends, and seconds until the last sample starts."""

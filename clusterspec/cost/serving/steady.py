@@ -159,8 +159,18 @@ def state_before_wait(pools: Pools, sequences: float, *, full: bool = False, del
 
 def _decode_step(pools: Pools, sequences: float, decoding: Decoding) -> StepTime:
     """A step without prompts, with ``sequences`` on each attention rank, the number of a ``decoding`` stage."""
+    return pools.decode.decode(_sequences_of_stage(pools, sequences), decoding.context, decoding.tokens)
+
+
+def _sequences_of_stage(pools: Pools, sequences: float) -> float:
+    """The mean number of sequences of an attention rank in a step of one stage, where ``sequences`` of it decode.
+
+    The ranks run their steps together. In a loop each of them starts its first requests in the same steps, so that
+    ranks with fewer requests than stages share those steps and leave the others empty.
+    """
     layout = pools.decode.layout
-    return pools.decode.decode(max(1.0 / layout.attention_dp, sequences / layout.pp), decoding.context, decoding.tokens)
+    together = min(1.0, sequences) if pools.load.load == "closed" else 0.0
+    return max(1.0 / layout.attention_dp, together, sequences / layout.pp)
 
 
 def with_wait(pools: Pools, now: Steady) -> Steady:
@@ -239,9 +249,7 @@ def _with_open_wait(pools: Pools, now: Steady) -> Steady:
         if before < sequences:
             sequences = before
             _, context, drafted = sequences_of_step(pools, sequences)
-            decode = engine.decode(
-                max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp), context, drafted
-            )
+            decode = engine.decode(_sequences_of_stage(pools, sequences), context, drafted)
     ahead = seconds_formed_ahead(pools, sequences, (decode, now.prefill), now.carried)
     least = ahead + unreceived_wait(pools, decode.total, sequences)
     decoding = sequences_of_step(pools, _sequences_met_by_request(pools, sequences))
@@ -312,8 +320,7 @@ def decoding_seconds(pools: Pools, sequences: float) -> float:
     """Seconds per output token of ``sequences`` on each attention rank that decode without prompts."""
     engine, load = pools.decode, pools.load
     _, context, drafted = sequences_of_step(pools, sequences)
-    each = max(1.0 / engine.layout.attention_dp, sequences / engine.layout.pp)
-    return engine.decode(each, context, drafted).total / load.tokens_per_step
+    return engine.decode(_sequences_of_stage(pools, sequences), context, drafted).total / load.tokens_per_step
 
 
 def _decoding_with_prompts(pools: Pools, decoding: Decoding) -> Decoding:

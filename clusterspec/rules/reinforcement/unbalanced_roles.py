@@ -70,7 +70,7 @@ cluster: {platform: dgx-h100, nodes: 6}
 workload:
   kind: rl
   model: qwen2.5-7b
-  rl: {algorithm: grpo, prompts_per_step: 128, samples_per_prompt: 16, input_tokens: 512, output_tokens: {mean: 2000, p99: 6000, max: 8192}, minibatches: 4, max_staleness: 1, rollout: {nodes: 4, tp: 1}}
+  rl: {algorithm: grpo, prompts_per_step: 128, samples_per_prompt: 16, input_tokens: 512, output_tokens: {mean: 2000, p99: 8000, max: 13000}, minibatches: 4, max_staleness: 1, rollout: {nodes: 4, tp: 1}}
 layout: {framework: megatron-core, tp: 2, recompute: full, nodes: 2}
 ```
 

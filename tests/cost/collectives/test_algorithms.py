@@ -92,6 +92,15 @@ RINGS = [  # algorithm, paths, protocol: latency in us, GB/s inside (0: bytes do
     (algorithms.mesh_gather, MESH, "LL", 6.6 + 0.6, 0.875 / 300, 0.0),
     # six hops of a torus each way
     (algorithms.torus_all_reduce, replace(ONE, inside=TORUS), "DMA", 8.4 + 12, 1.75 / 300, 0.0),
+    # the start that the entry of the links states
+    (
+        algorithms.torus_all_reduce,
+        replace(ONE, inside=replace(TORUS, start=figure(58e-6))),
+        "DMA",
+        58 + 12,
+        1.75 / 300,
+        0.0,
+    ),
     (algorithms.torus_gather, replace(ONE, inside=TORUS), "DMA", 8.4 + 6, 0.875 / 300, 0.0),
     (algorithms.torus_broadcast, replace(ONE, inside=TORUS), "DMA", 8.4 + 6, 1 / 300, 0.0),
     (algorithms.torus_all_reduce, replace(FOUR, inside=TORUS), "DMA", 8.4 + 12 + 2 * 3 * 20, 1.75 / 300, 1.5 / 50),

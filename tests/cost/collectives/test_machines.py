@@ -257,6 +257,15 @@ def test_where_no_switch_joins_the_rails_data_changes_rails_inside_the_node() ->
         timed(apart, "all-to-all", 32, 1024.0, "direct")
 
 
+@pytest.mark.parametrize(("platform", "ranks"), [("aws-trn1-32xlarge", 32), ("aws-trn2-48xlarge", 64)])
+def test_a_small_collective_on_neuron_takes_its_start_and_the_hops_of_the_torus(platform: str, ranks: int) -> None:
+    """16 chips as 4 x 4: two hops along each axis, there and back; a compiled program launches no collective."""
+    spec = cluster(f"platform: {platform}\nnodes: 1")
+    small = timed(spec, "all-reduce", ranks, 1024.0)
+    assert (small.algorithm, small.bound_by) == ("torus", "latency")
+    assert small.seconds == pytest.approx(58e-6 + 2 * 4 * 1e-6, rel=0.01)
+
+
 @pytest.mark.parametrize(("shape", "ranks", "axes"), [("[4, 4, 4]", 64, 6), ("[4, 4, 4]", 4, 2), ("[2, 2, 1]", 4, 2)])
 def test_a_torus_sends_along_every_axis_of_the_group(shape: str, ranks: int, axes: int) -> None:
     cost = timed(slice_of(shape, 64 if shape.endswith("4]") else 4), "all-gather", ranks)

@@ -8,6 +8,8 @@ from random import Random
 import pytest
 
 from clusterspec.cost.formulas.routing import MOST_ENGINES, share_finding_others
+from clusterspec.studies import study_text
+from tests.settings import SETTINGS
 
 REQUESTS = 20_000
 
@@ -54,3 +56,20 @@ def test_more_requests_find_fewer_idle_engines(engines: int) -> None:
     assert found == sorted(found)
     assert found[0] == pytest.approx(0.001 if engines == 1 else 0.0, abs=1e-5)
     assert found[-1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("layout", "load", "listed"),
+    [
+        ("tp: 1", "load: open, request_rate: 5", True),
+        ("tp: 1", "load: closed, concurrency: 16", True),
+        ("tp: 8", "load: open, request_rate: 5", False),
+        ("tp: 1", "load: offline", False),
+    ],
+)
+def test_a_plan_of_several_engines_lists_how_requests_are_spread(layout: str, load: str, listed: bool) -> None:
+    text = (
+        "clusterspec: 1\nname: a\ncluster: {platform: dgx-h100, nodes: 1}\nworkload: {kind: serve, model: llama-3.1-8b,"
+        f" serving: {{input_tokens: 1000, output_tokens: 100, {load}}}}}\nlayout: {{framework: vllm, {layout}}}\n"
+    )
+    assert ("serving.routing" in {key for key, *_ in study_text(text, SETTINGS).plan.assumptions}) is listed

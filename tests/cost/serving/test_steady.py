@@ -381,3 +381,14 @@ def test_a_wave_has_places_for_all_requests_and_no_prefill_engines() -> None:
         assert CLOSED._replace(load=replace(CLOSED.load, load="offline", requests=requests)).in_one_wave is one
     apart = APART._replace(load=replace(APART.load, load="offline", requests=1))
     assert apart.sent_at_once and not apart.in_one_wave
+
+
+def test_few_requests_of_a_loop_share_the_steps_of_attention_replicas_in_stages() -> None:
+    """Two replicas in two stages: with a request each both decode in the same steps, of one sequence a replica; with
+    four each a step has two. At a rate, a step has half of a replica's sequences, one of both together at least.
+    """
+    loop, rate = pools("load: closed, concurrency: 4"), pools("load: open, request_rate: 1")
+    for one, expected in ((loop, (0.5, 0.75, 1.0, 2.0)), (rate, (0.5, 0.5, 0.5, 2.0))):
+        cut = replace(one.decode, layout=replace(one.decode.layout, attention_dp=2, pp=2))
+        found = [steady._sequences_of_stage(one._replace(decode=cut), count) for count in (0.5, 0.75, 1.0, 4.0)]
+        assert found == [pytest.approx(value) for value in expected]
