@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A stated `switch_ports`, or that of the first level of `levels`, that differs from the ports of the stated `switch`. The rule counts breakout: 64 ports of 800
+A stated `switch_ports` that differs from the ports of the stated `switch`, or more of them in the first level of `levels`. The rule counts breakout: 64 ports of 800
 Gb/s are 128 of 400 Gb/s. It is silent where a part of the ports is split and the others serve uplinks: 24 ports of 100
 Gb/s are 96 of 25 Gb/s.
 
@@ -69,8 +69,11 @@ def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: Sc
     written, rate = written_scale_out.switch_ports, scale_out.nic_bandwidth.value / scale_out.planes
     known, at = broken_out_ports(scale_out.switch, rate), "cluster.scale_out.switch_ports"
     leaf = (written_scale_out.levels or (LevelSpec(),))[0]
-    if written is None and leaf.uplink_bandwidth is None:  # uplinks of another rate split other ports
-        written, at = leaf.switch_ports, "cluster.scale_out.levels.0.switch_ports"
+    if written is None and (leaf.switch_ports or 0) > (known or 0) and leaf.uplink_bandwidth is None:
+        written, at = (
+            leaf.switch_ports,
+            "cluster.scale_out.levels.0.switch_ports",
+        )  # uplinks of another rate split others
     if written is None or scale_out.switch is None or known is None or written == known:
         return
     if deviations.has_any_of("nic") or _splits_some_ports(scale_out.switch, written, known):
