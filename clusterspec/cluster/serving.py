@@ -336,6 +336,7 @@ def _load_kind(section: ServingSpec, log: ResolutionLog) -> str:
         message = "`concurrency` keeps a number of requests in flight, and `request_rate` lets it follow from the load"
         log.problems.append(Problem("keys-disagree", (*SERVING_PATH, "request_rate"), message, "state one of the two"))
     if section.load is not None:
+        _check_load_key(section, section.load, log)
         return section.load
     if section.concurrency is not None:
         return log.assume(f"{KEY}.load", "closed", "`concurrency` is given")
@@ -343,6 +344,26 @@ def _load_kind(section: ServingSpec, log: ResolutionLog) -> str:
         traced = section.arrivals is not None and section.arrivals.trace is not None
         return log.assume(f"{KEY}.load", "open", "requests arrive as traced" if traced else "`request_rate` is given")
     return log.assume(f"{KEY}.load", "offline", "neither `concurrency` nor `request_rate` is given")
+
+
+NEEDED = {"closed": "concurrency", "open": "request_rate"}
+"""The key that gives the size of a load of each kind."""
+
+
+def _check_load_key(section: ServingSpec, load: str, log: ResolutionLog) -> None:
+    """Reports a load whose size is given by the key of another kind of load."""
+    given = next((key for key in ("concurrency", "request_rate") if getattr(section, key) is not None), None)
+    needed = NEEDED.get(load)
+    if given is not None and needed is not None and getattr(section, needed) is None:
+        message = f"an {load} load" if load == "open" else f"a {load} load"
+        message += f" has a `{needed}`, but the spec states `{given}`"
+        advice = f"state `{needed}`, or remove `load`: `{given}` implies it"
+        log.problems.append(Problem("keys-disagree", (*SERVING_PATH, "load"), message, advice))
+    elif load == "offline" and given == "request_rate":
+        message = "in an offline load all requests are there at once, but the spec states `request_rate`"
+        log.problems.append(
+            Problem("keys-disagree", (*SERVING_PATH, "load"), message, "write `load: open`, or drop the rate")
+        )
 
 
 def _resolved_engines(

@@ -37,7 +37,7 @@ def unknown_id_problem(catalog: Catalog, kind: str, name: str, path: Path, usual
         message = f"`{name}` is a name of the {kind} `{named[0]}`, and no id of the catalog"
         precision = _precision_remedy(name) if kind == "model" else ""
         help_ = f"write `{named[0]}`{precision}; the rest is checked with it"
-        severity = Severity.ERROR if precision else Severity.WARNING
+        severity = Severity.ERROR if precision else Severity.NOTE
         return Problem("unknown-catalog-id", path, message, help_, severity, fix=_fix_to_id(named[0], path))
     if kind == "accelerator" and len(family) > 1:
         return _ambiguous_family_problem(name, path, family)

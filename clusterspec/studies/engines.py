@@ -61,6 +61,9 @@ DEGREES = frozenset(each.name for each in fields(EnginesSpec)) - {"pool", "repli
 SPREAD = "tp-crosses-scale-up-domain"
 """A rule whose severity follows from the throughput of engines; of rollout, it follows from the step."""
 
+OF_LAYOUT = "key-without-effect"
+"""A rule that reports degrees of `layout` beside those of separate engines."""
+
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:
     """The problems with engines that the layout does not describe: those that generate samples in reinforcement
@@ -87,7 +90,7 @@ def _prefill_problems(design: Design, facts: rules.Facts) -> Iterator[Problem]:
 
 def problem_at_decode_engines(design: Design, problem: Problem) -> Problem:
     """The problem, at the keys of the decode engines instead of `layout` if the spec states the degrees there."""
-    if design.layout is None or not design.layout.separate_engines:
+    if design.layout is None or not design.layout.separate_engines or problem.rule == OF_LAYOUT:
         return problem
     return _problem_at_side(problem, design, "decode") or problem
 

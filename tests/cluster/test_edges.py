@@ -21,6 +21,7 @@ from clusterspec.cluster.measured_shares import MeasuredShare
 from clusterspec.cluster.model import Dispatcher, Overlap, ScaleUp
 from clusterspec.cluster.scaleup import _oversubscription_ratio, even_shape
 from clusterspec.cluster.serving_load import _session_advice
+from clusterspec.finding import Severity
 from clusterspec.quantity import Bandwidth, Figure, Quantity
 from clusterspec.records import replace
 from clusterspec.source import Written
@@ -101,6 +102,26 @@ def test_a_day_without_a_rate_above_zero_is_no_load() -> None:
     assert design.workload is not None and design.workload.serving is not None
     assert design.workload.serving.day is None
     assert [(one.rule, one.path[-1]) for one in problems if one.path[-1] == "day"] == [("keys-disagree", "day")]
+
+
+@pytest.mark.parametrize(
+    ("load", "message"),
+    [
+        ("load: closed, request_rate: 3", "a closed load has a `concurrency`, but the spec states `request_rate`"),
+        ("load: open, concurrency: 3", "an open load has a `request_rate`, but the spec states `concurrency`"),
+        ("load: offline, request_rate: 3", "in an offline load all requests are there at once, but the spec states"),
+        ("load: closed, concurrency: 3", ""),
+        ("load: open, request_rate: 3", ""),
+        ("load: offline, concurrency: 3", ""),
+        ("load: static, concurrency: 3", ""),
+        ("load: open, day: [{from: '22:00', to: '06:00', request_rate: 1}]", ""),
+    ],
+)
+def test_a_load_has_its_own_key(load: str, message: str) -> None:
+    _, problems = resolve_text(f"{MACHINE}workload: {{{SERVE}, {load}}}}}\nlayout: {{tp: 8}}")
+    found = [one for one in problems if one.path[-1] == "load"]
+    assert [one.message.startswith(message) for one in found] == [True] * bool(message)
+    assert all((one.rule, one.severity) == ("keys-disagree", Severity.ERROR) for one in found)
 
 
 @pytest.mark.parametrize(("load", "batch"), [("concurrency: 1", 1), ("concurrency: 7", 7), ("request_rate: 3", 1)])

@@ -192,9 +192,9 @@ SPELLED = [
 
 
 @pytest.mark.parametrize(("text", "id_"), SPELLED, ids=[id_ for _, id_ in SPELLED])
-def test_a_name_of_one_entry_is_a_warning_and_the_rest_is_checked_with_it(text: str, id_: str) -> None:
+def test_a_name_of_one_entry_is_a_note_and_the_rest_is_checked_with_it(text: str, id_: str) -> None:
     design, (problem, *others) = resolve_text(text)
-    assert (problem.rule, problem.severity) == ("unknown-catalog-id", Severity.WARNING)
+    assert (problem.rule, problem.severity) == ("unknown-catalog-id", Severity.NOTE)
     assert f"write `{id_}`" in problem.help
     assert problem.fix is not None and not problem.fix.safe
     written, problems = resolve_text(text.replace(text.partition(": {")[2].partition(": ")[2].partition(",")[0], id_))
@@ -238,9 +238,9 @@ def test_a_name_of_several_platforms_is_an_error_that_lists_all(name: str, ids: 
     assert (problem.severity, problem.fix) == (Severity.ERROR, None)
 
 
-def test_a_name_of_one_platform_is_a_warning_with_its_id() -> None:
+def test_a_name_of_one_platform_is_a_note_with_its_id() -> None:
     problem = unknown_id_problem(catalog(), "platform", "GB200 NVL72 rack", ("cluster", "platform"))
-    assert problem.severity is Severity.WARNING
+    assert problem.severity is Severity.NOTE
     assert problem.message == "`GB200 NVL72 rack` is a name of the platform `gb200-nvl72`, and no id of the catalog"
     assert problem.fix is not None and problem.fix.replacements[0].text == "gb200-nvl72"
 

@@ -3,7 +3,7 @@
 ## What it finds
 
 A `platform`, `accelerator`, `interconnect`, `technology`, `switch` or `model` that the catalog does not have. The three
-nearest ids are offered. A name of exactly one entry (`gaudi-3`, `DGX H100`, `p5.48xlarge`) is a warning, and the rest is
+nearest ids are offered. A name of exactly one entry (`gaudi-3`, `DGX H100`, `p5.48xlarge`) is a note, and the rest is
 checked with that entry.
 
 ## Why it matters

@@ -9,6 +9,7 @@
   single level, and none of them is a tray.
 - Figures of a storage system (`capacity`, `read`, `per_client`, `metadata_rate`, `slots`, `system`) on the frontend or the
   out-of-band network.
+- The `shape` of a torus where `topology` names another, and `systems` without the `system` that they count.
 
 Each is a warning.
 
@@ -84,7 +85,7 @@ from clusterspec.cluster.model import Cluster
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.fabric_parts import FabricCount
 from clusterspec.rules.rule import Rule
-from clusterspec.spec.model import FailuresSpec, NetworksSpec, OperationsSpec, PowerSpec, ScaleUpSpec
+from clusterspec.spec.model import FailuresSpec, NetworkSpec, NetworksSpec, OperationsSpec, PowerSpec, ScaleUpSpec
 
 RULE = Rule.of(__name__, "warning")
 OF_STORAGE = ("capacity", "read", "per_client", "metadata_rate", "slots", "system")
@@ -102,6 +103,10 @@ def check(
 ) -> Iterator[Problem]:
     if operations is not None and operations.failures is not None:
         yield from _failure_problems(operations.failures, dict(_absent_parts(cluster, counts, networks, power)))
+    if networks is not None and networks.storage is not None and networks.storage.systems is not None:
+        yield from _system_problem(networks.storage)
+    if written_scale_up is not None and written_scale_up.topology is not None and written_scale_up.shape is not None:
+        yield from _torus_problem(written_scale_up, written_scale_up.topology)
     if networks is not None and (networks.frontend is not None or networks.out_of_band is not None):
         yield from _storage_problems(networks)
     if written_scale_up is not None and nodes_of_domain(cluster) == 1:
@@ -135,6 +140,20 @@ def _scale_up_problems(written: ScaleUpSpec) -> Iterator[Problem]:
         if getattr(written, key) is not None:
             message = f"`{key}` describes the switches between the nodes of a domain, but {NO_DOMAIN}"
             yield RULE.problem(f"cluster.scale_up.{key}", message, "remove the key, or state the `domain`")
+
+
+def _torus_problem(written: ScaleUpSpec, topology: str) -> Iterator[Problem]:
+    """The problem of the axes of a torus in a domain of another topology."""
+    if topology != "torus" and written.shape is not None:
+        message = f"`shape` describes the axes of a torus, but `topology` is {topology}"
+        yield RULE.problem("cluster.scale_up.shape", message, "remove the key, or write `topology: torus`")
+
+
+def _system_problem(storage: NetworkSpec) -> Iterator[Problem]:
+    """The problem of a number of storage systems of unknown kind."""
+    if storage.systems is not None and storage.system is None:
+        message = f"`systems: {storage.systems}` counts the `system`, which is not stated: the figures are those of all together"
+        yield RULE.problem("cluster.networks.storage.systems", message, "name the `system`, or remove the key")
 
 
 def _failure_problems(failures: FailuresSpec, absent: dict[str, str]) -> Iterator[Problem]:

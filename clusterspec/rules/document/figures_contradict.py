@@ -10,12 +10,15 @@ Figures of different keys that exclude each other:
 - a `peer_bandwidth` above the `bandwidth` of all links, and a list of `axis_bandwidth` of another length than `shape`;
 - more `scaling.min_replicas` than the plan has engines;
 - more `batches_in_flight` than `max_staleness` + 1 allows;
-- `tiers` or an `oversubscription` other than those that `levels` state;
+- `tiers`, an `oversubscription` or a number of switches other than those that `levels` state; a list of
+  `oversubscription` with more ratios than `tiers`;
+- more `dataset_files` than `dataset_tokens`, and samples of reinforcement learning with fewer tokens than `turns`;
+- a `peak` of an accelerator in fewer bits that is below its stated peak in more bits (a warning);
 - a release of a library or framework in `cluster.software` and another one in `layout.software` or
   `collective_library`.
 
-These are errors. A `concurrency` that a finite number of `requests` never reaches, and a tier of caches that is faster than
-the one above it, are warnings.
+These are errors. A `concurrency` that a finite number of `requests` never reaches, a tier of caches that is faster than
+the one above it, and drives that are written faster than they are read, are warnings.
 
 ## Why it matters
 
@@ -127,17 +130,11 @@ acceptance:
 
 - The keys of a spec: docs/spec.md
 - Pauses and writes of checkpoints: https://pytorch.org/blog/reducing-checkpointing-times/
-
-
-
-
-
-
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from clusterspec.cluster.model import Cluster, Layout
@@ -146,10 +143,12 @@ from clusterspec.finding import Problem
 from clusterspec.quantity import Quantity
 from clusterspec.records import fields
 from clusterspec.rules.rule import Rule
+from clusterspec.source import Path
 from clusterspec.spec.model import (
     AcceptanceSpec,
     CacheTierSpec,
     CheckpointSpec,
+    ClusterSpec,
     FailureRateSpec,
     FailuresSpec,
     LevelSpec,
@@ -159,7 +158,9 @@ from clusterspec.spec.model import (
     ScaleUpSpec,
     ServingSpec,
     Spec,
+    WorkloadSpec,
 )
+from clusterspec.units import plural
 
 RULE = Rule.of(__name__, "error")
 OVERHEAD = 1.5
@@ -168,8 +169,21 @@ ROUNDED = 1.05
 """Ratio up to which two figures for the same quantity count as equal."""
 
 
+SWITCHES = ("leaf_switches", "spine_switches", "core_switches")
+"""The keys of the ordered switches, by the level that they belong to."""
+NARROWER = (("fp4", "fp8"), ("fp8", "bf16"), ("bf16", "tf32"), ("tf32", "fp32"))
+"""Pairs of number formats, the narrower one first."""
+
+
 def check(
-    spec: Spec, operations: OperationsSpec | None, cluster: Cluster | None, layout: Layout | None
+    spec: Spec,
+    operations: OperationsSpec | None,
+    cluster: Cluster | None,
+    layout: Layout | None,
+    written_cluster: ClusterSpec | None,
+    written_scale_up: ScaleUpSpec | None,
+    written_scale_out: ScaleOutSpec | None,
+    written_workload: WorkloadSpec | None,
 ) -> Iterator[Problem]:
     if operations is not None and operations.checkpoint is not None and operations.checkpoint.write_time is not None:
         yield from _checkpoint_problems(operations.checkpoint, operations.checkpoint.write_time)
@@ -177,22 +191,36 @@ def check(
         yield from _failure_problems(operations.failures)
     if any(test.scope for test in spec.acceptance or ()):
         yield from _scope_problems(spec.acceptance or ())
-    written, work = spec.cluster, spec.workload
-    if written is not None and written.scale_up is not None and cluster is not None:
-        yield from _link_problems(written.scale_up, cluster)
-    if written is not None and written.scale_out is not None and written.scale_out.levels:
-        yield from _level_problems(written.scale_out, written.scale_out.levels)
-    if written is not None and written.software:
-        yield from _release_problems(spec, written.software)
-    if work is not None and work.serving is not None:
-        if work.serving.scaling is not None and layout is not None:
-            yield from _replica_problems(work.serving, layout)
-        if work.serving.requests:
-            yield from _concurrency_problems(work.serving)
-        if work.serving.cache_tiers:
-            yield from _tier_problems(work.serving.cache_tiers)
-    if work is not None and work.rl is not None:
-        yield from _staleness_problems(work.rl)
+    if written_scale_up is not None and cluster is not None:
+        yield from _link_problems(written_scale_up, cluster)
+    if written_scale_out is not None and (written_scale_out.levels or written_scale_out.tiers):
+        yield from _tier_count_problems(written_scale_out)
+    if written_cluster is not None and written_cluster.stated_peaks:
+        yield from _peak_problem(written_cluster.stated_peaks)
+    if written_cluster is not None and written_cluster.software:
+        yield from _release_problems(spec, written_cluster.software)
+    if written_workload is not None and written_workload.serving is not None:
+        yield from _serving_problems(written_workload.serving, layout)
+    if written_workload is not None and written_workload.rl is not None:
+        yield from _sample_problems(written_workload.rl)
+    if written_workload is not None and written_workload.dataset_files is not None:
+        yield from _file_problem(written_workload.dataset_files, written_workload.dataset_tokens)
+
+
+def _serving_problems(serving: ServingSpec, layout: Layout | None) -> Iterator[Problem]:
+    if serving.scaling is not None and layout is not None:
+        yield from _replica_problems(serving, layout)
+    if serving.requests:
+        yield from _concurrency_problems(serving)
+    if serving.cache_tiers:
+        yield from _tier_problems(serving.cache_tiers)
+
+
+def _file_problem(files: Quantity, tokens: Quantity | None) -> Iterator[Problem]:
+    """The problem of a data set with more files than tokens."""
+    if tokens is not None and files.value > tokens.value:
+        message = f"{files.written} files hold {tokens.written} tokens: some files have none"
+        yield RULE.problem("workload.dataset_files", message, "correct the number of files, or of tokens")
 
 
 def _checkpoint_problems(checkpoint: CheckpointSpec, written: Quantity) -> Iterator[Problem]:
@@ -240,16 +268,46 @@ def _link_problems(written: ScaleUpSpec, cluster: Cluster) -> Iterator[Problem]:
         yield RULE.problem("cluster.scale_up.axis_bandwidth", message, "state one bandwidth for each axis of `shape`")
 
 
+def _tier_count_problems(written: ScaleOutSpec) -> Iterator[Problem]:
+    if written.levels:
+        yield from _level_problems(written, written.levels)
+    elif written.tiers:
+        yield from _ratio_problem(written, written.tiers)
+
+
 def _level_problems(written: ScaleOutSpec, levels: tuple[LevelSpec, ...]) -> Iterator[Problem]:
     """Problems of an oversubscription ratio or a number of tiers that contradicts the stated levels."""
     if written.tiers is not None and written.tiers not in (len(levels), len(levels) + 1):  # the top may be left out
         message = f"`levels` describes {len(levels)} levels, but `tiers` is {written.tiers}"
         yield RULE.problem("cluster.scale_out.tiers", message, "remove `tiers`: it is the number of the levels")
+    for index, (key, level) in enumerate(zip(SWITCHES, levels, strict=False)):
+        ordered = getattr(written, key)
+        if ordered is not None and level.count is not None and ordered != level.count:
+            message = f"`{key}` is {ordered:,}, but the level has a `count` of {level.count:,}"
+            yield RULE.problem(("cluster", "scale_out", "levels", index, "count"), message, "keep one of the two")
     ratios = [level.oversubscription.value for level in levels if level.oversubscription is not None]
     stated = [ratio.value for ratio in written.oversubscription or ()]
     if ratios and stated and max(ratios) != max(stated):
         message = f"`oversubscription` is {max(stated):g}:1 at most, but `levels` states up to {max(ratios):g}:1"
         yield RULE.problem("cluster.scale_out.oversubscription", message, "remove the key: the levels state it")
+
+
+def _ratio_problem(written: ScaleOutSpec, tiers: int) -> Iterator[Problem]:
+    """The problem of more oversubscription ratios than tiers of switches, each of which has one at most."""
+    ratios = written.oversubscription or ()
+    if len(ratios) > tiers:
+        message = f"{len(ratios)} ratios are stated, but {plural(tiers, 'tier')} of switches"
+        yield RULE.problem("cluster.scale_out.oversubscription", message, "state one ratio for each tier with uplinks")
+
+
+def _peak_problem(peaks: Mapping[str, Quantity]) -> Iterator[Problem]:
+    """The problem of a stated peak below the stated one of a wider number format; sparse peaks count half."""
+    for narrow, wide in NARROWER:
+        low, high = peaks.get(narrow), peaks.get(wide)
+        if low is not None and high is not None and low.dense * ROUNDED < high.dense:
+            message = f"the peak in {narrow}, {low.written}, is below that in {wide}, {high.written}"
+            key = ("cluster", "accelerator", "peak", narrow)
+            yield RULE.problem(key, message, "correct the peak", severity="warning")
 
 
 def _release_problems(spec: Spec, software: tuple[str, ...]) -> Iterator[Problem]:
@@ -294,7 +352,19 @@ def _concurrency_problems(serving: ServingSpec) -> Iterator[Problem]:
 
 
 def _tier_problems(tiers: tuple[CacheTierSpec, ...]) -> Iterator[Problem]:
-    """Problems of a cache tier that reads faster than the tier above it."""
+    """Problems of drives that are written faster than read, and of a tier that is read faster than the one above it."""
+    for number, tier in enumerate(tiers):
+        if (
+            tier.medium == "nvme"
+            and tier.read is not None
+            and tier.write is not None
+            and tier.write.value > tier.read.value
+        ):
+            message = (
+                f"the drives are written at {tier.write.written} and read at {tier.read.written}: flash is read faster"
+            )
+            at: Path = ("workload", "serving", "cache_tiers", number, "write")
+            yield RULE.problem(at, message, "swap the two rates, or correct one", severity="warning")
     for number, (above, below) in enumerate(pairwise(tiers), start=1):
         if above.scope != below.scope or "remote" in (above.medium, below.medium):
             continue  # of unlike units
@@ -304,7 +374,13 @@ def _tier_problems(tiers: tuple[CacheTierSpec, ...]) -> Iterator[Problem]:
             yield RULE.problem(at, message, "list the fastest tier first", severity="warning")
 
 
-def _staleness_problems(rl: RlSpec) -> Iterator[Problem]:
+def _sample_problems(rl: RlSpec) -> Iterator[Problem]:
+    answer = (
+        rl.output_tokens if isinstance(rl.output_tokens, int) or rl.output_tokens is None else rl.output_tokens.mean
+    )
+    if rl.turns and answer and answer < rl.turns:
+        message = f"a sample generates {answer:,} tokens in {rl.turns:,} turns: fewer than one in a turn"
+        yield RULE.problem("workload.rl.output_tokens", message, "state the tokens of all turns together")
     steps, flying = rl.max_staleness, rl.batches_in_flight
     if steps is not None and flying is not None and flying > steps + 1:
         message = f"the samples of {flying:g} steps are in flight, but rollout may run {steps} ahead of the weights"

@@ -12,7 +12,12 @@ sharded gradients, or in a pipeline of a framework that reduces once per step in
 every layer of a stage or, with virtual stages, of a virtual stage; a critic or a reference model for a
 reinforcement-learning algorithm that has none; a low precision whose `bf16_layers` are all layers; the rank or the modules of
 adapters with `method: full`; weights in 8 bits under qlora, which stores the frozen ones in 4; the width of shared experts in a model without them, and
-`kv_heads` with latent attention. All are warnings; loss scaling with GEMMs in bf16 is a note.
+`kv_heads` with latent attention; a window or an index over more tokens than the longest sequence, ranks of the gates of Kimi
+delta attention in another recurrence, and more `routing.max_nodes` than experts per token; an acceptance without drafted
+tokens, or drafted tokens with an acceptance of 0; `hold_steps` without replicas of attention; degrees in `layout` beside
+those of `disaggregated`; separate nodes for the reference model of adapters. All are warnings; loss scaling with GEMMs in
+bf16, a `cp_method` with cp 1, settings of later tokens where a request generates one, the `growth` of a conversation of one
+turn, and settings of roles and of the weight transfer for another placement or method are notes.
 
 ## Why it matters
 
@@ -71,6 +76,33 @@ workload: {model: llama-3.1-8b, sequence_length: 8192, global_batch: 256, precis
 layout: {framework: megatron-core}
 ```
 
+```yaml layout.tp
+clusterspec: 1
+cluster: {platform: dgx-h200, nodes: 6}
+workload:
+  kind: serve
+  model: deepseek-v3
+  serving:
+    input_tokens: 4000
+    output_tokens: 800
+    concurrency: 256
+    disaggregated:
+      prefill: {replicas: 2, tp: 1, attention_dp: 8, ep: 8}
+      decode: {replicas: 2, tp: 1, attention_dp: 16, ep: 16}
+layout: {framework: sglang, tp: 8}
+```
+
+```yaml workload.rl.reference.nodes
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 5}
+workload:
+  kind: rl
+  model: qwen2.5-7b
+  trainable: {method: lora, rank: 32}
+  rl: {prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: 2000, reference: {nodes: 1}, rollout: {nodes: 2}}
+layout: {framework: megatron-core, nodes: 2}
+```
+
 ## Silent
 
 ```yaml
@@ -99,8 +131,7 @@ layout: {framework: megatron-core, tp: 8, pp: 8, virtual_stages: 2, micro_batch:
 - The keys of a spec: docs/spec.md
 - DAPO without a reference model: https://arxiv.org/abs/2503.14476
 - Loss scaling and formats: https://arxiv.org/abs/1905.12322
-
-
+- Reference log-probabilities with adapters disabled: https://github.com/huggingface/trl/blob/main/trl/trainer/grpo_trainer.py
 """
 
 from __future__ import annotations
@@ -131,7 +162,14 @@ def check(
     stated = written.recipe or written.loss_scaling or written.quantization or written.expert_parameter_precision
     keys = written_layout or LayoutSpec()
     of_layout = keys.dispatcher or keys.attention_dp or keys.shard_group or keys.capacity_factor
-    of_layout = of_layout or keys.gradient_sync or keys.schedule or keys.recompute_layers or keys.fused_experts
+    of_layout = (
+        of_layout
+        or keys.cp_method
+        or keys.gradient_sync
+        or keys.schedule
+        or keys.recompute_layers
+        or keys.fused_experts
+    )
     if not (
         stated
         or of_layout
@@ -148,13 +186,24 @@ def check(
     if not model.experts:
         yield from _expert_problems(written, keys)
     yield from _adapter_problems(written, model)
-    if isinstance(written.model, ModelSpec):
-        yield from _model_problems(written.model, model)
+    if written.serving is not None or written.rl is not None or isinstance(written.model, ModelSpec):
+        yield from _setting_problems(written, keys, model)
     if layout is not None:
         yield from _degree_problems(layout, keys, model)
+    sharding = layout.sharding if layout is not None else keys.sharding
     yield from (
-        _training_problems(written, keys) if workload.kind == "serve" else _serving_problems(written, workload, keys)
+        _training_problems(written, keys)
+        if workload.kind == "serve"
+        else _serving_problems(written, workload, keys, sharding)
     )
+
+
+def _setting_problems(written: WorkloadSpec, keys: LayoutSpec, model: Model) -> Iterator[Problem]:
+    """Problems of settings of the model, of serving and of reinforcement learning."""
+    from clusterspec.rules.knowledge.unused_settings import unused_settings  # training states none of them
+
+    for setting in unused_settings(written, keys, model):
+        yield RULE.problem(setting.at, setting.message, setting.help, severity=setting.severity)
 
 
 def _reduces_once(layout: Layout) -> bool:
@@ -176,6 +225,9 @@ def _degree_problems(layout: Layout, keys: LayoutSpec, model: Model) -> Iterator
     if keys.schedule not in {None, "1f1b", "gpipe"} and layout.pp == 1:
         message = f"`schedule: {keys.schedule}` has no effect: the layout has one stage"
         yield RULE.problem("layout.schedule", message, "remove the key, or state `pp`")
+    if keys.cp_method is not None and layout.cp == 1:
+        message = f"`cp_method: {keys.cp_method}` has no effect: with cp 1 a rank has whole sequences"
+        yield RULE.problem("layout.cp_method", message, "remove the key, or state `cp`", severity="note")
     yield from _whole_recomputation_problem(layout)
 
 
@@ -222,7 +274,9 @@ def _kernel_problems(workload: Workload, layout: LayoutSpec) -> Iterator[Problem
         yield RULE.problem("layout.fused_experts", message, "write `precision: fp8` or `fp4`, or remove the key")
 
 
-def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutSpec) -> Iterator[Problem]:
+def _serving_problems(
+    written: WorkloadSpec, workload: Workload, layout: LayoutSpec, sharding: str | None
+) -> Iterator[Problem]:
     """Problems of keys in a training plan that apply only to serving or to other algorithms."""
     yield from _kernel_problems(workload, layout)
     if written.kv_precision is not None and written.rl is None:
@@ -231,8 +285,8 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
     if (layout.attention_dp or 1) > 1:
         message = "data-parallel attention applies to serving engines; replicas of a trainer follow from the ranks"
         yield RULE.problem("layout.attention_dp", message, "remove the key")
-    if layout.shard_group is not None and layout.sharding not in {None, "hsdp"}:
-        message = f"a shard group applies to hsdp, but the layout has `sharding: {layout.sharding}`"
+    if layout.shard_group is not None and sharding not in {None, "hsdp"}:
+        message = f"a shard group applies to hsdp, but the layout has `sharding: {sharding}`"
         yield RULE.problem("layout.shard_group", message, "write `sharding: hsdp`, or remove the key")
     if layout.gradient_sync == "micro-batch" and layout.sharding in {"none", "zero1"}:
         message = f"`sharding: {layout.sharding}` keeps whole gradients, and ranks reduce them once per step"
@@ -245,12 +299,6 @@ def _serving_problems(written: WorkloadSpec, workload: Workload, layout: LayoutS
     if written.quantization is not None and workload.trainable is None:
         message = f"{written.quantization} quantizes weights that are served, but this workload trains all of them"
         yield RULE.problem("workload.quantization", message, "remove the key, or write `kind: serve`")
-    if written.rl is not None and written.rl.critic is not None and written.rl.algorithm not in {None, "ppo"}:
-        message = f"{written.rl.algorithm} compares the samples of a prompt, so that no critic takes part"
-        yield RULE.problem("workload.rl.critic", message, "remove the key, or write `algorithm: ppo`")
-    if written.rl is not None and written.rl.reference is not None and written.rl.algorithm == "dapo":
-        message = "dapo has no penalty for divergence, so that no reference model takes part"
-        yield RULE.problem("workload.rl.reference", message, "remove the key, or write `algorithm: grpo`")
 
 
 def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Problem]:
@@ -270,17 +318,6 @@ def _expert_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Prob
         if stated:
             message = f"`{key.rpartition('.')[2]}` has no effect: the model has no experts"
             yield RULE.problem(key, message, "remove the key, or describe the experts of the model")
-
-
-def _model_problems(written: ModelSpec, model: Model) -> Iterator[Problem]:
-    """Problems of sizes that the kind of the model does not have."""
-    if model.experts and written.shared_expert_ffn_hidden and not model.shared_experts:
-        message = "`shared_expert_ffn_hidden` has no effect: the model has no shared experts"
-        help_ = "state `shared_experts`, or remove the key"
-        yield RULE.problem("workload.model.shared_expert_ffn_hidden", message, help_)
-    if model.latent and written.kv_heads is not None and written.kv_heads not in {1, model.heads}:
-        message = f"`kv_heads: {written.kv_heads}` has no effect: with latent attention every head has keys and values of its own"
-        yield RULE.problem("workload.model.kv_heads", message, "remove the key, or `latent_attention`")
 
 
 def _adapter_problems(written: WorkloadSpec, model: Model) -> Iterator[Problem]:
@@ -317,6 +354,7 @@ def _training_problems(written: WorkloadSpec, layout: LayoutSpec) -> Iterator[Pr
     """Problems of keys in a serving plan that apply only to training."""
     for key, stated in (
         ("workload.optimizer", written.optimizer),
+        ("workload.trainable", written.trainable),
         ("workload.gradient_precision", written.gradient_precision),
         ("workload.residual_precision", written.residual_precision),
         ("workload.bf16_layers", written.bf16_layers),

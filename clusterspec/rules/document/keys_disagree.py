@@ -5,7 +5,7 @@
 A key and its nested form with different values: `operations.checkpoint_interval` and `operations.checkpoint.interval`,
 `operations.checkpoint_time` and `operations.checkpoint.pause`; for a single cluster, `cluster.power.budget` and
 `operations.power_budget`. In `workload.serving`: `arrivals` of an open load with `concurrency`, which describes a
-closed load; a Poisson process with a coefficient of variation other than 1; lengths with a 99th percentile below their
+closed load; a `load` of one kind with the key of another (`closed` with `request_rate` alone); a Poisson process with a coefficient of variation other than 1; lengths with a 99th percentile below their
 mean, above 14 times the mean, or above their maximum. In `workload.rl`: `minibatches` that do not divide the samples of a
 step, and roles that have more nodes than the cluster or leave none for the trainer. In `layout`: a `software_year` more than a year from the release
 year of `software`.
@@ -71,6 +71,13 @@ workload:
   model: qwen2.5-7b
   rl: {prompts_per_step: 64, samples_per_prompt: 8, input_tokens: 512, output_tokens: 2000, weight_sync: {precision: int4}}
 layout: {framework: megatron-core}
+```
+
+```yaml workload.serving.load
+clusterspec: 1
+cluster: {platform: dgx-h100, nodes: 1}
+workload: {kind: serve, model: llama-3.1-70b, serving: {input_tokens: 2000, output_tokens: 500, request_rate: 1, load: closed}}
+layout: {framework: vllm, tp: 8}
 ```
 
 ## Silent

@@ -73,7 +73,12 @@ from clusterspec.cluster.clos import parts_needed
 from clusterspec.cluster.fabric import LEVELS, Fabric
 from clusterspec.cluster.model import ScaleOut
 from clusterspec.finding import Problem
-from clusterspec.rules.knowledge.fabric_parts import FabricCount, is_far_surplus, links_and_cables
+from clusterspec.rules.knowledge.fabric_parts import (
+    FabricCount,
+    is_far_surplus,
+    links_and_cables,
+    ordered_switches,
+)
 from clusterspec.rules.rule import Rule
 from clusterspec.spec.model import ScaleOutSpec
 from clusterspec.units import percent, plural
@@ -106,16 +111,16 @@ def check(counts: FabricCount, written_scale_out: ScaleOutSpec, scale_out: Scale
         help_ = "remove the key, or write `topology: fat-tree` and `tiers: 2`"
         yield RULE.problem("cluster.scale_out.spine_switches", message, help_, severity="error")
     yield from _needless_tier_problem(fabric, written_scale_out, scale_out)
-    for key in ("leaf_switches", "spine_switches", "core_switches"):
-        written, needed = getattr(written_scale_out, key), getattr(fabric, key)
+    for tier, at, written in ordered_switches(written_scale_out):
+        needed = getattr(fabric, f"{tier}_switches")
         if written and needed:
-            needed = max(needed, _even_count(fabric, key, written))
+            needed = max(needed, _even_count(fabric, f"{tier}_switches", written))
         if written and needed and written > MOST * needed:
-            parts = plural(written, f"{key.removesuffix('_switches')} switch")
+            parts = plural(written, f"{tier} switch")
             message = f"{parts} stated, {percent(written / needed - 1, 2)} more than the {needed:,} needed: they add no bandwidth"
             known = written_scale_out.topology != "unknown"
             severity = "warning" if known and is_far_surplus(written, needed) else "note"
-            yield RULE.problem(f"cluster.scale_out.{key}", message, HELP, severity=severity)
+            yield RULE.problem(at, message, HELP, severity=severity)
     for level in LEVELS:
         wanted = fabric.links[level] or 0
         orders = links_and_cables(written_scale_out, level)

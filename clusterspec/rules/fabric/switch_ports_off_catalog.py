@@ -2,7 +2,7 @@
 
 ## What it finds
 
-A stated `switch_ports` that differs from the ports of the stated `switch`. The rule counts breakout: 64 ports of 800
+A stated `switch_ports` that differs from the ports of the stated `switch`, or more of them in the first level of `levels`. The rule counts breakout: 64 ports of 800
 Gb/s are 128 of 400 Gb/s. It is silent where a part of the ports is split and the others serve uplinks: 24 ports of 100
 Gb/s are 96 of 25 Gb/s.
 
@@ -57,20 +57,27 @@ from clusterspec.cluster.scaleout import broken_out_ports
 from clusterspec.finding import Problem
 from clusterspec.rules.knowledge.deviations import Deviations
 from clusterspec.rules.rule import Rule, rewrite
-from clusterspec.spec.model import ScaleOutSpec
+from clusterspec.spec.model import LevelSpec, ScaleOutSpec
 from clusterspec.units import display_bits
 
 RULE = Rule.of(__name__, "error")
 
 
 def check(deviations: Deviations, written_scale_out: ScaleOutSpec, scale_out: ScaleOut) -> Iterator[Problem]:
+    if written_scale_out.switch_ports is None and not written_scale_out.levels:
+        return
     written, rate = written_scale_out.switch_ports, scale_out.nic_bandwidth.value / scale_out.planes
-    known = broken_out_ports(scale_out.switch, rate)
+    known, at = broken_out_ports(scale_out.switch, rate), "cluster.scale_out.switch_ports"
+    leaf = (written_scale_out.levels or (LevelSpec(),))[0]
+    if written is None and (leaf.switch_ports or 0) > (known or 0) and leaf.uplink_bandwidth is None:
+        written, at = (
+            leaf.switch_ports,
+            "cluster.scale_out.levels.0.switch_ports",
+        )  # uplinks of another rate split others
     if written is None or scale_out.switch is None or known is None or written == known:
         return
     if deviations.has_any_of("nic") or _splits_some_ports(scale_out.switch, written, known):
         return
-    at = "cluster.scale_out.switch_ports"
     message = f"{scale_out.switch.name} has {known} ports at {display_bits(rate)}, not {written}"
     yield RULE.problem(at, message, "remove the key: it follows from the switch", fix=rewrite(at, str(known)))
 

@@ -2,8 +2,8 @@
 
 ## What it finds
 
-Phases whose dates do not ascend, whose nodes do not increase, or whose last number of nodes is not the `nodes` of the pool; and
-a phase without a date or nodes: errors. A first phase after `procurement.needed_by` is a warning,
+Phases whose dates do not ascend, whose nodes do not increase, or whose last number of nodes is not the `nodes` of the pool; a
+last phase that begins after the `term`, counted from the first; and a phase without a date or nodes: errors. A first phase after `procurement.needed_by` is a warning,
 and so is a last one before the last delivery: that of the milestones, else `delivery.weeks` after the order or `as_of`. It is an
 error where the delivery is surely that of the pool: of a fleet with one pool, or by a milestone that names its platform alone. A first
 phase after the order and before the first delivery of servers is an error where the text gives the day of the order, else a
@@ -96,10 +96,12 @@ from datetime import date
 
 from clusterspec.cluster.fleet import Fleet, Pool
 from clusterspec.finding import Problem
+from clusterspec.quantity import DAY
 from clusterspec.rules.knowledge.purchases import date_of_text
 from clusterspec.rules.knowledge.timeline import Timeline
 from clusterspec.rules.parts import PurchaseTexts
 from clusterspec.rules.rule import Rule
+from clusterspec.spec.model import ProcurementSpec
 from clusterspec.units.display import plural
 
 RULE = Rule.of(__name__, "error")
@@ -113,6 +115,7 @@ def check(fleet: Fleet) -> Iterator[Problem]:
             yield from _phase_problems(pool)
             yield from _late_problem(pool, fleet)
             buying = fleet.spec.procurement
+            yield from _outlasting_problem(pool, buying)
             if buying is not None and len(pool.spec.phases) > 1 and pool is last:
                 texts = PurchaseTexts(buying, fleet.spec.description or "")
                 yield from _undelivered_problems(pool, texts, _platform_names(fleet))
@@ -158,6 +161,17 @@ def _late_problem(pool: Pool, fleet: Fleet) -> Iterator[Problem]:
         message = f"the first nodes of pool `{pool.name}` are there on {first}, but the machine is needed by {needed}"
         at = ("pools", pool.name, "phases", 0, "date")
         yield RULE.problem(at, message, "change one of the two dates", severity="warning")
+
+
+def _outlasting_problem(pool: Pool, buying: ProcurementSpec | None) -> Iterator[Problem]:
+    """The problem of nodes that come after the term of the machine, counted from the first phase."""
+    phases, term = pool.spec.phases or (), buying.term if buying is not None else None
+    first, last = date_of_text(phases[0].date), date_of_text(phases[-1].date)
+    if term is None or first is None or last is None or (last - first).days * DAY < term.value:
+        return
+    message = f"the last nodes of pool `{pool.name}` come on {last}, but the machine is kept for {term.written} from {first} on"
+    at = ("pools", pool.name, "phases", len(phases) - 1, "date")
+    yield RULE.problem(at, message, "correct the date or the term", confidence="likely")
 
 
 def _phase_problems(pool: Pool) -> Iterator[Problem]:

@@ -37,6 +37,24 @@ def fabric_count(cluster: Cluster | None, written: ScaleOutSpec | None, assumed:
     return FabricCount(found if isinstance(found, Fabric) else None, planned, severity)
 
 
+TIERS_OF_SWITCHES = ("leaf", "spine", "core")
+"""The tiers of switches from the nodes upward, as their keys name them."""
+
+
+def ordered_switches(written: ScaleOutSpec) -> Iterator[tuple[str, str, int]]:
+    """The ordered switches of each tier: the tier, the path of the key that states them, and their number.
+
+    With `levels` and without the number of a tier, it is the `count` of the level.
+    """
+    levels = written.levels or ()
+    for index, tier in enumerate(TIERS_OF_SWITCHES):
+        stated = getattr(written, f"{tier}_switches")
+        if stated is not None:
+            yield tier, f"cluster.scale_out.{tier}_switches", stated
+        elif len(levels) <= len(TIERS_OF_SWITCHES) and index < len(levels) and levels[index].count is not None:
+            yield tier, f"cluster.scale_out.levels.{index}.count", levels[index].count or 0
+
+
 FOUR_TIMES, MANY = 4.0, 8
 """Thresholds above which spares and growth do not explain a surplus: the ratio to the needed number, and the number of
 parts beyond it.

@@ -8,7 +8,7 @@ attention, precision recipes, formats of weights and caches, optimizers, specula
 a serving engine is an error, serving with a library of training a warning. The finding is an error where the entry
 cites a document, and a warning otherwise. It is also a warning where only the year is stated and a later release has
 the feature, since a commit of that year may already have it. FlashAttention with software of a year before its publication,
-2022, is an error. Combinations that the entry does not state are not
+2022, is an error. Software of a year more than one year before the accelerator's is a warning. Combinations that the entry does not state are not
 reported; `clusterspec catalog show framework/ID` prints the matrix.
 
 ## Why it matters
@@ -84,6 +84,7 @@ def check(design: Design, accelerator: Accelerator, layout: Layout) -> Iterator[
     yield from _serving_engine_problem(design, layout)
     yield from _training_library_problem(design, layout)
     yield from _early_flash_problem(design)
+    yield from _early_software_problem(design, accelerator)
     if not layout.capabilities.refused:
         return
     release = layout.capabilities.release or f"{layout.framework} of {layout.software_year}"
@@ -106,6 +107,22 @@ def _early_flash_problem(design: Design) -> Iterator[Problem]:
         message = f"the software is of {year}, but FlashAttention was published in {FLASH_YEAR}: its memory and time differ from this release's"
         help_ = "write `attention: plain`, or the year of the software that runs it"
         yield RULE.problem("workload.attention", message, help_)
+
+
+EARLIEST = 1
+"""Years before an accelerator from which software may support it: toolkits appear before the parts."""
+
+
+def _early_software_problem(design: Design, accelerator: Accelerator) -> Iterator[Problem]:
+    """The problem of software of a year in which the accelerator was not yet known."""
+    year, known = design.spec.layout.software_year if design.spec.layout else None, accelerator.year
+    if year is not None and known is not None and year < known - EARLIEST:
+        message = (
+            f"the software is of {year}, but {accelerator.name} of {known}: no release of that year has kernels for it"
+        )
+        yield RULE.problem(
+            "layout.software_year", message, "state the year of the software that runs", severity="warning"
+        )
 
 
 def _serving_engine_problem(design: Design, layout: Layout) -> Iterator[Problem]:

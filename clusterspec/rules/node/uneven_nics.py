@@ -4,7 +4,8 @@
 
 Neither of `nics_per_node` and `accelerators_per_node` divides the other: six NICs for eight accelerators. The finding
 is a warning. With more NICs than accelerators it is a warning with a platform, since ten for eight usually count those
-of the storage network, and a note without one. The rule is silent where the platform is sold with these NICs.
+of the storage network, and a note without one. The rule is silent where the platform is sold with these NICs, and where they carry exactly what the ports on the
+accelerators carry: six cages of 800 Gb/s join the 24 ports of eight Gaudi 3.
 
 ## Why it matters
 
@@ -51,9 +52,12 @@ from collections.abc import Iterator
 
 from clusterspec.cluster.model import Cluster, ScaleOut
 from clusterspec.finding import Problem
+from clusterspec.rules.knowledge.written_numbers import agree
 from clusterspec.rules.rule import Rule
 
 RULE = Rule.of(__name__, "warning", yields_to=("frontend-counted-in-fabric",))
+SAME = 0.01
+"""Relative difference of two rates up to which they are the same."""
 
 
 def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
@@ -62,6 +66,10 @@ def check(cluster: Cluster, scale_out: ScaleOut) -> Iterator[Problem]:
         return
     if cluster.platform is not None and cluster.platform.nics_per_node == nics:
         return
+    own, ports = cluster.accelerator.nic_bandwidth, cluster.accelerator.nics_per_accelerator
+    joined = nics * scale_out.nic_bandwidth.value
+    if own is not None and ports and agree(joined, accelerators * ports * own.value, SAME):
+        return  # cages that join the ports of several accelerators
     most = -(-accelerators // nics)
     pairing = (
         f"some NICs serve {most} accelerators and others fewer"

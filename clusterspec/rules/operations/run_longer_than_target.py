@@ -7,6 +7,8 @@ where the run misses the target even at the dense peak of its accelerators, by a
 predicted range, or at the fast end of the range of a step that was measured (`measured`); a warning where the fast end misses it; else a note. Without a stated failure rate the rule uses the
 lowest published one.
 
+It is a warning where the prediction meets the target, but the run takes a quarter longer at `workload.expected_mfu`.
+
 It is an error where the target is longer than a slot of the machine in the text that cannot be extended.
 
 Where the spec has no target, the time that the description says the run takes counts as one; only errors are reported, as it
@@ -121,7 +123,7 @@ from clusterspec.rules.knowledge.text_loads import MOST_CHARACTERS
 from clusterspec.rules.rule import Rule
 from clusterspec.source import Written
 from clusterspec.spec.model import NetworksSpec, OperationsSpec
-from clusterspec.units import display
+from clusterspec.units import display, percent
 
 RULE = Rule.of(__name__, "warning", "likely")
 AT = "operations.targets.run_time"
@@ -148,9 +150,12 @@ def check(
     if stated is not None:
         yield from _slow_deliveries_problem(timed, target)
     kept = plan_interruptions(timed)
-    if kept is None or kept.share <= 0 or timed.time_to_train / kept.share <= target:
+    if kept is None or kept.share <= 0:
         return
     seconds = timed.time_to_train / kept.share
+    if seconds <= target:
+        yield from _expected_rate_problem(timed, seconds, stated)
+        return
     severity = run_severity(target, seconds, timed)
     if described is not None:
         if severity == "error":  # the text may give a measured time, which predictions miss by less
@@ -167,6 +172,20 @@ def check(
     yield RULE.problem(AT, message, f"train fewer tokens, or take more nodes: {wanted}", severity=severity)
 
 
+def _expected_rate_problem(timed: Plan, seconds: float, target: Quantity | None) -> Iterator[Problem]:
+    """The problem of a run that meets its target by the prediction of ``seconds``, but not at the MFU of the spec."""
+    expected = timed.design.spec.workload.expected_mfu if timed.design.spec.workload else None
+    if target is None or not expected or not timed.mfu:
+        return
+    own = seconds * timed.mfu / expected
+    if own > target.value * CLEARLY_LATER:
+        message = f"at the expected MFU of {percent(expected)} the run takes {display(own, 's')}, but its target is {target.written}"
+        help_ = f"plan with the predicted MFU of {percent(timed.mfu, 2)}, train fewer tokens, or take more nodes"
+        yield RULE.problem(AT, message, help_)
+
+
+CLEARLY_LATER = 1.25
+"""Ratio of two times above which neither interruptions nor attention explain it: not every MFU counts attention."""
 SAME_TIME = 1.02
 """Ratio of a target to the time of a slot up to which both are the same."""
 

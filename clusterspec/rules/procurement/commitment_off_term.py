@@ -2,7 +2,8 @@
 
 ## What it finds
 
-A `commitment` that is longer than `term`: an error. One that is shorter by more than a tenth is a note. A line of the
+A `commitment` that is longer than `term`: an error. One that is shorter by more than a tenth is a note. A `support.term` longer
+than `term` by a year or more is a warning: support is paid for after the machine is gone. A line of the
 quote for an EC2 Capacity Block of more than 182 days, by its own text, the commitment or the term, is an error, as is a text
 that names the price of a contract of more years than the commitment (`from the column of the three-year commitment`).
 
@@ -118,6 +119,11 @@ def check(procurement: ProcurementSpec, own_remarks: str | None) -> Iterator[Pro
     yield from _block_problems(procurement)
     yield from _longer_price_problem(procurement, own_remarks or "")
     term, bound = procurement.term, procurement.commitment
+    supported = procurement.support.term if procurement.support is not None else None
+    if term is not None and supported is not None and supported.value > term.value + YEAR * (1 - SAME):
+        message = f"support is bought for {supported.written}, but the machine is kept for {term.written}"
+        help_ = "buy support for the term"
+        yield RULE.problem("procurement.support.term", message, help_, severity="warning")
     if term is None or bound is None:
         return
     if bound.value > term.value * (1 + SAME):

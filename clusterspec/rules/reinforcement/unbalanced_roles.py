@@ -13,7 +13,7 @@ all others wait for it for more than 25 % of the step, with the same severities.
 `max_staleness: 0` work in turn. Where both wait for more than 25 %, severity follows the time that the step saves if
 the roles share all nodes in turn (`placement: colocated`), which trains on the same samples; roles on two pools can
 only run ahead, which is at most a warning. If only one of them waits, the rule reports it only where moving nodes saves
-25 % of the step.
+25 % of the step. In a split plan, nodes of the cluster that no role has are a warning from an eighth on, else a note.
 
 ## Why it matters
 
@@ -97,6 +97,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from clusterspec.cluster.model import Design
+from clusterspec.cluster.samples import Rl
 from clusterspec.cost.formulas.reinforcement import overlapped_step_time, serial_step_time
 from clusterspec.cost.reinforcement.rollout import rollout_of
 from clusterspec.cost.reinforcement.times import RlTimes
@@ -108,19 +109,33 @@ from clusterspec.units import display, percent, plural
 
 RULE = Rule.of(__name__, "warning", "likely")
 MOST = 0.25
+MUCH = 1 / 8
+"""Smallest share of nodes without work that spares do not explain."""
 IDLE = 0.8
 """Smallest share of the step at which the nodes of a role are idle almost all the time."""
 
 
 def check(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:
     plan = rl.rl
-    if plan.placement != "split" and not rl.roles:
+    if plan.placement == "split":
+        yield from _idle_nodes_problem(plan, design)
+    elif not rl.roles:
         return
     first = _slowest_role_problem(rl, thresholds.of(RULE.name, MOST)) or _turn_taking_problem(rl, design)
     if first is not None:
         yield first
     elif plan.placement == "split":
         yield from _split_problem(rl, thresholds, design)
+
+
+def _idle_nodes_problem(plan: Rl, design: Design) -> Iterator[Problem]:
+    """The problem of nodes that neither the trainer, rollout nor another role has."""
+    nodes = design.cluster.nodes if design.cluster is not None else 0
+    idle = nodes - plan.nodes
+    if idle > 0:
+        message = f"the trainer has {plan.trainer_nodes:,} and rollout {plan.rollout_nodes:,} of {plural(nodes, 'node')}: {idle:,} {'does' if idle == 1 else 'do'} no work"
+        help_ = "give them to rollout or the trainer, or state them as `spare_nodes`"
+        yield RULE.problem("cluster.nodes", message, help_, severity="" if idle / nodes >= MUCH else "note")
 
 
 def _split_problem(rl: RlTimes, thresholds: Thresholds, design: Design) -> Iterator[Problem]:

@@ -265,3 +265,8 @@ class ClusterSpec:
     host: HostSpec | None = None
     floor: FloorSpec | None = None
     power: PowerSpec | None = None
+
+    @property
+    def stated_peaks(self) -> dict[str, Quantity]:
+        """The stated peaks of one accelerator by number format; empty without changed figures."""
+        return (self.accelerator.peak or {}) if isinstance(self.accelerator, AcceleratorSpec) else {}
