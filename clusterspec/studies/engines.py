@@ -62,7 +62,7 @@ SPREAD = "tp-crosses-scale-up-domain"
 """A rule whose severity follows from the throughput of engines; of rollout, it follows from the step."""
 
 OF_LAYOUT = "key-without-effect"
-"""A rule that reports degrees of `layout` beside those of separate engines."""
+"""A rule that reports degrees of `layout` that separate engines do not use."""
 
 
 def engine_problems(design: Design, facts: rules.Facts) -> list[Problem]:

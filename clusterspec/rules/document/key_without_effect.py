@@ -14,8 +14,8 @@ reinforcement-learning algorithm that has none; a low precision whose `bf16_laye
 adapters with `method: full`; weights in 8 bits under qlora, which stores the frozen ones in 4; the width of shared experts in a model without them, and
 `kv_heads` with latent attention; a window or an index over more tokens than the longest sequence, ranks of the gates of Kimi
 delta attention in another recurrence, and more `routing.max_nodes` than experts per token; an acceptance without drafted
-tokens, or drafted tokens with an acceptance of 0; `hold_steps` without replicas of attention; degrees in `layout` beside
-those of `disaggregated`; separate nodes for the reference model of adapters. All are warnings; loss scaling with GEMMs in
+tokens, or drafted tokens with an acceptance of 0; `hold_steps` without replicas of attention; degrees in `layout` and
+in `disaggregated`; separate nodes for the reference model of adapters. All are warnings; loss scaling with GEMMs in
 bf16, a `cp_method` with cp 1, settings of later tokens where a request generates one, the `growth` of a conversation of one
 turn, and settings of roles and of the weight transfer for another placement or method are notes.
 
