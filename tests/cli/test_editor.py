@@ -38,7 +38,10 @@ def text_of(example: str) -> str:
 def test_the_page_is_told_what_the_command_line_prints(call: Call) -> None:
     """Also where the file on disk has another text, or none."""
     names = sorted(path.stem for path in (ROOT / "examples").glob("*.yaml")) if ALL_CASES else EXAMPLES
-    asked = [(example, text_of(example), *form) for example, form in diagonal(len(COMMANDS), names, COMMANDS)]
+    asked = [
+        (example, text_of(example), *form)
+        for example, form in diagonal(max(map(len, (names, COMMANDS))), names, COMMANDS)
+    ]
     for example, text, verb, form in (*asked, ("too long", "clusterspec: 1\n" + "# more\n" * 300_000, "check", "json")):
         job = ["--job=tune"] if example == "lab-fleet" and verb == "faults" else []
         Path(NAME).write_text(text, "utf-8")
