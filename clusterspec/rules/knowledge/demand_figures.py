@@ -8,13 +8,14 @@ from itertools import islice, permutations
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.demand_energies import (
     CARBON,
+    ENERGY,
     FLOPS,
     YEARLY_CARBON,
     YEARLY_ENERGY,
-    YEARLY_MONEY,
     DemandFigure,
     energy_figures,
     flop_figures,
+    money_rates,
 )
 from clusterspec.rules.knowledge.demand_sums import LOST, summed_figures
 from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
@@ -48,7 +49,6 @@ MEASURES = {
     "flop rate": {frozenset({("flop", 1), ("s", -1)})},
     "money": {frozenset({("money", 1)})},
     "flops": {FLOPS},
-    "money of a year": {YEARLY_MONEY},
     "nodes or none": {_NOTHING, _NODES},
     "size": {_SIZE},
     "kept size": {_KEPT_SIZE},
@@ -94,6 +94,13 @@ MEASURES = {
     "racks of a row": {frozenset({("rack", 1)}), frozenset({("rack", 1), ("row", -1)})},
     "nics": {_NOTHING, frozenset({("nic", 1)}), frozenset({("nic", 1), ("node", -1)})},
     "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},
+    "energy": {ENERGY},
+    "rows": {frozenset({("row", 1)})},
+    "money rate": {frozenset({("money", 1), ("s", -1)})},
+    "money of a request": {frozenset({("money", 1)}), frozenset({("money", 1), ("request", -1)})},
+    "money of a step": {frozenset({("money", 1)}), frozenset({("money", 1), ("step", -1)})},
+    "accelerator hours": {frozenset({("accelerator", 1), ("s", 1)})},
+    "money of tokens": {frozenset({("money", 1)}), frozenset({("money", 1), ("token", -1)})},
 }
 """The powers of the figures of each measure."""
 _OF_FEED: Powers = frozenset({("W", 1), ("feed", -1)})
@@ -213,9 +220,10 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     ]
     written += energy_figures(sentence)
     written += flop_figures(sentence)
+    rates = [*money_rates(sentence, written)]
     if len(written) > MOST_FIGURES:
         return []
-    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON}
+    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON, ENERGY}
     taken = {each.start for each in written if each.powers in named}
     written = [each for each in written if each.powers in named or each.start not in taken]
     parts = [*_parts_in(sentence)]
@@ -224,6 +232,7 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
         *parts,
         *_computed_figures(sentence, [*written, *parts]),
         *summed_figures(sentence, written),
+        *rates,
     ]
 
 

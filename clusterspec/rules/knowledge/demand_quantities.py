@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
+from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.demand_bill_values import BILL_QUANTITIES
+from clusterspec.rules.knowledge.demand_parts import Parts, Quantity, Value
 from clusterspec.rules.knowledge.demand_power_values import (
     carbon_of_term,
     facility_watts,
@@ -16,7 +18,6 @@ from clusterspec.rules.knowledge.demand_power_values import (
     row_watts,
     yearly_carbon,
     yearly_energy,
-    yearly_price_of_energy,
 )
 from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.knowledge.demand_run_values import (
@@ -31,6 +32,7 @@ from clusterspec.rules.knowledge.demand_run_values import (
     weight_transfer,
 )
 from clusterspec.rules.knowledge.demand_service_values import reach_of_leaves, reach_of_spines, whole_answer
+from clusterspec.rules.knowledge.demand_site_values import SITE_QUANTITIES
 from clusterspec.rules.knowledge.demand_subjects import ABOVE
 from clusterspec.rules.knowledge.demand_totals import (
     all_accelerators,
@@ -45,23 +47,11 @@ from clusterspec.rules.knowledge.demand_values import BOUNDS, SAME, has_value, i
 from clusterspec.rules.knowledge.demands import Demand, demands_in
 from clusterspec.units import display, percent
 
-OF_KEYS = frozenset({"run time", "rack power", "whole answer", "leaf to spine", "node to leaf"})
+OF_KEYS = frozenset({"racks", "run time", "rack power", "whole answer", "leaf to spine", "node to leaf"})
 """Subjects of a key that the design gives where the key is not stated."""
 NAMES = frozenset({*OF_KEYS, *(each.name for each in QUANTITY_SUBJECTS)})
-EXACT = 0.005
-"""Relative difference up to which a quantity keeps a demand: both are rounded."""
 FARTHEST = 20.0
 """Ratio of a quantity to a demand from which the demand is probably of something else."""
-
-
-class Quantity(NamedTuple):
-    """A quantity of a design: the key that decides it, what it is, its unit in messages, and its value; None where it is not known."""
-
-    key: str
-    what: str
-    unit: str
-    of: Callable[[Parts], Value | None]
-    slack: float = EXACT
 
 
 class BrokenQuantity(NamedTuple):
@@ -88,18 +78,24 @@ def written_quantity(value: float, unit: str) -> str:
     """
     if unit == "%":
         return percent(value)
+    if unit == "money" and abs(value) < _SMALL_SUM:
+        return f"{value:,.4g}"
     if unit in _LARGE:
         scale, name = _LARGE[unit]
         return f"{value / scale:,.0f} {name}".strip()
     return display(value, unit) if unit in {"W", "s", "B"} else f"{value:,.4g} {unit}"
 
 
+_SMALL_SUM = 100.0
+"""Sum of money below which messages print decimals."""
 _LARGE = {
     "J": (3.6e9, "MWh"),
     "kg": (1e3, "t"),
     "money": (1.0, ""),
+    "money a year": (1 / YEAR, "a year"),
     "steps": (1.0, "steps"),
     "accelerators": (1.0, "accelerators"),
+    "accelerator-hours": (HOUR, "accelerator-hours"),
 }
 """Units of large figures, with the unit of messages and its size."""
 
@@ -114,11 +110,15 @@ def broken_quantities(text: str, parts: Parts, names: frozenset[str] = NAMES) ->
             demands.setdefault(each.subject.name, []).append(each)
     for name, stated in demands.items():
         quantity = QUANTITIES[name]
-        value = quantity.of(parts)
         if name == "rack power" and any(is_of_nodes(each, parts.spec) for each in stated):
             continue
-        if value is not None and all(_is_broken(each, value, quantity.slack) for each in stated):
-            yield BrokenQuantity(stated[0], quantity, value)
+        values = [quantity.of(parts._replace(sentence=each.sentence)) for each in stated]
+        first = values[0]
+        if first is not None and all(
+            value is not None and _is_broken(each, value, quantity.slack)
+            for each, value in zip(stated, values, strict=True)
+        ):
+            yield BrokenQuantity(stated[0], quantity, first)
 
 
 def _is_broken(demand: Demand, value: Value, slack: float) -> bool:
@@ -160,9 +160,6 @@ QUANTITIES: Mapping[str, Quantity] = {
     ),
     "compute": Quantity(TOKENS, "the computation of the run", "FLOP", flops_of_run, 0.03),
     "rack power": Quantity("cluster.power.nodes_per_rack", "the power of a rack", "W", rack_watts, 0.01),
-    "price of energy": Quantity(
-        "procurement.electricity", "the price of the energy of a year", "money", yearly_price_of_energy, 0.02
-    ),
     "whole answer": Quantity("workload.serving.targets", "the time to the last token", "s", whole_answer),
     "leaf to spine": Quantity(
         "cluster.scale_out.optics.leaf_spine", "the reach from leaf to spine", "m", reach_of_spines
@@ -179,4 +176,6 @@ QUANTITIES: Mapping[str, Quantity] = {
     "paid before acceptance": Quantity(
         "procurement.payment.order", "the money paid before acceptance", "money", paid_before_acceptance
     ),
+    **BILL_QUANTITIES,
+    **SITE_QUANTITIES,
 }

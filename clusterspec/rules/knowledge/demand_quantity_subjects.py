@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clusterspec.rules.knowledge.demand_bill_subjects import BILL_SUBJECTS
+from clusterspec.rules.knowledge.demand_site_subjects import SITE_SUBJECTS
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, SAID, Subject
 
 _BINDS = ("most", "least", "must", "duty", "gives", "longest", "binds", "upper", "lower")
@@ -73,9 +75,9 @@ QUANTITY_SUBJECTS = (
         110,
     ),
     Subject("row power", "watts of a row", ABOVE, _bound("rowof", by=(*_STRICT, "gives")), "rack backup", 2e3, 60),
-    Subject("energy of a year", "energy of a year", ABOVE, _ALONE, "mean", reach=130),
-    Subject("carbon of a year", "carbon of a year", ABOVE, _ALONE, "mean", reach=130),
-    Subject("carbon of the term", "carbon", ABOVE, _ALONE, "mean", reach=130),
+    Subject("energy of a year", "energy of a year", ABOVE, f"{_ALONE} budgeted", "mean", reach=130),
+    Subject("carbon of a year", "carbon of a year", ABOVE, f"{_ALONE} budgeted", "mean", reach=130),
+    Subject("carbon of the term", "carbon", ABOVE, _ALONE, "mean runword !runword", reach=130),
     Subject(
         "passes",
         "bare",
@@ -162,15 +164,6 @@ QUANTITY_SUBJECTS = (
         counted="devicemem",
     ),
     Subject(
-        "price of energy",
-        "money",
-        ABOVE,
-        _bound("tariff+yearword", by=("ceil", "most", "upper", "limitword")),
-        "each mean penalty",
-        1e3,
-        70,
-    ),
-    Subject(
         "acceptance time",
         "time",
         ABOVE,
@@ -249,4 +242,6 @@ QUANTITY_SUBJECTS = (
         1e3,
         90,
     ),
+    *BILL_SUBJECTS,
+    *SITE_SUBJECTS,
 )

@@ -6,6 +6,9 @@ the start or the end of a word.
 
 from __future__ import annotations
 
+from clusterspec.rules.knowledge.demand_bill_subjects import WORDS as BILL_WORDS
+from clusterspec.rules.knowledge.demand_site_subjects import WORDS as SITE_WORDS
+
 # fmt: off
 
 WORDS: tuple[tuple[str, str], ...] = (
@@ -73,5 +76,7 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("prepaid", "before_delivery until_delivery before_the_delivery up_to_delivery before_the_machine_arrives before_the_machines_arrive before_it_arrives prepaid prepayment* in_advance vor_lieferung vor_der_lieferung bis_zur_lieferung im_voraus vorab avant_livraison avant_la_livraison d'avance antes_de_la_entrega por_adelantado prima_della_consegna in_anticipo vóór_levering voor_levering vooraf antes_da_entrega adiantado przed_dostawą"),
     ("unaccepted", "before_acceptance until_the_machine_is_accepted until_it_is_accepted bis_die_maschine_abgenommen bis_zur_erfolgreichen_abnahme jusqu'à_la_réception hasta_la_aceptación fino_al_collaudo tot_de_aanvaarding até_à_aceitação do_odbioru until_acceptance before_the_acceptance before_it_is_accepted vor_abnahme vor_der_abnahme bis_zur_abnahme avant_réception avant_la_réception avant_recette antes_de_la_aceptación antes_de_la_recepción prima_del_collaudo vóór_aanvaarding vóór_acceptatie voor_acceptatie antes_da_aceitação przed_odbiorem"),
     ("payable", "pay paid pays payment payments disburse* spent zahl* gezahl* bezahl* auszahl* pay* versé* verser vers* décaiss* pag* abon* desembols* eroga* betaal* betal* uitbetaal* paga* pago* płac* zapłac* wypłac*"),
+    *BILL_WORDS,
+    *SITE_WORDS,
 )
 """Words for what a quantity of a design is."""

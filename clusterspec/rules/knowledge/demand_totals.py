@@ -51,17 +51,16 @@ def spare_share(parts: Parts) -> Value | None:
 
 def _paid(parts: Parts, *, on_delivery: bool) -> Value | None:
     """The money that is due before delivery, or before acceptance, of the quoted total."""
-    from clusterspec.procurement.amounts import amount_of_quote
+    from clusterspec.rules.knowledge.demand_bill_values import purchase_price, terms_of_sentence
 
     buying = parts.spec.procurement
-    total = amount_of_quote(buying) if buying is not None and buying.quote else None
-    total = total or (float(buying.quoted_total) if buying is not None and buying.quoted_total else None)
     payment = buying.payment if buying is not None else None
-    if total is None or payment is None or payment.order is None:
+    listed = purchase_price(parts) if payment is not None and payment.order is not None else None
+    if listed is None or buying is None or payment is None or payment.order is None:
         return None
     share = float(payment.order) + (float(payment.delivery or 0) if on_delivery else 0.0)
-    net = total / (1 + float(buying.tax or 0)) if buying is not None else total
-    return Value(share * net, share * total, f"{percent(share)} of {total:,.0f}")
+    low, high = terms_of_sentence(parts.sentence, buying)
+    return Value(share * listed[0] * low, share * listed[1] * high, f"{percent(share)} of {listed[0] * high:,.0f}")
 
 
 def share_before_acceptance(parts: Parts) -> Value | None:
