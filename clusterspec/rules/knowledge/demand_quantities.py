@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import NamedTuple
+from clusterspec.rules.knowledge.demand_answer_values import ANSWER_QUANTITIES
 from clusterspec.rules.knowledge.demand_bill_values import BILL_QUANTITIES
+from clusterspec.rules.knowledge.demand_fabric_values import FABRIC_QUANTITIES
+from clusterspec.rules.knowledge.demand_job_values import JOB_QUANTITIES
 from clusterspec.rules.knowledge.demand_parts import Parts, Quantity, Value
 from clusterspec.rules.knowledge.demand_power_values import (
     carbon_of_term,
@@ -47,7 +50,19 @@ from clusterspec.rules.knowledge.demand_values import BOUNDS, SAME, has_value, i
 from clusterspec.rules.knowledge.demands import Demand, demands_in
 from clusterspec.units import display, percent
 
-OF_KEYS = frozenset({"racks", "run time", "rack power", "whole answer", "leaf to spine", "node to leaf"})
+OF_KEYS = frozenset(
+    {
+        "racks",
+        "first token",
+        "token gap",
+        "concurrency",
+        "run time",
+        "rack power",
+        "whole answer",
+        "leaf to spine",
+        "node to leaf",
+    }
+)
 """Subjects of a key that the design gives where the key is not stated."""
 NAMES = frozenset({*OF_KEYS, *(each.name for each in QUANTITY_SUBJECTS)})
 FARTHEST = 20.0
@@ -178,4 +193,7 @@ QUANTITIES: Mapping[str, Quantity] = {
     ),
     **BILL_QUANTITIES,
     **SITE_QUANTITIES,
+    **JOB_QUANTITIES,
+    **ANSWER_QUANTITIES,
+    **FABRIC_QUANTITIES,
 }

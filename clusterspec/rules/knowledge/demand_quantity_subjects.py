@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from clusterspec.rules.knowledge.demand_answer_subjects import ANSWER_SUBJECTS
 from clusterspec.rules.knowledge.demand_bill_subjects import BILL_SUBJECTS
+from clusterspec.rules.knowledge.demand_fabric_subjects import FABRIC_SUBJECTS
+from clusterspec.rules.knowledge.demand_job_subjects import JOB_SUBJECTS
 from clusterspec.rules.knowledge.demand_site_subjects import SITE_SUBJECTS
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, SAID, Subject
 
@@ -244,4 +247,7 @@ QUANTITY_SUBJECTS = (
     ),
     *BILL_SUBJECTS,
     *SITE_SUBJECTS,
+    *JOB_SUBJECTS,
+    *ANSWER_SUBJECTS,
+    *FABRIC_SUBJECTS,
 )

@@ -6,7 +6,10 @@ the start or the end of a word.
 
 from __future__ import annotations
 
+from clusterspec.rules.knowledge.demand_answer_subjects import WORDS as ANSWER_WORDS
 from clusterspec.rules.knowledge.demand_bill_subjects import WORDS as BILL_WORDS
+from clusterspec.rules.knowledge.demand_fabric_subjects import WORDS as FABRIC_WORDS
+from clusterspec.rules.knowledge.demand_job_subjects import WORDS as JOB_WORDS
 from clusterspec.rules.knowledge.demand_site_subjects import WORDS as SITE_WORDS
 
 # fmt: off
@@ -78,5 +81,8 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("payable", "pay paid pays payment payments disburse* spent zahl* gezahl* bezahl* auszahl* pay* versé* verser vers* décaiss* pag* abon* desembols* eroga* betaal* betal* uitbetaal* paga* pago* płac* zapłac* wypłac*"),
     *BILL_WORDS,
     *SITE_WORDS,
+    *JOB_WORDS,
+    *ANSWER_WORDS,
+    *FABRIC_WORDS,
 )
 """Words for what a quantity of a design is."""

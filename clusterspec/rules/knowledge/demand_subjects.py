@@ -275,6 +275,7 @@ SUBJECTS = (
         40,
         most=1e9,
     ),
+    Subject("tokens of a step", "tokens of each step", SAID, "ceil floor", "mean prompt answer", 1e4, 60, 1e9),
     Subject(
         "accelerators of a license",
         "accelerators",
