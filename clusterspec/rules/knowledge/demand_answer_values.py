@@ -34,6 +34,35 @@ def token_gap(parts: Parts) -> Value | None:
     return predicted_latency(parts, "tpot")
 
 
+def _mean_latency(parts: Parts, which: str) -> Value | None:
+    """The mean seconds of a latency, over the range of the prediction."""
+    from clusterspec.cost.serving.latency import serving_range
+
+    if parts.plan.serving is None:
+        return None
+    low, high = serving_range(parts.plan.serving, which)
+    return Value(low, high, f"predicted {display(low, 's')} to {display(high, 's')}")
+
+
+def mean_first_token(parts: Parts) -> Value | None:
+    """The mean seconds to the first token."""
+    return _mean_latency(parts, "ttft_mean")
+
+
+def mean_gap(parts: Parts) -> Value | None:
+    """The mean seconds between tokens."""
+    return _mean_latency(parts, "tpot_mean")
+
+
+def output_rate(parts: Parts) -> Value | None:
+    """The output tokens of a second, where no key states the rate of requests."""
+    from clusterspec.rules.knowledge.demand_job_values import throughput
+
+    if parts.plan.serving is None or value_of_key(parts.spec, f"{_SERVING}.request_rate") is not None:
+        return None
+    return throughput(parts)
+
+
 def rate_of_user(parts: Parts) -> Value | None:
     """The output tokens of a second that one user receives."""
     from clusterspec.cost.serving.percentiles import latency_range
@@ -112,6 +141,9 @@ ANSWER_QUANTITIES = {
     "first token": Quantity(_SERVING, "the time to the first token", "s", first_token, 0.02),
     "token gap": Quantity(_SERVING, "the time between tokens", "s", token_gap, 0.02),
     "concurrency": Quantity(f"{_SERVING}.max_sequences", "the number of requests in flight", "requests", requests_in_flight, 0.05),
+    "mean time to the first token": Quantity(_SERVING, "the mean time to the first token", "s", mean_first_token, 0.02),
+    "mean time between tokens": Quantity(_SERVING, "the mean time between tokens", "s", mean_gap, 0.02),
+    "token rate": Quantity(_SERVING, "the rate of output tokens", "tokens/s", output_rate, 0.02),
     "rate of a user": Quantity(_SERVING, "the rate of a user", "tokens/s", rate_of_user, 0.02),
     "tokens in the cache": Quantity(f"{_SERVING}.memory_fraction", "the tokens that the cache holds", "tokens", tokens_in_cache, 0.1),
     "hits of the cache": Quantity(f"{_SERVING}.prefix_hit", "the share of tokens from the cache", "%", hits_of_cache, 0.02),

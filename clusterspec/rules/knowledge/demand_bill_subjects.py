@@ -212,7 +212,7 @@ BILL_SUBJECTS = (
         _bound("networkword+costword", by=_CAPS),
         "each wholecost store service",
         1e4,
-        110,
+        220,
     ),
     Subject(
         "share of the network",

@@ -55,6 +55,7 @@ OF_KEYS = frozenset(
         "racks",
         "first token",
         "token gap",
+        "token rate",
         "concurrency",
         "run time",
         "rack power",

@@ -21,10 +21,11 @@ def passes_of_run(parts: Parts) -> Value | None:
 def steps_of_run(parts: Parts) -> Value | None:
     """The optimizer steps of the run."""
     work = parts.work
-    steps = work.steps_of_run if work is not None and work.rl is None else None
+    steps = work.steps_of_run if work is not None else None
     if work is None or steps is None or not work.tokens:
         return None
-    how = f"{display(work.tokens, '1')} tokens in batches of {work.tokens_of_step:,.0f}"
+    tokens = work.rl.step_tokens if work.rl is not None else work.tokens_of_step
+    how = f"{display(work.tokens, '1')} tokens in batches of {tokens:,.0f}"
     return Value(float(steps), float(steps), how)
 
 
@@ -119,10 +120,20 @@ def time_of_run(parts: Parts) -> Value | None:
 
 def predicted_time(plan: Plan) -> Value | None:
     """The seconds of the predicted run without interruptions, over the range of the step."""
+    if plan.is_update:
+        return _time_of_all_roles(plan)
     steps, seconds = plan.step_time_range, plan.step_time
-    if plan.is_update or plan.time_to_train is None or steps is None or seconds is None:
+    if plan.time_to_train is None or steps is None or seconds is None:
         return None
     low, high = (plan.time_to_train * each / seconds.value for each in steps)
+    return Value(low, high, f"predicted {display(low, 's')} to {display(high, 's')} without interruptions")
+
+
+def _time_of_all_roles(plan: Plan) -> Value | None:
+    """The seconds of the predicted run of reinforcement learning, over the range of its step."""
+    if plan.time_to_train is None or plan.rl is None or not plan.rl.step:
+        return None
+    low, high = (plan.time_to_train * each / plan.rl.step for each in plan.rl.band)
     return Value(low, high, f"predicted {display(low, 's')} to {display(high, 's')} without interruptions")
 
 

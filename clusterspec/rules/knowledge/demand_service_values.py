@@ -15,10 +15,12 @@ def whole_answer(parts: Parts) -> Value | None:
     """The seconds to the last token that the targets of the first token and between tokens let an answer take, for the only length of
     an answer that a sentence with a demand on the whole answer states.
     """
+    from clusterspec.rules.knowledge.demand_answer_values import predicted_latency
+
     spec = parts.spec
     first, gap = number_of_key(spec, f"{_TARGETS}.ttft"), number_of_key(spec, f"{_TARGETS}.tpot")
     if not first or not gap or value_of_key(spec, f"{_TARGETS}.end_to_end") is not None:
-        return None
+        return predicted_latency(parts, "end_to_end")
     lengths = {
         figure.value
         for demand in demands_in(parts.text)

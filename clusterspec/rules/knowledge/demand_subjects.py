@@ -71,7 +71,7 @@ SUBJECTS = (
             "stored+kept",
             by=("most", "must", "duty", "gives", "floor", "longest", "kept", "whole", "each", "once"),
         ),
-        "away hostram devicemem read drive",
+        "away hostram devicemem read drive leftover",
         1e12,
     ),
     Subject(
@@ -183,7 +183,7 @@ SUBJECTS = (
         "time",
         ABOVE,
         "checkpoint",
-        "savenot keeps delivery mean !notice",
+        "savenot keeps delivery mean !notice writtenword",
         0.0,
         60,
     ),
@@ -221,7 +221,8 @@ SUBJECTS = (
         "checkpoint write",
         "time",
         ABOVE,
-        _bound("checkpoint+ondisk", by=("most", "must", "duty")),
+        _bound("checkpoint+ondisk", by=("most", "must", "duty"))
+        + " checkpoint+writtenword+most checkpoint+writtenword+upper",
         "restart keeps delivery repair lostwork pausing",
         0.0,
         80,
@@ -264,7 +265,14 @@ SUBJECTS = (
         300,
     ),
     Subject("frontend rate", "rate", BELOW, "inflow+dayword", "checkpoint total devicemem mean nicword", 1e6, 120),
-    Subject("whole answer", "time", ABOVE, _bound("endtoend"), "mean latencynot firstword pertoken", most=7200.0),
+    Subject(
+        "whole answer",
+        "time",
+        ABOVE,
+        _bound("endtoend") + " " + _bound("answer+finished", by=_STRICT) + " answer+cutoff+limitword",
+        "mean latencynot firstword pertoken",
+        most=7200.0,
+    ),
     Subject(
         "tokens of a step",
         "tokens",
