@@ -8,6 +8,7 @@ from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, 
 WORDS: tuple[tuple[str, str], ...] = (
     ("finished", "finished complete completed done ready over fertig vollständig* abgeschlossen terminé terminée complet complète fini finie terminad* complet* acabad* terminat* pronta concluíd* gotow* zakończon*"),
     ("cutoff", "cuts cut_off gives_up give_up aborts abort hangs_up timeout times_out disconnects bricht_ab abbricht abbrechen abandonne coupe désiste desiste cuelga corta rinuncia chiude interrompe przerywa rozłącza"),
+    ("holding", "able hold handle serve support carry sustain halten bedienen tragen tenir supporter servir soportar atender sostener reggere sostenere suportar obsłużyć utrzymać"),
     ("userword", "user users person people reader readers nutzer nutzerin utilisateur utilisateurs usuario usuarios utente utenti usuário usuários użytkownik użytkownika"),
     ("hitword", "hit hits come comes cached treffer trefferquote succès acierto aciertos procedan venir provenir trafień"),
     ("dialogword", "conversation conversations dialogue dialog session sessions chat gespräch gespräche dialoge sitzung conversación conversaciones sesión sesiones conversazione conversazioni sessione conversa conversas sessão rozmowa rozmowy sesja"),
@@ -29,7 +30,7 @@ def _bound(*subjects: str, by: tuple[str, ...] = _CAPS) -> str:
 
 
 ANSWER_SUBJECTS = (
-    Subject("mean time to the first token", "time", ABOVE, _bound("firstword+mean", by=(*_STRICT, "must")), "latencynot", 0.001, 110, 3600.0),
+    Subject("mean time to the first token", "seconds", ABOVE, _bound("firstword+mean", by=(*_STRICT, "must")), "latencynot", 0.001, 110, 3600.0),
     Subject("mean time between tokens", "time", ABOVE, _bound("pertoken+mean", by=(*_STRICT, "must")), "latencynot firstword", 0.0005, 110, 60.0),
     Subject("rate of a user", "tokens/s of a user", FLOORED, "least floor must duty lower", "mean prompt", 0.5, 90, 5e3),
     Subject("tokens in the cache", "tokens", FLOORED, _bound("cacheword", by=_FLOORS), "each mean prompt answer context", 1e5, 90),

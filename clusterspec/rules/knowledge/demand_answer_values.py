@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from clusterspec.rules.knowledge.demand_parts import Parts, Quantity, Value
 from clusterspec.rules.knowledge.demand_places import value_of_key
+from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.units import display
 
 _SERVING = "workload.serving"
@@ -75,10 +76,16 @@ def rate_of_user(parts: Parts) -> Value | None:
     return Value(1 / high, 1 / low, f"predicted {display(low, 's')} to {display(high, 's')} a token")
 
 
+def _demands_places(parts: Parts) -> bool:
+    """Whether the sentence of a demand says that requests have to be held: one that only counts them does not."""
+    found = lexicon().meanings(parts.sentence)
+    return not {"floor", "least"}.isdisjoint(found) or {"must", "holding"} <= found
+
+
 def requests_in_flight(parts: Parts) -> Value | None:
     """The most requests that the cache and the limit of sequences let run at once, where no key states the concurrency."""
     times = parts.plan.serving
-    if times is None or value_of_key(parts.spec, f"{_SERVING}.concurrency") is not None:
+    if times is None or value_of_key(parts.spec, f"{_SERVING}.concurrency") is not None or not _demands_places(parts):
         return None
     most = float(times.kv_capacity_sequences)
     sequences, layout = value_of_key(parts.spec, f"{_SERVING}.max_sequences"), parts.layout

@@ -32,7 +32,7 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("wholeterm", "total_rent gesamtmiete loyer_total alquiler_total affitto_totale aluguel_total"),
     ("networkpart", "hardware machine_money hardware_money anschaffung matériel hardware_budget equipos equipamiento equipamento apparecchiature sprzęt"),
     ("allnodes", "nodes servers knoten nœuds noeuds serveurs nodos servidores nodi nós węzły węzłów serwery serwerów"),
-    ("upper", "no_puede_pasar_de no_pueden_pasar_de no_debe_pasar_de no_deben_pasar_de não_pode_passar_de não_deve_passar_de não_podem_passar_de não_devem_passar_de non_può_passare nie_może_przekroczyć nie_mogą_przekroczyć nie_może_być_wyższy nie_może_być_wyższa"),
+    ("limitword", "no_puede_pasar_de no_pueden_pasar_de no_debe_pasar_de no_deben_pasar_de não_pode_passar_de não_deve_passar_de não_podem_passar_de não_devem_passar_de non_può_passare nie_może_przekroczyć nie_mogą_przekroczyć nie_może_być_wyższy nie_może_być_wyższa"),
     ("maycost", "may_cost can_cost could_cost darf_kosten dürfen_kosten peut_coûter peuvent_coûter puede_costar pueden_costar può_costare possono_costare pode_custar podem_custar może_kosztować mogą_kosztować"),
     ("costword", "may_cost can_cost darf_kosten dürfen_kosten peut_coûter peuvent_coûter puede_costar pueden_costar può_costare possono_costare pode_custar podem_custar może_kosztować mogą_kosztować"),
     ("bought", "purchase order_value machine hardware equipment whole_system whole_cluster anschaffung beschaffung kauf* maschine anlage achat matériel machine* équipement compra máquina equipamiento hardware_comprado acquisto macchina apparecchiature equipamento zakup* sprzęt sprzętu maszyn*"),
@@ -44,10 +44,10 @@ WORDS: tuple[tuple[str, str], ...] = (
 further letters.
 """
 # fmt: on
-_CAPS = ("most", "ceil", "upper", "limitword", "permits", "maycost")
+_CAPS = ("ceil", "limitword", "permits", "maycost", "must+upper", "must+most")
 """Meanings of an upper limit."""
 _FLOORS = ("least", "floor", "lower", "must", "duty")
-_GRANTS = (*_CAPS, "gives", "budgeted")
+_GRANTS = (*_CAPS, "budgeted")
 """Meanings of an upper limit, or of money that somebody gives."""
 
 
@@ -83,7 +83,7 @@ BILL_SUBJECTS = (
         "money rate",
         ABOVE,
         _bound("energyword", by=_GRANTS),
-        "fineword mean service rentword",
+        "fineword mean service rentword cooling",
         0.0,
         90,
     ),
@@ -181,7 +181,7 @@ BILL_SUBJECTS = (
         "instalment with the order",
         "money",
         ABOVE,
-        _bound("orderpay", "advance", by=_GRANTS),
+        _bound("orderpay", "advance", by=(*_GRANTS, "gives")),
         "each prepaid !prepaid unaccepted !unaccepted fineword outstanding",
         1e3,
         110,

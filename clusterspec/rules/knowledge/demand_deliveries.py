@@ -21,7 +21,7 @@ _WORDS: tuple[tuple[str, str], ...] = (
     ("binds", "must has_to have_to shall needs_to requires require required no_later_than at_the_latest by_then muss müssen sollen spätestens verlangt fordert doit doivent exige exigent au_plus_tard debe deben tiene_que tienen_que exige a_más_tardar deve devono entro pretende esige tem_de têm_de devem exige musi muszą najpóźniej wymaga"),
     ("parts", "hardware machine machines everything all nodes racks equipment system cluster hardware maschine alles anlage knoten geräte matériel tout machine équipement équipements equipo equipos todo máquina nodos macchina tutto nodi apparecchiature equipamento equipamentos tudo máquina sprzęt wszystko maszyna serwery"),
     ("order", "ordered order_is order_on bestellt bestellung_am commandé commande_le pedido_el pedido_em ordinato ordine_del zamówiono"),
-    ("other", "spare spares part payment invoice report model software data documentation offer bid ersatzteil* rechnung angebot* pièce* facture offre* repuesto* factura oferta* ricambi* fattura offerta peça* fatura proposta* części faktura oferta first_rack first_nodes half building renovated"),
+    ("other", "spare spares part payment invoice report model software data documentation offer bid ersatzteil* rechnung angebot* pièce* facture offre* repuesto* factura oferta* ricambi* fattura offerta peça* fatura proposta* części faktura oferta first half others remaining later erste* ersten premiers premières primeros primeras primi prime primeiros primeiras pierwsze building renovated lamps furniture"),
 )
 # fmt: on
 _LEXICON = Lexicon(_WORDS)

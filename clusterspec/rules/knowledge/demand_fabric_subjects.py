@@ -12,10 +12,11 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("cutfor", "cut_for built_for made_for prepared_for room_for places_for license licenses lizenz* licencia* licenza licença licencja"),
     ("spareword", "spare spares reserve ersatz* rechange repuesto recambio ricambio reposição zapasow*"),
     ("towardstore", "toward towards to_the_storage from_the_storage zum_speicher vers hacia verso para"),
+    ("portword", "port ports hop hops anschlüsse saut sauts puerto puertos salto saltos porta porte porty portów"),
     ("injection", "injection inject injects injektions*"),
 )
 # fmt: on
-_CAPS = ("most", "ceil", "upper", "limitword", "permits", "cutfor", "license")
+_CAPS = ("ceil", "permits", "cutfor", "license")
 _FLOORS = ("least", "floor", "lower", "must", "duty")
 
 
@@ -24,7 +25,7 @@ def _bound(*subjects: str, by: tuple[str, ...] = _CAPS) -> str:
     return " ".join(f"{subject}+{each}" if subject else each for subject in subjects for each in by)
 
 
-_OTHER = "inflow frontend spareword !spareword rack each"
+_OTHER = "portword inflow frontend spareword !spareword rack each"
 
 
 def _counted(*others: str) -> str:
@@ -38,7 +39,7 @@ FABRIC_SUBJECTS = (
     Subject("leaf switches", "switches", ABOVE, _counted("leaf"), f"{_OTHER} !spine spine", 1, 130, 5000),
     Subject("spine switches", "switches", ABOVE, _counted("spine"), f"{_OTHER} !leaf leaf", 1, 130, 5000),
     Subject("all switches", "switches", ABOVE, _counted(), f"{_OTHER} leaf spine !leaf !spine", 2, 110, 5000),
-    Subject("cables to leaves", "cables", ABOVE, _counted("leaf", "nodeend") + " leaf+nodeend+supplies", f"{_OTHER} spine", 2, 130),
+    Subject("cables to leaves", "cables", ABOVE, _counted("leaf", "nodeend"), f"{_OTHER} spine", 2, 130),
     Subject("cables to spines", "cables", ABOVE, _counted("leaf", "spine"), _OTHER, 2, 150),
     Subject("all cables", "cables", ABOVE, _counted(), f"{_OTHER} leaf spine !leaf !spine", 2, 110),
     Subject("modules", "modules", ABOVE, _counted(), f"{_OTHER} leaf spine", 2, 130),

@@ -95,6 +95,7 @@ MEASURES = {
     "nics": {_NOTHING, frozenset({("nic", 1)}), frozenset({("nic", 1), ("node", -1)})},
     "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},
     "energy": {ENERGY},
+    "seconds": {_TIME},
     "size of a checkpoint": {_SIZE, frozenset({("B", 1), ("checkpoint", -1)})},
     "size of a device": {_SIZE, *(frozenset({("B", 1), (each, -1)}) for each in ("accelerator", "rank"))},
     "tokens/s of a device": {frozenset({("token", 1), ("s", -1), ("accelerator", -1)})},

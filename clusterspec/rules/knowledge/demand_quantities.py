@@ -99,7 +99,9 @@ def written_quantity(value: float, unit: str) -> str:
     if unit in _LARGE:
         scale, name = _LARGE[unit]
         return f"{value / scale:,.0f} {name}".strip()
-    return display(value, unit) if unit in {"W", "s", "B"} else f"{value:,.4g} {unit}"
+    if value >= 1e4 and unit in {"tokens", "tokens/s", "requests"}:
+        return f"{value:,.0f} {unit}"
+    return display(value, unit) if unit in {"W", "s", "B", "B/s"} else f"{value:,.4g} {unit}"
 
 
 _SMALL_SUM = 100.0

@@ -245,9 +245,8 @@ QUANTITY_SUBJECTS = (
         1e3,
         90,
     ),
-    *BILL_SUBJECTS,
-    *SITE_SUBJECTS,
-    *JOB_SUBJECTS,
-    *ANSWER_SUBJECTS,
-    *FABRIC_SUBJECTS,
+    *(
+        each._replace(unless=f"{each.unless} otherthing !otherthing")
+        for each in (*BILL_SUBJECTS, *SITE_SUBJECTS, *JOB_SUBJECTS, *ANSWER_SUBJECTS, *FABRIC_SUBJECTS)
+    ),
 )

@@ -6,6 +6,12 @@ from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, 
 
 # fmt: off
 WORDS: tuple[tuple[str, str], ...] = (
+    ("otherthing", "office offices wages salary salaries travel conference student students scholarship telephone phone helpdesk cleaning lamp lamps school clinic hospital visualisation visualization web website browser cookie cookies database sql tokenizer evaluation eval pilot text-to-speech speech embedding laptop workstation paper papers blog damage event events language languages raw staff_budget budget_for_staff personnel_budget housekeeping canteen building_management monitoring shard shards architect dashboard portal log logs"),
+    ("otherthing", "büro büros gehälter gehalt reise* konferenz studierende* stipendi* telefon* reinigung* schule klinik krankenhaus webseite* datenbank* auswertung* laptop* arbeitsplatz* veröffentlichung* schaden* schäden ereignis* sprache roh* personalbudget protokoll*"),
+    ("otherthing", "bureau bureaux salaire* voyage* conférence étudiant* bourse* téléphone nettoyage école clinique hôpital site_web navigateur base_de_données évaluation ordinateur_portable article* dommage* sinistre* langue* brut bruts"),
+    ("otherthing", "oficina oficinas salario* viaje* conferencia estudiante* beca becas teléfono limpieza escuela clínica página_web navegador base_de_datos evaluación portátil artículo* daño daños siniestro* idioma* bruto brutos"),
+    ("otherthing", "ufficio uffici viaggi* conferenza student* borsa telefono pulizia scuola clinica sito valutazione portatile articol* danno danni sinistr* lingua grezzo grezzi"),
+    ("otherthing", "escritório escritórios viagens conferência estudantes bolsa telefone limpeza escola avaliação notebook artigo* dano danos sinistro* língua biuro biura pensje podróże konferencja studenci stypendi* telefon sprzątanie szkoła klinika przeglądarka ocena artykuł szkoda szkody język surowe"),
     ("leftover", "unused untouched unclaimed spare_capacity libre libres queden liberi libere restino rimanere livre livres fiquem wolne wolny wolnych pozostało pozostaną pozostać pozostawić"),
     ("reservedpower", "power_reserve reserve below_its_limit below_the_limit below_its_breaker below_the_breaker below_its_rating unter_der_grenze sous_la_limite por_debajo_del_límite sotto_il_limite abaixo_do_limite poniżej_limitu headroom margin buffer cushion reserve_power leistungsreserve reserve_an puffer réserve_de_puissance marge reserva_de_potencia reserva_de_potência margen riserva_di_potenza margine margem rezerwa rezerwę rezerwy zapas zapasu"),
     ("unworked", "no_job_runs no_jobs_run without_any_job no_training_runs keine_jobs kein_job_läuft aucun_travail_ne_tourne bezczynności"),
@@ -38,7 +44,7 @@ SITE_SUBJECTS = (
         "watts",
         FLOORED,
         _bound("leftover", "reservedpower", by=_FLOORS),
-        "!rack !rowof backup reservefeed psu pdu each cooling heat unworked loadstep",
+        "!rack !rowof backup reservefeed psu pdu each cooling heat unworked loadstep cduword outword fails removing",
         1e3,
         80,
     ),

@@ -221,8 +221,7 @@ SUBJECTS = (
         "checkpoint write",
         "time",
         ABOVE,
-        _bound("checkpoint+ondisk", by=("most", "must", "duty"))
-        + " checkpoint+writtenword+most checkpoint+writtenword+upper",
+        _bound("checkpoint+ondisk", by=("most", "must", "duty")) + " checkpoint+writtenword+must",
         "restart keeps delivery repair lostwork pausing",
         0.0,
         80,
@@ -270,7 +269,7 @@ SUBJECTS = (
         "time",
         ABOVE,
         _bound("endtoend") + " " + _bound("answer+finished", by=_STRICT) + " answer+cutoff+limitword",
-        "mean latencynot firstword pertoken",
+        "mean otherthing !otherthing otherlines latencynot firstword pertoken",
         most=7200.0,
     ),
     Subject(
@@ -324,7 +323,7 @@ SUBJECTS = (
         _bound("rack", by=("ceil", "limitword")) + " rack+covers+duty rack+covers+site",
         "each rowof store stored draw weight",
         1,
-        80,
+        30,
         1000,
         counted="rack",
         facts="rack+standing+nodeend",
