@@ -24,6 +24,17 @@ A demand is also compared with what follows from the keys:
   checkpoint counts once it is written;
 - the times to read a checkpoint, to start an engine and to send it new weights, and the time of the acceptance tests;
 - the accelerators, nodes, spare nodes and memory of the machine, and the money that is paid before delivery or acceptance;
+- the power that stays free at full load, the load of a reserve supply, the fall of the power at the stop of a job, the energy and the
+  carbon of the run, and the rows of racks;
+- the rent of racks and nodes, the instalments, the costs of operation, of a run, of a million tokens and of an accelerator-hour, what
+  the discount saves, the rest of the budget, and the price and the share of the network: with the discount and the tax as the
+  sentence says;
+- the time and the throughput of a step, its bubble and exposed communication, the memory of an accelerator, the size of checkpoints and
+  of data, the storage that stays free, the interruptions of the run and what one costs;
+- the first token, the gap between tokens, the places and the cache of a service, and the samples of a step, as the plan predicts them:
+  only beyond the range of the prediction;
+- the switches, cables and modules of the fabric, the rate of a node from the storage system, and the day by which all parts are
+  delivered;
 - the places for requests and the coolant units that are left when one node, engine or unit is out;
 - the longest document, where the text says that none is cut, against `document_tokens.max` and the sequence;
 - the longest request in words or pages, the servers of one or two kinds of groups, and the commitment for which a price is offered;

@@ -47,6 +47,7 @@ def other_broken_demands(text: str, parts: Parts) -> Iterator[BrokenDemand]:
         _late_run(text, parts),
         _beyond_context(text, parts),
         _unpaid_term(text, parts),
+        _late_parts(text, parts),
     ):
         if found is not None:
             yield found
@@ -127,6 +128,19 @@ def _unpaid_term(text: str, parts: Parts) -> BrokenDemand | None:
         return None
     message = f"according to the text, the term starts on {term.start} and is paid until {term.paid_until}, but `procurement.term` is {buying.term.written}, {unpaid:,.0f} days longer"
     return BrokenDemand("procurement.term", message, "shorten the term, or find money for the rest")
+
+
+def _late_parts(text: str, parts: Parts) -> BrokenDemand | None:
+    """The problem of parts that arrive after the day by which the text demands all of them."""
+    from clusterspec.rules.knowledge.demand_deliveries import late_delivery
+
+    buying = parts.spec.procurement
+    late = late_delivery(text, buying)
+    if late is None or buying is None or buying.delivery is None:
+        return None
+    due, arrives = late
+    message = f"according to the text, all parts are delivered by {due}, but `procurement.delivery.weeks` is {buying.delivery.weeks:g}: the last part arrives on {arrives}"
+    return BrokenDemand("procurement.delivery.weeks", message, "order earlier, or agree on a later day")
 
 
 def _short_places(text: str, parts: Parts) -> BrokenDemand | None:

@@ -7,16 +7,15 @@ from itertools import islice, permutations
 
 from clusterspec.quantity import DAY, HOUR
 from clusterspec.rules.knowledge.demand_energies import (
-    ACCELERATOR_TIME,
     CARBON,
+    ENERGY,
     FLOPS,
     YEARLY_CARBON,
     YEARLY_ENERGY,
-    YEARLY_MONEY,
     DemandFigure,
-    accelerator_time_figures,
     energy_figures,
     flop_figures,
+    money_rates,
 )
 from clusterspec.rules.knowledge.demand_sums import LOST, summed_figures
 from clusterspec.rules.knowledge.text_dimensions import NOUNS, Powers, figures_of, product_of
@@ -35,9 +34,6 @@ _SIZE: Powers = frozenset({("B", 1)})
 _TIME: Powers = frozenset({("s", 1)})
 _KEPT_SIZE: Powers = frozenset({("B", 1), ("kept", 1)})
 _FLOW: Powers = frozenset({("B", 1), ("s", -1)})
-_RATE_OF_MONEY: Powers = frozenset({("money", 1), ("s", -1)})
-_MONTHLY_MONEY: Powers = frozenset({("money", 1), ("month", -1)})
-"""Money a second, as a text states it for a time that is no hour or day."""
 _LENGTH: Powers = frozenset({("m", 1)})
 _NODES: Powers = frozenset({("node", 1)})
 _ACCELERATORS: Powers = frozenset({("accelerator", 1)})
@@ -53,14 +49,11 @@ MEASURES = {
     "flop rate": {frozenset({("flop", 1), ("s", -1)})},
     "money": {frozenset({("money", 1)})},
     "flops": {FLOPS},
-    "money of a year": {YEARLY_MONEY},
-    "accelerator time": {ACCELERATOR_TIME},
     "watts of a node": {frozenset({("W", 1), ("node", -1)})},
     "requests of an engine": {
         *(frozenset({(each, 1)}) for each in ("request", "sequence")),
         *(frozenset({(each, 1), ("engine", -1)}) for each in ("request", "sequence")),
     },
-    "money of a time": {_MONTHLY_MONEY},
     "nodes or none": {_NOTHING, _NODES},
     "size": {_SIZE},
     "kept size": {_KEPT_SIZE},
@@ -114,6 +107,27 @@ MEASURES = {
     "racks of a row": {frozenset({("rack", 1)}), frozenset({("rack", 1), ("row", -1)})},
     "nics": {_NOTHING, frozenset({("nic", 1)}), frozenset({("nic", 1), ("node", -1)})},
     "checkpoints": {_NOTHING, frozenset({("checkpoint", 1)})},
+    "energy": {ENERGY},
+    "seconds": {_TIME},
+    "size of a checkpoint": {_SIZE, frozenset({("B", 1), ("checkpoint", -1)})},
+    "size of a device": {_SIZE, *(frozenset({("B", 1), (each, -1)}) for each in ("accelerator", "rank"))},
+    "tokens/s of a device": {frozenset({("token", 1), ("s", -1), ("accelerator", -1)})},
+    "tokens/s of a user": {frozenset({("token", 1), ("s", -1), ("person", -1)})},
+    "tokens of each step": {frozenset({("token", 1), ("step", -1)})},
+    "failures": {frozenset({("failure", 1)})},
+    "time between failures": {_TIME, frozenset({("s", 1), ("failure", -1)})},
+    "count of samples": {_NOTHING, frozenset({("sample", 1)}), frozenset({("sample", 1), ("step", -1)})},
+    "samples/s": {frozenset({("sample", 1), ("s", -1)})},
+    "switches": {frozenset({("switch", 1)})},
+    "cables": {frozenset({("cable", 1)})},
+    "modules": {frozenset({("module", 1)})},
+    "rate of a node": {frozenset({("B", 1), ("s", -1), ("node", -1)})},
+    "rows": {frozenset({("row", 1)})},
+    "money rate": {frozenset({("money", 1), ("s", -1)})},
+    "money of a request": {frozenset({("money", 1)}), frozenset({("money", 1), ("request", -1)})},
+    "money of a step": {frozenset({("money", 1)}), frozenset({("money", 1), ("step", -1)})},
+    "accelerator hours": {frozenset({("accelerator", 1), ("s", 1)})},
+    "money of tokens": {frozenset({("money", 1)}), frozenset({("money", 1), ("token", -1)})},
 }
 """The powers of the figures of each measure."""
 _OF_FEED: Powers = frozenset({("W", 1), ("feed", -1)})
@@ -233,10 +247,10 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
     ]
     written += energy_figures(sentence)
     written += flop_figures(sentence)
-    written += accelerator_time_figures(sentence)
+    rates = [*money_rates(sentence, written)]
     if len(written) > MOST_FIGURES:
         return []
-    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON, ACCELERATOR_TIME}
+    named = {FLOPS, _LENGTH, YEARLY_ENERGY, YEARLY_CARBON, CARBON, ENERGY}
     taken = {each.start for each in written if each.powers in named}
     written = [each for each in written if each.powers in named or each.start not in taken]
     written = [*{(each.start, each.powers): each for each in written}.values()]
@@ -246,6 +260,7 @@ def demand_figures(sentence: str) -> list[DemandFigure]:
         *parts,
         *_computed_figures(sentence, [*written, *parts]),
         *summed_figures(sentence, written),
+        *rates,
     ]
 
 
@@ -253,8 +268,6 @@ def _per_period(sentence: str, figure: DemandFigure) -> DemandFigure:
     """A figure, but a rate where it counts unknown things in a time."""
     if figure.powers == _SIZE:
         return _per_day(sentence, figure)
-    if figure.powers == _RATE_OF_MONEY and TIME_WORDS.get(figure.words.split()[-1].lower(), 0.0) > 2 * DAY:
-        return figure._replace(powers=_MONTHLY_MONEY)
     if figure.powers not in (_NOTHING, _REQUEST):
         return figure
     behind = sentence[figure.end : figure.end + FARTHEST]

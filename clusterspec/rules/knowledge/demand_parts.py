@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from clusterspec.cluster.model import Cluster, Layout, Workload
 from clusterspec.cost.plan import Plan
 from clusterspec.records import NamedTuple
@@ -18,6 +20,8 @@ class Parts(NamedTuple):
     counts: FabricCount
     text: str = ""
     """The text of the demands, which may also state what the keys do not: rounds of a test, and the time of a step."""
+    sentence: str = ""
+    """The sentence of one demand, which may say what its figure includes: a tax, a discount."""
 
     @property
     def plan(self) -> Plan:
@@ -46,3 +50,17 @@ class Value(NamedTuple):
     low: float
     high: float
     how: str
+
+
+EXACT = 0.005
+"""Relative difference up to which a quantity keeps a demand: both are rounded."""
+
+
+class Quantity(NamedTuple):
+    """A quantity of a design: the key that decides it, what it is, its unit in messages, and its value; None where it is not known."""
+
+    key: str
+    what: str
+    unit: str
+    of: Callable[[Parts], Value | None]
+    slack: float = EXACT

@@ -75,9 +75,10 @@ def _longest_run(spec: Spec) -> float:
 
 
 def _racks(spec: Spec) -> float:
-    """The racks that the nodes fill."""
+    """The racks that the nodes fill, spare ones included."""
     of_rack = number_of_key(spec, "cluster.power.nodes_per_rack")
-    return ceil(number_of_key(spec, "cluster.nodes") / of_rack) if of_rack else 0.0
+    nodes = number_of_key(spec, "cluster.nodes") + number_of_key(spec, "cluster.spare_nodes")
+    return ceil(nodes / of_rack) if of_rack else 0.0
 
 
 def number_of_key(spec: Spec, key: str) -> float:

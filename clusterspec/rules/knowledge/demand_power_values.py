@@ -166,38 +166,6 @@ def yearly_price_of_energy(parts: Parts) -> Value | None:
     return Value(money, money, f"{found[1]}, at {price.value:g} a kWh")
 
 
-def free_watts_of_rack(parts: Parts) -> Value | None:
-    """The watts that a full rack leaves of the limit of a rack."""
-    from clusterspec.cost.nameplates import rack_power
-
-    power = parts.power
-    if parts.cluster is None or power is None or power.rack_limit is None or power.nodes_per_rack is None:
-        return None
-    watts = rack_power(parts.cluster, power)
-    if watts is None:
-        return None
-    left = power.rack_limit.value - watts
-    return Value(left, left, f"{power.nodes_per_rack} nodes draw {display(watts, 'W')} of {power.rack_limit.written}")
-
-
-def free_watts(parts: Parts) -> Value | None:
-    """The watts that the machine at full load leaves of its power budget."""
-    full = _full_power(parts)
-    if full is None or parts.power is None or parts.power.budget is None:
-        return None
-    left = parts.power.budget.value - full[0]
-    return Value(left, left, f"the machine draws {display(full[0], 'W')} of {parts.power.budget.written}")
-
-
-def free_share_of_power(parts: Parts) -> Value | None:
-    """The share that the machine at full load leaves of its power budget."""
-    left = free_watts(parts)
-    if left is None or parts.power is None or parts.power.budget is None:
-        return None
-    share = left.low / parts.power.budget.value
-    return Value(share, share, left.how)
-
-
 def node_watts(parts: Parts) -> Value | None:
     """The watts of a node at full load."""
     from clusterspec.cost.nameplates import power_draw

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from clusterspec.quantity import YEAR
+from clusterspec.quantity import HOUR, YEAR
 from clusterspec.records import NamedTuple
-from clusterspec.rules.knowledge.demand_parts import Parts, Value
+from clusterspec.rules.knowledge.demand_answer_values import ANSWER_QUANTITIES
+from clusterspec.rules.knowledge.demand_bill_values import BILL_QUANTITIES, paid_after_acceptance, paid_with_order
+from clusterspec.rules.knowledge.demand_fabric_values import FABRIC_QUANTITIES
+from clusterspec.rules.knowledge.demand_job_values import JOB_QUANTITIES
+from clusterspec.rules.knowledge.demand_parts import Parts, Quantity, Value
 from clusterspec.rules.knowledge.demand_power_values import (
     carbon_of_term,
     facility_watts,
-    free_share_of_power,
-    free_watts,
-    free_watts_of_rack,
     heat_to_air,
     heat_to_water,
     idle_watts,
@@ -21,18 +22,15 @@ from clusterspec.rules.knowledge.demand_power_values import (
     row_watts,
     yearly_carbon,
     yearly_energy,
-    yearly_price_of_energy,
 )
 from clusterspec.rules.knowledge.demand_quantity_subjects import QUANTITY_SUBJECTS
 from clusterspec.rules.knowledge.demand_run_values import (
-    accelerator_hours,
     checkpoint_read,
     cold_start,
     cost_of_failure,
     flops_of_run,
     lost_work,
     passes_of_run,
-    size_of_checkpoints,
     steps_of_run,
     time_of_acceptance,
     time_of_run,
@@ -44,18 +42,14 @@ from clusterspec.rules.knowledge.demand_service_values import (
     requests_of_engine,
     whole_answer,
 )
+from clusterspec.rules.knowledge.demand_site_values import SITE_QUANTITIES
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, OTHER
 from clusterspec.rules.knowledge.demand_totals import (
     all_accelerators,
     all_nodes,
-    answers_of_step,
     device_memory,
-    money_after_acceptance,
-    money_with_order,
     paid_before_acceptance,
     paid_before_delivery,
-    rent,
-    rent_of_month,
     share_before_acceptance,
     spare_share,
 )
@@ -63,7 +57,20 @@ from clusterspec.rules.knowledge.demand_values import BOUNDS, SAME, has_value, i
 from clusterspec.rules.knowledge.demands import Demand, demands_in
 from clusterspec.units import display, percent
 
-OF_KEYS = frozenset({"run time", "rack power", "whole answer", "leaf to spine", "node to leaf"})
+OF_KEYS = frozenset(
+    {
+        "racks",
+        "first token",
+        "token gap",
+        "token rate",
+        "concurrency",
+        "run time",
+        "rack power",
+        "whole answer",
+        "leaf to spine",
+        "node to leaf",
+    }
+)
 """Subjects of a key that the design gives where the key is not stated."""
 NAMES = frozenset({*OF_KEYS, *(each.name for each in QUANTITY_SUBJECTS)})
 EXACT = 0.005
@@ -72,16 +79,6 @@ FARTHEST_OTHER = 5.0
 """The same ratio where a text states the quantity itself."""
 FARTHEST = 20.0
 """Ratio of a quantity to a demand from which the demand is probably of something else."""
-
-
-class Quantity(NamedTuple):
-    """A quantity of a design: the key that decides it, what it is, its unit in messages, and its value; None where it is not known."""
-
-    key: str
-    what: str
-    unit: str
-    of: Callable[[Parts], Value | None]
-    slack: float = EXACT
 
 
 class BrokenQuantity(NamedTuple):
@@ -108,40 +105,53 @@ def written_quantity(value: float, unit: str) -> str:
     """
     if unit == "%":
         return percent(value)
+    if unit == "money" and abs(value) < _SMALL_SUM:
+        return f"{value:,.4g}"
     if unit in _LARGE:
         scale, name = _LARGE[unit]
         return f"{value / scale:,.0f} {name}".strip()
-    return display(value, unit) if unit in {"W", "s", "B"} else f"{value:,.4g} {unit}"
+    if value >= 1e4 and unit in {"tokens", "tokens/s", "requests"}:
+        return f"{value:,.0f} {unit}"
+    return display(value, unit) if unit in {"W", "s", "B", "B/s"} else f"{value:,.4g} {unit}"
 
 
+_SMALL_SUM = 100.0
+"""Sum of money below which messages print decimals."""
 _LARGE = {
     "J": (3.6e9, "MWh"),
     "kg": (1e3, "t"),
     "money": (1.0, ""),
-    "money a month": (12 / YEAR, "a month"),
-    "answers": (1.0, "answers"),
-    "accelerator-hours": (3600.0, "accelerator-hours"),
+    "money a year": (1 / YEAR, "a year"),
     "steps": (1.0, "steps"),
     "accelerators": (1.0, "accelerators"),
+    "accelerator-hours": (HOUR, "accelerator-hours"),
 }
 """Units of large figures, with the unit of messages and its size."""
 
 
 def broken_quantities(text: str, parts: Parts, names: frozenset[str] = NAMES) -> Iterator[BrokenQuantity]:
-    """The demands of a text that a quantity of the design breaks, one for each quantity; none where a demand of the text on the
-    quantity is kept.
+    """The demands of a text that a quantity of the design breaks, one for each quantity and for each figure at a key; none where a
+    demand of the text on the quantity is kept.
     """
+    told = set()
     demands: dict[str, list[Demand]] = {}
     for each in demands_in(text):
         if each.subject.name in names:
             demands.setdefault(each.subject.name, []).append(each)
     for name, stated in demands.items():
         quantity = QUANTITIES[name]
-        value = quantity.of(parts)
         if name == "rack power" and any(is_of_nodes(each, parts.spec) for each in stated):
             continue
-        if value is not None and all(_is_broken(each, value, quantity.slack) for each in stated):
-            yield BrokenQuantity(stated[0], quantity, value)
+        values = [quantity.of(parts._replace(sentence=each.sentence)) for each in stated]
+        first, figure = values[0], (quantity.key, stated[0].words, stated[0].sentence)
+        if figure in told:
+            continue
+        if first is not None and all(
+            value is not None and _is_broken(each, value, quantity.slack)
+            for each, value in zip(stated, values, strict=True)
+        ):
+            told.add(figure)
+            yield BrokenQuantity(stated[0], quantity, first)
 
 
 def _is_broken(demand: Demand, value: Value, slack: float) -> bool:
@@ -186,9 +196,6 @@ QUANTITIES: Mapping[str, Quantity] = {
     ),
     "compute": Quantity(TOKENS, "the computation of the run", "FLOP", flops_of_run, 0.03),
     "rack power": Quantity("cluster.power.nodes_per_rack", "the power of a rack", "W", rack_watts, 0.01),
-    "price of energy": Quantity(
-        "procurement.electricity", "the price of the energy of a year", "money", yearly_price_of_energy, 0.02
-    ),
     "whole answer": Quantity("workload.serving.targets", "the time to the last token", "s", whole_answer),
     "leaf to spine": Quantity(
         "cluster.scale_out.optics.leaf_spine", "the reach from leaf to spine", "m", reach_of_spines
@@ -205,33 +212,22 @@ QUANTITIES: Mapping[str, Quantity] = {
     "paid before acceptance": Quantity(
         "procurement.payment.order", "the money paid before acceptance", "money", paid_before_acceptance
     ),
-    "free power of a rack": Quantity(
-        "cluster.power.rack_limit", "the power that a rack leaves free", "W", free_watts_of_rack, 0.05
-    ),
-    "free power": Quantity("cluster.power.budget", "the power that the machine leaves free", "W", free_watts, 0.05),
-    "free share of the power": Quantity(
-        "cluster.power.budget", "the share of the power that the machine leaves free", "%", free_share_of_power, 0.05
-    ),
     "money after acceptance": Quantity(
-        "procurement.payment.acceptance", "the money paid after acceptance", "money", money_after_acceptance, 0.02
+        "procurement.payment.acceptance", "the money paid after acceptance", "money", paid_after_acceptance, 0.02
     ),
     "money with the order": Quantity(
-        "procurement.payment.order", "the money paid with the order", "money", money_with_order, 0.02
-    ),
-    "rent": Quantity(_NODE_HOUR, "the rent of all nodes", "money a month", rent),
-    "rent of a month": Quantity(_NODE_HOUR, "the rent of all nodes in a month", "money", rent_of_month),
-    "answers of a step": Quantity(
-        "workload.rl.samples_per_prompt", "the number of answers of a step", "answers", answers_of_step
+        "procurement.payment.order", "the money paid with the order", "money", paid_with_order, 0.02
     ),
     "cost of a failure": Quantity(
         "operations.checkpoint.interval", "the time that a failure costs", "s", cost_of_failure, 0.03
-    ),
-    "accelerator hours": Quantity(TOKENS, "the accelerator-hours of the run", "accelerator-hours", accelerator_hours),
-    "size of checkpoints": Quantity(
-        "operations.checkpoint.keep", "the size of the kept checkpoints", "B", size_of_checkpoints, 0.1
     ),
     "requests of an engine": Quantity(
         "workload.serving.concurrency", "the number of requests of an engine", "requests", requests_of_engine
     ),
     "power of a node": Quantity("cluster.power.node", "the power of a node", "W", node_watts, 0.02),
+    **BILL_QUANTITIES,
+    **SITE_QUANTITIES,
+    **JOB_QUANTITIES,
+    **ANSWER_QUANTITIES,
+    **FABRIC_QUANTITIES,
 }

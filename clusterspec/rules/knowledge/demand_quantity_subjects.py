@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from clusterspec.rules.knowledge.demand_answer_subjects import ANSWER_SUBJECTS
+from clusterspec.rules.knowledge.demand_bill_subjects import BILL_SUBJECTS
+from clusterspec.rules.knowledge.demand_fabric_subjects import FABRIC_SUBJECTS
+from clusterspec.rules.knowledge.demand_job_subjects import JOB_SUBJECTS
+from clusterspec.rules.knowledge.demand_site_subjects import SITE_SUBJECTS
 from clusterspec.rules.knowledge.demand_subjects import ABOVE, CAPPED, FLOORED, OTHER, SAID, Subject
 
 _BINDS = ("most", "least", "must", "duty", "gives", "longest", "binds", "upper", "lower")
@@ -73,9 +78,9 @@ QUANTITY_SUBJECTS = (
         110,
     ),
     Subject("row power", "watts of a row", ABOVE, _bound("rowof", by=(*_STRICT, "gives")), "rack backup", 2e3, 60),
-    Subject("energy of a year", "energy of a year", ABOVE, _ALONE, "mean", reach=130),
-    Subject("carbon of a year", "carbon of a year", ABOVE, _ALONE, "mean", reach=130),
-    Subject("carbon of the term", "carbon", ABOVE, _ALONE, "mean", reach=130),
+    Subject("energy of a year", "energy of a year", ABOVE, f"{_ALONE} budgeted", "mean", reach=130),
+    Subject("carbon of a year", "carbon of a year", ABOVE, f"{_ALONE} budgeted", "mean", reach=130),
+    Subject("carbon of the term", "carbon", ABOVE, _ALONE, "mean runword !runword", reach=130),
     Subject(
         "passes",
         "bare",
@@ -160,15 +165,6 @@ QUANTITY_SUBJECTS = (
         8,
         60,
         counted="devicemem",
-    ),
-    Subject(
-        "price of energy",
-        "money",
-        ABOVE,
-        _bound("tariff+yearword", by=("ceil", "most", "upper", "limitword")),
-        "each mean penalty",
-        1e3,
-        70,
     ),
     Subject(
         "acceptance time",
@@ -259,11 +255,31 @@ QUANTITY_SUBJECTS = (
         90,
     ),
     Subject(
-        "free power",
-        "watts",
-        FLOORED,
-        _bound("site+freeword", "supply+freeword", by=_TOTAL),
-        "rack rowof backup cooling pdu towater toair heat money each",
+        "cost of a failure",
+        "time",
+        ABOVE,
+        _bound("lossevent+costword", by=("ceil", "upper", "limitword")),
+        "mean !mean delivery warranty starting keeps cooling ofwork rollback lostwork",
+        30.0,
+        110,
+        86400.0,
+    ),
+    Subject(
+        "cost of a failure",
+        "time",
+        ABOVE,
+        _bound("lossevent+costword+stopword", by=("ceil", "upper", "limitword")),
+        "mean !mean delivery warranty starting keeps cooling",
+        30.0,
+        110,
+        86400.0,
+    ),
+    Subject(
+        "rent of a month",
+        "money",
+        ABOVE,
+        _bound("rentword+monthword", by=("ceil", "upper", "limitword")),
+        "store stored service servicenot eachnode site rackplace penalty",
         1e3,
         90,
     ),
@@ -296,72 +312,6 @@ QUANTITY_SUBJECTS = (
         60,
     ),
     Subject(
-        "rent",
-        "money of a time",
-        ABOVE,
-        _bound("rentword", "payable+machine", by=("ceil", "upper", "limitword")),
-        "store stored service servicenot eachnode site rackplace penalty",
-        1e-3,
-        90,
-    ),
-    Subject(
-        "rent of a month",
-        "money",
-        ABOVE,
-        _bound("rentword+monthword", by=("ceil", "upper", "limitword")),
-        "store stored service servicenot eachnode site rackplace penalty",
-        1e3,
-        90,
-    ),
-    Subject(
-        "answers of a step",
-        "answers of a step",
-        CAPPED,
-        _bound("sample+batch", by=("ceil", "upper", "limitword", "permits", "floor", "lower")),
-        "mean samplenot question tokens prompt",
-        2,
-        60,
-        counted="sample",
-    ),
-    Subject(
-        "cost of a failure",
-        "time",
-        ABOVE,
-        _bound("lossevent+costword", by=("ceil", "upper", "limitword")),
-        "mean !mean delivery warranty starting keeps cooling ofwork rollback lostwork",
-        30.0,
-        110,
-        86400.0,
-    ),
-    Subject(
-        "cost of a failure",
-        "time",
-        ABOVE,
-        _bound("lossevent+costword+stopword", by=("ceil", "upper", "limitword")),
-        "mean !mean delivery warranty starting keeps cooling",
-        30.0,
-        110,
-        86400.0,
-    ),
-    Subject(
-        "accelerator hours",
-        "accelerator time",
-        ABOVE,
-        f"{_ALONE} ceil",
-        "mean each fails",
-        3.6e6,
-        120,
-    ),
-    Subject(
-        "size of checkpoints",
-        "size",
-        ABOVE,
-        _bound("checkpoint", by=("ceil", "upper", "limitword", "maydraw")),
-        "each read write hostram devicemem drive mean onecheckpoint",
-        1e10,
-        70,
-    ),
-    Subject(
         "requests of an engine",
         "requests of an engine",
         ABOVE,
@@ -378,5 +328,9 @@ QUANTITY_SUBJECTS = (
         "store stored psu rack rowof unworked devicemem nicword cooling partofnode mean",
         300.0,
         60,
+    ),
+    *(
+        each._replace(unless=f"{each.unless} otherthing !otherthing")
+        for each in (*BILL_SUBJECTS, *SITE_SUBJECTS, *JOB_SUBJECTS, *ANSWER_SUBJECTS, *FABRIC_SUBJECTS)
     ),
 )

@@ -6,6 +6,12 @@ the start or the end of a word.
 
 from __future__ import annotations
 
+from clusterspec.rules.knowledge.demand_answer_subjects import WORDS as ANSWER_WORDS
+from clusterspec.rules.knowledge.demand_bill_subjects import WORDS as BILL_WORDS
+from clusterspec.rules.knowledge.demand_fabric_subjects import WORDS as FABRIC_WORDS
+from clusterspec.rules.knowledge.demand_job_subjects import WORDS as JOB_WORDS
+from clusterspec.rules.knowledge.demand_site_subjects import WORDS as SITE_WORDS
+
 # fmt: off
 
 WORDS: tuple[tuple[str, str], ...] = (
@@ -74,16 +80,15 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("unaccepted", "before_acceptance until_the_machine_is_accepted until_it_is_accepted bis_die_maschine_abgenommen bis_zur_erfolgreichen_abnahme jusqu'à_la_réception hasta_la_aceptación fino_al_collaudo tot_de_aanvaarding até_à_aceitação do_odbioru until_acceptance before_the_acceptance before_it_is_accepted vor_abnahme vor_der_abnahme bis_zur_abnahme avant_réception avant_la_réception avant_recette antes_de_la_aceptación antes_de_la_recepción prima_del_collaudo vóór_aanvaarding vóór_acceptatie voor_acceptatie antes_da_aceitação przed_odbiorem"),
     ("payable", "pay paid pays payment payments disburse* spent zahl* gezahl* bezahl* auszahl* pay* versé* verser vers* décaiss* pag* abon* desembols* eroga* betaal* betal* uitbetaal* paga* pago* płac* zapłac* wypłac*"),
     # what is left of a limit
-    ("freeword", "free unused headroom in_reserve en_réserve en_reserva in_riserva als_reserve em_reserva w_rezerwie reserve reserves unallocated uncommitted margin frei freie freien freier reserve* *reserve ungenutzt* libre libres réserve réserves inutilis* marge reserva reservas margen sin_usar liberi libero libera libere riserva margine vrij vrije ongebruikt* livre livres margem wolne wolny wolna wolnych rezerw* zapas*"),
+    ("freeword", "free unused headroom in_reserve en_réserve en_reserva in_riserva als_reserve em_reserva w_rezerwie reserve unallocated uncommitted margin frei freie freien freier reserve* *reserve ungenutzt* libre libres réserve réserves inutilis* marge reserva reservas margen sin_usar liberi libero libera libere riserva margine vrij vrije ongebruikt* livre livres margem wolne wolny wolna wolnych rezerw* zapas*"),
     ("powerword", "power leistung *leistung puissance potencia potenza vermogen potência moc mocy"),
     # money of a month
     ("rentword", "rent rents rental rentals lease hire miete mieten *miete mietkosten mietrate* mietzins loyer loyers location alquiler alquileres arrendamiento renta canone affitto noleggio huur huurprijs huursom aluguel aluguer renda czynsz* najem najmu"),
-    ("monthword", "month months monthly a_month per_month monat monats monatlich* monats* mois mensuel* mensualité* mes meses mensual* mese mesi mensil* maand maanden maandelijks* maand* mês mensal* mensais miesiąc* miesięczn*"),
-    ("eachnode", "each_node per_node every_node each_server per_server each_instance per_instance je_knoten pro_knoten je_server pro_server je_instanz pro_instanz par_nœud par_serveur par_instance por_nodo por_servidor por_instancia per_nodo a_nodo per_istanza per_knooppunt por_nó por_instância na_węzeł na_serwer"),
     ("heldback", "retention retained retain retains withheld withhold withholds holdback held_back einbehalt* einbehalten zurückbehalt* retenue* retenu* retien* retención reten* ritenut* trattenut* trattien* inhoud* ingehouden retid* retenç* retém zatrzym*"),
-    ("onecheckpoint", "size_of_one size_of_each größe_eines taille_d'un taille_de_chaque tamaño_de_cada dimensione_di_ogni grootte_van_elk tamanho_de_cada rozmiar_jednego"),
     ("bond", "bond bonds bank_guarantee surety bürgschaft* aval* caution cautionnement fianza fideiussion* borgtocht bankgarantie caução poręczen*"),
     # what a failure costs in all
+    ("monthword", "month months monthly a_month per_month monat monats monatlich* monats* mois mensuel* mensualité* mes meses mensual* mese mesi mensil* maand maanden maandelijks* maand* mês mensal* mensais miesiąc* miesięczn*"),
+    ("eachnode", "each_node per_node every_node each_server per_server each_instance per_instance je_knoten pro_knoten je_server pro_server je_instanz pro_instanz par_nœud par_serveur par_instance por_nodo por_servidor por_instancia per_nodo a_nodo per_istanza per_knooppunt por_nó por_instância na_węzeł na_serwer"),
     ("costword", "cost costs costing kosten kostet koste coûter coûte coûtent costar cuesta cueste costare costa costi costino kost custar custa custe kosztować kosztuje"),
     ("stopword", "downtime standstill outage_time down_time ausfallzeit* stillstand* stillstandszeit* arrêt arrêts immobilisation indisponibilité parada paradas inactividad fermo fermi stilstand uitvaltijd paragem paragens przestój przestoj*"),
     # answers that a limit of time cuts
@@ -91,5 +96,10 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("cutverb", "trennt getrennt kappt gekappt abbricht abgebrochen abbrechen beendet_die beendet_jede coupe coupent coupée ferme_la_connexion ferme_la_session ferme_toute interrompt raccroche corta cortan cierra_la_conexión cierra_la_sesión cuelga interrumpe chiude_la_connessione chiude_la_sessione interrompe taglia verbreekt verbroken sluit_de_verbinding sluit_de_sessie fecha_a_ligação fecha_a_sessão encerra zrywa rozłącza przerywa zamyka_połączenie"),
     ("completeword", "complete completely completed whole finished in_full to_the_end to_its_end vollständig ganz ganze bis_zum_ende fertig complète complètes entière entières en_entier jusqu'au_bout jusqu'à_la_fin completa completas completo entera enteras hasta_el_final completamente intera intere fino_alla_fine per_intero volledig volledige helemaal tot_het_einde inteira inteiras até_ao_fim por_inteiro kompletna cała w_całości do_końca"),
     ("partofnode", "fan fans lüfter lüftern ventilateur* ventilador* ventola ventole ventilator* wentylator* cpu cpus processor* prozessor* processeur* procesador* switch switches disk disks"),
+    *BILL_WORDS,
+    *SITE_WORDS,
+    *JOB_WORDS,
+    *ANSWER_WORDS,
+    *FABRIC_WORDS,
 )
 """Words for what a quantity of a design is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clusterspec.cost.plan import Plan
 from clusterspec.rules.knowledge.demand_parts import Parts, Value
 from clusterspec.rules.knowledge.demand_sentences import plain_sentences
-from clusterspec.rules.knowledge.demands import Demand, demands_in, lexicon
+from clusterspec.rules.knowledge.demands import lexicon
 from clusterspec.standard import sum_of
 from clusterspec.units import display
 
@@ -23,10 +23,11 @@ def passes_of_run(parts: Parts) -> Value | None:
 def steps_of_run(parts: Parts) -> Value | None:
     """The optimizer steps of the run."""
     work = parts.work
-    steps = work.steps_of_run if work is not None and work.rl is None else None
+    steps = work.steps_of_run if work is not None else None
     if work is None or steps is None or not work.tokens:
         return None
-    how = f"{display(work.tokens, '1')} tokens in batches of {work.tokens_of_step:,.0f}"
+    tokens = work.rl.step_tokens if work.rl is not None else work.tokens_of_step
+    how = f"{display(work.tokens, '1')} tokens in batches of {tokens:,.0f}"
     return Value(float(steps), float(steps), how)
 
 
@@ -139,41 +140,21 @@ def time_of_run(parts: Parts) -> Value | None:
 
 def predicted_time(plan: Plan) -> Value | None:
     """The seconds of the predicted run without interruptions, over the range of the step."""
+    if plan.is_update:
+        return _time_of_all_roles(plan)
     steps, seconds = plan.step_time_range, plan.step_time
-    if plan.is_update or plan.time_to_train is None or steps is None or seconds is None:
+    if plan.time_to_train is None or steps is None or seconds is None:
         return None
     low, high = (plan.time_to_train * each / seconds.value for each in steps)
     return Value(low, high, f"predicted {display(low, 's')} to {display(high, 's')} without interruptions")
 
 
-def accelerator_hours(parts: Parts) -> Value | None:
-    """The seconds of all accelerators in the predicted run without interruptions."""
-    run = predicted_time(parts.plan)
-    if run is None or parts.cluster is None or parts.spec.jobs:
+def _time_of_all_roles(plan: Plan) -> Value | None:
+    """The seconds of the predicted run of reinforcement learning, over the range of its step."""
+    if plan.time_to_train is None or plan.rl is None or not plan.rl.step:
         return None
-    count = parts.cluster.accelerators
-    return Value(run.low * count, run.high * count, f"{count:,} accelerators for {run.how.removeprefix('predicted ')}")
-
-
-def size_of_checkpoints(parts: Parts) -> Value | None:
-    """The bytes of the kept checkpoints, with weights and optimizer moments each."""
-    from clusterspec.rules.knowledge.checkpoints import saved_bytes
-
-    operations, work = parts.spec.operations, parts.work
-    kept = operations.checkpoint.keep if operations is not None and operations.checkpoint is not None else None
-    size = saved_bytes(work.model, work) if work is not None and work.kind != "serve" else None
-    if not kept or not size or any(_is_of_one(each, size) for each in demands_in(parts.text)):
-        return None
-    return Value(kept * size, kept * size, f"{kept:,} checkpoints of {display(size, 'B')}")
-
-
-_NEAR_ONE = 0.3
-"""Relative difference up to which a size is that of one checkpoint."""
-
-
-def _is_of_one(demand: Demand, size: float) -> bool:
-    """Whether a demand on the size of checkpoints is met by the ``size`` of one: it is about each."""
-    return demand.subject.name == "size of checkpoints" and abs(demand.value / size - 1) < _NEAR_ONE
+    low, high = (plan.time_to_train * each / plan.rl.step for each in plan.rl.band)
+    return Value(low, high, f"predicted {display(low, 's')} to {display(high, 's')} without interruptions")
 
 
 def time_of_acceptance(parts: Parts) -> Value | None:

@@ -19,10 +19,12 @@ def whole_answer(parts: Parts) -> Value | None:
     """The seconds to the last token that the targets of the first token and between tokens let an answer take, for the only length of
     an answer that a sentence with a demand on the whole answer states, or else one that says that answers are complete.
     """
+    from clusterspec.rules.knowledge.demand_answer_values import predicted_latency
+
     spec = parts.spec
     first, gap = number_of_key(spec, f"{_TARGETS}.ttft"), number_of_key(spec, f"{_TARGETS}.tpot")
     if not first or not gap or value_of_key(spec, f"{_TARGETS}.end_to_end") is not None:
-        return None
+        return predicted_latency(parts, "end_to_end")
     limited = {each.sentence for each in demands_in(parts.text) if each.subject.name == "whole answer"}
     lengths = _lengths_in(limited) or _lengths_in(filter(_says_complete, plain_sentences(parts.text)))
     if len(lengths) != 1:

@@ -30,7 +30,7 @@ _SYNONYMS = {
     "port": "port ports endport endports",
     "nic": "nic nics hca hcas adapter adapters netzwerkkarte netzwerkkarten",
     "cage": "cage cages",
-    "module": "module modules modul modulen transceiver transceivers optic optics optik optiken",
+    "module": "module modules modul modulen transceiver transceivers transceivern transceiverów transceptor transceptores transcetores ricetrasmettitori optic optics optik optiken",
     "cable": "cable cables kabel kabeln câble câbles",
     "fiber": "fiber fibers fibre fibres faser fasern",
     "link": "link links downlink downlinks liaison liaisons verbindung verbindungen uplink uplinks",

@@ -40,7 +40,10 @@ TIME_WORDS = _table(
     ),
     (DAY, "day days tag tage tagen jour jours día días dia dias giorni giorno dagen dag dni"),
     (7 * DAY, "week weeks woche wochen semaine semaines semana semanas settimane settimana weken tygodni tygodnie"),
-    (MONTH, "month months monat monate monaten mois mes meses mesi mese maanden maand månader måneder miesięcy"),
+    (
+        MONTH,
+        "month months monat monate monaten mois mes meses mesi mese maanden maand månader måneder miesięcy miesiąc miesiąca miesiącu mês",
+    ),
     (
         YEAR,
         "year years yr yrs annum jahr jahre jahren an ans année années año años ano anos anni anno jaar jaren år lat lata",

@@ -14,7 +14,7 @@ MOST = 20
 """Periods of a text that are read."""
 _EACH = (
     r"(?:\b(?:an?|per|each|every|any|one|in the|im|pro|je|jede[nmrs]?|in der|eine[rs]|par|chaque|dans le|al|por|cada|en el|en un|a la|ogni|nel|in un|"
-    r"elk|elke|iedere|in een|no|ao|em cada|na|w|każdym) (?:calendar )?|\bd['’]un |\b(?:l|all|dans l)['’])"
+    r"un|um|ein|elk|elke|iedere|in een|no|ao|em cada|na|w|każdym) (?:calendar )?|\bd['’]un |\b(?:l|all|dans l)['’])"
 )
 _WORDS: tuple[tuple[float, str, str], ...] = (
     (DAY, "day|tag|jour|día|giorno|dag|dia|dnia", "daily|täglich\\w{0,4}|quotidien\\w{0,4}|diari\\w{1,4}|giornalier\\w{1,4}|dagelijks|dziennie"),
