@@ -95,14 +95,14 @@ class _Program:
         if not self.items:
             return None
         rows = [*self.rows, *((self._row_of(each), 0.0, len(each) - 1.0) for each in excluded)]
-        best = self._least_solution(self.values, rows)
+        best = self._lowest_solution(self.values, rows)
         if best is None:
             return None
         options, bound = best
         value = self._option_objective(options)
         gap = _relative_gap(value / self.scale, bound)
         limit = value / self.scale + TOLERANCE * max(1.0, abs(value / self.scale))
-        smaller = self._least_solution(
+        smaller = self._lowest_solution(
             [float(each.nodes) for each in self.options], [*rows, (self.values, -1e30, limit)]
         )
         if smaller is not None and self._option_objective(smaller[0]) <= value * (1 + TOLERANCE):
@@ -115,7 +115,7 @@ class _Program:
     def _option_objective(self, choice: Sequence[int]) -> float:
         return sum_of(self.options[index].value for index in choice)
 
-    def _least_solution(
+    def _lowest_solution(
         self, values: Sequence[float], rows: Sequence[tuple[Sequence[float], float, float]]
     ) -> tuple[tuple[int, ...], float] | None:
         """The options of the solution with the smallest value, and the proven lower bound of that value; None without a

@@ -12,7 +12,7 @@ from clusterspec.cluster.fabric import level_optics
 from clusterspec.cluster.model import Cluster, Design
 from clusterspec.cost.feed_loss import supplies_of
 from clusterspec.cost.formulas.power import carbon_emitted, energy_of_run, flow_of_coolant, mean_draw
-from clusterspec.cost.nameplates import least_node_power, switch_power
+from clusterspec.cost.nameplates import lowest_node_power, switch_power
 from clusterspec.cost.power import Drawn
 from clusterspec.procurement.bill import Bill
 from clusterspec.quantity import YEAR
@@ -71,7 +71,7 @@ def _racks_at_least(design: Design, cluster: Cluster, racks: int | None) -> _AtL
     """
     power, platform = design.spec.cluster.power if design.spec.cluster else None, cluster.platform
     most = [RACK_UNITS // platform.rack_units] if platform and platform.rack_units else []
-    watts = least_node_power(cluster)
+    watts = lowest_node_power(cluster)
     if power is not None and power.rack_limit is not None and watts:
         most.append(int(power.rack_limit.value // watts))
     if racks is not None or not most or not min(most):

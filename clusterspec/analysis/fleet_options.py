@@ -283,12 +283,12 @@ def without_search(study: Study, place: Place) -> tuple[JobOption, ...]:
     parts = study.fleet
     assert parts is not None
     return tuple(
-        JobOption(name, place.pool, place.nodes, least=least_time(parts, place, name), why=UNSEARCHED)
+        JobOption(name, place.pool, place.nodes, least=run_time_lower_bound(parts, place, name), why=UNSEARCHED)
         for name in place.jobs
     )
 
 
-def least_time(parts: FleetStudy, place: Place, name: str) -> float:
+def run_time_lower_bound(parts: FleetStudy, place: Place, name: str) -> float:
     """A lower bound of a job's run time in seconds, including the pauses in which other jobs have the nodes: the time
     of its matrix products with all accelerators at peak.
 

@@ -170,7 +170,7 @@ class _Table:
         """The usable places as options of the integer program. Places that have not been searched have their lowest
         possible value.
         """
-        rows, where, least = [], [], self._least_values()
+        rows, where, least = [], [], self._value_lower_bounds()
         for place, options in self.options.items():
             if place in self.searched:
                 value = objective_of(options, self.goal.objective) if all(each.usable for each in options) else None
@@ -188,7 +188,7 @@ class _Table:
         """Whether more nodes lower the objective, as for time but not for cost or energy."""
         return self.goal.objective == "time"
 
-    def _least_values(self) -> dict[tuple[tuple[str, ...], str], float]:
+    def _value_lower_bounds(self) -> dict[tuple[tuple[str, ...], str], float]:
         """The lowest possible value for jobs on a pool at sizes that have not been searched: `MOST_EFFICIENT` times the
         best value found. For time, the value is per node.
         """

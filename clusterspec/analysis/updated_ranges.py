@@ -47,4 +47,4 @@ def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple
 def _range_of(study: Study, test: PlannedTest) -> tuple[float, float]:
     """The low and high end of the predicted bus bandwidth of a test in B/s."""
     row: CollectiveRow = collective(study, test.collective, test.ranks, (test.size,)).rows[0]
-    return row.least_busbw, row.busbw * row.seconds / row.low if row.low else row.busbw
+    return row.lowest_busbw, row.busbw * row.seconds / row.low if row.low else row.busbw

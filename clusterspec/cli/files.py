@@ -17,7 +17,7 @@ from clusterspec.cli.terminal import Progress, ink_of, print_error, print_text
 from clusterspec.document import files
 from clusterspec.finding import Severity
 from clusterspec.records import dataclass, replace
-from clusterspec.report import PLAIN, Ink, findings_text
+from clusterspec.report import PLAIN, TextStyle, findings_text
 from clusterspec.results import CheckReport, Input
 from clusterspec.studies import Checked, Settings
 
@@ -231,7 +231,7 @@ def rule_description(rule: str) -> RuleText:
     return findings_sarif.RuleText(page.summary, finds, page.text, page.rule.severity)
 
 
-def rendered_report(report: CheckReport, form: str, paint: Ink, options: Options) -> str:
+def rendered_report(report: CheckReport, form: str, paint: TextStyle, options: Options) -> str:
     """The text of a report in a format."""
     if options.statistics and form in ("text", "concise"):
         return findings_text.rule_statistics(report)
@@ -250,7 +250,7 @@ def rendered_report(report: CheckReport, form: str, paint: Ink, options: Options
     return writers[form]()
 
 
-PLAIN_FORMATS: dict[str, Callable[[CheckReport, Ink, Options], str]] = {
+PLAIN_FORMATS: dict[str, Callable[[CheckReport, TextStyle, Options], str]] = {
     "text": lambda report, paint, options: findings_text.findings_as_text(report, paint, quiet=options.quiet),
     "concise": lambda report, paint, _: findings_text.findings_as_lines(report, paint),
     "github": lambda report, _, __: findings_text.findings_as_github(report),

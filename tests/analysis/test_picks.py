@@ -12,7 +12,7 @@ from clusterspec.analysis.layout_search import SearchOptions, search
 from clusterspec.analysis.picks import Candidate, tie_order, tied_layouts
 from clusterspec.analysis.rewrite import text_with_layout
 from clusterspec.analysis.space.families import families, layout_of, section_of
-from clusterspec.analysis.space.kept import Kept, least_of_families
+from clusterspec.analysis.space.kept import Kept, lowest_of_families
 from clusterspec.analysis.space.run import EvaluatedBlock, Limits, evaluation
 from clusterspec.analysis.space.run import search as run_search
 from clusterspec.analysis.studied import Pins, Space, Studied
@@ -196,8 +196,8 @@ def test_columns_and_lists_give_the_same_best_of_each_family() -> None:
     import numpy
 
     values, numbers, firsts = [3.0, 1.0, 1.0, 5.0, 4.0, 2.0], [0, 1, 4, 6, 1, 5], [0, 2, 4, 9]
-    alone = least_of_families(values, numbers, firsts)
-    together = least_of_families(numpy.array(values), numpy.array(numbers), firsts)  # type: ignore[arg-type]
+    alone = lowest_of_families(values, numbers, firsts)
+    together = lowest_of_families(numpy.array(values), numpy.array(numbers), firsts)  # type: ignore[arg-type]
     assert alone == together == [1, 2, 4, 5]
 
 

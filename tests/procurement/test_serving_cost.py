@@ -13,7 +13,7 @@ from clusterspec.cost.serving.constants import Part, StepTime
 from clusterspec.cost.serving.latency import serving_range
 from clusterspec.cost.term import Term
 from clusterspec.procurement.unit_costs import costs_by_kind
-from clusterspec.report import Ink
+from clusterspec.report import TextStyle
 from clusterspec.report.cost_text import cost_text
 from clusterspec.results.decision import CostReport
 from clusterspec.studies import Study, study_text
@@ -64,7 +64,7 @@ def test_tokens_carry_the_cost_of_idle_accelerators() -> None:
         assert found.per_million_tokens.value == pytest.approx(wanted)
         assert present_row(Studied(one)).cost == pytest.approx(wanted)
         assert f"uses 2 of {8 * nodes} accelerators; pays for all" in " ".join(
-            cost_text(cost(one), Ink(width=200)).split()
+            cost_text(cost(one), TextStyle(width=200)).split()
         )
 
 

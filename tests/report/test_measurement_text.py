@@ -10,7 +10,7 @@ import pytest
 
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.records import replace
-from clusterspec.report import Ink, measurement_text
+from clusterspec.report import TextStyle, measurement_text
 from clusterspec.results import CollectiveReport, Input, Tool
 from clusterspec.results.diagnosis import (
     AcceptanceOutcome,
@@ -24,7 +24,7 @@ from clusterspec.results.diagnosis import (
 )
 from tests.report.columns import lines
 
-TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), Ink(width=200)
+TOOL, READ, WIDE = Tool("1", "1"), Input("spec.yaml", b""), TextStyle(width=200)
 ROWS = (ComparedRow(2.0**20, 10e9, 20e9, 16e9, 24e9), ComparedRow(2.0**33, 80e9, 160e9, 140e9, 170e9))
 SLOW = Compared("run.log", "all-reduce", 16, 2, "ring", ROWS, ())
 CAUSES = (

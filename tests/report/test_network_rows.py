@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.records import replace
-from clusterspec.report import Ink
+from clusterspec.report import TextStyle
 from clusterspec.report.failure_rates_text import SHOWN, failure_rates_text
 from clusterspec.report.paper.blocks import PaperTable, Text
 from clusterspec.report.paper.network_rows import network_blocks
@@ -121,7 +121,7 @@ RATES = FailureRates(
 
 
 def lines(report: FailureRates) -> list[str]:
-    return failure_rates_text(report, Ink(width=400)).split("\n")
+    return failure_rates_text(report, TextStyle(width=400)).split("\n")
 
 
 def test_rates_stand_in_a_row_for_each_part_and_without_a_failure_only_the_upper_end() -> None:

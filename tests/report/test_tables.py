@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clusterspec.records import replace
-from clusterspec.report import Ink, layout_tables, sensitivity_text, solve_text, sweep_text
+from clusterspec.report import TextStyle, layout_tables, sensitivity_text, solve_text, sweep_text
 from clusterspec.report.charts.svg import text_width
 from clusterspec.report.faults_text import faults_as_text
 from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow
@@ -22,7 +22,7 @@ from clusterspec.results.search import LayoutRow, RlSplit
 from tests.report.columns import cut
 from tests.report.pages import _UNITS
 
-HEAD, WIDE = (Tool("1", "1"), Input("x.yaml", b"")), Ink(width=400)
+HEAD, WIDE = (Tool("1", "1"), Input("x.yaml", b"")), TextStyle(width=400)
 Rows = list[dict[str, Any]]
 Made = tuple[str, Rows]
 """A text that begins with a table, and the figures of its rows by head."""

@@ -84,13 +84,13 @@ class _Search:
         """The lower bound up to which the layouts of a space have to be evaluated next; ``reach`` is the
         present one.
         """
-        best = part.run.least_key
+        best = part.run.lowest_key
         return max(reach, best * BEYOND) if best < inf else reach * LATER
 
     def _near_rows(self, space: Space) -> Iterator[tuple[BatchRows, list[Floats]]]:
         """The rows of each batch whose bound is within `WIDEST` of the lowest bound so far, and their bounds."""
         for rows in batches(space):
-            bounds = [*self._evaluate.least_times(rows)]
+            bounds = [*self._evaluate.time_lower_bounds(rows)]
             for table, least in zip(rows.tables, bounds, strict=True):
                 numpy.minimum.at(self.least, self._space_numbers(table.number), least)
             near = [

@@ -67,9 +67,9 @@ class ColumnEvaluation:
                 times[numpy.isnan(times)] = numpy.inf
                 yield EvaluatedBlock(number_column(table.number + at), number_column(times), *memory)
 
-    def least_times(self, rows: BatchRows) -> Iterator[Floats]:
+    def time_lower_bounds(self, rows: BatchRows) -> Iterator[Floats]:
         """A lower bound of the step times of each row of every table; infinite if it has none."""
-        for column in self._batch.least_times(*self._batch_inputs(rows)):
+        for column in self._batch.time_lower_bounds(*self._batch_inputs(rows)):
             times = cast(Floats, column)
             times[numpy.isnan(times)] = numpy.inf
             yield times

@@ -13,7 +13,7 @@ from clusterspec.analysis.space.kept import (
     Numbers,
     front_of,
     indices_up_to,
-    least_of_families,
+    lowest_of_families,
     ranking_values,
     smallest_indices,
 )
@@ -175,7 +175,7 @@ class Collected:
     def _best_of_families(self, block: EvaluatedBlock, close: Sequence[int]) -> Iterable[int]:
         """The rows of a block that are the best of their family, among the rows ``close``."""
         keys = _selected_rows(block.memory if self.objective == "memory" else block.step_time, close)
-        return _indices_at(close, least_of_families(keys, _selected_rows(block.number, close), self.firsts))
+        return _indices_at(close, lowest_of_families(keys, _selected_rows(block.number, close), self.firsts))
 
     def near_layouts(self) -> tuple[Kept, ...]:
         """The best layout of each family that is close to the best one."""
@@ -251,7 +251,7 @@ class Run:
         self._may_fit += len(likely) - len(surely)
 
     @property
-    def least_key(self) -> float:
+    def lowest_key(self) -> float:
         """The least key of the layouts within the limits so far; infinite without one."""
         return self._sure.best.rows[0].key if self._sure.best.rows else inf
 

@@ -99,7 +99,7 @@ def run_import(args: argparse.Namespace) -> int:
                 ("kind", "of", "reads"),
                 [(kind.name, kind.group, kind.title) for kind in import_formats.IMPORT_FORMATS],
                 wrap=(1, 2),
-                ink=ink_of(args),
+                style=ink_of(args),
             )
         )
         return OK
@@ -253,7 +253,9 @@ def run_export(args: argparse.Namespace) -> int:
     """Write the file, and list on standard error the keys that it omits or states differently from the spec."""
     if args.list:
         print_text(
-            text_table(("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), ink=ink_of(args))
+            text_table(
+                ("kind", "writes"), [(each.name, each.title) for each in EXPORTERS], wrap=(1,), style=ink_of(args)
+            )
         )
         return OK
     if not args.kind or not args.spec:

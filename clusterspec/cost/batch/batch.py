@@ -255,7 +255,7 @@ class Call:
             for (block, _), *numbers in zip(self.blocks, stages, replicas, strict=True)
         ]
 
-    def least_times(self) -> list[Array]:
+    def time_lower_bounds(self) -> list[Array]:
         """For each part: the step time in seconds without data parallelism, for the first of its axis orders."""
         stages = [self._stage_numbers(every[0], block) for block, every in self.blocks]
         self.slowest.fill(self.template)
@@ -346,7 +346,7 @@ class Batch:
             self._fill(found, variants, known, parts, alike)
         return [_batch_result(columns) for columns in found]
 
-    def least_times(
+    def time_lower_bounds(
         self, variants: Sequence[Layout], divisions: Mapping[str, Array], some: Sequence[RowsOfOrders]
     ) -> list[Array]:
         """A lower bound of the step time of each row in seconds, valid for all its orders of axes: it counts the
@@ -359,7 +359,7 @@ class Batch:
         first = all(order[0] == "tp" for orders, _ in some for order in orders)
         placed = known.placed_divisions(replace(variants[0], order=some[0][0][0]), FIRST_AXES if first else frozenset())
         parts = [([placed], rows) for _, rows in some]
-        return Call(self._known, variants, known, parts, free=True).least_times()
+        return Call(self._known, variants, known, parts, free=True).time_lower_bounds()
 
     def _fill(
         self,

@@ -282,7 +282,7 @@ def _dequantized_lines(job: Job) -> Lines:
     return (memory_line("dequantized matrix", buffer_bytes, QLORA, count=widest, each=GATHERED),)
 
 
-def _most_gathered_weights(job: Job, share: Share) -> float:
+def _maximum_gathered_weights(job: Job, share: Share) -> float:
     """The highest number of gathered weights: the framework's limit, at most all layers of the rank."""
     return smaller(job.framework.live, share.unit * larger(share.units, 1.0))
 
@@ -295,7 +295,7 @@ def _gathered_layer_line(job: Job, share: Share) -> MemoryLine:
         unit=share.unit,
         units=share.units,
         at_once=job.framework.layers_at_once,
-        live=_most_gathered_weights(job, share),
+        live=_maximum_gathered_weights(job, share),
         width=min(GATHERED, precision_width(frozen_precision(job.workload))) if job.workload.trainable else GATHERED,
     )
 
@@ -304,7 +304,7 @@ def _reduced_layer_line(job: Job, share: Share) -> MemoryLine:
     """The full gradient of one layer, and its copy in the reduction."""
     sizes = {
         "unit": share.unit,
-        "live": _most_gathered_weights(job, share),
+        "live": _maximum_gathered_weights(job, share),
         "reduced": job.framework.reduced,
         "width": GATHERED,
     }

@@ -92,9 +92,9 @@ def check(
     if ordered is None:
         return
     needed, fix = fabric.transceivers, rewrite(AT, str(fabric.transceivers))
-    if ordered < fabric.modules.least_modules:
+    if ordered < fabric.modules.minimum_modules:
         message = f"{ordered:,} transceivers, but the links need {needed:,}: {fabric.modules.how}"
-        own = ordered >= fabric.modules.least_modules - OF_ENDPOINT["transceiver"] * scale_out.extra_endpoints
+        own = ordered >= fabric.modules.minimum_modules - OF_ENDPOINT["transceiver"] * scale_out.extra_endpoints
         message += "; the extra endpoints may come with their own" if own else ""
         sure = None if own or fabric.modules.assumed else fix
         yield RULE.problem(AT, message, f"order at least {needed:,}", severity="note" if own else "error", fix=sure)
