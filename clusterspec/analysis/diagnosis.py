@@ -40,7 +40,7 @@ from clusterspec.logs.report_sentences import reported_fault
 from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.stopped_tables import stops_amid_table, with_stop
 from clusterspec.logs.text_lines import searched_part
-from clusterspec.logs.told_lines import ended_well
+from clusterspec.logs.told_lines import states_success
 from clusterspec.logs.unfinished import TOOL as UNFINISHED
 from clusterspec.logs.unfinished import read_unfinished
 from clusterspec.logs.worded_causes import suspected_statements
@@ -225,7 +225,7 @@ def with_whole_characters(data: bytes) -> bytes:
 
 def _without_error(text: str, why: str) -> str:
     """Why a text is neither a benchmark nor a run that stopped."""
-    if ended_well(text):
+    if states_success(text):
         return "its run states that it ended with success"
     steps = step_program(text)
     if steps:

@@ -70,14 +70,14 @@ def longest_sequence(plan: Plan) -> LongestSequence | None:
     low, high = 0, most // step + 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _fits(plan.design, middle * step) else (low, middle)
+        low, high = (middle, high) if _is_legal_and_fits(plan.design, middle * step) else (low, middle)
     if not low:
         return None
     reached = (low + 1) * step > most
     return LongestSequence(low * step, step, known if reached and known and most < MOST else None, reached)
 
 
-def _fits(design: Design, tokens: int) -> bool:
+def _is_legal_and_fits(design: Design, tokens: int) -> bool:
     """Whether the design with sequences of this length is legal and fits in memory."""
     other = design_with_keys(design, {("workload", "sequence_length"): tokens})
     return not layout_error_rules(other) and plan_with_memory(other).fits is True

@@ -173,7 +173,7 @@ class _Table:
         rows, where, least = [], [], self._value_lower_bounds()
         for place, options in self.options.items():
             if place in self.searched:
-                value = objective_of(options, self.goal.objective) if all(each.usable for each in options) else None
+                value = objective_of(options, self.goal.objective) if all(each.is_usable for each in options) else None
             else:
                 value = least.get((place.jobs, place.pool), 0.0) / (place.nodes if self._falls_with_nodes else 1)
                 if self._falls_with_nodes:
@@ -304,7 +304,7 @@ def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goa
     if told:
         return "; ".join(told)
     least = {
-        name: min(each.nodes for each in options if each.job == name and (each.usable or each.why == UNSEARCHED))
+        name: min(each.nodes for each in options if each.job == name and (each.is_usable or each.why == UNSEARCHED))
         for name in dict.fromkeys(each.job for each in options)
     }
     total = sum(pool.nodes or 0 for pool in fleet.pools.values())
@@ -314,9 +314,9 @@ def _infeasibility_reason(options: Sequence[JobOption], idle: Iterable[str], goa
 
 def _missing_option_reason(name: str, options: Sequence[JobOption], goal: Goal) -> str:
     """Why a job has no option; empty if it has some."""
-    if any(each.usable and objective_of([each], goal.objective) is not None for each in options):
+    if any(each.is_usable and objective_of([each], goal.objective) is not None for each in options):
         return ""
-    usable = [each for each in options if each.usable]
+    usable = [each for each in options if each.is_usable]
     if usable:
         missing = {"cost": "`procurement.prices` and `procurement.term`", "energy": "the power of a node"}
         return f"{name}: its {goal.objective} is not known: state {missing.get(goal.objective, '`workload.tokens`')}"

@@ -23,7 +23,7 @@ def estimate(study: Study) -> EstimateReport:
     from clusterspec.cluster.degrees import idle_nodes
     from clusterspec.cluster.sites import job_accelerators
     from clusterspec.cost.estimate import unmeasured_step_time
-    from clusterspec.cost.headline import headline
+    from clusterspec.cost.headline import headline_terms
     from clusterspec.results.estimate_json import Provenance
 
     checked, plan = study.checked, study.plan
@@ -35,7 +35,7 @@ def estimate(study: Study) -> EstimateReport:
         validity_condition(plan),
         job_accelerators(plan.design),
         study.fleet_part[1].idle if study.fleet_part else idle_nodes(plan.design),
-        tuple(headline(plan)),
+        tuple(headline_terms(plan)),
         unmeasured_step_time(plan),
         checked.findings,
         study.sources,

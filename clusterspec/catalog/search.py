@@ -106,7 +106,7 @@ def _entries_of_names(catalog: Catalog, text: str) -> Found:
         return software if software.rows or software.parts else found
     wider = _entries_with_all_words(catalog, " ".join(telling))
     length = max((_length_in_meters(word) for word in words), default=0.0)
-    rows = tuple(each for each in wider.rows if not length or _reaches(catalog, each, length))
+    rows = tuple(each for each in wider.rows if not length or _has_reach(catalog, each, length))
     parts = () if length else wider.parts
     return wider._replace(rows=rows, parts=parts) if rows or parts else found
 
@@ -161,7 +161,7 @@ def _length_in_meters(word: str) -> float:
     return float(length[1]) * (1000 if length[2] else 1) if length else 0.0
 
 
-def _reaches(catalog: Catalog, row: CatalogRow, length: float) -> bool:
+def _has_reach(catalog: Catalog, row: CatalogRow, length: float) -> bool:
     """Whether a row is an optical module or cable that reaches at least ``length`` meters."""
     entry = catalog.get(row.kind, row.id)
     return isinstance(entry, Optics) and entry.reach is not None and entry.reach.value >= length

@@ -268,13 +268,13 @@ class Share:
         )
 
     @property
-    def outside_experts(self) -> float:
+    def sharded_non_expert_weights(self) -> float:
         """Weights sharded over data and context parallelism."""
         return self.dense + self.replicated + self.embedding + self.head
 
     @property
     def total(self) -> float:
-        return self.outside_experts + self.expert
+        return self.sharded_non_expert_weights + self.expert
 
     @property
     def output(self) -> float:

@@ -56,7 +56,7 @@ class PartClass:
     restarts: bool = False
 
     @property
-    def interrupts(self) -> bool:
+    def interrupts_job(self) -> bool:
         """Whether the job starts again from the last checkpoint after a failure."""
         return self.lost >= 1 or self.restarts
 

@@ -30,7 +30,7 @@ from clusterspec.cost.step import (
     StageTime,
     StepChoices,
     StepInputs,
-    compose,
+    composed_step,
     owned_weights,
 )
 from clusterspec.cost.tables import EMBEDDING, HEAD, JOIN, Part, Tables
@@ -130,7 +130,7 @@ class LayoutTiming:
         sends, transfers = self.send_times(), self.replica_transfers(share)
         inputs = self._step_inputs(stage, every, share, sends, transfers)
         choices = self.step_choices()
-        times_of_step, exposures = compose(inputs, choices)
+        times_of_step, exposures = composed_step(inputs, choices)
         assert self.tables.rates is not None
         return StepRecord(
             parts=tuple((part, count) for part, count in zip(parts, content, strict=True) if part and count),

@@ -32,8 +32,8 @@ from clusterspec.logs.statement_search import log_evidence
 from clusterspec.logs.suggestions import OF_EXCEPTIONS, stated_families, suggested_causes
 from clusterspec.logs.text_lines import searched_part
 from clusterspec.logs.told_lines import (
-    ended_well,
     lists_changes,
+    states_success,
     text_with_whole_exceptions,
     text_without_labels,
     text_without_passed,
@@ -79,7 +79,7 @@ def read_unfinished(text: str) -> Benchmark | None:
 
     The ranks come from the list of devices, else from the largest communicator.
     """
-    if ended_well(text) or lists_changes(text):
+    if states_success(text) or lists_changes(text):
         return None
     text, left_out = searched_part(text)
     text = text_without_stop(text_without_passed(text_with_whole_exceptions(text_without_labels(text))))

@@ -15,7 +15,7 @@ def fleet_diff_text(report: FleetDiffReport, style: TextStyle = PLAIN, *, markdo
     heads = ("pool", *POOL_FIGURES)
     pools = dict.fromkeys((*report.new_pools, *report.old_pools))
     rows = [_pool_change(name, report.old_pools.get(name), report.new_pools.get(name)) for name in pools]
-    differing = {name: each for name, each in report.jobs.items() if _differs(each)}
+    differing = {name: each for name, each in report.jobs.items() if _has_difference(each)}
     same = tuple(name for name in report.jobs if name not in differing)
     names = (("Jobs added", report.added), ("Jobs removed", report.removed), ("Jobs without a difference", same))
     lists = [f"{title}: {', '.join(each)}\n" for title, each in names if each]
@@ -38,7 +38,7 @@ def fleet_diff_text(report: FleetDiffReport, style: TextStyle = PLAIN, *, markdo
     return "\n".join((*tables, *lists, *_findings_of_fleet(report, style), *jobs))
 
 
-def _differs(report: DiffReport) -> bool:
+def _has_difference(report: DiffReport) -> bool:
     """Whether a key, a figure or a finding of a job differs."""
     return any((report.changes, report.effects, report.found, report.fixed, report.unchecked, report.caution))
 

@@ -98,7 +98,9 @@ def _day_table(report: SimulationReport, style: TextStyle) -> str:
         hours = f"  {clock_text(each.start)} to {clock_text(each.end)}"
         rows.append((hours, plain(each.rate, 3), count, *first, *token, good))
     table = text_table((f"  {HOURS[0]}", *HOURS[1:]), rows, right=tuple(range(1, len(HOURS))), style=style)
-    return table + "".join(f"{line}\n" for each in report.day for line in (*_missed_lines(each), *_rise_lines(each)))
+    return table + "".join(
+        f"{line}\n" for each in report.day for line in (*_missed_lines(each), *_load_rise_lines(each))
+    )
 
 
 def _missed_lines(hours: SimulatedHours) -> Iterator[str]:
@@ -110,7 +112,7 @@ def _missed_lines(hours: SimulatedHours) -> Iterator[str]:
             yield f"  from {clock_text(hours.start)} {name} {reached}"
 
 
-def _rise_lines(hours: SimulatedHours) -> Iterator[str]:
+def _load_rise_lines(hours: SimulatedHours) -> Iterator[str]:
     """Waits of requests after the load rises at the start of hours."""
     rise = hours.rise
     if rise is not None:

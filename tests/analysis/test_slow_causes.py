@@ -6,7 +6,7 @@ import pytest
 
 from clusterspec.analysis.cause_meanings import MEANINGS
 from clusterspec.analysis.deciding_checks import CHECKS, PARTS, deciding_check
-from clusterspec.analysis.slow_causes import OF_SCOPES, scores, weights
+from clusterspec.analysis.slow_causes import OF_SCOPES, cause_scores, observation_weights
 from clusterspec.analysis.suspected_causes import next_step
 from clusterspec.logs.slow_symptoms import OBSERVED
 from clusterspec.results.diagnosis import Cause, Compared
@@ -25,16 +25,16 @@ def _read(text: str, machine: str = NODE, ranks: int = 8) -> Compared:
 
 
 def test_every_observation_has_weights_of_known_causes_with_a_next_step() -> None:
-    assert set(weights()) == {name for name, _ in OBSERVED} | {"low-power"}
-    assert set(OF_SCOPES.values()) <= set(weights())
-    for causes in weights().values():
+    assert set(observation_weights()) == {name for name, _ in OBSERVED} | {"low-power"}
+    assert set(OF_SCOPES.values()) <= set(observation_weights())
+    for causes in observation_weights().values():
         assert all(name in MEANINGS and next_step(name) for name in causes)
         assert max(causes.values()) > 0 and all(abs(weight) <= 4 for weight in causes.values())
 
 
 def test_observations_add_up() -> None:
-    assert scores(["varies", "slow-reads"])["data-loading"] == 1 + 2.5
-    assert "data-loading" not in list(scores(["slow-writes"]))
+    assert cause_scores(["varies", "slow-reads"])["data-loading"] == 1 + 2.5
+    assert "data-loading" not in list(cause_scores(["slow-writes"]))
 
 
 def test_causes_by_observation_are_possible_and_ordered() -> None:

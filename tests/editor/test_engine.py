@@ -154,7 +154,7 @@ def test_a_search_in_a_browser_ends_at_its_limits(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(browser, "MOST_LAYOUTS", 1)
     session = browser.session_of_folder(tmp_path)
     request = {"verb": "search", "format": "json", "text": BASE}
-    answer = json.loads(browser.answer(session, json.dumps(request), lambda done, total: None))
+    answer = json.loads(browser.answer_json(session, json.dumps(request), lambda done, total: None))
     assert 0 < answer["stopped"]["evaluated"] < answer["stopped"]["of"]
 
 

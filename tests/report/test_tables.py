@@ -14,7 +14,7 @@ from clusterspec.report import TextStyle, layout_tables, sensitivity_text, solve
 from clusterspec.report.charts.svg import text_width
 from clusterspec.report.faults_text import faults_as_text
 from clusterspec.report.paper.blocks import PaperTable, TableColumn, TableRow
-from clusterspec.report.paper.widths import BODY, HALF, PAGE, column_shares, fits_half
+from clusterspec.report.paper.widths import BODY, HALF, PAGE, column_shares, fits_half_width
 from clusterspec.results import Input, Tool
 from clusterspec.results.faults import FaultRow, FaultsReport, PairRow
 from clusterspec.results.levers import LeverRow, SensitivityReport, SolveReport, SweepRow
@@ -282,6 +282,6 @@ def test_columns_of_a_printed_table_have_room_for_their_text() -> None:
     row = TableRow(("link", "65 s", "exposed"), "x")
     plain, toned = (column_shares(PaperTable(columns, (replace(row, tone=tone),), "x")) for tone in ("plain", "fair"))
     assert toned[-1] > plain[-1], "the last cell of a judged row is bold, and wider"
-    assert [fits_half(PaperTable(columns, (TableRow((word, "1", ""), "x"),), "x")) for word in ("w" * 9, "w" * 99)] == [
-        *(True, False)
-    ]
+    assert [
+        fits_half_width(PaperTable(columns, (TableRow((word, "1", ""), "x"),), "x")) for word in ("w" * 9, "w" * 99)
+    ] == [*(True, False)]

@@ -394,7 +394,11 @@ def test_a_machine_meets_its_limits_with_a_layout_and_is_as_fast_as_its_run() ->
 
 def test_an_option_of_a_job_is_usable_with_a_layout_that_misses_nothing() -> None:
     option = JobOption("a", "p", 4, layout={"tp": 8})
-    assert option.usable and not replace(option, missed=("ttft",)).usable and not replace(option, layout=None).usable
+    assert (
+        option.is_usable
+        and not replace(option, missed=("ttft",)).is_usable
+        and not replace(option, layout=None).is_usable
+    )
     assert option.has_same_nodes(replace(option, layout=None)) and not option.has_same_nodes(None)
     assert not any(
         option.has_same_nodes(other)

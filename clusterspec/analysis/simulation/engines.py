@@ -12,12 +12,12 @@ from clusterspec.analysis.simulation.ranks import (
     AttentionRank,
     Limits,
     Request,
-    divide,
     fullest_ranks,
     gaps_of_rounds,
     kept_space,
-    leave,
     note_retraction,
+    put_in_shortest_queues,
+    subtract_ended_request,
 )
 from clusterspec.analysis.simulation.steps import StepTables
 from clusterspec.cost.serving.admission import MOST_OUTPUT
@@ -113,7 +113,7 @@ class SimulatedEngine:
             self.looked = max(self.looked, now - self.each)
         if not self.since:
             self._receive_sent()
-        divide(self.fetched, self.ranks)
+        put_in_shortest_queues(self.fetched, self.ranks)
         formed = self.limits.ahead and self._form_ahead(now)
         for rank in () if formed else self.ranks:
             if rank.waiting:
@@ -255,7 +255,7 @@ class SimulatedEngine:
         held = request.held + (rank.step - request.joined) * self.gained
         rank.ends -= request.joined + request.left
         rank.count -= 1
-        leave(rank)
+        subtract_ended_request(rank)
         rank.context -= held
         rank.used -= request.prompt + request.output if self.limits.whole else held
         del rank.order[request.index]
@@ -385,7 +385,7 @@ class SimulatedEngine:
                 if request.first < 0:
                     request.first = max(request.passed, request.began + request.launched)
                 if self.limits.apart == "prefill" or request.output <= 1:
-                    leave(rank)
+                    subtract_ended_request(rank)
                     rank.used -= request.held + (request.output if self.limits.whole else 0)
                     if self.limits.apart != "prefill":
                         request.ended = request.first

@@ -66,7 +66,7 @@ class AttentionRank:
         self.share, self.shared, self.ends = share, 0, 0
 
 
-def divide(fetched: list[Request], ranks: list[AttentionRank]) -> None:
+def put_in_shortest_queues(fetched: list[Request], ranks: list[AttentionRank]) -> None:
     """Put each of the fetched requests into the queue of the rank that has the fewest then."""
     for request in fetched:
         rank = min(ranks, key=REQUESTS)
@@ -91,7 +91,7 @@ def gaps_of_rounds(rank: AttentionRank, step_seconds: float, steps: int, stages:
     del recent[:-stages]
 
 
-def leave(rank: AttentionRank) -> None:
+def subtract_ended_request(rank: AttentionRank) -> None:
     """Subtracts an ended request from the counts of its rank."""
     rank.requests -= 1
     rank.expected -= 1

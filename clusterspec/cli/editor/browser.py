@@ -42,7 +42,7 @@ def session_of_folder(folder: Path) -> Session:
     return Session(NAME)
 
 
-def answer(session: Session, request: str, tell: Callable[[int, int], object]) -> str:
+def answer_json(session: Session, request: str, tell: Callable[[int, int], object]) -> str:
     """The answer to a request, both as JSON. ``tell`` is called with the number of evaluated layouts and of all
     layouts.
     """

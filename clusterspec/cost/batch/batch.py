@@ -15,7 +15,7 @@ from clusterspec.cost.batch.layers import LayerRows
 from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, joined_rows, memory_totals
 from clusterspec.cost.batch.slowest import ReplicaRows, ReplicaTable, SlowestStages, StageRows
 from clusterspec.cost.layer_tables import Group, Hiding
-from clusterspec.cost.step import ReplicaSeconds, StepChoices, StepInputs, compose, owned_weights
+from clusterspec.cost.step import ReplicaSeconds, StepChoices, StepInputs, composed_step, owned_weights
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import LayoutTiming
 from clusterspec.records import NamedTuple, replace
@@ -141,7 +141,7 @@ class RowBlock:
 
     @cached_property
     def floats(self) -> dict[str, float]:
-        """The inputs of `compose` for every row."""
+        """The inputs of `composed_step` for every row."""
         found = {
             name: as_number(self.divisions.floats[name].take(self.division))
             for name in ("pp", "shard_group", "expert_dp", "ranks")
@@ -298,7 +298,7 @@ class Call:
             weights=owned_weights(found.dense, found.expert, floats["shard_group"], floats["expert_dp"]),
             nodes=floats["ranks"] / self.known.tables.cluster.ranks_per_node,
         )
-        return cast(Array, compose(inputs, choices)[0].total)
+        return cast(Array, composed_step(inputs, choices)[0].total)
 
 
 # Times many layouts at once: sub-results from tables, composed on columns

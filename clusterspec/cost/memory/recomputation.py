@@ -251,7 +251,7 @@ def peak_at_loss(job: Job, rank: Rank, logits: Lines) -> PeakPoint:
 def peak_in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
     """The current layer, and the weights and gradients that full sharding gathers and reduces."""
     widened = _dequantized_lines(job)
-    if not job.sharded_fully:
+    if not job.is_fully_sharded:
         return PeakPoint(widened, (), working)
     gathers, share = job.gathers_layers, rank.share
     layer = _gathered_layer_line(job, share).with_factor("gathers", gathers)
@@ -263,7 +263,7 @@ def peak_in_backward(job: Job, rank: Rank, working: Lines) -> PeakPoint:
 def _gathered_table_lines(job: Job, share: Share, at_work: tuple[str, ...]) -> Lines:
     """Gathered weights of embedding and head, in use or stored until the backward pass."""
     there = {*job.framework.tables_kept, *at_work}
-    if not job.sharded_fully or not there:
+    if not job.is_fully_sharded or not there:
         return ()
     weights = sum_of((getattr(share, name) for name in sorted(there)), 0.0)
     return (

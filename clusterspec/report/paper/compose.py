@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clusterspec.cost.plan import Plan
-from clusterspec.document.comments import unwrapped
+from clusterspec.document.comments import unwrapped_text
 from clusterspec.report import cost_text
 from clusterspec.report import estimate_rows as traffic
 from clusterspec.report.charts.bars import (
@@ -257,7 +257,7 @@ def compose(report: FullReport) -> Paper:
         title=report.title,
         kind=KINDS[report.kind] + (" for tender" if report.tender else ""),
         subtitle=subtitle(report.estimate),
-        description=unwrapped(design.spec.description or ""),
+        description=unwrapped_text(design.spec.description or ""),
         verdict_block=decision.verdict_block(report),
         facts=title_facts(report),
         sections=tuple(section for section in sections if section is not None and section.blocks),

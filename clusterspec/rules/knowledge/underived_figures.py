@@ -96,7 +96,7 @@ def underived_figures(
         found = _wrong_derivation(text, figures, at, counts)
         if found is not None:
             derivation, slip = found
-            others = [each for each in figures if each is not result and not _restates(figures, at, each)]
+            others = [each for each in figures if each is not result and not _is_restated(figures, at, each)]
             if not _is_explained(result, derivation, others, keys):
                 yield UnderivedFigure(result.words, _in_unit(derivation.value, result), derivation.words, slip)
 
@@ -199,7 +199,7 @@ def _plan_count(value: float, noun: str) -> StatedFigure:
     )
 
 
-def _restates(figures: Sequence[StatedFigure], at: int, other: StatedFigure) -> bool:
+def _is_restated(figures: Sequence[StatedFigure], at: int, other: StatedFigure) -> bool:
     """Whether another figure is the result in other units, next to it."""
     result = figures[at]
     before = at > 0 and figures[at - 1] is other and is_linked(result)
