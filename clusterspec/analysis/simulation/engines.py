@@ -12,6 +12,7 @@ from clusterspec.analysis.simulation.ranks import (
     AttentionRank,
     Limits,
     Request,
+    chunk_sums,
     fullest_ranks,
     gaps_of_rounds,
     kept_space,
@@ -330,7 +331,7 @@ class SimulatedEngine:
         tokens, ending = [], []
         for rank, taken in pairs:
             decoded = 0.0 if self._pauses_decoding(taken) else self._decoded_tokens(rank)
-            computed, completed = _chunk_sums(taken)
+            computed, completed = chunk_sums(taken)
             tokens.append(computed + decoded)
             ending.append(completed + decoded)
         busy = sum_of(tokens) / max(tokens)
@@ -347,7 +348,7 @@ class SimulatedEngine:
         seen = sum_of([self.tables.attention_seconds(each.held - each.todo, part) for each, part in parts])
         count = 0 if self._pauses_decoding(parts) else rank.count
         decoding = (float(count), rank.context / count if count else 0.0)
-        computed, completed = _chunk_sums(parts)
+        computed, completed = chunk_sums(parts)
         return self.tables.mixed_seconds(decoding, (computed, seen, completed), busy)
 
     def _decoded_tokens(self, rank: AttentionRank) -> float:
@@ -395,12 +396,3 @@ class SimulatedEngine:
                 else:
                     request.lag = max(request.lag, request.first - now)
                     self._join(rank, request)
-
-
-def _chunk_sums(parts: list[tuple[Request, float]]) -> tuple[float, int]:
-    """The tokens of the parts of prompts in a step, and the number of prompts that they complete."""
-    computed, completed = 0.0, 0
-    for request, part in parts:
-        computed += part
-        completed += part > request.todo - TINY
-    return computed, completed
