@@ -38,7 +38,7 @@ class Option(NamedTuple):
     value: float
 
 
-class Chosen(NamedTuple):
+class ChosenOptions(NamedTuple):
     """An assignment: the indices of its options, the sum of their values, and the relative gap between the sum and the
     proven lower bound; 0 if no assignment is better."""
 
@@ -49,7 +49,7 @@ class Chosen(NamedTuple):
 
 def best_assignments(
     options: Sequence[Option], capacity: Mapping[str, int], *, top: int, seconds: float
-) -> Iterator[Chosen]:
+) -> Iterator[ChosenOptions]:
     """The best assignments, best first. Among equal values, one with the fewest nodes comes first.
 
     ``capacity`` is the number of nodes of each pool, ``seconds`` the time limit of each solution. Nothing if no
@@ -90,7 +90,7 @@ class _Program:
         self.rows = [(row, 1.0, 1.0) for row in one_each]
         self.rows += [(row, 0.0, float(capacity.get(pool, 0))) for row, pool in zip(taken, pools, strict=True)]
 
-    def solve(self, excluded: Sequence[tuple[int, ...]]) -> Chosen | None:
+    def solve(self, excluded: Sequence[tuple[int, ...]]) -> ChosenOptions | None:
         """The best assignment other than those ``excluded``."""
         if not self.items:
             return None
@@ -107,7 +107,7 @@ class _Program:
         )
         if smaller is not None and self._option_objective(smaller[0]) <= value * (1 + TOLERANCE):
             options = smaller[0]
-        return Chosen(options, self._option_objective(options), gap if gap > TOLERANCE else 0.0)
+        return ChosenOptions(options, self._option_objective(options), gap if gap > TOLERANCE else 0.0)
 
     def _row_of(self, choice: Sequence[int]) -> list[float]:
         return [float(index in choice) for index in range(len(self.options))]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from math import lcm
 
 from clusterspec.analysis.layout_search import SearchOptions, search
-from clusterspec.analysis.studied import Studied, section_with_fixed_settings
+from clusterspec.analysis.studied import StudyVariations, section_with_fixed_settings
 from clusterspec.cluster.legality import layout_error_rules
 from clusterspec.cluster.model import Design
 from clusterspec.cluster.variation import design_with_keys
@@ -45,7 +45,7 @@ def fitting_machine(study: Study, changes_of: Callable[[int], Mapping[Path, obje
         for row in search(sized, SearchOptions(top=1, best_only=True)).layouts:
             if row.surely_fits and not row.errors:
                 section = section_with_fixed_settings(sized, row.layout)
-                yield FittingMachine(Studied(sized).with_layout(section), row.layout)
+                yield FittingMachine(StudyVariations(sized).with_layout(section), row.layout)
                 return
 
 

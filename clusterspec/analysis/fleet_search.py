@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
-from clusterspec.analysis.assignment import Chosen, Option, best_assignments
+from clusterspec.analysis.assignment import ChosenOptions, Option, best_assignments
 from clusterspec.analysis.fleet_options import (
     OBJECTIVES,
-    Evaluated,
     FleetSearchFault,
     Goal,
+    KeptResults,
     Place,
     misses_target_by_wait,
     options_at,
@@ -39,9 +39,9 @@ from clusterspec.units import plural
 
 __all__ = [
     "OBJECTIVES",
-    "Evaluated",
     "FleetSearchFault",
     "Goal",
+    "KeptResults",
     "Place",
     "options_at",
     "options_of_sizes",
@@ -73,7 +73,7 @@ def fleet_search(
 
     Raises `FleetSearchFault`, and `SolverMissing` where the solver is not installed.
     """
-    known = Evaluated()
+    known = KeptResults()
     alone: Evaluate = lambda groups: (options_of_sizes(study, goal, one, known) for one in groups)  # noqa: E731
     table = _Table(study, goal, evaluate or alone)
     found = table.assignments(progress)
@@ -124,13 +124,13 @@ class _Table:
 
     def _best_assignments(
         self, rows: Sequence[Option], places: Sequence[Place]
-    ) -> list[tuple[Chosen, Assignment | None]]:
+    ) -> list[tuple[ChosenOptions, Assignment | None]]:
         """The assignments with the lowest value once waits for shared storage are included, lowest first. An assignment
         is None if its waits make a job miss a target.
 
         Waits only lengthen runs, so no assignment after the compared `best_assignments` can be better.
         """
-        found: list[tuple[Chosen, Assignment | None]] = []
+        found: list[tuple[ChosenOptions, Assignment | None]] = []
         last = 0.0
         most = max(self.goal.top, MOST_COMPARED)
         for each in best_assignments(rows, self.capacity, top=most, seconds=self.goal.seconds):
@@ -207,7 +207,7 @@ class _Table:
         there = {row.item for row in self._rows()[0]}
         return [_job_names_text(place) for place in self.places if _job_names_text(place) not in there]
 
-    def _assignment(self, where: Sequence[Place], choice: Chosen) -> Assignment | None:
+    def _assignment(self, where: Sequence[Place], choice: ChosenOptions) -> Assignment | None:
         """The assignment, with the waits of its jobs for shared storage; None if a job then misses a target."""
         places = [where[index] for index in choice.options]
         jobs = {each.job: each for place in places for each in self.options[place]}

@@ -20,7 +20,7 @@ from clusterspec.analysis.candidates import (
 from clusterspec.analysis.layout_search import best_layout
 from clusterspec.analysis.studied import (
     POOLS,
-    Studied,
+    StudyVariations,
     currency_of,
     errors_of,
     missing_for_search,
@@ -112,7 +112,7 @@ def machine_row(work: Study, limits: Limits, machine: Machine) -> MachineRow:
         _cluster_section(machine),
         accelerators=cluster.accelerators if cluster else None,
     )
-    alone = errors_of(Studied(study).with_layout(None)) - LIMITED
+    alone = errors_of(StudyVariations(study).with_layout(None)) - LIMITED
     if alone or cluster is None:
         return replace(_with_money(row, study, limits), errors=tuple(sorted(alone)), why=_first_error(study, alone))
     report, found = best_layout(study, "accelerators" if _is_serving(study) else "step_time")

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from clusterspec.analysis.fleet_costs import FleetCosts
     from clusterspec.cost.collectives.predict import CollectiveRow
-    from clusterspec.cost.power import Drawn
+    from clusterspec.cost.power import MachinePower
     from clusterspec.cost.storage import StorageUse
     from clusterspec.results.decision import CostReport
     from clusterspec.results.verdict import Influence
@@ -59,7 +59,7 @@ def _storage_used(study: Study) -> StorageUse | None:
     return storage_use(study.plan)
 
 
-def _power_as_drawn(study: Study) -> Drawn | None:
+def _power_as_drawn(study: Study) -> MachinePower | None:
     """The power of the machine as drawn, and the energy of its run, interruptions included."""
     from clusterspec.cluster.fabric import counted_fabric
     from clusterspec.cost.power import drawn_power

@@ -10,12 +10,12 @@ from clusterspec.analysis.outputs import collective
 from clusterspec.analysis.placed_runs import LogOverrides
 from clusterspec.cost.collectives.predict import CollectiveRow
 from clusterspec.exchange.import_result import FormatError
-from clusterspec.exchange.merge import Merged
+from clusterspec.exchange.merge import MergedText
 from clusterspec.results.diagnosis import AcceptanceReport, PlannedTest, UpdatedRange
 from clusterspec.studies import Study
 
 
-def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple[tuple[UpdatedRange, ...], Merged]:
+def accepted_ranges(study: Study, logs: Logs, report: AcceptanceReport) -> tuple[tuple[UpdatedRange, ...], MergedText]:
     """The predicted range of each test before and after the logs that measured it, and the spec with these logs in
     `measured`.
 

@@ -10,7 +10,14 @@ from clusterspec.cost import step
 from clusterspec.cost.collectives import CollectiveCost
 from clusterspec.cost.compute import Shard
 from clusterspec.cost.formulas.compute import is_divided, larger, smaller
-from clusterspec.cost.layer_tables import Group, Hiding, NoPathError, PartTime, TransferTime, interference_share
+from clusterspec.cost.layer_tables import (
+    Group,
+    NoPathError,
+    OverlappableCommunication,
+    PartTime,
+    TransferTime,
+    interference_share,
+)
 from clusterspec.cost.layers import Chunk, StageGroup, stage_groups
 from clusterspec.cost.parameters import (
     MOMENTS,
@@ -69,7 +76,7 @@ def timed_step(design: Design, tables: Tables) -> StepRecord | None:
     if tables.rates is None or layout is None or not layout.stage_layers or layout.micro_batches is None:
         return None
     try:
-        hiding = Hiding.of(layout.overlap, tables.software)
+        hiding = OverlappableCommunication.of(layout.overlap, tables.software)
         return LayoutTiming(tables, layout, hiding, workload=design.workload or tables.workload).step_record()
     except NoPathError:
         return None
@@ -109,7 +116,7 @@ class LayoutTiming:
 
     tables: Tables
     layout: Layout
-    hiding: Hiding
+    hiding: OverlappableCommunication
     workload: Workload
     column_groups: Mapping[str, Group] = field(default_factory=dict)
     """The groups of each axis where the degrees of the layout are columns."""

@@ -22,7 +22,7 @@ from clusterspec.results.diagnosis import (
     AcceptanceOutcome,
     AcceptanceReport,
     Cause,
-    Compared,
+    ComparedCollective,
     DiagnosisReport,
     PlannedTest,
 )
@@ -145,7 +145,7 @@ def _first_names(logs: Sequence[str]) -> str:
     return ", ".join(logs[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _notes_text(comparison: Compared, style: TextStyle) -> str:
+def _notes_text(comparison: ComparedCollective, style: TextStyle) -> str:
     """Notes that the log's devices are not the spec's and that some lines were not searched; else empty."""
     other = ""
     if comparison.other_devices and all(cause.name != OTHER_ACCELERATORS for cause in comparison.causes):
@@ -154,7 +154,7 @@ def _notes_text(comparison: Compared, style: TextStyle) -> str:
     return other + _left_out_text(comparison, style)
 
 
-def _left_out_text(comparison: Compared, style: TextStyle) -> str:
+def _left_out_text(comparison: ComparedCollective, style: TextStyle) -> str:
     """A note that some lines of a log were not searched; empty if all were."""
     if not comparison.left_out:
         return ""
@@ -162,7 +162,7 @@ def _left_out_text(comparison: Compared, style: TextStyle) -> str:
     return "\n" + paragraph(f"{said} Give the log of one rank, or the part with the first error.", style)
 
 
-def _unfinished_text(comparison: Compared, style: TextStyle) -> str:
+def _unfinished_text(comparison: ComparedCollective, style: TextStyle) -> str:
     """A log without a result of a collective, with the causes that its lines name."""
     title = f"{plural(comparison.ranks, 'rank')} on {plural(comparison.nodes, 'node')}"
     verdict = style.paint("red", "no result of a collective")
@@ -185,7 +185,7 @@ def _unfinished_text(comparison: Compared, style: TextStyle) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _comparison_text(comparison: Compared, style: TextStyle) -> str:
+def _comparison_text(comparison: ComparedCollective, style: TextStyle) -> str:
     if comparison.verdict == "unfinished":
         return _unfinished_text(comparison, style)
     last = comparison.largest
@@ -216,7 +216,7 @@ SEVERAL = "Each of these is possible; its next step distinguishes it from the ot
 ONE = "This one is possible; its next step shows whether it is the cause."
 
 
-def _likely_and_possible(comparison: Compared, style: TextStyle) -> Iterator[str]:
+def _likely_and_possible(comparison: ComparedCollective, style: TextStyle) -> Iterator[str]:
     """The likely causes, then causes with little evidence, then causes that end in the same lines."""
     likely = [cause for cause in comparison.causes if cause.is_likely]
     possible = [cause for cause in comparison.causes if not cause.is_likely]
@@ -243,7 +243,7 @@ def _likely_and_possible(comparison: Compared, style: TextStyle) -> Iterator[str
     yield from _unnamed_cause_lines(comparison, style)
 
 
-def _unnamed_cause_lines(comparison: Compared, style: TextStyle) -> Iterator[str]:
+def _unnamed_cause_lines(comparison: ComparedCollective, style: TextStyle) -> Iterator[str]:
     """Causes that no log line names but that end in the same lines as the possible causes."""
     if comparison.alike:
         yield "\n" + style.paint("bold", "Not named by any line, but runs with these causes end in the same way") + "\n"

@@ -9,7 +9,7 @@ from clusterspec.analysis.deciding_checks import CHECKS, PARTS, Part, deciding_c
 from clusterspec.analysis.slow_causes import OF_SCOPES, cause_scores, observation_weights
 from clusterspec.analysis.suspected_causes import next_step
 from clusterspec.logs.slow_symptoms import OBSERVED
-from clusterspec.results.diagnosis import Cause, Compared
+from clusterspec.results.diagnosis import Cause, ComparedCollective
 from tests.analysis.test_diagnosis import names
 from tests.analysis.test_program_lines import read
 
@@ -18,7 +18,7 @@ NODES = "{platform: dgx-h100, nodes: 2}"
 PCIE = "{accelerator: a10g, accelerators_per_node: 2, nodes: 1, scale_up: {topology: pcie, domain: 2}}"
 
 
-def _read(text: str, machine: str = NODE, ranks: int = 8) -> Compared:
+def _read(text: str, machine: str = NODE, ranks: int = 8) -> ComparedCollective:
     found = read(machine, text, ranks)
     assert found is not None
     return found

@@ -26,7 +26,7 @@ class Kept:
 
 
 @dataclass
-class Best:
+class BestLayouts:
     """The ``top`` layouts by an objective so far."""
 
     top: int
@@ -42,7 +42,7 @@ def ranking_values(layout: Kept) -> tuple[float, float, float, int]:
 
 
 @dataclass
-class Front:
+class ParetoFront:
     """The Pareto front of step time and memory, fastest first."""
 
     rows: list[Kept] = field(default_factory=list)

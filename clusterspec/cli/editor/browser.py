@@ -20,7 +20,7 @@ EVERY = 0.2
 """Seconds between two messages about progress."""
 
 
-class Limited:
+class LimitedProgress:
     """The progress of a search, which ends it at `MOST_LAYOUTS` layouts or after `MOST_SECONDS` seconds."""
 
     def __init__(self, tell: Callable[[int, int], object]) -> None:
@@ -46,5 +46,5 @@ def answer_json(session: Session, request: str, tell: Callable[[int, int], objec
     """The answer to a request, both as JSON. ``tell`` is called with the number of evaluated layouts and of all
     layouts.
     """
-    session.progress = Limited(tell)
+    session.progress = LimitedProgress(tell)
     return json.dumps(session.answer(json.loads(request)))

@@ -14,7 +14,7 @@ from clusterspec.cost.batch.index import Numbers, ValueTable
 from clusterspec.cost.batch.layers import LayerRows
 from clusterspec.cost.batch.memory import LAYER_AXES, BatchTables, MemoryRows, joined_rows, memory_totals
 from clusterspec.cost.batch.slowest import ReplicaRows, ReplicaTable, SlowestStages, StageRows
-from clusterspec.cost.layer_tables import Group, Hiding
+from clusterspec.cost.layer_tables import Group, OverlappableCommunication
 from clusterspec.cost.step import ReplicaSeconds, StepChoices, StepInputs, composed_step, owned_weights
 from clusterspec.cost.tables import Tables
 from clusterspec.cost.timing import LayoutTiming
@@ -171,7 +171,7 @@ class Call:
         free: bool = False,
     ) -> None:
         self.known, self.template, self._free = known, variants[0], free
-        self.hiding = Hiding.of(self.template.overlap, known.tables.software)
+        self.hiding = OverlappableCommunication.of(self.template.overlap, known.tables.software)
         codes = known.variant_codes(variants)
         self.parts = [
             [
