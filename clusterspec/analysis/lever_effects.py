@@ -175,7 +175,7 @@ def _seconds_per_token(study: Study) -> float | None:
 
 
 def _lever_moves(design: Design, sold: Mapping[str, tuple[float, ...]]) -> Iterator[Move]:
-    """The levers of a design, each moved to its neighboring values. ``sold`` replaces the values of a lever by those
+    """The levers of a design, each changed to its neighboring values. ``sold`` replaces the values of a lever by those
     sold for this machine.
     """
     served = design.workload is not None and design.workload.serving is not None

@@ -47,8 +47,8 @@ _PLAIN = frozenset(
 class CatalogMatches(NamedTuple):
     """The result of a search.
 
-    ``rows`` have all words, or the name that they make; ``parts`` have no entry. If there are neither, ``nearest``
-    have most of the words, or similar ids.
+    ``rows`` are the entries that have all words, or the name that the words form; ``parts`` are known parts without an
+    entry. Without either, ``nearest`` are the entries that have most of the words, or similar ids.
     """
 
     rows: tuple[CatalogRow, ...]

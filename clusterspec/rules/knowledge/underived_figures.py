@@ -280,7 +280,7 @@ def _in_unit(value: float, result: StatedFigure) -> str:
 
 
 def _words_behind_number(result: StatedFigure) -> list[str]:
-    """The words of a figure behind its number, whose thousands may be apart: `25 804 heures`."""
+    """The words of a figure that follow its number, whose thousands may be separated by spaces: `25 804 heures`."""
     words, whole = result.words.split(), f"{result.value / result.scale:.0f}"
     apart = (count for count in (2, 3, 4) if "".join(words[:count]) == whole)
     return words[next(apart, 1) :]
